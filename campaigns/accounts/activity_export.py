@@ -35,24 +35,24 @@ class Format:
     pieces: Callable[[QuerySet[AuditEvent]], Iterator[bytes]]
 
 
-def _rows(found: QuerySet[AuditEvent]) -> Iterator[dict[str, Any]]:
-    for values in found.values_list(*COLUMNS.values()).iterator(chunk_size=CHUNK):
+def _rows(items: QuerySet[AuditEvent]) -> Iterator[dict[str, Any]]:
+    for values in items.values_list(*COLUMNS.values()).iterator(chunk_size=CHUNK):
         row = dict(zip(COLUMNS, values, strict=True))
         row["at"] = row["at"].isoformat()
         yield row
 
 
-def _csv(found: QuerySet[AuditEvent]) -> Iterator[bytes]:
+def _csv(items: QuerySet[AuditEvent]) -> Iterator[bytes]:
     def lines() -> Iterator[list[Any]]:
         yield list(COLUMNS)
-        for row in _rows(found):
+        for row in _rows(items):
             yield [*list(row.values())[:-1], _json(row["details"])]
 
     return gathered(lines_of(lines()))
 
 
-def _json_lines(found: QuerySet[AuditEvent]) -> Iterator[bytes]:
-    return gathered(f"{_json(row)}\n" for row in _rows(found))
+def _json_lines(items: QuerySet[AuditEvent]) -> Iterator[bytes]:
+    return gathered(f"{_json(row)}\n" for row in _rows(items))
 
 
 def _json(value: Any) -> str:

@@ -152,21 +152,21 @@ def in_order(roles: Iterable[str]) -> list[str]:
 
 
 def _holding(rows: QuerySet[Invitation]) -> Invitation:
-    found = rows.select_related("team", "made_by").annotate(now=Now()).first()
-    if found is None:
+    result = rows.select_related("team", "made_by").annotate(now=Now()).first()
+    if result is None:
         raise InvitationRefused(
             "This invitation is unknown. Copy the whole link, or ask for a new one."
         )
-    if found.used_at is not None:
+    if result.used_at is not None:
         raise InvitationRefused(
             "This invitation was used already; each works once. Ask for a new one."
         )
-    if found.revoked_at is not None:
+    if result.revoked_at is not None:
         raise InvitationRefused("This invitation was revoked. Ask the team's admin for a new one.")
-    if found.expires_at <= found.now:
+    if result.expires_at <= result.now:
         raise InvitationRefused("This invitation has expired. Ask the team's admin for a new one.")
-    if not may(found.made_by, found.team, Right.MANAGE):
+    if not may(result.made_by, result.team, Right.MANAGE):
         raise InvitationRefused(
-            f"{found.made_by} made this invitation and is no admin of the team any more. Ask one for another."
+            f"{result.made_by} made this invitation and is no admin of the team any more. Ask one for another."
         )
-    return found
+    return result

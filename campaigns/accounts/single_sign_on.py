@@ -121,8 +121,8 @@ def _of(user: User) -> Rows:
 
 
 def _connected(identity: Identity) -> Rows:
-    found = SocialAccount.objects.filter(provider=identity.issuer, uid=identity.subject)
-    return cast(Rows, found)
+    rows = SocialAccount.objects.filter(provider=identity.issuer, uid=identity.subject)
+    return cast(Rows, rows)
 
 
 def _with_email(email: str) -> list[User]:

@@ -67,8 +67,8 @@ def rules_of(team: Team) -> dict[str, Any]:
 
 def roles_of(team: Team, name: str) -> dict[str, Any]:
     """Give the roles of an account in a team: what the revision of a member is made of."""
-    found = Membership.objects.filter(team=team, user__username=name).first()
-    return {"roles": found.roles if found else []}
+    row = Membership.objects.filter(team=team, user__username=name).first()
+    return {"roles": row.roles if row else []}
 
 
 @transaction.atomic
@@ -137,9 +137,9 @@ def remove_member(member: Membership, user: User) -> None:
 
 def _locked(team: Team, user: User) -> Team:
     """Lock a team, so that two admins do not remove each other at once, and look at the right then."""
-    found = Team.objects.select_for_update(no_key=True).get(pk=team.pk)
-    require(user, found, Right.MANAGE)
-    return found
+    row = Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+    require(user, row, Right.MANAGE)
+    return row
 
 
 def _require_another_admin(team: Team, member: Membership) -> None:
@@ -152,8 +152,8 @@ def _require_another_admin(team: Team, member: Membership) -> None:
         )
 
 
-def _roles(given: Iterable[str]) -> list[str]:
-    wanted = set(map(str, given))
+def _roles(provided: Iterable[str]) -> list[str]:
+    wanted = set(map(str, provided))
     if unknown := sorted(wanted - set(Role.values)):
         known = ", ".join(Role.values)
         raise Invalid({"roles": [f"There is no role “{unknown[0][:50]}”; there are {known}."]})

@@ -160,7 +160,7 @@ class Keeper:
 
     def _look(self) -> None:
         """See whether somebody asked for the end. A row that is gone counts as lost."""
-        asked = (
+        requested = (
             Attempt.objects.filter(pk=self.attempt.pk, state=Attempt.State.RUNNING)
             .values_list(
                 "cancel_requested_at",
@@ -170,13 +170,13 @@ class Keeper:
             )
             .first()
         )
-        if asked is None:
+        if requested is None:
             self._stop("the attempt was taken as lost", lost=True)
-        elif asked[0] is not None:
-            self._stop(asked[2] or asked[3] or "cancelled")
-        elif asked[1] is not None:
+        elif requested[0] is not None:
+            self._stop(requested[2] or requested[3] or "cancelled")
+        elif requested[1] is not None:
             self.interrupted = True
-            self._stop(asked[2] or "the worker was shut down")
+            self._stop(requested[2] or "the worker was shut down")
 
     def _watch_step(self) -> None:
         """Tell a step to stop when its time is over; have the process ended where it hangs."""

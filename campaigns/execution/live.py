@@ -114,7 +114,7 @@ def current_of(campaign: Campaign) -> Current | None:
     )
     if attempt is None:
         return None
-    said = progress.read(attempt.pk) or {}
+    reported = progress.read(attempt.pk) or {}
     since = attempt.claimed_at
     return Current(
         run=attempt.run_id,
@@ -126,12 +126,12 @@ def current_of(campaign: Campaign) -> Current | None:
         attempt=attempt.pk,
         number=attempt.number,
         state=attempt.state,
-        phase=str(said.get("phase") or attempt.phase),
+        phase=str(reported.get("phase") or attempt.phase),
         worker=attempt.worker,
         token=attempt.token,
         cancelling=attempt.cancel_requested_at is not None,
         seconds=(timezone.now() - since).total_seconds() if since else None,
-        said=said,
+        said=reported,
     )
 
 

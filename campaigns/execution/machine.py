@@ -72,14 +72,14 @@ def look(directory: Path) -> Machine:
 
 def judge(machine: Machine, concurrency: int | None) -> Judgement:
     """Compare what is free with what so many connections need; None: a few."""
-    asked = concurrency or 1
+    requested = concurrency or 1
     problems, warnings = [], []
-    if asked + DESCRIPTORS_BESIDE > machine.descriptors:
+    if requested + DESCRIPTORS_BESIDE > machine.descriptors:
         problems.append(
-            f"{asked:,} connections need more open files than the {machine.descriptors:,} that a "
+            f"{requested:,} connections need more open files than the {machine.descriptors:,} that a "
             "process may have; raise its hard limit (ulimit -Hn, LimitNOFILE=, --ulimit nofile)."
         )
-    memory = MEMORY_BASE + asked * MEMORY_A_CONNECTION
+    memory = MEMORY_BASE + requested * MEMORY_A_CONNECTION
     if memory > machine.memory:
         problems.append(
             f"{machine.memory // MIB:,} MiB of memory are free; this needs about "
@@ -87,12 +87,12 @@ def judge(machine: Machine, concurrency: int | None) -> Judgement:
         )
     elif 2 * memory > machine.memory:
         warnings.append(f"only {machine.memory // MIB:,} MiB of memory are free on the generator")
-    if asked > machine.ports:
+    if requested > machine.ports:
         problems.append(
-            f"{asked:,} connections need more ports than the {machine.ports:,} that are free; "
+            f"{requested:,} connections need more ports than the {machine.ports:,} that are free; "
             "wait a minute for closed ones, or widen net.ipv4.ip_local_port_range."
         )
-    elif 2 * asked > machine.ports:
+    elif 2 * requested > machine.ports:
         warnings.append(f"only {machine.ports:,} ports are free on the generator")
     if machine.disk < LEAST_DISK:
         problems.append(

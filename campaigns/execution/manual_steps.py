@@ -68,10 +68,10 @@ def open_requests(campaign: Campaign | None = None) -> QuerySet[HandRequest]:
         run__campaign__state=Campaign.State.DRAFT, run__purpose=Run.Purpose.TRIAL
     )
     wanted = Q(run=None) | (Q(run__state=Run.State.PLANNED) & running)
-    found = HandRequest.objects.filter(wanted, done_at=None, target__retired_at=None)
+    rows = HandRequest.objects.filter(wanted, done_at=None, target__retired_at=None)
     if campaign is not None:
-        found = found.filter(campaign=campaign)
-    return found.select_related("target", "campaign", "run", "setting", "step").order_by("pk")
+        rows = rows.filter(campaign=campaign)
+    return rows.select_related("target", "campaign", "run", "setting", "step").order_by("pk")
 
 
 def wanted_of(run: Run) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def needed(run: Run) -> list[tuple[Setting | TargetStep, Any]]:
     settings = Setting.objects.filter(
         target=target, name__in=list(wanted), apply__way=HAND
     ).order_by("pk")
-    found: list[tuple[Setting | TargetStep, Any]] = [
+    result: list[tuple[Setting | TargetStep, Any]] = [
         (row, wanted[row.name]) for row in settings if row.hand_value != wanted[row.name]
     ]
     steps = TargetStep.objects.filter(
@@ -97,7 +97,7 @@ def needed(run: Run) -> list[tuple[Setting | TargetStep, Any]]:
     number = number_of_next_attempt(run)
     done = HandRequest.objects.filter(run=run, attempt_number=number, done_at__isnull=False)
     ready = set(done.values_list("step", flat=True))
-    return found + [(step, None) for step in steps if step.pk not in ready]
+    return result + [(step, None) for step in steps if step.pk not in ready]
 
 
 def number_of_next_attempt(run: Run) -> int:

@@ -101,8 +101,8 @@ def queues(may: May) -> list[Queue]:
     by_address: dict[str, list[Target]] = {}
     for target in targets:
         by_address.setdefault(target.address, []).append(target)
-    found = [_queue(address, rows, may) for address, rows in by_address.items()]
-    return sorted(found, key=lambda queue: (-len(queue.waiting), queue.name))
+    results = [_queue(address, rows, may) for address, rows in by_address.items()]
+    return sorted(results, key=lambda queue: (-len(queue.waiting), queue.name))
 
 
 def queue_of(target: Target, may: May) -> Queue:

@@ -46,8 +46,8 @@ class Workbench:
     def steps(self, purpose: str) -> list[tuple[TargetStep, Action]]:
         """The steps of a purpose, in their order."""
         rows = TargetStep.objects.filter(target=self.target, purpose=purpose)
-        found = self.patiently(lambda: list(rows.order_by("position", "pk")))
-        return [(step, action_of(step)) for step in found]
+        result = self.patiently(lambda: list(rows.order_by("position", "pk")))
+        return [(step, action_of(step)) for step in result]
 
 
 def seconds_of(actions: Sequence[Action]) -> float:

@@ -89,9 +89,9 @@ def set_one(setting: Setting, value: Any, bench: Workbench) -> None:
     """Apply a value, await the server and read it back. Raise SettingFailed."""
     _apply(setting, value, bench)
     await_all(bench)
-    found = _in_force(setting, value, bench)
-    if not found.ok:
-        raise SettingFailed(f"{in_words([found])}.")
+    result = _in_force(setting, value, bench)
+    if not result.ok:
+        raise SettingFailed(f"{in_words([result])}.")
 
 
 def _rows(bench: Workbench, wanted: Mapping[str, Any]) -> Any:
@@ -119,9 +119,9 @@ def _apply(setting: Setting, value: Any, bench: Workbench) -> None:
 
 
 def _in_force(setting: Setting, value: Any, bench: Workbench) -> EffectiveSetting:
-    found = value_of(setting, bench)
+    result = value_of(setting, bench)
     return EffectiveSetting(
-        setting.name, value, UNKNOWN if found is None else found, found == value
+        setting.name, value, UNKNOWN if result is None else result, result == value
     )
 
 

@@ -118,8 +118,8 @@ class Steps:
             lambda: require_allowed(server, self.driver, self.parameters)
         )
         elsewhere = self.driver.generators and self.parameters["generators"] > 1
-        asked = None if elsewhere else self.driver.concurrency(self.parameters)
-        machine.require(asked, self._log)
+        requested = None if elsewhere else self.driver.concurrency(self.parameters)
+        machine.require(requested, self._log)
         context = Context(
             cancelled=self.keeper.cancelled,
             lease_seconds=self.keeper.lease_seconds,
@@ -151,10 +151,10 @@ class Steps:
             Attempt.Phase.APPLY, context, lambda: self._apply(target, context)
         )
         if wrong := [setting for setting in record.settings if not setting.ok]:
-            words = "; ".join(f"{s.name}: asked {s.asked}, in force {s.in_force}" for s in wrong)
+            text = "; ".join(f"{s.name}: asked {s.asked}, in force {s.in_force}" for s in wrong)
             reasons = "".join(f" {setting.why}" for setting in wrong if setting.why)
             return record.outcome(
-                Attempt.State.VOID, f"A level did not take effect: {words}.{reasons}"
+                Attempt.State.VOID, f"A level did not take effect: {text}.{reasons}"
             )
         facts = record.environment[EnvironmentFact.Side.TARGET] = driver.environment(
             target, context
@@ -204,8 +204,8 @@ class Steps:
         if stand_in:
             self._log(f"simulated target: {stand_in}", LogLine.Tone.BAD)
             mine = Attempt.objects.filter(pk=self.attempt.pk)
-            words = storable(stand_in)[:MOST_LETTERS]
-            self.keeper.patiently(lambda: mine.update(stand_in=words))
+            text = storable(stand_in)[:MOST_LETTERS]
+            self.keeper.patiently(lambda: mine.update(stand_in=text))
 
     def _look_again(self, target: Target, context: Context) -> None:
         """Ask for the target's facts once more: what changed after the last run is seen, too.

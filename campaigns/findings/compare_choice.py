@@ -43,10 +43,10 @@ def there_is(choice: AnyChoice, sides: Sequence[Side]) -> tuple[AnyChoice, list[
             wrong.append(f"“{side.campaign.name}” has no cell {key}.")
         else:
             cells.append((campaign, key))
-    kept = tuple(key for key in choice.campaigns if key in known)
+    stored = tuple(key for key in choice.campaigns if key in known)
     if choice.cells and not cells:
-        kept = tuple(known)
-    return replace(choice, campaigns=kept, cells=tuple(cells)), wrong
+        stored = tuple(known)
+    return replace(choice, campaigns=stored, cells=tuple(cells)), wrong
 
 
 def why_unusable(side: Side) -> str:

@@ -47,13 +47,13 @@ def sides_of(keys: Sequence[int], teams: Set[int], metric: str = "") -> list[Sid
 
     metric: whose cells are read; empty for the primary one of the first campaign.
     """
-    found = {
+    by_key = {
         each.pk: each
         for each in Campaign.objects.filter(pk__in=keys, team__in=teams)
         .select_related("target")
         .prefetch_related("factors__levels")
     }
-    campaigns = [found[key] for key in dict.fromkeys(keys) if key in found]
+    campaigns = [by_key[key] for key in dict.fromkeys(keys) if key in by_key]
     if not campaigns:
         return []
     keys = [each.pk for each in campaigns]
@@ -103,7 +103,7 @@ def _findings(keys: Sequence[int], metric: str) -> dict[int, Finding]:
 
 
 def _facts(keys: Sequence[int]) -> dict[int, dict[Fact, tuple[str, ...]]]:
-    found: dict[int, dict[Fact, dict[str, None]]] = {}
+    result: dict[int, dict[Fact, dict[str, None]]] = {}
     rows = (
         EnvironmentFact.objects.filter(
             attempt__run__campaign__in=keys, attempt__state=Attempt.State.ACCEPTED
@@ -116,11 +116,11 @@ def _facts(keys: Sequence[int]) -> dict[int, dict[Fact, tuple[str, ...]]]:
     )
     for row in rows:
         fact = row["side"], row["name"]
-        seen = found.setdefault(row["attempt__run__campaign_id"], {}).setdefault(fact, {})
+        seen = result.setdefault(row["attempt__run__campaign_id"], {}).setdefault(fact, {})
         seen |= {value: None for value in (row["value"], row["value_after"]) if value}
     return {
         campaign: {fact: tuple(values) for fact, values in facts.items()}
-        for campaign, facts in found.items()
+        for campaign, facts in result.items()
     }
 
 
@@ -141,12 +141,12 @@ def _amounts(campaigns: Sequence[Campaign]) -> dict[int, dict[int, dict[str, flo
         .values_list("attempt__run__campaign_id", "attempt__run__cell_id", "name", "measured")
         .distinct()
     )
-    found: dict[int, dict[int, dict[str, float]]] = {}
+    result: dict[int, dict[int, dict[str, float]]] = {}
     for campaign, cell, name, measured in rows:
         if isinstance(measured, int | float) and not isinstance(measured, bool):
-            amounts = found.setdefault(campaign, {}).setdefault(cell, {})
+            amounts = result.setdefault(campaign, {}).setdefault(cell, {})
             amounts[name] = max(amounts.get(name, measured), measured)
-    return found
+    return result
 
 
 def _counted(kind: str) -> tuple[str, ...]:

@@ -27,12 +27,12 @@ def favoured_by(findings: Findings, contrast: Mapping[str, Any] | None = None) -
     """
     at = (contrast or {}).get("at") or {}
     if findings.pairs:
-        found = _of_pairs(findings.pairs)
+        result = _of_pairs(findings.pairs)
     elif findings.levels:
-        found = _of_levels(findings.levels)
+        result = _of_levels(findings.levels)
     else:
-        found = []
-    return _once([each for each in found if _fits(each.at, at)])
+        result = []
+    return _once([each for each in result if _fits(each.at, at)])
 
 
 def _fits(where: Levels, at: Levels) -> bool:
@@ -42,18 +42,18 @@ def _fits(where: Levels, at: Levels) -> bool:
 def _of_pairs(pairs: Mapping[str, Any]) -> list[Favoured]:
     factor = pairs["factor"]
     sides = {"better": pairs["candidate"], "worse": pairs["baseline"]}
-    found = []
+    result = []
     for stratum in pairs["strata"]:
         word = stratum["comparison"]["verdict"]["word"]
         if word in sides:
             others = {name: lv for name, lv in stratum["levels"].items() if name != factor}
-            found.append(Favoured({factor: sides[word]}, others, "better in pairs"))
-    return found if len(found) == len(pairs["strata"]) else []
+            result.append(Favoured({factor: sides[word]}, others, "better in pairs"))
+    return result if len(result) == len(pairs["strata"]) else []
 
 
 def _of_levels(levels: Mapping[str, Any]) -> list[Favoured]:
     factor, share = levels["factor"], levels["delta_pct"]
-    found = list(_of_all(levels))
+    results = list(_of_all(levels))
     for group in levels["groups"]:
         best = group["best"]
         if not best:
@@ -67,8 +67,8 @@ def _of_levels(levels: Mapping[str, Any]) -> list[Favoured]:
             why = f"the best measured; no lower setting is {why}" if is_best else why
             if len(best["cells"]) < len(group["cells"]):
                 why += f", of {len(best['cells'])} of {len(group['cells'])} settings, which can be ranked"
-            found.append(Favoured({factor: values[cell]}, group["levels"], why))
-    return found
+            results.append(Favoured({factor: values[cell]}, group["levels"], why))
+    return results
 
 
 def _of_all(levels: Mapping[str, Any]) -> Iterator[Favoured]:
@@ -81,7 +81,7 @@ def _of_all(levels: Mapping[str, Any]) -> Iterator[Favoured]:
             yield Favoured(each["setting"], each["levels"], why)
 
 
-def _once(found: Sequence[Favoured]) -> list[Favoured]:
-    if found and all(each.levels == found[0].levels for each in found):
-        return [Favoured(found[0].levels, {}, found[0].why)]
-    return list(found)
+def _once(items: Sequence[Favoured]) -> list[Favoured]:
+    if items and all(each.levels == items[0].levels for each in items):
+        return [Favoured(items[0].levels, {}, items[0].why)]
+    return list(items)

@@ -23,21 +23,21 @@ def snippets_of(
     """
     driver = driver_if_known(campaign.kind)
     family = campaign.target.family if campaign.target else ""
-    found = list(driver.snippets(family, levels, campaign.parameters)) if driver else []
-    known = {name for snippet in found for name in snippet.names}
+    results = list(driver.snippets(family, levels, campaign.parameters)) if driver else []
+    known = {name for snippet in results for name in snippet.names}
     if own and campaign.target:
         rows = campaign.target.setting_rows.filter(name__in=levels.keys() - known)
-        found += [snippet for row in rows if (snippet := _own(row, levels[row.name]))]
-    known = {name for snippet in found for name in snippet.names}
-    return found, [name for name in levels if name not in known]
+        results += [snippet for row in rows if (snippet := _own(row, levels[row.name]))]
+    known = {name for snippet in results for name in snippet.names}
+    return results, [name for name in levels if name not in known]
 
 
 def _own(setting: Setting, value: Any) -> Snippet | None:
     """A command of SSH or the words for a hand; a request is no tool that people paste."""
     action: Mapping[str, Any] = setting.apply
     if action.get("way") == COMMAND:
-        words = [str(each).replace(PLACE, str(value)) for each in action["arguments"]]
-        return Snippet("shell of the target", shlex.join(words), (setting.name,), OWN)
+        texts = [str(each).replace(PLACE, str(value)) for each in action["arguments"]]
+        return Snippet("shell of the target", shlex.join(texts), (setting.name,), OWN)
     if action.get("way") == HAND and action.get("words"):
         text = f"{action['words']}: {value}"
         return Snippet("by hand", text, (setting.name,), BY_HAND)

@@ -92,25 +92,25 @@ class WorkerRow:
 def open_campaigns(teams: Set[int], most: int = 8) -> list[OpenCampaign]:
     """Campaigns of teams that run, wait or stop, and drafts that are tried out; the oldest first."""
     tried = Q(state=Campaign.State.DRAFT, runs__attempts__state__in=Attempt.OPEN)
-    found = (
+    rows = (
         Campaign.objects.filter(Q(state__in=Campaign.ACTIVE) | tried, team__in=teams)
         .select_related("target")
         .distinct()
         .order_by("launched_at", "pk")[:most]
     )
-    return [_open_campaign(campaign) for campaign in found]
+    return [_open_campaign(campaign) for campaign in rows]
 
 
 def latest_answers(teams: Set[int], most: int = 6) -> list[Answer]:
     """The newest answers of closed campaigns of teams, with what their sparks are drawn from."""
-    found = (
+    rows = (
         Finding.objects.filter(name="answer", campaign__team__in=teams, campaign__archived_at=None)
         .exclude(campaign__state__in=Campaign.ACTIVE)
         .select_related("campaign")
         .order_by("-computed_at")[:most]
     )
-    means = means_of_cells([finding.campaign_id for finding in found])
-    counts = measured_runs([finding.campaign_id for finding in found])
+    means = means_of_cells([finding.campaign_id for finding in rows])
+    counts = measured_runs([finding.campaign_id for finding in rows])
     return [
         Answer(
             pk=finding.campaign_id,
@@ -122,7 +122,7 @@ def latest_answers(teams: Set[int], most: int = 6) -> list[Answer]:
             runs=counts.get(finding.campaign_id, 0),
             means=means.get(finding.campaign_id, []),
         )
-        for finding in found
+        for finding in rows
     ]
 
 
@@ -131,12 +131,12 @@ def means_of_cells(campaigns: Sequence[int]) -> dict[int, list[float | None]]:
 
     Not of paired campaigns: their strata do different work, so that no curve joins them.
     """
-    found = Finding.objects.filter(campaign__in=campaigns, campaign__paired_factor="", name="cells")
+    rows = Finding.objects.filter(campaign__in=campaigns, campaign__paired_factor="", name="cells")
     return {
         finding.campaign_id: [
             _mean(cell.get("summary") or {}) for cell in finding.result.get("cells", [])
         ]
-        for finding in found
+        for finding in rows
     }
 
 
@@ -232,11 +232,11 @@ def _spent(attempt: Attempt | None) -> float | None:
 
 
 def _current(attempt: Attempt) -> CurrentRun:
-    said = progress.read(attempt.pk) or {}
+    reported = progress.read(attempt.pk) or {}
     reached = PHASES.index(attempt.phase) if attempt.phase in PHASES else -1
     if attempt.phase == Attempt.Phase.STORE:
         reached = len(PHASES)
-    seconds = said.get("seconds")
+    seconds = reported.get("seconds")
     steps = tuple(
         Step(
             phase.value,

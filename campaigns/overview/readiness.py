@@ -16,18 +16,18 @@ OK = "ok"
 
 def checks() -> dict[str, str]:
     """What is asked for, with `ok` or what is missing, in words."""
-    found = {"broker": OK if broker.answers() else BROKER}
+    result = {"broker": OK if broker.answers() else BROKER}
     try:
         missing = _known_migrations() - set(MigrationRecorder(connection).applied_migrations())
     except DatabaseError:
         connection.close()
-        return {"database": DATABASE, "migrations": "Unknown without the database.", **found}
+        return {"database": DATABASE, "migrations": "Unknown without the database.", **result}
     names = ", ".join(f"{app} {name}" for app, name in sorted(missing)[:3])
     more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
     return {
         "database": OK,
         "migrations": MIGRATIONS.format(names + more) if missing else OK,
-        **found,
+        **result,
     }
 
 

@@ -140,15 +140,15 @@ def _checked(
     if "primary_metric" in changes:
         known = [metric.name for metric in metrics_of(campaign) if metric.directed]
         if changes["primary_metric"] not in known:
-            given = str(changes["primary_metric"])[:50]
+            value = str(changes["primary_metric"])[:50]
             errors["primary_metric"] = [
-                f"“{given}” is not a metric with a direction of this campaign; there are "
+                f"“{value}” is not a metric with a direction of this campaign; there are "
                 f"{', '.join(known[:20])}."
             ]
         after["primary_metric"] = changes["primary_metric"]
     if "primary_contrast" in changes:
-        given = changes["primary_contrast"]
-        after["primary_contrast"] = _contrast(campaign, given, driver, errors)
+        value = changes["primary_contrast"]
+        after["primary_contrast"] = _contrast(campaign, value, driver, errors)
     return after
 
 
@@ -196,7 +196,7 @@ def _check_together(
 
 
 def _contrast(
-    campaign: Campaign, given: Any, driver: Driver, errors: dict[str, list[str]]
+    campaign: Campaign, values: Any, driver: Driver, errors: dict[str, list[str]]
 ) -> dict[str, Any] | None:
     factors = {
         factor.name: [level.value for level in factor.levels.all()]
@@ -204,4 +204,4 @@ def _contrast(
     }
     cells = list(campaign.cells.values_list("levels_by_factor", flat=True))
     paired = (campaign.paired_factor, campaign.baseline)
-    return read_contrast(given, driver, factors, cells, paired, errors, work_of(campaign))
+    return read_contrast(values, driver, factors, cells, paired, errors, work_of(campaign))

@@ -126,8 +126,8 @@ def holding_runs_back() -> QuerySet[Campaign]:
     """
     if nobody_computes():
         return Campaign.objects.none()
-    found = Campaign.objects.filter(under_way(), awaited_by_runs())
-    return found.filter(analysis_requested_at__gt=_ago(HOLDING_SECONDS)).order_by("pk")
+    rows = Campaign.objects.filter(under_way(), awaited_by_runs())
+    return rows.filter(analysis_requested_at__gt=_ago(HOLDING_SECONDS)).order_by("pk")
 
 
 def holds_runs_back(campaign: Campaign) -> bool:

@@ -115,8 +115,8 @@ def check(data: Mapping[str, Any], targets: QuerySet[Target] | None = None) -> D
     contrast = None
     if not errors:
         cells = possible_cells(factors, excluded)
-        asked = data.get("primary_contrast")
-        contrast = read_contrast(asked, driver, factors, cells, paired, errors)
+        requested = data.get("primary_contrast")
+        contrast = read_contrast(requested, driver, factors, cells, paired, errors)
     if errors:
         raise Invalid(errors)
     clean = form.cleaned_data | {"paired_factor": paired[0], "baseline": paired[1]}

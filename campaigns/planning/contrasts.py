@@ -19,7 +19,7 @@ class _Wrong(ValueError):
 
 
 def read_contrast(
-    given: Any,
+    values: Any,
     driver: Driver,
     factors: Factors,
     cells: Sequence[Levels],
@@ -32,11 +32,11 @@ def read_contrast(
     cells: those that are measured. paired: factor and baseline of a paired campaign, empty and None
     in other orders. work: factors that say what is done; None: those of the kind.
     """
-    if given in (None, "") or given == {}:
+    if values in (None, "") or values == {}:
         return None
     try:
         return _contrast(
-            given, driver, factors, cells, paired, driver.work if work is None else work
+            values, driver, factors, cells, paired, driver.work if work is None else work
         )
     except _Wrong as wrong:
         errors[PATH] = [str(wrong)]
@@ -44,24 +44,24 @@ def read_contrast(
 
 
 def _contrast(
-    given: Any,
+    values: Any,
     driver: Driver,
     factors: Factors,
     cells: Sequence[Levels],
     paired: tuple[str, Any],
     work: Sequence[str],
 ) -> dict[str, Any]:
-    if not isinstance(given, Mapping):
+    if not isinstance(values, Mapping):
         raise _Wrong("Give factor, candidate and baseline, such as {“factor”: “concurrency”, …}.")
-    if unknown := [str(name) for name in given if name not in FIELDS]:
+    if unknown := [str(name) for name in values if name not in FIELDS]:
         raise _Wrong(f"There is no “{unknown[0][:40]}” in it; there are {', '.join(FIELDS)}.")
-    factor = _factor(given.get("factor"), work, factors, paired[0])
-    baseline, candidate = _two_levels(given, driver, factors[factor], factor, paired)
+    factor = _factor(values.get("factor"), work, factors, paired[0])
+    baseline, candidate = _two_levels(values, driver, factors[factor], factor, paired)
     contrast = {
         "factor": factor,
         "candidate": candidate,
         "baseline": baseline,
-        "at": _elsewhere(given.get("at"), driver, factors, factor),
+        "at": _elsewhere(values.get("at"), driver, factors, factor),
     }
     if not pairs_of(contrast, cells):
         where = f" at {_words(contrast['at'])}" if contrast["at"] else ""
@@ -80,9 +80,9 @@ def _factor(name: Any, work: Sequence[str], factors: Factors, paired: str) -> st
     if name in several and name not in possible:
         raise _Wrong(f"Cells of another {name} do other work, and are not compared.")
     if name not in possible:
-        said = f"“{str(name)[:40]}” is none" if name else "Say of which"
+        text = f"“{str(name)[:40]}” is none" if name else "Say of which"
         these = f": {', '.join(possible)}" if possible else "; nothing varies that can be compared"
-        raise _Wrong(f"It is between two levels of one factor. {said}{these}.")
+        raise _Wrong(f"It is between two levels of one factor. {text}{these}.")
     if paired and name != paired:
         raise _Wrong(
             f"In a paired campaign it is between the levels of the paired factor, {paired}."
@@ -91,7 +91,7 @@ def _factor(name: Any, work: Sequence[str], factors: Factors, paired: str) -> st
 
 
 def _two_levels(
-    given: Mapping[str, Any],
+    values: Mapping[str, Any],
     driver: Driver,
     levels: Sequence[Any],
     factor: str,
@@ -99,11 +99,11 @@ def _two_levels(
 ) -> tuple[Any, Any]:
     """Baseline and candidate; of two levels the first is the baseline, or that of the pairs."""
     two = len(levels) == 2
-    baseline = given.get("baseline")
+    baseline = values.get("baseline")
     if _is_empty(baseline) and two:
         baseline = paired[1] if paired[0] else levels[0]
     baseline = _level(baseline, "baseline", driver, levels, factor)
-    candidate = given.get("candidate")
+    candidate = values.get("candidate")
     if _is_empty(candidate) and two:
         candidate = next(level for level in levels if level != baseline)
     candidate = _level(candidate, "candidate", driver, levels, factor)
@@ -114,27 +114,27 @@ def _two_levels(
     return baseline, candidate
 
 
-def _level(given: Any, side: str, driver: Driver, levels: Sequence[Any], factor: str) -> Any:
+def _level(values: Any, side: str, driver: Driver, levels: Sequence[Any], factor: str) -> Any:
     known = ", ".join(str(level) for level in levels[:20])
-    if _is_empty(given):
+    if _is_empty(values):
         raise _Wrong(f"Say which level is the {side}: {known}.")
-    same = same_level(driver.parameters.base_fields.get(factor), given, levels)
+    same = same_level(driver.parameters.base_fields.get(factor), values, levels)
     if not same:
-        raise _Wrong(f"“{str(given)[:60]}” is not a level of {factor}; there are {known}.")
+        raise _Wrong(f"“{str(values)[:60]}” is not a level of {factor}; there are {known}.")
     return same[0]
 
 
-def _elsewhere(given: Any, driver: Driver, factors: Factors, factor: str) -> dict[str, Any]:
+def _elsewhere(values: Any, driver: Driver, factors: Factors, factor: str) -> dict[str, Any]:
     """The levels of other factors that it is at."""
-    if given in (None, ""):
+    if values in (None, ""):
         return {}
-    if not isinstance(given, Mapping):
+    if not isinstance(values, Mapping):
         raise _Wrong("Give “at” as levels by factor, or leave it out to take all combinations.")
-    if factor in given:
+    if factor in values:
         raise _Wrong(f"It is between two levels of {factor}; “at” names levels of other factors.")
     return {
         str(name): _level(level, "one that it is at", driver, _levels_of(name, factors), str(name))
-        for name, level in given.items()
+        for name, level in values.items()
     }
 
 

@@ -84,34 +84,34 @@ def sight_of(definition: Definition, cells: int) -> Sight | None:
         or definition.campaign.repetitions < 2
     ):
         return None
-    found = detection_of(definition, cells)
-    if found is None:
+    result = detection_of(definition, cells)
+    if result is None:
         return Sight(
             "info",
             "The run-to-run variation is unknown before the first campaign of this kind on this "
             "server, and so is what this design can detect. Run an A/A calibration to find out.",
             calibrate=True,
         )
-    age = (database_now() - found.calibrated_at).days if found.calibrated_at else 0
+    age = (database_now() - result.calibrated_at).days if result.calibrated_at else 0
     seen = (
-        f"{_source(found)} ({found.noise_pct:.1f} %) this detects changes of "
-        f"{found.detectable_pct:.1f} % and more, with 80 % power"
+        f"{_source(result)} ({result.noise_pct:.1f} %) this detects changes of "
+        f"{result.detectable_pct:.1f} % and more, with 80 % power"
     )
-    smallest = f"{found.smallest_pct:g} %"
-    if found.enough:
+    smallest = f"{result.smallest_pct:g} %"
+    if result.enough:
         text = f"{seen}."
-    elif found.repetitions is None:
+    elif result.repetitions is None:
         text = f"{seen}; no sensible number of repetitions would find {smallest}."
     else:
-        text = f"{seen}; {smallest} would take about {found.repetitions} repetitions."
+        text = f"{seen}; {smallest} would take about {result.repetitions} repetitions."
     if age > GOOD_FOR_DAYS:
         text += f" That calibration is {age} days old; repeat it."
-    known = found.calibrated_at is not None and age <= GOOD_FOR_DAYS
-    return Sight("pass" if found.enough else "warn", text, calibrate=not known)
+    known = result.calibrated_at is not None and age <= GOOD_FOR_DAYS
+    return Sight("pass" if result.enough else "warn", text, calibrate=not known)
 
 
-def _source(found: Detection) -> str:
-    if found.calibrated_at is not None:
-        return f"Based on the A/A calibration of {found.calibrated_at:%Y-%m-%d} here"
-    noun = "campaign" if found.campaigns == 1 else f"{found.campaigns} campaigns"
+def _source(detection: Detection) -> str:
+    if detection.calibrated_at is not None:
+        return f"Based on the A/A calibration of {detection.calibrated_at:%Y-%m-%d} here"
+    noun = "campaign" if detection.campaigns == 1 else f"{detection.campaigns} campaigns"
     return f"Based on the noise of the last {noun} here"

@@ -39,8 +39,8 @@ class CampaignFilters(FilterSet):
 
     def filter_queryset(self, queryset: QuerySet[Campaign]) -> QuerySet[Campaign]:
         """Leave the archive out unless it is asked for."""
-        found: QuerySet[Campaign] = super().filter_queryset(queryset)
-        return found if self.data.get("archived") else found.filter(archived_at=None)
+        result: QuerySet[Campaign] = super().filter_queryset(queryset)
+        return result if self.data.get("archived") else result.filter(archived_at=None)
 
     def with_tag(self, rows: QuerySet[Campaign], name: str, tag: str) -> QuerySet[Campaign]:
         """Those that have the tag among theirs."""

@@ -29,18 +29,18 @@ def read_target(
 
     targets: among which it is looked for; all unless given.
     """
-    given = data.get("target")
-    if given in (None, ""):
+    value = data.get("target")
+    if value in (None, ""):
         if driver.executable:
             errors["target"] = ["Choose the server to measure."]
         return None
-    found = _targets_in_use(given, Target.objects.all() if targets is None else targets)
-    target = found[0] if len(found) == 1 else None
-    if found and target is None:
-        teams = ", ".join(f"{row.pk} in {row.team}" for row in found)
+    rows = _targets_in_use(value, Target.objects.all() if targets is None else targets)
+    target = rows[0] if len(rows) == 1 else None
+    if rows and target is None:
+        teams = ", ".join(f"{row.pk} in {row.team}" for row in rows)
         errors["target"] = [f"Several teams have a target of that name; give its number: {teams}."]
     elif target is None:
-        errors["target"] = [f"There is no target {given!r:.80}."]
+        errors["target"] = [f"There is no target {value!r:.80}."]
     elif target.family not in driver.families:
         errors["target"] = [
             f"“{target.name}” is a {target.family} server; the kind {driver.label} "
@@ -49,31 +49,31 @@ def read_target(
     return target
 
 
-def _targets_in_use(given: Any, targets: QuerySet[Target]) -> list[Target]:
+def _targets_in_use(values: Any, targets: QuerySet[Target]) -> list[Target]:
     """Find a target by its primary key; by its name, where that is a text and no such key."""
     in_use = targets.filter(retired_at=None)
     try:
-        found = list(in_use.filter(pk=int(str(given))))
+        rows = list(in_use.filter(pk=int(str(values))))
     except (ValueError, OverflowError):
-        found = []
-    if not found and isinstance(given, str) and not CONTROL.search(given):
-        found = list(in_use.filter(name=given).select_related("team"))
-    return found
+        rows = []
+    if not rows and isinstance(values, str) and not CONTROL.search(values):
+        rows = list(in_use.filter(name=values).select_related("team"))
+    return rows
 
 
 def read_factors(
     data: Mapping[str, Any], variables: Variables, errors: dict[str, list[str]]
 ) -> dict[str, tuple[Any, ...]]:
     """Levels by factor, as each field reads them; those that are wrong are left out."""
-    given = data.get("factors") or {}
-    if not isinstance(given, Mapping):
+    value = data.get("factors") or {}
+    if not isinstance(value, Mapping):
         errors["factors"] = ["Give the levels of each factor: {“concurrency”: [5, 10]}."]
         return {}
-    if len(given) > MOST_FACTORS:
-        errors["factors"] = [f"{len(given)} factors; vary at most {MOST_FACTORS}."]
+    if len(value) > MOST_FACTORS:
+        errors["factors"] = [f"{len(value)} factors; vary at most {MOST_FACTORS}."]
         return {}
     checked = {}
-    for name, levels in given.items():
+    for name, levels in value.items():
         path = f"factors.{name}"
         if name == BLIND_LABEL:
             continue
@@ -89,7 +89,7 @@ def read_factors(
             checked[name] = read_levels(variables.fields[name], levels, path, errors)
             if None in checked[name] or "" in checked[name]:
                 errors.setdefault(path, []).append("An empty level says nothing; give a value.")
-    checked |= _blind(data, given, errors)
+    checked |= _blind(data, value, errors)
     if number_of_cells(checked) > MOST_CELLS:
         errors["factors"] = [
             f"These levels make {number_of_cells(checked):,} cells; at most {MOST_CELLS} are "
@@ -100,11 +100,11 @@ def read_factors(
 
 
 def _blind(
-    data: Mapping[str, Any], given: Mapping[str, Any], errors: dict[str, list[str]]
+    data: Mapping[str, Any], values: Mapping[str, Any], errors: dict[str, list[str]]
 ) -> dict[str, tuple[Any, ...]]:
     """The two labels of an A/A campaign, whether its factors name them or the paired factor does."""
-    levels = given.get(BLIND_LABEL, BLIND_LEVELS)
-    if BLIND_LABEL in (paired := data.get("paired_factor"), *given):
+    levels = values.get(BLIND_LABEL, BLIND_LEVELS)
+    if BLIND_LABEL in (paired := data.get("paired_factor"), *values):
         if data.get("order") != Campaign.Order.PAIRED or paired != BLIND_LABEL:
             errors[f"factors.{BLIND_LABEL}"] = [
                 "A blind label compares one setting with itself: choose the order “paired”, and "
@@ -128,53 +128,53 @@ def read_parameters(
 
     A setting of the target is among them only where it was given: else it stays as it is.
     """
-    given = data.get("parameters") or {}
-    if not isinstance(given, Mapping):
+    provided = data.get("parameters") or {}
+    if not isinstance(provided, Mapping):
         errors["parameters"] = ["Give the parameters by name: {“concurrency”: 10}."]
         return {}
     known = driver.parameters.base_fields
-    for name in given:
+    for name in provided:
         if name not in variables.fields:
             errors[f"parameters.{name}"] = [
                 f"There is no parameter “{name}”; there are {', '.join(variables.fields)}."
             ]
     values = {name: field.initial for name, field in known.items() if field.initial is not None}
-    values |= {name: value for name, value in given.items() if name in known}
+    values |= {name: value for name, value in provided.items() if name in known}
     first = {name: levels[0] for name, levels in factors.items() if levels}
     form = driver.parameters(values | first)
     form.is_valid()
-    asked = data.get("factors")
-    fixed = [name for name in known if not (isinstance(asked, Mapping) and name in asked)]
+    requested = data.get("factors")
+    fixed = [name for name in known if not (isinstance(requested, Mapping) and name in requested)]
     for name, messages in messages_of(form).items():
         if name in fixed:
             errors[f"parameters.{name}"] = messages
-    errors.update(many_for_one(given, known, "parameters."))
+    errors.update(many_for_one(provided, known, "parameters."))
     fixed_values = {}
     for name in fixed:
         try:
             fixed_values[name] = plain(form.cleaned_data.get(name))
         except ValidationError as error:
             errors[f"parameters.{name}"] = error.messages
-    return fixed_values | _settings(given, asked, variables, errors)
+    return fixed_values | _settings(provided, requested, variables, errors)
 
 
 def _settings(
-    given: Mapping[str, Any], factors: Any, variables: Variables, errors: dict[str, list[str]]
+    values: Mapping[str, Any], factors: Any, variables: Variables, errors: dict[str, list[str]]
 ) -> dict[str, Any]:
     """The fixed values of the target's settings; those that are empty are left as they are."""
-    found = {}
+    result = {}
     for name, setting in variables.settings.items():
-        value = given.get(name)
+        value = values.get(name)
         if value in (None, "") or (isinstance(factors, Mapping) and name in factors):
             continue
         if isinstance(value, list | dict):
             errors[f"parameters.{name}"] = ["Give one value, not a list or an object."]
             continue
         try:
-            found[name] = cleaned(setting, value)
+            result[name] = cleaned(setting, value)
         except ValidationError as error:
             errors[f"parameters.{name}"] = error.messages
-    return found
+    return result
 
 
 def read_hard(
@@ -185,21 +185,21 @@ def read_hard(
     errors: dict[str, list[str]],
 ) -> tuple[str, ...]:
     """Factors that are changed as seldom as possible: as sent, else as the settings say."""
-    given = data.get("hard_to_change")
+    value = data.get("hard_to_change")
     in_blocks = order in (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
-    if given is None:
+    if value is None:
         return tuple(name for name in factors if in_blocks and name in variables.hard)
-    if not is_list_of_texts(given):
+    if not is_list_of_texts(value):
         errors["hard_to_change"] = ["Give a list of factors, such as [“puma_workers”]."]
         return ()
-    if unknown := [name for name in given if name not in factors and not _is_wrong(name, errors)]:
+    if unknown := [name for name in value if name not in factors and not _is_wrong(name, errors)]:
         errors["hard_to_change"] = [f"“{unknown[0][:60]}” does not vary; name factors alone."]
-    elif given and not in_blocks:
+    elif value and not in_blocks:
         errors["hard_to_change"] = [
             f"In the order “{order}” any run may change any level. Choose “interleaved” or “paired”, "
             "or let nothing be hard to change."
         ]
-    return tuple(name for name in factors if name in given)
+    return tuple(name for name in factors if name in value)
 
 
 def _is_wrong(name: str, errors: Mapping[str, list[str]]) -> bool:
@@ -228,17 +228,17 @@ def read_excluded(
     errors: dict[str, list[str]],
 ) -> tuple[dict[str, Any], ...]:
     """Combinations of levels that are not measured."""
-    given = data.get("excluded") or []
-    if not isinstance(given, list | tuple) or not all(isinstance(item, Mapping) for item in given):
+    value = data.get("excluded") or []
+    if not isinstance(value, list | tuple) or not all(isinstance(item, Mapping) for item in value):
         errors["excluded"] = [
             "Give combinations such as {“engine”: “futures”, “concurrency”: 100}."
         ]
         return ()
-    if len(given) > MOST_CELLS:
-        errors["excluded"] = [f"{len(given)} combinations; exclude at most {MOST_CELLS}."]
+    if len(value) > MOST_CELLS:
+        errors["excluded"] = [f"{len(value)} combinations; exclude at most {MOST_CELLS}."]
         return ()
     checked = []
-    for combination in given:
+    for combination in value:
         matched = {}
         if not combination:
             errors.setdefault("excluded", []).append("A combination names no level.")

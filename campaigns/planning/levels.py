@@ -29,23 +29,23 @@ def read_levels(
     return tuple(values)
 
 
-def same_level(field: forms.Field | None, given: Any, levels: Sequence[Any]) -> list[Any]:
+def same_level(field: forms.Field | None, values: Any, levels: Sequence[Any]) -> list[Any]:
     """Find the level that somebody means: “5” is 5.0 where the parameter is a number.
 
     field: None for a factor that is no parameter of the kind, such as a blind label.
     """
     if field is None:
-        return [level for level in levels if str(level) == str(given)]
+        return [level for level in levels if str(level) == str(values)]
     try:
-        wanted = _cleaned(field, given)
+        wanted = _cleaned(field, values)
     except ValidationError:
         return []
     return [level for level in levels if level == wanted]
 
 
-def _cleaned(field: forms.Field, given: Any) -> Any:
+def _cleaned(field: forms.Field, values: Any) -> Any:
     """Read one value as the parameter's own field does. Raise ValidationError."""
-    return plain(field.clean("" if isinstance(given, dict | list) else given))
+    return plain(field.clean("" if isinstance(values, dict | list) else values))
 
 
 def check_lengths(factors: Mapping[str, tuple[Any, ...]], errors: dict[str, list[str]]) -> None:

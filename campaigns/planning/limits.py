@@ -9,11 +9,11 @@ from campaigns.targets.allowed import Allowed
 
 def excess_of(allowed: Allowed, driver: Driver, parameters: Mapping[str, Any]) -> str:
     """Say how a run with these parameters asks for more than is allowed; empty where it does not."""
-    asked, most = driver.concurrency(parameters), allowed.most_concurrent
-    if asked is None or most is None or asked <= most:
+    text, most = driver.concurrency(parameters), allowed.most_concurrent
+    if text is None or most is None or text <= most:
         return ""
     return (
-        f"{asked:,} requests at a time are more than the {most:,} that the owner of "
+        f"{text:,} requests at a time are more than the {most:,} that the owner of "
         f"{allowed.by_whom} allows. Take fewer, or have the owner raise the limit."
     )
 

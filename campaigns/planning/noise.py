@@ -42,12 +42,12 @@ def calibrations_on(kind: str, metric: str, target: Target | None) -> Calibratio
     """Find the A/A campaigns of a kind and metric on a target; None without any."""
     if target is None:
         return None
-    found = list(
+    rows = list(
         Finding.objects.filter(name="calibration", **_on(kind, metric, target))
         .select_related("campaign")
         .order_by("-campaign__closed_at")
     )
-    ended = [row for row in found if row.campaign.closed_at is not None]
+    ended = [row for row in rows if row.campaign.closed_at is not None]
     if not ended:
         return None
     latest = ended[0]
@@ -86,17 +86,17 @@ def known_noise(kind: str, metric: str, target: Target | None) -> KnownNoise | N
         .values_list("name", "result")[:LATEST]
     )
     squares = weight = 0.0
-    found = 0
+    outcome = 0
     for name, result in rows:
         parts = _of_levels(result) if name == "levels" else _of_pairs(result)
         if not parts:
             continue
-        found += 1
+        outcome += 1
         squares += sum(df * sd**2 for sd, df in parts)
         weight += sum(df for _, df in parts)
     if not weight or not squares:
         return None
-    return KnownNoise(math.sqrt(squares / weight), found)
+    return KnownNoise(math.sqrt(squares / weight), outcome)
 
 
 def _of_levels(result: Mapping[str, Any]) -> list[tuple[float, float]]:

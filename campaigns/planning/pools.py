@@ -44,8 +44,8 @@ def needed_pools(campaign: Campaign) -> frozenset[str]:
         for factor in campaign.factors.filter(name="generators").prefetch_related("levels")
         for level in factor.levels.all()
     ]
-    found = [_of(campaign, campaign.parameters | level) for level in levels or [{}]]
-    return frozenset({campaign.pool}).union(*found)
+    results = [_of(campaign, campaign.parameters | level) for level in levels or [{}]]
+    return frozenset({campaign.pool}).union(*results)
 
 
 def _can_be_several(campaign: Campaign) -> bool:

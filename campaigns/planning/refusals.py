@@ -15,7 +15,7 @@ def refused_levels(campaign: Campaign) -> list[tuple[str, Any, str]]:
         .distinct()
     )
     return [
-        (name, asked, said.removeprefix(REFUSED))
-        for name, asked, said in seen
-        if isinstance(said, str) and said.startswith(REFUSED)
+        (name, text, value.removeprefix(REFUSED))
+        for name, text, value in seen
+        if isinstance(value, str) and value.startswith(REFUSED)
     ]

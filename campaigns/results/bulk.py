@@ -166,13 +166,13 @@ def _insert(tables: Iterable[Table]) -> None:
     """All of them in one message: a few rows wait for the way to the database, not for COPY."""
     statements, values = [], []
     for model, columns, rows in tables:
-        found = list(rows)
-        if found:
+        results = list(rows)
+        if results:
             places = f"({', '.join(['%s'] * len(columns))})"
             statements.append(
-                f"INSERT INTO {_named(model, columns)} VALUES {', '.join([places] * len(found))}"  # noqa: S608
+                f"INSERT INTO {_named(model, columns)} VALUES {', '.join([places] * len(results))}"  # noqa: S608
             )
-            values += [value for row in found for value in row]
+            values += [value for row in results for value in row]
     if statements:
         with connection.cursor() as cursor:
             cursor.execute("; ".join(statements), values)

@@ -77,8 +77,8 @@ def loaded_until(attempt: Attempt) -> datetime | None:
     loading = Generator.objects.filter(
         attempt=attempt, state__in=Generator.LOADING, expires_at__gt=Now()
     )
-    found: datetime | None = loading.aggregate(latest=Max("expires_at"))["latest"]
-    return found
+    result: datetime | None = loading.aggregate(latest=Max("expires_at"))["latest"]
+    return result
 
 
 def put_away(attempts: Collection[int]) -> None:

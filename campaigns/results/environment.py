@@ -85,7 +85,7 @@ def environment_of(campaign: Campaign) -> list[Fact]:
             )
     several = Counter((side, name) for side, name, _ in seen)
     rows = sorted(seen.items(), key=lambda row: (*row[0][:2], row[1][1], row[0][2]))
-    return [Fact(*told, *runs, changed=several[told[:2]] > 1) for told, runs in rows]
+    return [Fact(*text, *runs, changed=several[text[:2]] > 1) for text, runs in rows]
 
 
 def changes_of(campaign: Campaign, facts: Iterable[Fact]) -> list[Change]:
@@ -130,7 +130,7 @@ def stand_ins_of(campaign: Campaign) -> list[str]:
 
 def stand_ins(campaigns: Sequence[int]) -> dict[int, list[str]]:
     """What stood in for the targets of campaigns, by their keys; only those where something did."""
-    found: dict[int, list[str]] = {}
+    result: dict[int, list[str]] = {}
     for campaign, what in (
         Attempt.objects.filter(run__campaign__in=campaigns, state__in=LABELLED)
         .exclude(run__purpose=Run.Purpose.TRIAL)
@@ -139,8 +139,8 @@ def stand_ins(campaigns: Sequence[int]) -> dict[int, list[str]]:
         .values_list("run__campaign", "stand_in")
         .distinct()
     ):
-        found.setdefault(campaign, []).append(what)
-    return found
+        result.setdefault(campaign, []).append(what)
+    return result
 
 
 def _accepted(campaign: Campaign) -> QuerySet[Attempt]:
@@ -180,12 +180,12 @@ def _comes_and_goes(changes: Sequence[Change], runs: int) -> bool:
 
 
 def _changes(side: str, name: str, seen: Sequence[_Seen]) -> list[Change]:
-    found = []
+    result = []
     last: _Seen | None = None
     for now in seen:
         if last and last.after != now.before:
-            found.append(Change(side, name, last.after, now.before, last.run, now.run))
+            result.append(Change(side, name, last.after, now.before, last.run, now.run))
         if now.before != now.after:
-            found.append(Change(side, name, now.before, now.after, now.run, now.run))
+            result.append(Change(side, name, now.before, now.after, now.run, now.run))
         last = now
-    return found
+    return result

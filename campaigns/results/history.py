@@ -41,13 +41,13 @@ class History(NamedTuple):
 
 def history_of(campaign: Campaign, metric: str, *, cell: int | None = None, most: int) -> History:
     """Return the latest values that count, of measured runs; `cell`: only of its position."""
-    found = Measurement.objects.filter(
+    results = Measurement.objects.filter(
         attempt__run__campaign=campaign, attempt__run__purpose=Run.Purpose.MEASURED, metric=metric
     )
     if cell is not None:
-        found = found.filter(attempt__run__cell__position=cell)
+        results = results.filter(attempt__run__cell__position=cell)
     rows, values = (
-        found.that_count("-attempt__run__position")
+        results.that_count("-attempt__run__position")
         .values(
             *("value", "censored", "bound", "unit", "lower_is_better"),
             at=AT,

@@ -159,8 +159,8 @@ def findings_of(campaign: Campaign, metric: str, *, brief: bool = False) -> Find
     wanted = ["answer", "pairs", "levels", "checks", "with_excluded", "outlook", "matrix"]
     wanted += ["calibration", "surroundings", "sessions", "sensitivity"]
     read = f"brief:{shown}" if brief else cells
-    told = current.filter(name__in=[*wanted, read])
-    rows = [_Stored(*row) for row in told.values_list(*_Stored._fields)]
+    reported = current.filter(name__in=[*wanted, read])
+    rows = [_Stored(*row) for row in reported.values_list(*_Stored._fields)]
     results = {row.name: row.result for row in rows}
     late = ("phases", "usl", "within_blocks", *of_metric)
     latest = max(rows, key=lambda row: row.computed_at, default=None)
@@ -196,8 +196,8 @@ def findings_of(campaign: Campaign, metric: str, *, brief: bool = False) -> Find
 
 def shown_findings(campaign: Campaign) -> QuerySet[Finding]:
     """The findings that may be shown: while a campaign is active, none that judges."""
-    found = campaign.findings.all()
-    return found.exclude(name__in=Finding.JUDGING) if campaign.withheld else found
+    result = campaign.findings.all()
+    return result.exclude(name__in=Finding.JUDGING) if campaign.withheld else result
 
 
 def settings_of(campaign: Campaign) -> list[SettingSeen]:

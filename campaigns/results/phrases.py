@@ -146,9 +146,9 @@ def p_text(p: float | None) -> str:
 
 def standing_text(standing: Mapping[str, Any]) -> str:
     """Say whether a verdict holds beyond one session, and why not."""
-    said = STANDINGS.get(standing["standing"], standing["standing"])
+    value = STANDINGS.get(standing["standing"], standing["standing"])
     reason = REASONS.get(standing["reason"], standing["reason"])
-    return f"{said}: {reason}" if reason else said
+    return f"{value}: {reason}" if reason else value
 
 
 def session_remarks(standing: Mapping[str, Any]) -> list[str]:

@@ -40,7 +40,7 @@ def runs(campaign: Campaign, *, observed: bool = True) -> RunQuerySet:
     run; exclusions that stand are `standing_exclusions`.
     Without `observed` none of these is read. `place` is unique, and in this order.
     """
-    found = (
+    result = (
         campaign.runs.select_related("cell", "block__session")
         .annotate(
             place=Case(
@@ -52,13 +52,13 @@ def runs(campaign: Campaign, *, observed: bool = True) -> RunQuerySet:
         .order_by("place")
     )
     if not observed:
-        return found
+        return result
     attempts = Attempt.objects.order_by("number").annotate(
         proofs_all=Count("proofs"), proofs_ok=Count("proofs", filter=Q(proofs__ok=True))
     )
     measurements = Measurement.objects.that_count()
     exclusions = Exclusion.objects.filter(withdrawn_at=None).select_related("user")
-    return found.prefetch_related(
+    return result.prefetch_related(
         Prefetch("attempts", queryset=attempts),
         Prefetch("attempts__measurements", queryset=measurements, to_attr="that_count"),
         Prefetch("exclusions", queryset=exclusions, to_attr="standing_exclusions"),

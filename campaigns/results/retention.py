@@ -37,10 +37,10 @@ def delete_old(most: int = MOST) -> int:
     deleted = 0
     for rule in Retention.objects.order_by("team"):
         while deleted < most:
-            found = _delete_batch(rule, min(BATCH, most - deleted))
-            if not found:
+            result = _delete_batch(rule, min(BATCH, most - deleted))
+            if not result:
                 break
-            deleted += found
+            deleted += result
     return deleted
 
 
@@ -70,19 +70,19 @@ def _delete_batch(rule: Retention, most: int) -> int:
     campaigns = {each.pk: each for each in locked.filter(pk__in=set(keys.values()))}
     free = set(let_go().filter(pk__in=campaigns).values_list("pk", flat=True))
     chosen = RawSamples.objects.filter(pk__in=[pk for pk, of in keys.items() if of in free])
-    told = list(chosen.values_list("attempt", "count", "pk"))
+    notes = list(chosen.values_list("attempt", "count", "pk"))
     days = rule.keep_samples_days
     DeletedSamples.objects.bulk_create(
         [
             DeletedSamples(attempt_id=attempt, count=count, kept_days=days)
-            for attempt, count, _ in told
+            for attempt, count, _ in notes
         ],
         ignore_conflicts=True,
     )
     chosen.delete()
-    for campaign, runs in Counter(keys[pk] for _, _, pk in told).items():
+    for campaign, runs in Counter(keys[pk] for _, _, pk in notes).items():
         _tell(campaigns[campaign], runs, days)
-    return len(told)
+    return len(notes)
 
 
 def _tell(campaign: Campaign, attempts: int, days: int) -> None:

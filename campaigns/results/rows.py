@@ -72,11 +72,11 @@ def standing_values(
     runs: only for these, by their keys.
     """
     among = {} if runs is None else {"attempt__run__in": runs}
-    found = Measurement.objects.filter(attempt__run__campaign=campaign, metric=metric, **among)
+    rows = Measurement.objects.filter(attempt__run__campaign=campaign, metric=metric, **among)
     fields = ("value", "unit", "lower_is_better", "censored", "bound")
     return {
         run: Standing(*values)
-        for run, *values in found.that_count().values_list("attempt__run_id", *fields)
+        for run, *values in rows.that_count().values_list("attempt__run_id", *fields)
     }
 
 

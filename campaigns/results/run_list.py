@@ -97,9 +97,11 @@ class RunList:
         values = standing_values(self._campaign, self._metric, limits.values("attempt__run"))
         phases = phases_of(self._runs)
         keys = {*self._excluded, *values, *phases}
-        told = self._runs.filter(pk__in=keys).values_list("pk", "state", "purpose") if keys else ()
+        answer = (
+            self._runs.filter(pk__in=keys).values_list("pk", "state", "purpose") if keys else ()
+        )
         special, warm_ups = {}, set()
-        for run, stored, purpose in told:
+        for run, stored, purpose in answer:
             state = state_of(stored, values.get(run), phases.get(run, ""))
             special[run] = "excluded" if run in self._excluded else state
             if purpose == Run.Purpose.WARM_UP:
@@ -127,10 +129,10 @@ class RunList:
 
     def _holding(self, runs: QuerySet[Run], wanted: str) -> "Found":
         names = {cell: _named(each) for cell, each in self.levels.items()}
-        told = runs.values_list("pk", "state", "position", "cell", "reason", "started_at")
+        value = runs.values_list("pk", "state", "position", "cell", "reason", "started_at")
         keys = [
             run
-            for run, state, position, cell, reason, started_at in told
+            for run, state, position, cell, reason, started_at in value
             if wanted in self._text(run, f"{position} {names[cell]}", state, reason, started_at)
         ]
         return Found(keys, len(keys))
@@ -140,8 +142,8 @@ class RunList:
     ) -> str:
         started = f"{started_at:%Y-%m-%d %H:%M:%S}" if started_at else ""
         by, why = self._excluded.get(run, ("", ""))
-        words = f"{place} {self._special.get(run, state)} {reason} {started} {by} {why}"
-        return words.lower()
+        text = f"{place} {self._special.get(run, state)} {reason} {started} {by} {why}"
+        return text.lower()
 
 
 class Found:

@@ -52,11 +52,11 @@ def labelled(plot: Plot, stand_ins: Sequence[str]) -> Plot:
     """Mark a chart, its title and its words as those of a stand-in, where there was one."""
     if not stand_ins:
         return plot
-    told = f"Measured on a {' and a '.join(stand_ins)}, not on a real server."
+    text = f"Measured on a {' and a '.join(stand_ins)}, not on a real server."
     return replace(
         plot,
         title=f"{plot.title} (simulated)",
-        label=f"{plot.label} {told}",
+        label=f"{plot.label} {text}",
         figure=watermarked(plot.figure, "simulated"),
     )
 

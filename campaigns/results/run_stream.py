@@ -58,18 +58,18 @@ def measured_runs(campaign: Campaign, *, by_cell: bool = False) -> Iterator[Meas
     order = ["cell__position", "position"] if by_cell else ["position"]
     read = read_runs(runs.order_by(*order), Subquery(last)).iterator(chunk_size=CHUNK)
     values = _Values(_standing(campaign, by_cell=by_cell))
-    for *told, worker in read:
-        run = ReadRun._make(told)
+    for *value, worker in read:
+        run = ReadRun._make(value)
         cell = around.cells[run.cell_id][0] if by_cell else 0
-        found = values.of(_Place(cell, run.position, run.pk))
-        row = around.row(run, found.get(campaign.primary_metric))
-        yield MeasuredRun(row, run.state, sessions[row.block], worker or "", found)
+        result = values.of(_Place(cell, run.position, run.pk))
+        row = around.row(run, result.get(campaign.primary_metric))
+        yield MeasuredRun(row, run.state, sessions[row.block], worker or "", result)
 
 
 def units_of(campaign: Campaign) -> dict[str, str]:
     """The unit of every metric of which a run, try-outs aside, has a value, by its name."""
-    found = _values(campaign).order_by("metric").values("metric").annotate(one=Max("unit"))
-    return dict(found.values_list("metric", "one"))
+    result = _values(campaign).order_by("metric").values("metric").annotate(one=Max("unit"))
+    return dict(result.values_list("metric", "one"))
 
 
 class _Values:
@@ -93,7 +93,7 @@ class _Values:
 
 def _standing(campaign: Campaign, *, by_cell: bool) -> Iterator[tuple[Any, ...]]:
     cell = ["attempt__run__cell__position"] if by_cell else []
-    found = (
+    result = (
         _values(campaign)
         .that_count(*cell, "attempt__run__position")
         .values_list(
@@ -102,7 +102,7 @@ def _standing(campaign: Campaign, *, by_cell: bool) -> Iterator[tuple[Any, ...]]
         )
         .iterator(chunk_size=CHUNK)
     )  # fmt: skip
-    return found if by_cell else ((0, *row[1:]) for row in found)
+    return result if by_cell else ((0, *row[1:]) for row in result)
 
 
 def _values(campaign: Campaign) -> MeasurementQuerySet:

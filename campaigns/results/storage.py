@@ -44,12 +44,12 @@ def used_by_campaigns(user: User) -> list[Used]:
 
     A row of measurements is small: it counts as much as the average one with its index.
     """
-    found: dict[int, dict[str, int]] = {}
+    result: dict[int, dict[str, int]] = {}
     for kind, (model, column, path) in PACKED.items():
         size = Func(F(column), function="pg_column_size", output_field=BigIntegerField())
         rows = model._default_manager.order_by().values_list(path).annotate(taken=Sum(size))
         for campaign, count in rows:
-            found.setdefault(campaign, {})[kind] = count
+            result.setdefault(campaign, {})[kind] = count
     rows = (
         Measurement.objects.order_by()
         .values_list("attempt__run__campaign")
@@ -58,9 +58,9 @@ def used_by_campaigns(user: User) -> list[Used]:
     counts = dict(rows)
     each = _bytes_of_table(Measurement) / max(1, sum(counts.values()))
     for campaign, count in counts.items():
-        found.setdefault(campaign, {})[MEASUREMENTS] = round(count * each)
-    seen = visible(Campaign.objects.select_related("team"), user).in_bulk(found)
-    used = [Used(campaign, found[key]) for key, campaign in seen.items()]
+        result.setdefault(campaign, {})[MEASUREMENTS] = round(count * each)
+    seen = visible(Campaign.objects.select_related("team"), user).in_bulk(result)
+    used = [Used(campaign, result[key]) for key, campaign in seen.items()]
     return sorted(used, key=lambda one: (-one.total, one.campaign.pk))
 
 

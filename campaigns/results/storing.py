@@ -138,8 +138,8 @@ def stand_in_of(outcome: Outcome) -> str:
     """What stood in for the target, as it said itself before or after; empty where nothing did."""
     side = EnvironmentFact.Side.TARGET
     seen = (outcome.environment, outcome.environment_after)
-    told = (facts.get(side, {}).get(driving.STAND_IN, "") for facts in seen)
-    return next((storable(str(words))[:MOST_LETTERS] for words in told if words), "")
+    notes = (facts.get(side, {}).get(driving.STAND_IN, "") for facts in seen)
+    return next((storable(str(text))[:MOST_LETTERS] for text in notes if text), "")
 
 
 def _store_measured(attempt: Attempt, campaign: Campaign, measured: driving.Measured) -> None:

@@ -23,11 +23,11 @@ def came_in(campaign: Campaign) -> CameIn:
     """Of all submissions of a campaign, the first ones; nothing where runs are measured here."""
     if not campaign.source:
         return CameIn()
-    found = campaign.submissions.order_by("pk").values_list("dropped", "info")[:MOST]
-    rows = list(found)
-    told = dict.fromkeys((name, _text(value)) for _, info in rows for name, value in info.items())
+    result = campaign.submissions.order_by("pk").values_list("dropped", "info")[:MOST]
+    rows = list(result)
+    notes = dict.fromkeys((name, _text(value)) for _, info in rows for name, value in info.items())
     left_out = dict.fromkeys(chain.from_iterable(dropped for dropped, _ in rows))
-    return CameIn(tuple(left_out)[:MOST], tuple(told)[:MOST])
+    return CameIn(tuple(left_out)[:MOST], tuple(notes)[:MOST])
 
 
 def _text(value: Any) -> str:

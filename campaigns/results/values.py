@@ -60,7 +60,7 @@ def observed_runs_by_metric(
             "run_id", flat=True
         )
     )
-    found: dict[str, list[ObservedRun]] = {name: [] for name in names}
+    result: dict[str, list[ObservedRun]] = {name: [] for name in names}
     for run, state, *place in _runs(campaign):
         units_done, units_failed, worker = attempts.get(run, (0, 0, ""))
         for name in names:
@@ -82,8 +82,8 @@ def observed_runs_by_metric(
                 units_failed=units_failed,
                 worker=worker,
             )
-            found[name].append(observed)
-    return found
+            result[name].append(observed)
+    return result
 
 
 def _runs(campaign: Campaign) -> Iterable[tuple[Any, ...]]:
@@ -108,13 +108,13 @@ def _runs(campaign: Campaign) -> Iterable[tuple[Any, ...]]:
 
 def _values(campaign: Campaign, metrics: list[str]) -> dict[str, dict[int, _Measured]]:
     """Return the measurement that counts for each run, by metric."""
-    found: dict[str, dict[int, _Measured]] = {metric: {} for metric in metrics}
+    result: dict[str, dict[int, _Measured]] = {metric: {} for metric in metrics}
     measurements = Measurement.objects.filter(attempt__run__campaign=campaign, metric__in=metrics)
     for metric, run, *measured in measurements.that_count().values_list(
         "metric", "attempt__run_id", "value", "censored", "bound"
     ):
-        found[metric][run] = _Measured._make(measured)
-    return found
+        result[metric][run] = _Measured._make(measured)
+    return result
 
 
 def _attempts(campaign: Campaign) -> dict[int, tuple[int, int, str]]:

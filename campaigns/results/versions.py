@@ -30,12 +30,12 @@ def findings_version(campaign: Campaign) -> str:
 
 def whole_version(campaign: Campaign) -> str:
     """Text that changes whenever one of both does, an analysis is asked for, or a second yes waits."""
-    asked = LaunchRequest.objects.filter(campaign=campaign, state=LaunchRequest.State.WAITING)
+    requested = LaunchRequest.objects.filter(campaign=campaign, state=LaunchRequest.State.WAITING)
     return fingerprint(
         version(campaign),
         findings_version(campaign),
         campaign.analysis_requested_at is None,
-        asked.values_list("pk", flat=True).first(),
+        requested.values_list("pk", flat=True).first(),
     )
 
 

@@ -66,9 +66,9 @@ def baseline_of(campaign: Campaign, user: User | AnonymousUser) -> Baseline | No
         .order_by(F("conclusion__decided_at").desc(nulls_last=True), "-conclusion", "position")
     )
     for stands, states in ((True, (Conclusion.State.ACCEPTED,)), (False, FORMER)):
-        found = rows.filter(conclusion__state__in=states).first()
-        if found is not None:
-            return Baseline(found.conclusion, found.campaign, kinship, stands)
+        row = rows.filter(conclusion__state__in=states).first()
+        if row is not None:
+            return Baseline(row.conclusion, row.campaign, kinship, stands)
     return None
 
 
@@ -88,13 +88,13 @@ def _kin(campaign: Campaign) -> tuple[set[int], str]:
     if campaign.template_id is not None:
         rows = Campaign.objects.filter(template=campaign.template_id).order_by("-pk")
         return set(rows.values_list("pk", flat=True)[:MOST_KIN]), "the same template"
-    found = {_root(campaign)}
-    latest = found
-    while latest and len(found) < MOST_KIN:
+    result = {_root(campaign)}
+    latest = result
+    while latest and len(result) < MOST_KIN:
         clones = Campaign.objects.filter(clone_of__in=latest).values_list("pk", flat=True)
-        latest = set(clones) - found
-        found |= latest
-    return found, "the same line of clones"
+        latest = set(clones) - result
+        result |= latest
+    return result, "the same line of clones"
 
 
 def _root(campaign: Campaign) -> int:

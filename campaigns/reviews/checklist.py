@@ -52,12 +52,12 @@ def checklist(conclusion: Conclusion) -> list[Check]:
     A draft, and one that was re-opened, is shown today's: there is something to be done about them.
     """
     if conclusion.state not in Conclusion.EDITABLE:
-        kept = dict(conclusion.evidence.values_list("campaign", "snapshot__checks"))
-        if None not in kept.values():
-            return [Check(**told) for checks in kept.values() for told in checks]
+        stored = dict(conclusion.evidence.values_list("campaign", "snapshot__checks"))
+        if None not in stored.values():
+            return [Check(**value) for checks in stored.values() for value in checks]
     evidence = conclusion.evidence.select_related("campaign__target")
-    found = checks_of(list(dict.fromkeys(each.campaign for each in evidence)))
-    return [check for checks in found.values() for check in checks]
+    result = checks_of(list(dict.fromkeys(each.campaign for each in evidence)))
+    return [check for checks in result.values() for check in checks]
 
 
 def checks_of(campaigns: Sequence[Campaign]) -> dict[int, list[Check]]:
@@ -66,13 +66,13 @@ def checks_of(campaigns: Sequence[Campaign]) -> dict[int, list[Check]]:
     Those after the first are also set beside that.
     """
     beside = between(campaigns)
-    found = {}
+    result = {}
     for campaign in campaigns:
         made = [*_all(campaign, _results(campaign))]
         if campaign.pk in beside:
             made.append(beside[campaign.pk])
-        found[campaign.pk] = [_with_link(campaign, check) for check in made]
-    return found
+        result[campaign.pk] = [_with_link(campaign, check) for check in made]
+    return result
 
 
 def told_as_json(check: Check) -> dict[str, Any]:
@@ -82,8 +82,8 @@ def told_as_json(check: Check) -> dict[str, Any]:
 
 def without_word(conclusion: Conclusion, checks: Iterable[Check]) -> list[Check]:
     """Warnings and failures on which nobody has written a word, or one on another number."""
-    words = {word.check_name: word.about for word in conclusion.words.all()}
-    return [check for check in checks if check.state != PASS and words.get(check.key) != check.said]
+    texts = {word.check_name: word.about for word in conclusion.words.all()}
+    return [check for check in checks if check.state != PASS and texts.get(check.key) != check.said]
 
 
 def failed(checks: Iterable[Check]) -> list[Check]:
@@ -102,9 +102,9 @@ def _all(campaign: Campaign, results: Mapping[str, Any]) -> Iterator[Check]:
     yield _amendments(campaign)
     yield _exclusions(campaign)
     yield _sessions(campaign, results)
-    if found := stand_ins_of(campaign):
-        words = f"Measured on a {' and a '.join(found)}, not on a real server."
-        yield Check("stand_in", campaign.pk, WARN, "simulated", words, cause=STAND_IN)
+    if result := stand_ins_of(campaign):
+        text = f"Measured on a {' and a '.join(result)}, not on a real server."
+        yield Check("stand_in", campaign.pk, WARN, "simulated", text, cause=STAND_IN)
 
 
 def _results(campaign: Campaign) -> dict[str, Any]:
@@ -127,13 +127,13 @@ def _runs(campaign: Campaign, cells: Iterable[Mapping[str, Any]]) -> Check:
     few, many = min(counts), max(counts)
     span = str(few) if few == many else f"{few} to {many}"
     state = FAIL if few < 2 else WARN if few < FEWEST_RUNS else PASS
-    words = (
+    text = (
         f"{span} runs that count in each of {counted(len(counts), 'cell')}, "
         f"in {counted(blocks, campaign.block_word)}."
     )
     if state != PASS:
-        words += f" Fewer than {FEWEST_RUNS if state == WARN else 2} allow no sound interval."
-    return Check("n", campaign.pk, state, span, words, cause=FEW if state == WARN else "")
+        text += f" Fewer than {FEWEST_RUNS if state == WARN else 2} allow no sound interval."
+    return Check("n", campaign.pk, state, span, text, cause=FEW if state == WARN else "")
 
 
 def _order(campaign: Campaign) -> Check:
@@ -170,12 +170,12 @@ def _proofs(campaign: Campaign, name: str, step: str, what: str) -> Check:
     )
     share = f"{counts['proved']} of {counts['runs']}"
     if counts["bad_runs"]:
-        words = f"{counted(counts['bad_runs'], 'run')} without proof of {what}: {share} have it."
-        return Check(name, campaign.pk, FAIL, share, words)
+        text = f"{counted(counts['bad_runs'], 'run')} without proof of {what}: {share} have it."
+        return Check(name, campaign.pk, FAIL, share, text)
     if counts["proved"] < counts["runs"] or not counts["runs"]:
-        words = f"{share} runs have a proof of {what}; no record for the rest."
+        text = f"{share} runs have a proof of {what}; no record for the rest."
         return Check(
-            name, campaign.pk, WARN, share, words, cause=ELSEWHERE if campaign.source else ""
+            name, campaign.pk, WARN, share, text, cause=ELSEWHERE if campaign.source else ""
         )
     return Check(name, campaign.pk, PASS, share, f"Every run has a proof of {what}.")
 
@@ -187,22 +187,22 @@ def _censored(campaign: Campaign, cells: Iterable[Mapping[str, Any]]) -> Check:
     failed_runs = sum(each["n_failed"] for each in summaries) - censored
     lost = sum(each["n_lost"] for each in summaries)
     share = (censored + failed_runs) / total if total else 0.0
-    words = (
+    text = (
         f"{censored} of {counted(total, 'run')} timed out, {failed_runs} failed, {lost} are lost."
     )
     state = PASS if not (censored or failed_runs or lost) else WARN
     if share > campaign.failed_limit:
         state = FAIL
-        words += f" The campaign allows {percent(100 * campaign.failed_limit).lstrip('+')}."
-    return Check("censored", campaign.pk, state, percent(100 * share).lstrip("+"), words)
+        text += f" The campaign allows {percent(100 * campaign.failed_limit).lstrip('+')}."
+    return Check("censored", campaign.pk, state, percent(100 * share).lstrip("+"), text)
 
 
 def _amendments(campaign: Campaign) -> Check:
     lines = amendments_of(campaign)
     if not lines:
         return Check("amendments", campaign.pk, PASS, "0", "Nothing was amended after launch.")
-    told = " ".join(line.remark for line in lines[:MOST_TOLD])
-    return Check("amendments", campaign.pk, WARN, str(len(lines)), told)
+    text = " ".join(line.remark for line in lines[:MOST_TOLD])
+    return Check("amendments", campaign.pk, WARN, str(len(lines)), text)
 
 
 def _exclusions(campaign: Campaign) -> Check:
@@ -215,8 +215,8 @@ def _exclusions(campaign: Campaign) -> Check:
     if not lines:
         return Check("exclusions", campaign.pk, PASS, "0", "No run was taken out of the analysis.")
     more = f" And {len(lines) - MOST_TOLD} more." if len(lines) > MOST_TOLD else ""
-    told = " ".join(lines[:MOST_TOLD]) + more
-    return Check("exclusions", campaign.pk, WARN, str(len(lines)), told)
+    text = " ".join(lines[:MOST_TOLD]) + more
+    return Check("exclusions", campaign.pk, WARN, str(len(lines)), text)
 
 
 def _sessions(campaign: Campaign, results: Mapping[str, Any]) -> Check:
@@ -224,31 +224,31 @@ def _sessions(campaign: Campaign, results: Mapping[str, Any]) -> Check:
     compared = results.get("pairs") or results.get("levels") or {}
     number = int(compared.get("sessions") or campaign.sessions.exclude(kind="trial").count() or 1)
     if number == 1:
-        words = (
+        text = (
             "One session: this does not count as confirmation, since the target may behave "
             "differently on another day."
         )
-        return Check("sessions", campaign.pk, WARN, "1", words, cause=SESSIONS)
+        return Check("sessions", campaign.pk, WARN, "1", text, cause=SESSIONS)
     standings = _standings(compared)
     fewest = min((int(each["sessions"]) for each in standings), default=number)
     below = sum(each["sessions"] < 2 for each in standings)
     open_ones = sum(each["standing"] != "confirmed" for each in standings)
     if below:
         rest = "rests on one, or lies" if below == 1 else "rest on one, or lie"
-        words = (
+        text = (
             f"The campaign has {number} sessions, but {below} of {counted(len(standings), 'comparison')} "
             f"{rest} across them: this does not count as confirmation."
         )
     elif open_ones:
-        words = (
+        text = (
             f"{fewest} sessions stand behind it; they leave {open_ones} of "
             f"{counted(len(standings), 'comparison')} not confirmed."
         )
     else:
-        words = f"{fewest} sessions stand behind it."
+        text = f"{fewest} sessions stand behind it."
     state = WARN if below or open_ones else PASS
     cause = SESSIONS if state == WARN else ""
-    return Check("sessions", campaign.pk, state, str(fewest), words, cause=cause)
+    return Check("sessions", campaign.pk, state, str(fewest), text, cause=cause)
 
 
 def _standings(compared: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -290,14 +290,14 @@ def _check(campaign: Campaign, first: str, rows: Sequence["Difference"], place: 
     differing = [row for row in rows if row.differs[place]]
     one_sided = [row for row in rows if row.only((0, place)).unknown]
     if not differing and not one_sided:
-        words = f"Settings, target and environment are those of “{first}” as far as recorded."
-        return Check(BETWEEN, campaign.pk, PASS, "0", words)
+        text = f"Settings, target and environment are those of “{first}” as far as recorded."
+        return Check(BETWEEN, campaign.pk, PASS, "0", text)
     parts = []
     if differing:
         left = len(differing) - MOST_DIFFERENCES
         more = f" and {left} more" if left > 0 else ""
-        told = ", ".join(_told(row, place) for row in differing[:MOST_DIFFERENCES])
-        parts.append(f"Differs from “{first}” in {told}{more}: each may be why results differ.")
+        note = ", ".join(_told(row, place) for row in differing[:MOST_DIFFERENCES])
+        parts.append(f"Differs from “{first}” in {note}{more}: each may be why results differ.")
     if one_sided:
         facts = counted(len(one_sided), "fact")
         parts.append(f"Of {facts} nothing was recorded in one of the two.")

@@ -73,9 +73,9 @@ def may_confirm(conclusion: Conclusion, user: User) -> bool:
     So it is where a role came back, or the team's rule was lowered, after the last approval: it is
     accepted once somebody who approved says so again. What is stored of the decision stays.
     """
-    given = approvals(conclusion) if conclusion.state == Conclusion.State.IN_REVIEW else []
-    enough = len(given) >= conclusion.team.approvals_needed
-    return enough and user.pk in {each.user_id for each in given}
+    value = approvals(conclusion) if conclusion.state == Conclusion.State.IN_REVIEW else []
+    enough = len(value) >= conclusion.team.approvals_needed
+    return enough and user.pk in {each.user_id for each in value}
 
 
 def _confirm(conclusion: Conclusion, user: User, with_failed: bool) -> None:
@@ -203,10 +203,10 @@ def _tell(conclusion: Conclusion, user: User, word: Word, reason: str, *, decide
         reason=reason,
         state=conclusion.state,
     )
-    needed, given = conclusion.team.approvals_needed, len(approvals(conclusion))
+    needed, text = conclusion.team.approvals_needed, len(approvals(conclusion))
     stands = f" It is {conclusion.get_state_display()}." if decided else ""
     if word == Word.APPROVE and not decided:
-        stands = f" {given} of {needed} approvals are there."
+        stands = f" {text} of {needed} approvals are there."
     announce(
         Announcement.Kind.REVIEW_DECIDED,
         conclusion.team,

@@ -174,21 +174,21 @@ def _contrast(each: Cited) -> dict[str, Any] | None:
     return {"at": {}, **each.contrast} if each.contrast else None
 
 
-def _write_words(conclusion: Conclusion, user: User, words: Mapping[str, str]) -> None:
+def _write_words(conclusion: Conclusion, user: User, label: Mapping[str, str]) -> None:
     """Keep the author's words on checks that are not passed; an empty one takes it away.
 
     A word is on what the check says now. Those that are not named stay as they are. Raise Invalid
     for words on a check that is not there.
     """
-    if not words:
+    if not label:
         return
     checks = {check.key: check for check in checklist(conclusion)}
-    if unknown := [key for key, text in words.items() if key not in checks and text.strip()]:
+    if unknown := [key for key, text in label.items() if key not in checks and text.strip()]:
         known = ", ".join(checks)
         raise Invalid(
             {f"words.{unknown[0][:50]}": [f"There is no check of that name; there are {known}."]}
         )
-    for key, text in words.items():
+    for key, text in label.items():
         rows = CheckWord.objects.filter(conclusion=conclusion, check_name=key)
         if not text.strip():
             rows.delete()

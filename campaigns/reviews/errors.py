@@ -23,10 +23,10 @@ class NotReady(ReviewRefused):
 class Outdated(NotReady):
     """The findings of a campaign are older than its data."""
 
-    def __init__(self, campaign: Campaign, words: str = "") -> None:
+    def __init__(self, campaign: Campaign, text: str = "") -> None:
         self.campaign = campaign
         super().__init__(
-            words
+            text
             or f"The findings of “{campaign.name}” are older than its data; they are computed anew now. "
             "Send the conclusion when that is done."
         )

@@ -32,8 +32,8 @@ def freeze(conclusion: Conclusion) -> None:
         for each in campaigns
     }
     for each in evidence:
-        kept = frozen[each.campaign_id]
-        each.snapshot, each.data_hash = kept, kept["data_hash"]
+        stored = frozen[each.campaign_id]
+        each.snapshot, each.data_hash = stored, stored["data_hash"]
         each.stamp = stamp_of(each.campaign)
         each.findings_at = findings_at(each.campaign)
         each.save(update_fields=["snapshot", "data_hash", "stamp", "findings_at"])

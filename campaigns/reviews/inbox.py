@@ -70,34 +70,34 @@ def count(user: User) -> int:
 
 def waiting(user: User) -> list[Waiting]:
     """What waits for somebody, the longest first; at most MOST."""
-    found = list(_all(user).order_by("since", "why", "key")[:MOST])
+    results = list(_all(user).order_by("since", "why", "key")[:MOST])
     rows: dict[str, Mapping[int, Any]] = {
         why: _with_all(ROWS[why](user)).in_bulk(
-            [each["key"] for each in found if each["why"] == why]
+            [each["key"] for each in results if each["why"] == why]
         )
-        for why in {each["why"] for each in found}
+        for why in {each["why"] for each in results}
     }
     return [
         Waiting(Waits(each["why"]), rows[each["why"]][each["key"]], each["since"])
-        for each in found
+        for each in results
         if each["key"] in rows[each["why"]]
     ]
 
 
 def _all(user: User) -> QuerySet[Any, dict[str, Any]]:
     first, *others = [_part(why, user) for why in Waits]
-    found: QuerySet[Any, dict[str, Any]] = first.union(*others, all=True)
-    return found
+    result: QuerySet[Any, dict[str, Any]] = first.union(*others, all=True)
+    return result
 
 
 def _part(why: Waits, user: User) -> QuerySet[Any, dict[str, Any]]:
-    found: QuerySet[Any, dict[str, Any]] = (
+    result: QuerySet[Any, dict[str, Any]] = (
         ROWS[why](user)
         .order_by()
         .annotate(why=Value(why.value, CharField()), key=F("pk"), since=SINCE[why])
         .values("why", "key", "since")
     )
-    return found
+    return result
 
 
 def _reviews(user: User) -> QuerySet[Conclusion]:

@@ -41,8 +41,8 @@ def waiting_for(user: User) -> QuerySet[Conclusion]:
     decided = Decision.objects.filter(
         conclusion=OuterRef("pk"), revision=OuterRef("revision"), user=user.pk
     )
-    asked = Reviewer.objects.filter(user=user.pk).values("conclusion")
-    rows = conclusions_seen_by(user).filter(state=Conclusion.State.IN_REVIEW, pk__in=asked)
+    requested = Reviewer.objects.filter(user=user.pk).values("conclusion")
+    rows = conclusions_seen_by(user).filter(state=Conclusion.State.IN_REVIEW, pk__in=requested)
     return rows.exclude(Exists(decided))
 
 
@@ -56,17 +56,17 @@ def asked_of(conclusion: Conclusion) -> list[Asked]:
     """Who was asked, and who decided, on the revision of now."""
     rows = conclusion.decisions.filter(revision=conclusion.revision).select_related("user")
     decided = {row.user_id: row for row in rows}
-    asked = conclusion.reviewers.select_related("user", "asked_by").order_by("asked_at", "pk")
-    found = [
+    requested = conclusion.reviewers.select_related("user", "asked_by").order_by("asked_at", "pk")
+    results = [
         Asked(
             each.user.get_username(),
             each.asked_at,
             each.asked_by.get_username() if each.asked_by else "",
             decided.pop(each.user_id, None),
         )
-        for each in asked
+        for each in requested
     ]
-    return found + [Asked(row.user.get_username(), None, "", row) for row in decided.values()]
+    return results + [Asked(row.user.get_username(), None, "", row) for row in decided.values()]
 
 
 def former_decisions(conclusion: Conclusion) -> Sequence[Decision]:

@@ -86,7 +86,7 @@ def moved_since(conclusion: Conclusion) -> list[Change]:
     # Loads scipy, which few pages need.
     from campaigns.findings.compute.snapshot import changes, snapshot
 
-    found: list[Change] = []
+    result: list[Change] = []
     for evidence in _once_a_campaign(conclusion):
         campaign = evidence.campaign
         if not evidence.snapshot or campaign.analysis_requested_at is not None:
@@ -96,20 +96,20 @@ def moved_since(conclusion: Conclusion) -> list[Change]:
             for change in changes(evidence.snapshot, snapshot(campaign))
             if change.path != "data_hash"
         ]
-        found += _of_findings(evidence, campaign, moved)
-    return found
+        result += _of_findings(evidence, campaign, moved)
+    return result
 
 
 def reopen_where_moved(conclusion: Conclusion) -> bool:
     """Re-open a locked conclusion if anything that it rests on moved; say whether it did."""
-    found = [
+    results = [
         change
         for evidence in _once_a_campaign(conclusion)
         for change in _moved(evidence, evidence.campaign)
     ]
-    if found:
-        _reopen(conclusion, found)
-    return bool(found)
+    if results:
+        _reopen(conclusion, results)
+    return bool(results)
 
 
 def _once_a_campaign(conclusion: Conclusion) -> list[Evidence]:
@@ -119,18 +119,18 @@ def _once_a_campaign(conclusion: Conclusion) -> list[Evidence]:
 
 def _moved(evidence: Evidence, campaign: Campaign) -> Iterator[Change]:
     """What differs from what was frozen: the data, or what other versions make of the same data."""
-    told = reasons(campaign, evidence.stamp, stamp_of(campaign))
+    value = reasons(campaign, evidence.stamp, stamp_of(campaign))
     if campaign.state in Campaign.ACTIVE:
-        told.append(f"The campaign is {campaign.state} again, and its data are being added to")
-    yield from (_change(campaign, "data", words) for words in told)
+        value.append(f"The campaign is {campaign.state} again, and its data are being added to")
+    yield from (_change(campaign, "data", text) for text in value)
     finding = Finding.objects.filter(campaign=campaign, name="answer").first()
-    if finding is None or told:
-        if finding is None and not told:
+    if finding is None or value:
+        if finding is None and not value:
             yield _change(campaign, "data", "Its findings are gone")
         return
     if finding.data_hash != evidence.data_hash:
-        words = "Its data, definition or parameters hash to another value"
-        yield _change(campaign, "data", words, evidence.data_hash, finding.data_hash)
+        text = "Its data, definition or parameters hash to another value"
+        yield _change(campaign, "data", text, evidence.data_hash, finding.data_hash)
     elif finding.computed_at != evidence.findings_at:
         yield from _recomputed(evidence, campaign, finding)
 
@@ -139,11 +139,11 @@ def _recomputed(evidence: Evidence, campaign: Campaign, finding: Finding) -> Ite
     """The same data by other versions: both values of what moved, else note the versions."""
     from campaigns.findings.compute.snapshot import changes, snapshot  # loads scipy, which few need
 
-    found = changes(evidence.snapshot, snapshot(campaign))
-    yield from _of_findings(evidence, campaign, found)[:MOST_CHANGES]
-    if more := len(found[MOST_CHANGES:]):
+    result = changes(evidence.snapshot, snapshot(campaign))
+    yield from _of_findings(evidence, campaign, result)[:MOST_CHANGES]
+    if more := len(result[MOST_CHANGES:]):
         yield _change(campaign, "data", f"{counted(more, 'more value')} moved")
-    if found:
+    if result:
         return
     rows = Evidence.objects.filter(conclusion=evidence.conclusion_id, campaign=campaign)
     noted = evidence.snapshot.get("recomputed_by") or evidence.snapshot["versions"]
@@ -164,14 +164,14 @@ def _recomputed(evidence: Evidence, campaign: Campaign, finding: Finding) -> Ite
 
 
 def _of_findings(
-    evidence: Evidence, campaign: Campaign, found: Sequence[stats.Change]
+    evidence: Evidence, campaign: Campaign, result: Sequence[stats.Change]
 ) -> list[Change]:
     """Both values of each, words such as verdicts first; `was` and `is`: as people read them."""
     made = []
-    for change in sorted(found, key=lambda each: not isinstance(each.before, str)):
-        words, was, now = in_words(change, evidence.snapshot["findings"])
-        kept = _change(campaign, "finding", words, change.before, change.after)
-        made.append(kept | {"was": was, "is": now})
+    for change in sorted(result, key=lambda each: not isinstance(each.before, str)):
+        labels, was, now = in_words(change, evidence.snapshot["findings"])
+        stored = _change(campaign, "finding", labels, change.before, change.after)
+        made.append(stored | {"was": was, "is": now})
     return made
 
 
@@ -192,16 +192,16 @@ def _is_plain(value: Any) -> bool:
     return value is None or isinstance(value, str | int | float | bool | list | dict)
 
 
-def _reopen(conclusion: Conclusion, found: list[Change]) -> None:
+def _reopen(conclusion: Conclusion, items: list[Change]) -> None:
     """Take it back from whoever signed or was about to, and say why to everybody concerned."""
     was = conclusion.state
     conclusion.state = Conclusion.State.REOPENED
-    conclusion.reason = reason_of(found)
-    conclusion.reopened_by = found
+    conclusion.reason = reason_of(items)
+    conclusion.reopened_by = items
     conclusion.changed_at = Now()
     conclusion.save(update_fields=["state", "reason", "reopened_by", "changed_at"])
     conclusion.refresh_from_db(fields=["changed_at"])
-    campaign = Campaign.objects.get(pk=found[0]["campaign"])
+    campaign = Campaign.objects.get(pk=items[0]["campaign"])
     record(
         Action.CONCLUSION_REOPENED,
         user=None,
@@ -224,33 +224,33 @@ def _reopen(conclusion: Conclusion, found: list[Change]) -> None:
     )
 
 
-def reason_of(found: list[Change]) -> str:
+def reason_of(rows: list[Change]) -> str:
     """Everything that changed, campaign by campaign, in one text."""
     parts: dict[str, list[str]] = {}
-    for change in found:
-        words = change["words"]
+    for change in rows:
+        text = change["words"]
         if change["kind"] == "finding":
-            words = f"{words} is {change['is']}; it was {change['was']}"
-        parts.setdefault(change["name"], []).append(words.rstrip("."))
-    told = [
-        f"{name}: {'; '.join(words[:5])}{f'; and {len(words) - 5} more' if len(words) > 5 else ''}."
-        for name, words in parts.items()
+            text = f"{text} is {change['is']}; it was {change['was']}"
+        parts.setdefault(change["name"], []).append(text.rstrip("."))
+    notes = [
+        f"{name}: {'; '.join(text[:5])}{f'; and {len(text) - 5} more' if len(text) > 5 else ''}."
+        for name, text in parts.items()
     ]
-    return " ".join(told)
+    return " ".join(notes)
 
 
 def reasons(campaign: Campaign, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """Say in sentences what differs between two stamps; empty where they are the same."""
     if before == after:
         return []
-    found = [
+    results = [
         *_excluded(before, after),
         *_included(before, after),
         *_amended(campaign, before, after),
         *_late(campaign, before),
         *_target(before, after),
     ]
-    return found or [_counted(before, after)]
+    return results or [_counted(before, after)]
 
 
 def _excluded(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
@@ -284,9 +284,9 @@ def _late(campaign: Campaign, before: Mapping[str, Any]) -> Iterator[str]:
     if len(positions) == 1:
         yield f"Late run {positions[0]} came in"
     elif positions:
-        told = ", ".join(str(position) for position in positions[:MOST_RUNS])
+        text = ", ".join(str(position) for position in positions[:MOST_RUNS])
         more = len(positions) - MOST_RUNS
-        yield f"Late runs {told}{f' and {more} more' if more > 0 else ''} came in"
+        yield f"Late runs {text}{f' and {more} more' if more > 0 else ''} came in"
 
 
 def _target(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
@@ -299,12 +299,12 @@ def _target(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str
 
 def _counted(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     states = sorted({*before["runs"], *after["runs"]})
-    told = ", ".join(
+    text = ", ".join(
         f"{name} {before['runs'].get(name, 0)} → {after['runs'].get(name, 0)}"
         for name in states
         if before["runs"].get(name, 0) != after["runs"].get(name, 0)
     )
-    if told:
-        return f"Its runs are others: {told}"
+    if text:
+        return f"Its runs are others: {text}"
     before_count, after_count = before["attempts"]["count"], after["attempts"]["count"]
     return f"Its values are others: {counted(before_count, 'attempt')} before, {after_count} now"

@@ -17,15 +17,15 @@ def locked(key: int) -> Conclusion:
     """
     older = Conclusion.objects.filter(pk=key).values_list("supersedes", flat=True).first()
     rows = Conclusion.objects.select_for_update(no_key=True, of=("self",))
-    found = {
+    result = {
         row.pk: row
         for row in rows.select_related("team", "author")
         .filter(pk__in=[pk for pk in (older, key) if pk])
         .order_by("pk")
     }
-    if key not in found:
+    if key not in result:
         raise Conclusion.DoesNotExist
-    return found[key]
+    return result[key]
 
 
 def lock_campaigns(keys: Iterable[int]) -> None:
@@ -89,5 +89,5 @@ def members_who_review(team: Team) -> QuerySet[User]:
 def people_of(conclusion: Conclusion) -> set[User]:
     """Whom it concerns: who wrote it, who is asked, who decided on it."""
     writers = set(conclusion.writers.all()) | {conclusion.author}
-    asked = {each.user for each in conclusion.reviewers.select_related("user")}
-    return writers | asked | {each.user for each in conclusion.decisions.select_related("user")}
+    requested = {each.user for each in conclusion.reviewers.select_related("user")}
+    return writers | requested | {each.user for each in conclusion.decisions.select_related("user")}

@@ -34,7 +34,7 @@ def of_findings(campaign: Campaign, results: Mapping[str, Any]) -> Iterator[Chec
 def _confounding(campaign: Campaign, check: Stored | None) -> Check:
     if check is None or check["outcome"] == "not_possible":
         several = campaign.cells.count() > 1
-        words = (
+        text = (
             "The order of runs is not known, or could not be another: whether level and time can be "
             "told apart is open."
             if several
@@ -42,32 +42,32 @@ def _confounding(campaign: Campaign, check: Stored | None) -> Check:
         )
         state = WARN if several else PASS
         cause = _not_recorded(campaign) or ORDER if several else ""
-        return Check("confounding", campaign.pk, state, "—", words, cause=cause)
+        return Check("confounding", campaign.pk, state, "—", text, cause=cause)
     switches = f"{check['figures']['switches']:.0f} of {check['figures']['most']:.0f}"
-    words = f"{switches} possible switches of level in the order in which runs were made."
+    text = f"{switches} possible switches of level in the order in which runs were made."
     if check["outcome"] != "pass":
-        words += " Level and time of day are fully confounded."
+        text += " Level and time of day are fully confounded."
     state = _state(check)
     cause = ORDER if state == WARN else ""
-    return Check("confounding", campaign.pk, state, f"{check['value']:.2f}", words, cause=cause)
+    return Check("confounding", campaign.pk, state, f"{check['value']:.2f}", text, cause=cause)
 
 
 def _drift(campaign: Campaign, check: Stored | None, runs: int) -> Check:
     if check is None or check["outcome"] == "not_possible":
-        words, cause = _no_drift(campaign, runs)
-        return Check("drift", campaign.pk, WARN, "—", words, cause=cause)
+        labels, cause = _no_drift(campaign, runs)
+        return Check("drift", campaign.pk, WARN, "—", labels, cause=cause)
     if check["name"] == "drift_within":
-        words = "No drift within levels; between levels it cannot be determined in this order."
+        labels = "No drift within levels; between levels it cannot be determined in this order."
         if check["outcome"] != "pass":
-            words = "Runs of one level drift, so levels measured one after the other differ by that, too."
-        return Check("drift", campaign.pk, WARN, f"p {check['value']:.2g}", words, cause=ORDER)
+            labels = "Runs of one level drift, so levels measured one after the other differ by that, too."
+        return Check("drift", campaign.pk, WARN, f"p {check['value']:.2g}", labels, cause=ORDER)
     number = f"τ {check['figures']['tau']:.2f}, p {check['value']:.2g}"
     if check["outcome"] == "pass":
         return Check("drift", campaign.pk, PASS, number, "No trend with time was found.")
-    words = "Runs change with time: compare levels with care."
+    labels = "Runs change with time: compare levels with care."
     if check["name"] == "block_drift":
-        words = "The target drifts: contrasts are protected, absolute levels are not."
-    return Check("drift", campaign.pk, _state(check), number, words)
+        labels = "The target drifts: contrasts are protected, absolute levels are not."
+    return Check("drift", campaign.pk, _state(check), number, labels)
 
 
 def _no_drift(campaign: Campaign, runs: int) -> tuple[str, str]:
@@ -78,71 +78,71 @@ def _no_drift(campaign: Campaign, runs: int) -> tuple[str, str]:
     if not in_blocks:
         word, there, needed = "run", runs, FEWEST_RUNS_FOR_DRIFT
     if there < needed:
-        words = f"Too few to see a drift: it takes {counted(needed, word)}, and there are {there}."
-        return words, FEW
-    words = (
+        text = f"Too few to see a drift: it takes {counted(needed, word)}, and there are {there}."
+        return text, FEW
+    text = (
         "Whether there is a drift cannot be said: too little of the values is left to judge it by."
     )
-    return words, "" if in_blocks else ORDER
+    return text, "" if in_blocks else ORDER
 
 
 def _place(campaign: Campaign, made: Mapping[str, Stored]) -> Iterator[Check]:
     """Only where it was asked: runs that are in no blocks have no place in them."""
-    asked = [
+    requested = [
         made[name] for name in PLACES if name in made and made[name]["outcome"] != "not_possible"
     ]
-    if not asked:
+    if not requested:
         return
-    bad = [each for each in asked if each["outcome"] != "pass"]
-    words = {
+    bad = [each for each in requested if each["outcome"] != "pass"]
+    texts = {
         "order_in_block": "The position of a run within its block mattered.",
         "cold_start": "First runs of blocks are the extremes of most levels: warm up.",
     }
-    told = " ".join(words[each["name"]] for each in bad) or "No effect of the position was found."
-    number = f"p {asked[0]['value']:.2g}" if asked[0]["name"] == "order_in_block" else "—"
-    yield Check("place", campaign.pk, _state(bad[0]) if bad else PASS, number, told)
+    text = " ".join(texts[each["name"]] for each in bad) or "No effect of the position was found."
+    number = f"p {requested[0]['value']:.2g}" if requested[0]["name"] == "order_in_block" else "—"
+    yield Check("place", campaign.pk, _state(bad[0]) if bad else PASS, number, text)
 
 
 def _saturation(campaign: Campaign, check: Stored | None) -> Check:
     if check is None or check["outcome"] == "not_possible":
-        words = "The import has no load-generator health data."
+        text = "The import has no load-generator health data."
         cause = _not_recorded(campaign)
-        return Check("saturation", campaign.pk, WARN, "—", words, cause=cause)
+        return Check("saturation", campaign.pk, WARN, "—", text, cause=cause)
     number = f"{check['value']:.0f}"
     if check["outcome"] == "pass":
-        words = "The generator was not saturated in any run."
-        return Check("saturation", campaign.pk, PASS, number, words)
+        text = "The generator was not saturated in any run."
+        return Check("saturation", campaign.pk, PASS, number, text)
     runs = ", ".join(str(position) for position in check["positions"][:8])
-    words = f"The generator was saturated; the values of these runs are bounds: {runs}."
-    return Check("saturation", campaign.pk, _state(check), number, words)
+    text = f"The generator was saturated; the values of these runs are bounds: {runs}."
+    return Check("saturation", campaign.pk, _state(check), number, text)
 
 
 def _environment(campaign: Campaign, check: Stored | None) -> Check:
     if check is None or check["outcome"] == "not_possible":
-        words = "No facts of target or generator were stored."
+        text = "No facts of target or generator were stored."
         cause = _not_recorded(campaign)
-        return Check("environment", campaign.pk, WARN, "—", words, cause=cause)
+        return Check("environment", campaign.pk, WARN, "—", text, cause=cause)
     facts = counted(int(check["figures"]["facts"]), "fact")
     if check["value"]:
         changes = counted(int(check["value"]), "change")
-        words = f"{changes} of {facts}: runs before and after one are not comparable."
-        return Check("environment", campaign.pk, FAIL, str(int(check["value"])), words)
+        text = f"{changes} of {facts}: runs before and after one are not comparable."
+        return Check("environment", campaign.pk, FAIL, str(int(check["value"])), text)
     if check["outcome"] == "pass":
-        words = f"{facts}, the same before the first and after the last run."
-        return Check("environment", campaign.pk, PASS, "0", words)
-    words = f"{facts}, described by the import, not captured with each run."
+        text = f"{facts}, the same before the first and after the last run."
+        return Check("environment", campaign.pk, PASS, "0", text)
+    text = f"{facts}, described by the import, not captured with each run."
     cause = _not_recorded(campaign)
-    return Check("environment", campaign.pk, WARN, "imported description", words, cause=cause)
+    return Check("environment", campaign.pk, WARN, "imported description", text, cause=cause)
 
 
 def _fidelity(campaign: Campaign, made: Mapping[str, Stored]) -> Iterator[Check]:
     for name in FIDELITY:
         if name in made and made[name]["outcome"] in ("warn", "fail"):
-            words = "Each value is a mean, or a percentile, that a tool made: the spread within is unseen."
+            text = "Each value is a mean, or a percentile, that a tool made: the spread within is unseen."
             if name == "rounded":
                 step = f"{made[name]['value']:.2g} %"
-                words = f"Values are written in steps of up to {step} of their mean."
-            yield Check("fidelity", campaign.pk, _state(made[name]), name, words)
+                text = f"Values are written in steps of up to {step} of their mean."
+            yield Check("fidelity", campaign.pk, _state(made[name]), name, text)
 
 
 def sensitivity_check(campaign: Campaign, stored: Stored) -> Check:

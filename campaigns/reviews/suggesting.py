@@ -39,11 +39,11 @@ def suggestion(campaigns: Sequence[Campaign], view: str = "") -> Content:
 
 def contrasts_of(campaign: Campaign) -> list[tuple[str, str]]:
     """Comparisons that were judged, as JSON and in words; the primary one first."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for contrast in _contrasts(campaign):
-        if len(found) < MOST_CONTRASTS:
-            found.setdefault(json.dumps(contrast, sort_keys=True), contrast_label(contrast))
-    return list(found.items())
+        if len(result) < MOST_CONTRASTS:
+            result.setdefault(json.dumps(contrast, sort_keys=True), contrast_label(contrast))
+    return list(result.items())
 
 
 def findings_offered(campaign: Campaign) -> list[str]:
@@ -66,8 +66,8 @@ def _answer(campaigns: Sequence[Campaign]) -> Mapping[str, Any]:
         )
         if all(side.cells and not side.campaign.withheld for side in sides):
             return answer_of(compare_campaigns(sides))
-    found = shown_findings(campaigns[0]).filter(name="answer").first() if campaigns else None
-    return found.result if found else {}
+    rows = shown_findings(campaigns[0]).filter(name="answer").first() if campaigns else None
+    return rows.result if rows else {}
 
 
 def _main_finding(campaign: Campaign) -> str:
@@ -88,9 +88,9 @@ def _contrasts(campaign: Campaign) -> Iterator[dict[str, Any]]:
     if campaign.primary_contrast:
         yield dict(campaign.primary_contrast)
     rows = Finding.objects.filter(campaign=campaign, name__in=["pairs", "levels"])
-    found = dict(rows.values_list("name", "result"))
-    for stratum in found.get("pairs", {}).get("strata", ()):
-        pairs = found["pairs"]
+    result = dict(rows.values_list("name", "result"))
+    for stratum in result.get("pairs", {}).get("strata", ()):
+        pairs = result["pairs"]
         at = {name: lv for name, lv in stratum["levels"].items() if name != pairs["factor"]}
         yield {
             "factor": pairs["factor"],
@@ -98,11 +98,11 @@ def _contrasts(campaign: Campaign) -> Iterator[dict[str, Any]]:
             "baseline": pairs["baseline"],
             "at": at,
         }
-    for group in found.get("levels", {}).get("groups", ()):
+    for group in result.get("levels", {}).get("groups", ()):
         values = dict(zip(group["cells"], group["values"], strict=True))
         for row in group["comparisons"]:
             yield {
-                "factor": found["levels"]["factor"],
+                "factor": result["levels"]["factor"],
                 "candidate": values[row["candidate"]],
                 "baseline": values[row["baseline"]],
                 "at": group["levels"],

@@ -40,9 +40,9 @@ def threads_on(what: Campaign | Conclusion) -> QuerySet[Thread]:
 def open_counts(campaign: Campaign) -> Counts:
     """Count open threads of a campaign by what they are on."""
     rows = Thread.objects.filter(campaign=campaign, resolved_at=None)
-    found = rows.order_by().values_list("on", "key").annotate(number=Count("pk"))
+    result = rows.order_by().values_list("on", "key").annotate(number=Count("pk"))
     by_kind: dict[str, Counter[str]] = {on: Counter() for on in Thread.On.values}
-    for on, key, number in found:
+    for on, key, number in result:
         by_kind[on][key.partition("?")[0]] += number
     return Counts(
         {int(key): number for key, number in by_kind[Thread.On.CELL].items()},

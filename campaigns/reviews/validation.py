@@ -35,10 +35,10 @@ def checked(user: User, content: Content) -> list[Campaign]:
     _check_text("limits", content.limits, LONGEST_TEXT, errors)
     for key, text in content.words.items():
         _check_text(f"words.{key[:50]}", text, LONGEST_WORD, errors)
-    found = _campaigns(user, content.evidence, errors)
+    result = _campaigns(user, content.evidence, errors)
     if errors:
         raise Invalid(errors)
-    return found
+    return result
 
 
 def _check_text(name: str, text: str, longest: int, errors: Errors) -> None:
@@ -50,8 +50,8 @@ def _check_text(name: str, text: str, longest: int, errors: Errors) -> None:
 
 def wrong_letters(text: str) -> str:
     """Say which letter makes a text other than it looks; empty where none does."""
-    if found := CONTROL.search(text):
-        return f"It holds a control character (U+{ord(found[0]):04X}); leave that out."
+    if match := CONTROL.search(text):
+        return f"It holds a control character (U+{ord(match[0]):04X}); leave that out."
     if text.strip() and not any(map(_is_seen, text)):
         return f"It holds nothing that can be seen (U+{ord(text.strip()[0]):04X}); write a word."
     return ""
@@ -69,7 +69,7 @@ def _campaigns(user: User, evidence: Sequence[Cited], errors: Errors) -> list[Ca
         return []
     rows = visible(Campaign.objects.filter(pk__in=[each.campaign for each in evidence]), user)
     seen = {row.pk: row for row in rows.select_related("team", "target")}
-    found = []
+    result = []
     for place, each in enumerate(evidence):
         campaign = seen.get(each.campaign)
         if campaign is None:
@@ -79,9 +79,9 @@ def _campaigns(user: User, evidence: Sequence[Cited], errors: Errors) -> list[Ca
                 f"“{campaign.name}” is a draft: nothing was measured that a claim could rest on."
             ]
         else:
-            found.append(campaign)
+            result.append(campaign)
             _check_cited(f"evidence.{place}", campaign, each, errors)
-    return found
+    return result
 
 
 def _check_cited(path: str, campaign: Campaign, each: Cited, errors: Errors) -> None:

@@ -47,10 +47,10 @@ class Calibration:
 
 def calibrate(log_ratios: Sequence[float], *, alpha: float = 0.05) -> Calibration | None:
     """Measure the noise by the log ratios of identical runs; None with fewer than two."""
-    found = aa_noise(log_ratios)
-    if found.value is None:
+    result = aa_noise(log_ratios)
+    if result.value is None:
         return None
-    n, sd = len(log_ratios), found.figures["sd"]
+    n, sd = len(log_ratios), result.figures["sd"]
     sd = sd if sd >= NO_NOISE else 0.0
     bounds = (
         math.sqrt((n - 1) / float(stats.chi2.ppf(share, n - 1)))
@@ -61,10 +61,10 @@ def calibrate(log_ratios: Sequence[float], *, alpha: float = 0.05) -> Calibratio
         sd_log=sd,
         sd_log_ci=Interval(*(sd * bound for bound in bounds)),
         run_sd_log=sd / math.sqrt(2),
-        seen_pct=found.value,
+        seen_pct=result.value,
         floor_pct=_floor_pct(log_ratios),
         mean_pct=pct_of(float(np.mean(log_ratios))),
-        mean_p=found.figures["mean_p"],
+        mean_p=result.figures["mean_p"],
         detectable=tuple(
             Detectable(pairs, detectable_pct(pairs, sd, alpha=alpha)) for pairs in PAIRS_SHOWN
         ),

@@ -80,13 +80,15 @@ class Scale:
 
     def within(self, finding: Mapping[str, Any]) -> "Scale":
         """That of a finding's own intervals, else of those around it."""
-        found = {
+        result = {
             name: abs(finding[name][1] - finding[name][0])
             for name in INTERVALS
             if _is_interval(finding.get(name))
         }
-        pct = found.get("ci_pct", found.get("geo_ci_pct", self.pct))
-        own = next((found[name] for name in INTERVALS if name in found and "pct" not in name), 0.0)
+        pct = result.get("ci_pct", result.get("geo_ci_pct", self.pct))
+        own = next(
+            (result[name] for name in INTERVALS if name in result and "pct" not in name), 0.0
+        )
         return Scale(pct, own)
 
     def of(self, path: Sequence[str], before: float, after: float) -> float:

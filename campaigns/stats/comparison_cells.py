@@ -82,8 +82,8 @@ def refusal(baseline: CellRuns, candidate: CellRuns, criteria: Criteria) -> Verd
         if positions := _invalid(cell):
             return Verdict(Word.INVALID_VALUES, n=n, side=side, positions=positions)
     for side, cell in sides:
-        if found := too_many_failures(cell, criteria):
-            reason, share = found
+        if result := too_many_failures(cell, criteria):
+            reason, share = result
             return Verdict(Word.TOO_MANY_FAILURES, n=n, reason=reason, side=side, share=share)
     for side, cell in sides:
         lost = cell.lost / cell.planned if cell.planned else 0.0

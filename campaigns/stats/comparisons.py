@@ -75,11 +75,11 @@ def compare_cells(
     different campaigns have. places: where each cell stands in whole plots, if levels are hard to change.
     """
     family = _Family(cells, interleaved, lower_is_better, criteria, alone=alone, places=places)
-    asked = [*((pair,) for pair in wanted), *([tuple(together)] if together else [])]
-    found = family.compare(asked)
+    requested = [*((pair,) for pair in wanted), *([tuple(together)] if together else [])]
+    result = family.compare(requested)
     if not together:
-        return found
-    return replace(found, comparisons=found.comparisons[:-1], together=found.comparisons[-1])
+        return result
+    return replace(result, comparisons=result.comparisons[:-1], together=result.comparisons[-1])
 
 
 class _Family:
@@ -224,7 +224,7 @@ class _Family:
         if self.alone:
             return []
         own = self.sessions.values() if self.sessions else (self,)
-        return [found for each in own if (found := each.estimate(pairs))]
+        return [result for each in own if (result := each.estimate(pairs))]
 
     def estimate(self, pairs: Pairs) -> SessionEstimate | None:
         """Take all runs for one session; without any noise of its own it still has an estimate."""
@@ -256,18 +256,18 @@ class _Family:
 
     def _between_cells(self) -> BetweenSessions | None:
         """Give each cell one value a session, and fit sessions as blocks, if they hold all cells."""
-        found: list[list[tuple[int, float]]] = [[] for _ in self.cells]
+        result: list[list[tuple[int, float]]] = [[] for _ in self.cells]
         for number, session in self.sessions.items():
             if session.fit:
                 for cell, log in zip(session.fitted, session.fit.means, strict=True):
-                    found[cell].append((number, float(np.exp(log))))
-        held = [len(found[cell]) for cell in self.fitted]
+                    result[cell].append((number, float(np.exp(log))))
+        held = [len(result[cell]) for cell in self.fitted]
         if not self.sessions or min(held, default=0) < FEWEST_FOR_INTERVAL:
             return None
         runs = [
             BlockRun(self.place[cell], number, value)
             for cell in self.fitted
-            for number, value in found[cell]
+            for number, value in result[cell]
         ]
         blocks = fit_blocks(runs, len(self.fitted))
         if blocks is None or blocks.fit.df < 1 or np.ptp(blocks.fit.groups):
@@ -276,7 +276,7 @@ class _Family:
         blocks = apart[0] if apart else blocks
         cells = tuple(
             CellRuns(values=[value for _, value in each], blocks=[number for number, _ in each])
-            for each in found
+            for each in result
         )
         return BetweenSessions(cells, blocks)
 
@@ -286,8 +286,8 @@ class _Family:
 
     def _refusal(self, pairs: Pairs) -> Verdict | None:
         """Say why one of the pairs may not be compared."""
-        found = (refusal(self.cells[b], self.cells[c], self.criteria) for b, c in pairs)
-        return next((no for no in found if no), None)
+        result = (refusal(self.cells[b], self.cells[c], self.criteria) for b, c in pairs)
+        return next((no for no in result if no), None)
 
     def _block_fit(self) -> BlockFit | None:
         return fit_blocks(self._runs(), len(self.fitted))

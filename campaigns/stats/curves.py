@@ -65,11 +65,11 @@ def hyperbola(levels: Levels) -> Curve:
         return np.asarray(root * (np.log(scale * (a + b / levels.x) + 1e-300) - y))
 
     start = [0.5, 0.5 * float(np.exp(np.log(levels.x).mean()))]
-    found = optimize.least_squares(
+    result = optimize.least_squares(
         errors, start, bounds=([1e-12, 0], np.inf), xtol=1e-15, ftol=1e-15, gtol=1e-15
     )
-    sse = float(2 * found.cost)
-    a, b = (scale * float(value) for value in found.x)
+    sse = float(2 * result.cost)
+    a, b = (scale * float(value) for value in result.x)
     return _curve("hyperbola", (a, b), sse, 2, levels)
 
 
@@ -85,10 +85,10 @@ def broken_power_law(levels: Levels) -> Curve:
 
     ends = [(error(end), end) for end in (low, high, np.log(grid[best]))]
     if high > low:
-        found = optimize.minimize_scalar(
+        result = optimize.minimize_scalar(
             error, bounds=(low, high), method="bounded", options={"xatol": 1e-12}
         )
-        ends.append((float(found.fun), float(found.x)))
+        ends.append((float(result.fun), float(result.x)))
     k = math.exp(min(ends)[1])
     parameters, sse = _least_squares(broken_design(levels.x, k), levels)
     return _curve("broken power law", (k, *parameters), sse, 4, levels)

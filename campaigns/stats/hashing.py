@@ -38,10 +38,10 @@ def hash_together(hashes: Iterable[tuple[int, str]]) -> str:
 
     Empty where one of them has none.
     """
-    found = [each for _, each in sorted(set(hashes))]
-    if len(found) < 2 or not all(found):
-        return found[0] if len(found) == 1 else ""
-    text = json.dumps(found, separators=(",", ":"))
+    results = [each for _, each in sorted(set(hashes))]
+    if len(results) < 2 or not all(results):
+        return results[0] if len(results) == 1 else ""
+    text = json.dumps(results, separators=(",", ":"))
     return f"{VERSION}:{sha256(text.encode()).hexdigest()}"
 
 

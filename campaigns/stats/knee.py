@@ -165,14 +165,14 @@ def kneedle(x: NDArray[np.float64], y: NDArray[np.float64], *, logs: bool) -> fl
     falls = y[-1] < y[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that there is no knee; the answer says so
-        found = KneeLocator(
+        result = KneeLocator(
             axis,
             y,
             S=1.0,
             curve="convex" if falls else "concave",
             direction="decreasing" if falls else "increasing",
         ).knee
-    return None if found is None else float(x[int(np.argmin(np.abs(axis - found)))])
+    return None if result is None else float(x[int(np.argmin(np.abs(axis - result)))])
 
 
 def _strength(delta: float) -> str:
@@ -209,8 +209,8 @@ def _uncertainty(
     )
     values = np.exp(drawn)
 
-    def bounds(found: NDArray[np.float64]) -> Interval:
-        low, high = np.quantile(found, [alpha / 2, 1 - alpha / 2])
+    def bounds(result: NDArray[np.float64]) -> Interval:
+        low, high = np.quantile(result, [alpha / 2, 1 - alpha / 2])
         return Interval(float(low), float(high))
 
     def shares(places: NDArray[np.int64]) -> dict[float, float]:
@@ -237,12 +237,12 @@ def _l_places(y: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.int6
 def _l_errors(y: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
     """Of rows of means, shape (r, m), for each end of the left line: (r, m - 3)."""
     size = x.size
-    found = []
+    result = []
     for end in range(2, size - 1):
         left = _rmse(y[:, :end], x[:end])
         right = _rmse(y[:, end:], x[end:])
-        found.append((end * left + (size - end) * right) / size)
-    return np.column_stack(found)
+        result.append((end * left + (size - end) * right) / size)
+    return np.column_stack(result)
 
 
 def _rmse(y: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -46,13 +46,13 @@ def rank_sum(baseline: NDArray[np.float64], candidate: NDArray[np.float64]) -> R
     has_ties = np.unique(np.concatenate([baseline, candidate])).size < m + n
     exact = not has_ties and max(m, n) <= MOST_EXACT
     method = "exact" if exact else "asymptotic"
-    found = stats.mannwhitneyu(baseline, candidate, alternative="two-sided", method=method)
+    result = stats.mannwhitneyu(baseline, candidate, alternative="two-sided", method=method)
     by_all = has_ties and ways <= MOST_PERMUTATIONS
-    p = _p_by_permutations(baseline, candidate) if by_all else float(found.pvalue)
-    cles = float(found.statistic) / (m * n)
+    p = _p_by_permutations(baseline, candidate) if by_all else float(result.pvalue)
+    cles = float(result.statistic) / (m * n)
     delta = 2 * cles - 1
     return RankSum(
-        u=float(found.statistic),
+        u=float(result.statistic),
         p=min(1.0, p),
         min_attainable_p=min(1.0, 2 / ways),
         cles=cles,

@@ -113,14 +113,14 @@ def find_interaction(
     df = contrasts.shape[0]
     if df == 0:
         return None
-    found = contrasts @ fit.means[chosen]
+    result = contrasts @ fit.means[chosen]
     covariance = contrasts @ fit.covariance[np.ix_(chosen, chosen)] @ contrasts.T
-    statistic = float(found @ np.linalg.solve(covariance, found)) / df / fit.sd**2
+    statistic = float(result @ np.linalg.solve(covariance, result)) / df / fit.sd**2
     return Interaction(statistic, df, fit.df, float(f_distribution.sf(statistic, df, fit.df)))
 
 
 def _indicators(labels: Sequence[int]) -> NDArray[np.float64]:
     """One column a label, 1 where a cell has it; shape (cells, labels)."""
     known = np.unique(np.asarray(labels))
-    found: NDArray[np.float64] = np.eye(known.size)[np.searchsorted(known, labels)]
-    return found
+    result: NDArray[np.float64] = np.eye(known.size)[np.searchsorted(known, labels)]
+    return result

@@ -74,8 +74,8 @@ class _Model:
         block, cell = self.block[some], self.cell[some]
         other_block, other_cell = self.block[others], self.cell[others]
         pairs = block * self.shares.size + other_block
-        found, place = np.unique(pairs, return_inverse=True)
-        one, other = np.divmod(found, self.shares.size)
+        result, place = np.unique(pairs, return_inverse=True)
+        one, other = np.divmod(result, self.shares.size)
         of_blocks = (self.means[one] * self.weighted[other]).sum(axis=1)
         return np.asarray(
             np.where(block == other_block, self.shares[block], 0.0)

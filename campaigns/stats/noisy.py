@@ -91,13 +91,13 @@ def left_of_cells(logs: Sequence[NDArray[np.float64]]) -> Left:
     return left
 
 
-def left_of_blocks(runs: Sequence[BlockRun], found: BlockFit) -> Left:
+def left_of_blocks(runs: Sequence[BlockRun], block_fit: BlockFit) -> Left:
     """Of the block model, fitted to those cells alone."""
-    table = _table(runs, found)
+    table = _table(runs, block_fit)
 
     def left(chosen: Sequence[int]) -> Spread:
         part = table[list(chosen)]
-        return _of_complete(part) if found.fit.complete else _of_incomplete(part)
+        return _of_complete(part) if block_fit.fit.complete else _of_incomplete(part)
 
     return left
 
@@ -151,28 +151,28 @@ def cells_apart(fit: Fit, quiet: Fit | None, noisy: Noisy, own: Own) -> Fit:
     return replace(fit, own=_own_contrasts(fit, noisy, own), out=noisy.out)
 
 
-def blocks_apart(runs: Sequence[BlockRun], found: BlockFit) -> tuple[BlockFit, Noisy] | None:
+def blocks_apart(runs: Sequence[BlockRun], block_fit: BlockFit) -> tuple[BlockFit, Noisy] | None:
     """Fit the quiet cells by themselves. None where nothing but a noisy cell connects some of them."""
-    noisy = noisy_cells(left_of_blocks(runs, found), found.fit.means.size)
+    noisy = noisy_cells(left_of_blocks(runs, block_fit), block_fit.fit.means.size)
     if not noisy.out and not noisy.doubted:
-        return found, noisy
-    table = _table(runs, found)
+        return block_fit, noisy
+    table = _table(runs, block_fit)
     own = own_of_blocks(table)
     if not noisy.out:
-        return replace(found, fit=cells_apart(found.fit, None, noisy, own)), noisy
+        return replace(block_fit, fit=cells_apart(block_fit.fit, None, noisy, own)), noisy
     inside = [cell for cell in range(len(table)) if cell not in noisy.out]
     quiet = _fit_of(runs, inside)
-    if quiet is None or np.unique(quiet.fit.groups).size > np.unique(found.fit.groups).size:
+    if quiet is None or np.unique(quiet.fit.groups).size > np.unique(block_fit.fit.groups).size:
         return None
-    means = found.fit.means.copy()
+    means = block_fit.fit.means.copy()
     means[inside] = quiet.fit.means
-    effects = np.full(len(found.blocks), np.nan)
-    effects[np.searchsorted(found.blocks, quiet.blocks)] = quiet.effects
+    effects = np.full(len(block_fit.blocks), np.nan)
+    effects[np.searchsorted(block_fit.blocks, quiet.blocks)] = quiet.effects
     for cell in noisy.out:
         known = (table[cell] - effects)[~np.isnan(table[cell] - effects)]
         means[cell] = known.mean() if known.size else means[cell]
-    fit = cells_apart(replace(found.fit, means=means), quiet.fit, noisy, own)
-    return replace(found, fit=fit), noisy
+    fit = cells_apart(replace(block_fit.fit, means=means), quiet.fit, noisy, own)
+    return replace(block_fit, fit=fit), noisy
 
 
 def wider(one: Contrast | None, other: Contrast | None) -> bool:
@@ -231,8 +231,8 @@ def _of_incomplete(part: NDArray[np.float64]) -> Spread:
         at = np.flatnonzero(held[cell])
         of_run = -(held[:, at] * shares[at]).T
         of_run[:, cell] += 1
-        kept = np.diag(1 - shares[at]) - of_run @ inverse @ of_run.T
-        values, vectors = np.linalg.eigh(kept)
+        remaining = np.diag(1 - shares[at]) - of_run @ inverse @ of_run.T
+        values, vectors = np.linalg.eigh(remaining)
         real = values > SINGULAR
         own_df[cell] = int(real.sum())
         own[cell] = float((np.square(left[cell, at] @ vectors[:, real]) / values[real]).sum())
@@ -243,7 +243,7 @@ def _of_incomplete(part: NDArray[np.float64]) -> Spread:
 
 def _own_contrasts(fit: Fit, noisy: Noisy, own: Own) -> dict[tuple[int, int], Contrast]:
     """By pairs of places, the smaller one first."""
-    found = {}
+    result = {}
     places = np.arange(fit.means.size)
     variances = np.diag(fit.covariance)
     for cell in sorted(noisy.out | noisy.doubted):
@@ -255,13 +255,13 @@ def _own_contrasts(fit: Fit, noisy: Noisy, own: Own) -> dict[tuple[int, int], Co
             known &= (_half(alone.error, alone.df) > shared) | np.isin(places, list(noisy.out))
         for other in np.flatnonzero(known).tolist():
             sign = 1 if other > cell else -1
-            found[min(cell, other), max(cell, other)] = Contrast(
+            result[min(cell, other), max(cell, other)] = Contrast(
                 sign * float(alone.estimate[other]),
                 float(alone.error[other]),
                 float(alone.df[other]),
                 int(alone.n[other]),
             )
-    return found
+    return result
 
 
 def _half(error: NDArray[np.float64], df: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -269,10 +269,10 @@ def _half(error: NDArray[np.float64], df: NDArray[np.float64]) -> NDArray[np.flo
     return np.where(df > 0, special.stdtrit(np.maximum(df, 1e-3), 0.975) * error, np.inf)
 
 
-def _table(runs: Sequence[BlockRun], found: BlockFit) -> NDArray[np.float64]:
+def _table(runs: Sequence[BlockRun], block_fit: BlockFit) -> NDArray[np.float64]:
     """Logs by cell and block, NaN where there is none."""
-    table = np.full((found.fit.means.size, len(found.blocks)), np.nan)
-    row = {number: place for place, number in enumerate(found.blocks)}
+    table = np.full((block_fit.fit.means.size, len(block_fit.blocks)), np.nan)
+    row = {number: place for place, number in enumerate(block_fit.blocks)}
     for run in runs:
         table[run.cell, row[run.block]] = math.log(run.value)
     return table

@@ -213,7 +213,7 @@ def compare_strata(
     ]
     decides = [outer or own for outer, own in zip(between, contrasts, strict=True)]
     adjusted = _adjusted(refused, decides, criteria)
-    found = [
+    results = [
         over_sessions(
             each,
             lower_is_better=lower_is_better,
@@ -226,7 +226,7 @@ def compare_strata(
         for each, contrast, p_adjusted in zip(estimates, contrasts, adjusted, strict=True)
     ]
     comparisons = []
-    for each, noise, contrast, sessions in zip(opened, noises, contrasts, found, strict=False):
+    for each, noise, contrast, sessions in zip(opened, noises, contrasts, results, strict=False):
         comparison = _described(each)
         if noise and contrast and sessions:
             comparison = _inferred(comparison, each, noise, contrast, sessions, criteria)
@@ -242,7 +242,7 @@ def compare_strata(
         tuple(comparisons),
         order_effect(known, criteria.alpha),
         pooled=shared is not None,
-        together=_together(mean, found[-1], refused[-1], criteria) if together else None,
+        together=_together(mean, results[-1], refused[-1], criteria) if together else None,
         over_all=over_sessions(
             _together_by_session(by_session), lower_is_better=lower_is_better, criteria=criteria
         )

@@ -64,14 +64,14 @@ class WholeBlocks:
     def draws(self, count: int, seed: int) -> Iterator[Draw]:
         """Give `count` draws in which every cell has a run."""
         rng = np.random.default_rng(seed)
-        given = 0
-        while given < count:
+        value = 0
+        while value < count:
             chosen = [self.blocks[i] for i in rng.integers(len(self.blocks), size=len(self.blocks))]
             cells = np.concatenate([block[0] for block in chosen])
             if not np.bincount(cells, minlength=self.means.size).all():
                 continue
             deviations = np.concatenate([block[1] for block in chosen])
-            given += 1
+            value += 1
             yield Draw(cells, self.means[cells] + deviations)
 
 
@@ -96,12 +96,12 @@ Resampler = Residuals | WholeBlocks | WithinLevels
 """Draws from one campaign; equal seeds give equal draws."""
 
 
-def of_blocks(found: BlockFit, runs: Sequence[BlockRun]) -> Resampler:
+def of_blocks(block_fit: BlockFit, runs: Sequence[BlockRun]) -> Resampler:
     """Resample an interleaved campaign; `runs` are those that were fitted, in the same order."""
     cells = np.array([run.cell for run in runs])
-    places = {number: place for place, number in enumerate(found.blocks)}
+    places = {number: place for place, number in enumerate(block_fit.blocks)}
     blocks = np.array([places[run.block] for run in runs])
-    n, fit = len(found.blocks), found.fit
+    n, fit = len(block_fit.blocks), block_fit.fit
     stretch = np.sqrt(n / (n - 1)) if n > 1 else 1.0
     if n < WHOLE_BLOCKS:
         inflate = np.sqrt(len(runs) / fit.df) if fit.df else 1.0
@@ -109,11 +109,11 @@ def of_blocks(found: BlockFit, runs: Sequence[BlockRun]) -> Resampler:
             cells=cells,
             blocks=blocks,
             means=fit.means,
-            effects=found.effects * stretch,
-            residuals=found.residuals * inflate,
+            effects=block_fit.effects * stretch,
+            residuals=block_fit.residuals * inflate,
             rough=n < FEW_BLOCKS,
         )
-    deviations = stretch * (found.residuals + found.effects[blocks])
+    deviations = stretch * (block_fit.residuals + block_fit.effects[blocks])
     members = [np.flatnonzero(blocks == place) for place in range(n)]
     return WholeBlocks(fit.means, tuple((cells[rows], deviations[rows]) for rows in members))
 

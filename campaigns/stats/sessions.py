@@ -83,10 +83,10 @@ class SessionFindings:
     @property
     def decides(self) -> Contrast:
         """What the verdict is made from."""
-        found = self.between if self.by_session else self.within
-        if found is None:
+        result = self.between if self.by_session else self.within
+        if result is None:
             raise ValueError("One or two sessions without any noise decide nothing.")
-        return found
+        return result
 
     def of(self, verdict: Verdict) -> "SessionFindings":
         """Give the standing of another word, which something else than sessions decided."""
@@ -194,14 +194,14 @@ def _alone(session: SessionEstimate) -> Contrast:
 
 def _standing(each: Sequence[Verdict], verdict: Verdict) -> tuple[Standing, str]:
     """Say whether sessions confirm the word: two where each alone says it, three by what is between."""
-    words = {one.word for one in each}
+    texts = {one.word for one in each}
     if len(each) == 1:
         return Standing.ONE_SESSION, ""
     if len(each) < FEWEST_FOR_INTERVAL:
         if verdict.reason == "sessions_disagree":
             return Standing.NOT_CONFIRMED, "sessions_disagree"
-        if words == {verdict.word} and verdict.word in DECIDED:
+        if texts == {verdict.word} and verdict.word in DECIDED:
             return Standing.CONFIRMED, ""
     elif verdict.word in DECIDED:
         return Standing.CONFIRMED, ""
-    return Standing.NOT_CONFIRMED, "sessions_disagree" if len(words) > 1 else "not_enough_sessions"
+    return Standing.NOT_CONFIRMED, "sessions_disagree" if len(texts) > 1 else "not_enough_sessions"

@@ -207,10 +207,10 @@ def _laws_near(
         held = squared > 0
         weight[row] = np.sqrt(squared)
         centre[row, held] = sums[held] / squared[held]
-    found, settled = fit_many(levels, weight, centre, np.array([1.0, near.s, near.k]))
+    result, settled = fit_many(levels, weight, centre, np.array([1.0, near.s, near.k]))
     return [
         Usl(float(near.g * g), float(s), float(k), float(x.max())) if done else _law(x, y)
-        for (g, s, k), done, (x, y) in zip(found, settled, draws, strict=True)
+        for (g, s, k), done, (x, y) in zip(result, settled, draws, strict=True)
     ]
 
 
@@ -233,7 +233,7 @@ def _fit(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float, 
         by_s = -g * by_g * (levels - 1) / below
         return np.column_stack([by_g, by_s, by_s * levels])
 
-    found = optimize.least_squares(
+    result = optimize.least_squares(
         errors,
         [1.0, START_S, START_K],
         jac=slopes,
@@ -242,7 +242,7 @@ def _fit(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float, 
         ftol=TOLERANCE,
         gtol=TOLERANCE,
     )
-    g, s, k = (float(value) for value in found.x)
+    g, s, k = (float(value) for value in result.x)
     return g * scale, s, k if k > LEAST_K else 0.0
 
 
@@ -256,18 +256,18 @@ def fit_many(
     levels: N, shape (m,). weight, centre: shape (draws, m); a level that a draw lacks has weight 0.
     start: g, s and k. Give the parameters, shape (draws, 3), and which draws settled.
     """
-    found = np.tile(np.clip(start, LOWEST, HIGHEST), (len(weight), 1))
+    result = np.tile(np.clip(start, LOWEST, HIGHEST), (len(weight), 1))
     damping = np.full(len(weight), FIRST_DAMPING)
     settled = np.zeros(len(weight), dtype=bool)
-    errors, slopes = _errors(found, levels, weight, centre)
+    errors, slopes = _errors(result, levels, weight, centre)
     for _ in range(MOST_STEPS):
-        step = _step(found, errors, slopes, damping)
-        tried = np.clip(found + step, LOWEST, HIGHEST)
+        step = _step(result, errors, slopes, damping)
+        tried = np.clip(result + step, LOWEST, HIGHEST)
         then, then_slopes = _errors(tried, levels, weight, centre)
         better = (np.square(then).sum(1) <= np.square(errors).sum(1)) & ~settled
-        small = (np.abs(tried - found) <= SETTLED * (FLOOR + np.abs(found))).all(1)
+        small = (np.abs(tried - result) <= SETTLED * (FLOOR + np.abs(result))).all(1)
         settled |= small
-        found[better], errors[better], slopes[better] = (
+        result[better], errors[better], slopes[better] = (
             tried[better],
             then[better],
             then_slopes[better],
@@ -275,23 +275,23 @@ def fit_many(
         damping = np.where(better, np.maximum(damping * LESS, LEAST_DAMPING), damping * MORE)
         if settled.all():
             break
-    return found, settled
+    return result, settled
 
 
-def _errors(found: Array, levels: Array, weight: Array, centre: Array) -> tuple[Array, Array]:
+def _errors(array: Array, levels: Array, weight: Array, centre: Array) -> tuple[Array, Array]:
     """Weighted errors, shape (draws, m), and their slopes, shape (draws, m, 3)."""
-    g, s, k = (found[:, [place]] for place in range(3))
+    g, s, k = (array[:, [place]] for place in range(3))
     below = 1 + s * (levels - 1) + k * levels * (levels - 1)
     by_g = weight * levels / below
     by_s = -g * by_g * (levels - 1) / below
     return weight * (g * levels / below - centre), np.stack([by_g, by_s, by_s * levels], axis=2)
 
 
-def _step(found: Array, errors: Array, slopes: Array, damping: Array) -> Array:
+def _step(array: Array, errors: Array, slopes: Array, damping: Array) -> Array:
     """The damped step of each draw, shape (draws, 3); 0 for what is held at its bound."""
     gradient = np.einsum("dmp,dm->dp", slopes, errors)
     curvature = np.einsum("dmp,dmq->dpq", slopes, slopes)
-    held = ((found <= LOWEST) & (gradient > 0)) | ((found >= HIGHEST) & (gradient < 0))
+    held = ((array <= LOWEST) & (gradient > 0)) | ((array >= HIGHEST) & (gradient < 0))
     gradient[held] = 0
     free = ~held
     curvature *= free[:, :, None] & free[:, None, :]

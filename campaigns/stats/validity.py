@@ -175,11 +175,11 @@ def modes(values: Sequence[float]) -> Check:
     value: their number; figures: where each lies, and its share of the runs. With two the mean
     misleads: compare mode by mode.
     """
-    found = density_of(values)
-    if found is None:
+    result = density_of(values)
+    if result is None:
         return Check("modes", Outcome.NOT_POSSIBLE)
-    figures = {f"mode_{place}": mode.at for place, mode in enumerate(found.modes, 1)}
-    return _check("modes", float(len(found.modes)), warn=len(found.modes) > 1, **figures)
+    figures = {f"mode_{place}": mode.at for place, mode in enumerate(result.modes, 1)}
+    return _check("modes", float(len(result.modes)), warn=len(result.modes) > 1, **figures)
 
 
 def aa_noise(log_ratios: Sequence[float]) -> Check:
@@ -207,8 +207,10 @@ def equal_noise(samples: Sequence[Sequence[float]]) -> Check:
 
 def little(n: float, throughput: float, response_seconds: float) -> Check:
     """Whether response times hold all of the waiting; only for a closed loop in steady state."""
-    found = check_little(n, throughput, response_seconds)
-    return _check("littles_law", found.ratio, warn=not found.consistent, effective=found.effective)
+    result = check_little(n, throughput, response_seconds)
+    return _check(
+        "littles_law", result.ratio, warn=not result.consistent, effective=result.effective
+    )
 
 
 def cold_start(cells: Sequence[int], blocks: Sequence[int], values: Sequence[float]) -> Check:
@@ -234,11 +236,11 @@ def cold_start(cells: Sequence[int], blocks: Sequence[int], values: Sequence[flo
         ends = {ordered[0], ordered[-1]}
         if values[ordered[0]] != values[ordered[-1]]:
             extreme += any(index in ends for index in mine)
-    asked = len(chances)
-    if asked < 2:
+    requested = len(chances)
+    if requested < 2:
         return Check("cold_start", Outcome.NOT_POSSIBLE)
-    share, p = extreme / asked, _at_least(extreme, chances)
-    return _check("cold_start", share, warn=share > COLD_SHARE and p < COLD_P, cells=asked, p=p)
+    share, p = extreme / requested, _at_least(extreme, chances)
+    return _check("cold_start", share, warn=share > COLD_SHARE and p < COLD_P, cells=requested, p=p)
 
 
 def rows(durations: Sequence[float], starts: Sequence[float], ends: Sequence[float]) -> Check:

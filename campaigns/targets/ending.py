@@ -16,11 +16,11 @@ def delete_target(target: Target, user: User) -> None:
     """Delete a target with its settings, steps and login. Raise NotAllowed; NotPossible where something needs it."""
     locked = Target.objects.select_for_update().get(pk=target.pk)
     require_to_unmark(locked, user)
-    found = dependants_of(locked)
-    if found:
-        told = ", ".join(f"{each.kind}: {each.count}" for each in found)
+    dependants = dependants_of(locked)
+    if dependants:
+        text = ", ".join(f"{each.kind}: {each.count}" for each in dependants)
         raise NotPossible(
-            f"“{locked.name}” is needed ({told}). Retire it instead; nothing is lost."
+            f"“{locked.name}” is needed ({text}). Retire it instead; nothing is lost."
         )
     record(Action.TARGET_DELETED, user=user, subject=locked)
     try:

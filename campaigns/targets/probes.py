@@ -12,18 +12,18 @@ from campaigns.models import Attempt, Target, TargetLease
 
 def request_probe(target: Target) -> str:
     """Ask the control workers to look at a target now; say why not where nobody is to, else empty."""
-    found = busy(target, database_now(), BETWEEN_SECONDS)
-    if found is not None and not found.its_turn_comes:
-        return found.why
+    result = busy(target, database_now(), BETWEEN_SECONDS)
+    if result is not None and not result.its_turn_comes:
+        return result.why
     send("campaigns.probe_target", target.pk, CONTROL)
     return ""
 
 
 def request_look(target: Target) -> str:
     """Ask the control workers to read a target's settings back; say why not where nobody is to."""
-    found = busy(target, database_now(), 0.0)
-    if found is not None:
-        return found.why
+    result = busy(target, database_now(), 0.0)
+    if result is not None:
+        return result.why
     send("campaigns.look_at_settings", target.pk, CONTROL)
     return ""
 
@@ -51,8 +51,8 @@ def busy(target: Target, now: datetime, between: float) -> Busy | None:
     if on.exists():
         return Busy(f"“{target}” is being measured, and left alone meanwhile.")
     rows = Target.objects.filter(address=target.address).order_by("pk")
-    found = [each for row in rows for each in _of(row, target, now, between)]
-    return min(found, key=lambda each: each.its_turn_comes, default=None)
+    results = [each for row in rows for each in _of(row, target, now, between)]
+    return min(results, key=lambda each: each.its_turn_comes, default=None)
 
 
 def _of(row: Target, target: Target, now: datetime, between: float) -> Iterator[Busy]:

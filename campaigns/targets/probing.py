@@ -144,7 +144,7 @@ def missing_at(campaign: Campaign) -> list[str]:
     target = campaign.target
     if target is None or isinstance(began_at := _claim(target, 0.0), Busy):
         return []
-    driver, found = driver_of(campaign.kind), []
+    driver, result = driver_of(campaign.kind), []
     try:
         seen, rules = as_driver_sees_it(target), rules_for(target)
         for parameters in _different(campaign, driver)[:MOST_LOOKS]:
@@ -153,12 +153,12 @@ def missing_at(campaign: Campaign) -> list[str]:
             except TargetUnavailable:
                 break
             except (DriverError, NetworkError) as error:
-                found.append(str(error))
+                result.append(str(error))
     except SecretUnreadable as error:
-        found.append(str(error))
+        result.append(str(error))
     finally:
         Target.objects.filter(pk=target.pk, probe_began_at=began_at).update(probe_began_at=None)
-    return found
+    return result
 
 
 def _different(campaign: Campaign, driver: Driver) -> list[dict[str, Any]]:
@@ -178,8 +178,8 @@ def _claim(target: Target, between: float) -> datetime | Busy:
     server = Target.objects.filter(address=target.address).order_by("pk")
     list(server.select_for_update(no_key=True).values_list("pk"))
     now = database_now()
-    if found := busy(target, now, between):
-        return found
+    if result := busy(target, now, between):
+        return result
     Target.objects.filter(pk=target.pk).update(probe_began_at=now)
     return now
 

@@ -160,13 +160,13 @@ def _days(number: int, text: str) -> list[int]:
 
 
 def _day(number: int, word: str) -> int:
-    found = [day for day in DAYS if len(word) >= 3 and day.startswith(word.lower())]
-    if not found:
+    results = [day for day in DAYS if len(word) >= 3 and day.startswith(word.lower())]
+    if not results:
         raise BadQuietHours(
             f"Line {number}: “{word:.20}” is no day; write Mon, Tue, Wed, Thu, Fri, Sat, Sun, a "
             "range of them, or daily."
         )
-    return DAYS.index(found[0])
+    return DAYS.index(results[0])
 
 
 def _since_monday(instant: datetime, clock: ZoneInfo) -> timedelta:

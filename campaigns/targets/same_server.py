@@ -28,8 +28,8 @@ class Hosts:
     def ask(self, urls: Iterable[str]) -> None:
         """Ask for the hosts of these URLs together."""
         hosts = {network.parse_url(url).host for url in urls} - self._known.keys()
-        for host, found in name_service.addresses_of(hosts).items():
-            self._known[host] = frozenset(map(_place, found))
+        for host, result in name_service.addresses_of(hosts).items():
+            self._known[host] = frozenset(map(_place, result))
 
     def of(self, url: str) -> frozenset[str]:
         """The places of a URL's host; none where it does not resolve."""
@@ -78,25 +78,25 @@ def is_held(address: str) -> bool:
 
 def measuring(address: str) -> list[Campaign]:
     """The campaigns that go on at an address, by whichever of its targets."""
-    found = Campaign.objects.filter(target__address=address, state__in=Campaign.ACTIVE)
-    return list(found.select_related("target").order_by("pk"))
+    rows = Campaign.objects.filter(target__address=address, state__in=Campaign.ACTIVE)
+    return list(rows.select_related("target").order_by("pk"))
 
 
 def is_measuring(target: Target, campaigns: Sequence[Campaign]) -> str:
     """Say which campaign keeps a target as it is: its own, else one on the same server."""
-    found = min(campaigns, key=lambda campaign: campaign.target_id != target.pk)
-    if found.target_id == target.pk:
-        return f"The campaign “{found.name}” is measuring this target."
+    result = min(campaigns, key=lambda campaign: campaign.target_id != target.pk)
+    if result.target_id == target.pk:
+        return f"The campaign “{result.name}” is measuring this target."
     return (
-        f"{_campaign(found, target)} is measuring the same server; the limits of this target count "
+        f"{_campaign(result, target)} is measuring the same server; the limits of this target count "
         "for it too."
     )
 
 
-def _campaign(found: Campaign, target: Target) -> str:
-    if found.team_id != target.team_id:
+def _campaign(campaign: Campaign, target: Target) -> str:
+    if campaign.team_id != target.team_id:
         return "A campaign of another team"
-    return f"The campaign “{found.name}”, as “{found.target}”,"
+    return f"The campaign “{campaign.name}”, as “{campaign.target}”,"
 
 
 def _others(url: str, pk: int | None) -> list[Target]:

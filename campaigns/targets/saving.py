@@ -183,22 +183,22 @@ def _record_saved(target: Target, before: Target | None) -> None:
 
 def to_be_told(target: Target, data: Mapping[str, Any]) -> list[str]:
     """What whoever saved a target should know of it, in sentences."""
-    told = []
+    notes = []
     if names := names_beside([target])[target.pk]:
         known = ", ".join(name if name == TARGET else f"“{name}”" for name in names)
-        told.append(
+        notes.append(
             f"This is the same server as {known}: they share one queue, one run at a time, and the "
             "limits, quiet hours and production mark of each."
         )
     if 0 < len(str(data.get("password") or "")) < redaction.SHORTEST:
-        told.append(
+        notes.append(
             f"The password is shorter than {redaction.SHORTEST} letters: it is encrypted and never "
             "shown, but not taken out of error messages and logs that quote it, since something so "
             "short is found in ordinary words."
         )
     if target.base_url.startswith("https:") and not target.verify_tls:
-        told.append("Its certificate is not verified: whoever answers there gets the password.")
-    return told
+        notes.append("Its certificate is not verified: whoever answers there gets the password.")
+    return notes
 
 
 @transaction.atomic

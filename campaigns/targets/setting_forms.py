@@ -28,12 +28,12 @@ class Choices(forms.Field):
 
     def clean(self, value: Any) -> list[str]:
         """Read them. Raise ValidationError."""
-        given = value.splitlines() if isinstance(value, str) else value or []
-        if not isinstance(given, list | tuple) or not all(
-            isinstance(each, str | int | float) and not isinstance(each, bool) for each in given
+        provided = value.splitlines() if isinstance(value, str) else value or []
+        if not isinstance(provided, list | tuple) or not all(
+            isinstance(each, str | int | float) and not isinstance(each, bool) for each in provided
         ):
             raise ValidationError("Give the choices as a list of texts.")
-        texts = list(dict.fromkeys(str(each).strip() for each in given if str(each).strip()))
+        texts = list(dict.fromkeys(str(each).strip() for each in provided if str(each).strip()))
         if len(texts) > MOST_CHOICES:
             raise ValidationError(f"Give at most {MOST_CHOICES} choices.")
         if long := [text for text in texts if len(text) > 200 or text.startswith("-")]:

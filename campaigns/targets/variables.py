@@ -38,18 +38,18 @@ def variables_of(driver: Driver, target: Target | None) -> Variables:
     own: dict[str, forms.Field] = dict(driver.parameters.base_fields)
     if target is None or not driver.executable or target.family not in driver.families:
         return Variables(own, tuple(driver.factors))
-    found = {each.name: each for each in target.setting_rows.all() if each.name not in own}
-    fields = {name: field_of(each) for name, each in found.items()}
-    return Variables({**own, **fields}, (*driver.factors, *found), found)
+    result = {each.name: each for each in target.setting_rows.all() if each.name not in own}
+    fields = {name: field_of(each) for name, each in result.items()}
+    return Variables({**own, **fields}, (*driver.factors, *result), result)
 
 
 def field_of(setting: Setting) -> forms.Field:
     """How values of a setting are read; empty: it is left as it is."""
-    words = f"{setting.label or setting.name}{f', {setting.unit}' if setting.unit else ''}"
+    text = f"{setting.label or setting.name}{f', {setting.unit}' if setting.unit else ''}"
     common: dict[str, Any] = {
         "required": False,
         "label": setting.label or setting.name.replace("_", " ").capitalize(),
-        "help_text": f"Setting of the target: {words}. Empty: as it is.",
+        "help_text": f"Setting of the target: {text}. Empty: as it is.",
     }
     low, high = setting.minimum, setting.maximum
     match setting.type:
@@ -97,6 +97,6 @@ def as_read(setting: Setting, raw: Any) -> Any:
     return int(number) if whole else number
 
 
-def cleaned(setting: Setting, given: Any) -> Any:
+def cleaned(setting: Setting, values: Any) -> Any:
     """Read a value that somebody gave. Raise ValidationError."""
-    return plain(field_of(setting).clean("" if isinstance(given, dict | list) else given))
+    return plain(field_of(setting).clean("" if isinstance(values, dict | list) else values))

@@ -60,8 +60,8 @@ def open_threads(campaign: Campaign) -> Counts:
     known: Any = campaign
     if not hasattr(known, "_open_threads"):
         known._open_threads = open_counts(campaign)
-    found: Counts = known._open_threads
-    return found
+    result: Counts = known._open_threads
+    return result
 
 
 @register.simple_tag

@@ -43,8 +43,8 @@ def pager(
         "page": page,
         "label": label,
         "links": [
-            (rel, said, f"{_address(context['request'], name, str(number))}{anchor}")
-            for rel, said, number in links
+            (rel, value, f"{_address(context['request'], name, str(number))}{anchor}")
+            for rel, value, number in links
         ],
     }
 

@@ -109,10 +109,12 @@ def current(context: Context, *sections: str) -> SafeString:
 @register.simple_tag
 def request_id() -> SafeString:
     """The id under which the log tells of this request; nothing where it has none."""
-    found = log_context.current().get("request")
-    if not found:
+    result = log_context.current().get("request")
+    if not result:
         return mark_safe("")
-    return format_html('<p class="xs muted">In the log this request is <code>{}</code>.</p>', found)
+    return format_html(
+        '<p class="xs muted">In the log this request is <code>{}</code>.</p>', result
+    )
 
 
 @register.simple_tag

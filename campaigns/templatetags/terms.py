@@ -36,21 +36,21 @@ def terms(context: Context, text: str) -> SafeString:
 
 
 def _linked(context: Context, name: str, text: str) -> SafeString:
-    found = glossary()[name.lower()]
+    result = glossary()[name.lower()]
     linked = _linked_before(context)
-    if found.address in linked:
+    if result.address in linked:
         return conditional_escape(text)
-    linked.add(found.address)
+    linked.add(result.address)
     return _link(name, text)
 
 
 def _link(name: str, text: str, key: str = "") -> SafeString:
-    found = glossary()[name.lower()]
+    result = glossary()[name.lower()]
     return format_html(
         '<a class="term"{} href="{}" target="glossary" title="{}">{}</a>',
         format_html(' id="{}"', key.replace(" ", "-")) if key else "",
-        found.address,
-        found.hint,
+        result.address,
+        result.hint,
         text,
     )
 

@@ -104,9 +104,9 @@ class RevokeInvitation(Api):
     @operation("revoke_invitation", TAG, answer=InvitationOutput)
     def post(self, request: Request, pk: int) -> Response:
         """End an invitation that nobody used, for good; its record stays."""
-        found = get_object_or_404(Invitation.objects.select_related("team"), pk=pk)
-        invitations.revoke(self.user, found)
-        row = invitations.of(found.team).get(pk=pk)
+        invitation = get_object_or_404(Invitation.objects.select_related("team"), pk=pk)
+        invitations.revoke(self.user, invitation)
+        row = invitations.of(invitation.team).get(pk=pk)
         if row.state == invitations.USED:
             raise NotPossible(f"{row.used_by} has used it; take the member out of the team.")
         return Response(self.shown(row, InvitationOutput))

@@ -163,8 +163,8 @@ class OneMember(OfTeam):
             with self.unchanged(member.team, lambda team: teams.roles_of(team, user)):
                 teams.remove_member(member, self.user)
         except Invalid as invalid:
-            words: list[Any] = [text for texts in invalid.errors.values() for text in texts]
-            raise NotPossible(" ".join(words)) from None
+            labels: list[Any] = [text for texts in invalid.errors.values() for text in texts]
+            raise NotPossible(" ".join(labels)) from None
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def member(self, pk: int, user: str) -> Membership:

@@ -36,7 +36,7 @@ class WhoAmI(Api):
         """Who asks, with what, and until when; any token may."""
         self.read_query(NoQuery)
         token = request.auth if isinstance(request.auth, ApiToken) else None
-        told = {
+        data = {
             "user": self.user.get_username(),
             "token": token and token.name,
             "scopes": scopes_of(token),
@@ -44,4 +44,4 @@ class WhoAmI(Api):
             "version": settings.VERSION,
             "now": database_now(),
         }
-        return Response(picked(told, selected(request, WhoAmIOutput)))
+        return Response(picked(data, selected(request, WhoAmIOutput)))

@@ -216,8 +216,8 @@ def _set_address(row: Channel, address: str) -> None:
     try:
         row.place = _place(row, address)
     except (network.NetworkError, BadAddress, forms.ValidationError) as error:
-        words = error.messages if isinstance(error, forms.ValidationError) else [str(error)]
-        raise Invalid({"address": words}) from None
+        text = error.messages if isinstance(error, forms.ValidationError) else [str(error)]
+        raise Invalid({"address": text}) from None
     row.address = encryption.encrypt(address)
     if row.kind == Channel.Kind.EMAIL:
         row.is_confirmed = False

@@ -38,16 +38,16 @@ def claim() -> Delivery | None:
         .select_for_update(of=("self", "channel"), no_key=True, skip_locked=True)
         .order_by("tries", "not_before", "pk")
     )
-    found = free.first()
-    if found is None or busy.filter(channel=found.channel_id).exists():  # since it is locked
+    result = free.first()
+    if result is None or busy.filter(channel=result.channel_id).exists():  # since it is locked
         return None
-    Delivery.objects.filter(pk=found.pk).update(
+    Delivery.objects.filter(pk=result.pk).update(
         claimed_until=Now() + timedelta(seconds=CLAIM_SECONDS), tries=F("tries") + 1
     )
     return Delivery.objects.select_related(
         *("channel__user", "announcement__team", "announcement__by"),
         *("announcement__campaign", "announcement__conclusion"),
-    ).get(pk=found.pk)
+    ).get(pk=result.pk)
 
 
 @transaction.atomic

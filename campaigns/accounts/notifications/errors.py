@@ -4,8 +4,8 @@
 class DeliveryFailed(Exception):
     """A try failed; it is made again later. wait_seconds: not before, as the receiver asks."""
 
-    def __init__(self, words: str, wait_seconds: float = 0.0) -> None:
-        super().__init__(words)
+    def __init__(self, text: str, wait_seconds: float = 0.0) -> None:
+        super().__init__(text)
         self.wait_seconds = wait_seconds
 
 

@@ -50,8 +50,8 @@ def send(delivery: Delivery, message: Message) -> None:
             backend.open()
             backend.send_messages([mail(delivery, message, to)])
         except (OSError, smtplib.SMTPException, ValueError) as error:
-            words = TOO_LONG if backend.is_late else _words(error)
-            raise DeliveryFailed(f"The mail server did not take it: {words}") from error
+            text = TOO_LONG if backend.is_late else _words(error)
+            raise DeliveryFailed(f"The mail server did not take it: {text}") from error
         with suppress(OSError, smtplib.SMTPException):
             backend.close()  # it was taken, whatever becomes of the farewell
 

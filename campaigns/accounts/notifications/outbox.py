@@ -58,12 +58,12 @@ def channels_for(row: Announcement) -> list[Channel]:
 
 def _people(row: Announcement, team: Team) -> list[User]:
     if row.to:
-        found: Iterable[User] = User.objects.filter(pk__in=row.to, is_active=True)
+        rows: Iterable[User] = User.objects.filter(pk__in=row.to, is_active=True)
         right = Right.SEE
     else:
-        found = people_with(team, Right.SEE) | _owners()
+        rows = people_with(team, Right.SEE) | _owners()
         right = RIGHTS.get(Announcement.Kind(row.kind), Right.SEE)
-    return [user for user in found if user.pk != row.by_id and may_know(user, row, right)]
+    return [user for user in rows if user.pk != row.by_id and may_know(user, row, right)]
 
 
 def may_know(user: User, row: Announcement, right: Right = Right.SEE) -> bool:

@@ -71,12 +71,12 @@ def post(url: str, body: bytes, headers: dict[str, str]) -> guarded.Answer:
     except NetworkError as refused:
         raise DeliveryFailed(str(refused)) from None
     except guarded.TooLate:
-        words = f"it took longer than {TOTAL_SECONDS:g} s"
+        text = f"it took longer than {TOTAL_SECONDS:g} s"
     except FileFailed as failure:
         if failure.failure == "address":
             raise DeliveryFailed(str(failure)) from failure
-        words = FAILURES[failure.failure]
-    raise DeliveryFailed(f"The receiver could not be reached: {words}.")
+        text = FAILURES[failure.failure]
+    raise DeliveryFailed(f"The receiver could not be reached: {text}.")
 
 
 def content(delivery: Delivery, message: Message) -> dict[str, Any]:
@@ -101,12 +101,12 @@ def content(delivery: Delivery, message: Message) -> dict[str, Any]:
 
 
 def _refused(answer: guarded.Answer) -> DeliveryFailed:
-    words, wait = f"The receiver answered {answer.status}", 0.0
+    labels, wait = f"The receiver answered {answer.status}", 0.0
     if answer.status in BUSY:
         wait = asked_seconds(answer.headers.get("Retry-After", ""), timezone.now())
     if wait:
-        words += f", and asks to be left alone for {wait:.0f} s"
-    return DeliveryFailed(f"{words}.", wait)
+        labels += f", and asks to be left alone for {wait:.0f} s"
+    return DeliveryFailed(f"{labels}.", wait)
 
 
 def _secrets(channel: Channel) -> list[str]:

@@ -27,13 +27,13 @@ def activity_page(request: HttpRequest) -> HttpResponse:
     older = request.GET.get("older", "")
     if is_key(older):
         rows = rows.filter(pk__lt=int(older))
-    found = list(rows[: PAGE_SIZE + 1])
-    more = len(found) > PAGE_SIZE
+    results = list(rows[: PAGE_SIZE + 1])
+    more = len(results) > PAGE_SIZE
     oldest = filters.rows.order_by("pk").values_list("pk", flat=True)
     campaigns = Campaign.objects.filter(pk=filters.form.cleaned_data.get("campaign"))
     context = {
-        "lines": lines_of(found[:PAGE_SIZE]),
-        "older": found[PAGE_SIZE - 1].pk if more else None,
+        "lines": lines_of(results[:PAGE_SIZE]),
+        "older": results[PAGE_SIZE - 1].pk if more else None,
         "oldest": oldest[PAGE_SIZE] if more else None,
         "is_first": not is_key(older),
         "filters": filters,

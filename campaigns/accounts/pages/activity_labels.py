@@ -70,12 +70,12 @@ def _line(event: AuditEvent, campaigns: Mapping[int, str], there: Mapping[str, s
     own = event.subject_kind == "user" and event.subject_key == event.user_id
     did = Action(event.action).label if event.action in Action.values else event.action
     kind = SUBJECTS.get(event.subject_kind, event.subject_kind)
-    said = [*did.split(), *event.subject_name.split()[:1]]
+    texts = [*did.split(), *event.subject_name.split()[:1]]
     return Line(
         event,
         who=event.user.get_username() if event.user else NOBODY,
         did=did,
-        kind="" if kind in said else kind,
+        kind="" if kind in texts else kind,
         name="" if own else event.subject_name,
         address=_address(event, campaign, there),
         campaign="" if names_campaign or campaign is None else campaigns[campaign],

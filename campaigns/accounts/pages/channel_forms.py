@@ -138,15 +138,15 @@ class ChannelForm(channels.ChannelForm):
 
     def _in_words(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return values of a channel as the page calls them."""
-        found = dict(values)
-        if "is_on" in found:
-            found["is_on"] = "yes" if found["is_on"] else "no"
-        if "kinds" in found:
-            found["kinds"] = "; ".join(
-                label for kind, label in channels.CHOICES if kind in found["kinds"]
+        result = dict(values)
+        if "is_on" in result:
+            result["is_on"] = "yes" if result["is_on"] else "no"
+        if "kinds" in result:
+            result["kinds"] = "; ".join(
+                label for kind, label in channels.CHOICES if kind in result["kinds"]
             )
-        if "teams" in found:
+        if "teams" in result:
             teams: Any = self.fields["teams"]
-            names, chosen = dict(teams.choices), {str(key) for key in found["teams"]}
-            found["teams"] = ", ".join(names.get(key, key) for key in sorted(chosen)) or "all"
-        return found
+            names, chosen = dict(teams.choices), {str(key) for key in result["teams"]}
+            result["teams"] = ", ".join(names.get(key, key) for key in sorted(chosen)) or "all"
+        return result

@@ -75,7 +75,7 @@ def team_rules(request: HttpRequest, pk: int) -> HttpResponse:
     return _changed(
         request,
         pk,
-        lambda found: teams.change_rules(found, data, user_of(request)),
+        lambda result: teams.change_rules(result, data, user_of(request)),
         "The rules are saved.",
         teams.rules_of,
         rules=form,
@@ -91,9 +91,9 @@ def team_member(request: HttpRequest, pk: int) -> HttpResponse:
     return _changed(
         request,
         pk,
-        lambda found: teams.set_roles(found, name, roles, user_of(request)),
+        lambda result: teams.set_roles(result, name, roles, user_of(request)),
         f"{name} is {queries.in_words([role for role in Role.values if role in roles])}.",
-        lambda found: teams.roles_of(found, name),
+        lambda result: teams.roles_of(result, name),
         member=teams.MemberForm(request.POST),
     )
 
@@ -103,17 +103,19 @@ def team_member(request: HttpRequest, pk: int) -> HttpResponse:
 def member_remove(request: HttpRequest, pk: int) -> HttpResponse:
     """Take somebody out of a team."""
     user = user_of(request)
-    found = find(Membership.objects.select_related("user", "team"), user, Right.MANAGE, pk=pk)
+    membership = find(Membership.objects.select_related("user", "team"), user, Right.MANAGE, pk=pk)
     try:
-        teams.remove_member(found, user)
+        teams.remove_member(membership, user)
     except Invalid as invalid:
         for texts in invalid.errors.values():
             for text in texts:
                 messages.warning(request, text)
     else:
-        messages.success(request, f"{found.user} is not in “{found.team}” any more.")
-    still = found.team_id in may(request).see and (found.user != user or user.is_superuser)
-    return redirect("team", found.team_id) if still else redirect("team-list")
+        messages.success(request, f"{membership.user} is not in “{membership.team}” any more.")
+    still = membership.team_id in may(request).see and (
+        membership.user != user or user.is_superuser
+    )
+    return redirect("team", membership.team_id) if still else redirect("team-list")
 
 
 @require_GET
@@ -156,18 +158,18 @@ def _changed(
 
 def _page(
     request: HttpRequest,
-    found: Team,
+    result: Team,
     *,
     changed: Changed | None = None,
     rules: teams.RulesForm | None = None,
     member: teams.MemberForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    stored = teams.rules_of(found)
+    stored = teams.rules_of(result)
     new_member = member or teams.MemberForm()
     ticked = {member["user"].value(): member["roles"].value()} if member and changed else {}
     context = {
-        "team": found,
+        "team": result,
         "rows": [
             MemberRow(
                 row,
@@ -177,9 +179,9 @@ def _page(
                 queries.in_words(row.roles),
                 revision_of({"roles": row.roles}),
             )
-            for row in queries.members_of(found)
+            for row in queries.members_of(result)
         ],
-        "rules": rules or teams.RulesForm(instance=found),
+        "rules": rules or teams.RulesForm(instance=result),
         "rules_seen": opened_on(request, stored, changed) if rules else revision_of(stored),
         "moved": changed and (of_form(changed, rules) if rules else _moved(changed, new_member)),
         "new_member": new_member,

@@ -157,9 +157,9 @@ class Exchange(OpenIDConnectOAuth2Adapter):
     ) -> SocialLogin:
         """Return who signs in; `Adapter.pre_social_login` decides what comes of it."""
         account = SocialAccount(provider=self.identity.issuer, uid=self.identity.subject)
-        found = SocialLogin(user=User(), account=account, provider=self.get_provider())
-        found.identity, found.nonce = self.identity, str(self.claims.get("nonce", ""))
-        return found
+        result = SocialLogin(user=User(), account=account, provider=self.get_provider())
+        result.identity, result.nonce = self.identity, str(self.claims.get("nonce", ""))
+        return result
 
     def _read(self, tokens: Any) -> tuple[dict[str, Any], Identity]:
         """Return the claims of the ID token, and whom they vouch for. Raise one of TROUBLES."""
@@ -200,8 +200,8 @@ class Exchange(OpenIDConnectOAuth2Adapter):
         with Fetching() as session:
             answer = session.get(self.openid_config["jwks_uri"])
         answer.raise_for_status()
-        found = answer.json()
-        keys = jwt.PyJWKSet.from_dict(found if isinstance(found, dict) else {}).keys
+        document = answer.json()
+        keys = jwt.PyJWKSet.from_dict(document if isinstance(document, dict) else {}).keys
         header = jwt.get_unverified_header(id_token)
         if header.get("alg") not in ALGORITHMS:
             raise jwt.InvalidAlgorithmError("its algorithm is not one of a public key")
@@ -232,14 +232,14 @@ def begin(
 
 def configured(request: HttpRequest) -> Provider:
     """Give the provider of the settings."""
-    found = ours()
+    result = ours()
     app = SocialApp(
         provider=Provider.id,
-        provider_id=found.issuer,
-        name=found.name,
-        client_id=found.client_id,
-        secret=found.client_secret,
-        settings={"server_url": found.issuer},
+        provider_id=result.issuer,
+        name=result.name,
+        client_id=result.client_id,
+        secret=result.client_secret,
+        settings={"server_url": result.issuer},
     )
     return Provider(request, app=app)
 

@@ -90,10 +90,10 @@ class ResetForm(ResetPasswordForm):
     def clean_email(self) -> str:
         """Find the account; whoever asks is not told whether there is one."""
         email = str(super().clean_email())
-        found = EmailAddress.objects.filter(
+        rows = EmailAddress.objects.filter(
             email=email, verified=True, user__email__iexact=email, user__is_active=True
         )
-        self.users = [address.user for address in found.select_related("user")]
+        self.users = [address.user for address in rows.select_related("user")]
         return email
 
 

@@ -68,12 +68,12 @@ def invitation_revoke(request: HttpRequest, pk: int) -> HttpResponse:
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     """What somebody is invited to; an account is made here, or the one that is signed in joins."""
     try:
-        found = invitations.find(token)
+        result = invitations.find(token)
         if request.method != "POST":
-            return _invitation_page(request, found, token)
+            return _invitation_page(request, result, token)
         if isinstance(request.user, User):
-            return _join(request, request.user, found)
-        return _make_account(request, found, token)
+            return _join(request, request.user, result)
+        return _make_account(request, result, token)
     except invitations.InvitationRefused as refusal:
         if request.user.is_authenticated:
             messages.error(request, str(refusal))
@@ -81,44 +81,44 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
         return refused(request, str(refusal))
 
 
-def _join(request: HttpRequest, user: User, found: Invitation) -> HttpResponse:
-    invitations.accept(user, found.pk)
-    messages.success(request, f"You are now in the team “{found.team}”.")
+def _join(request: HttpRequest, user: User, result: Invitation) -> HttpResponse:
+    invitations.accept(user, result.pk)
+    messages.success(request, f"You are now in the team “{result.team}”.")
     return redirect("home")
 
 
-def _make_account(request: HttpRequest, found: Invitation, token: str) -> HttpResponse:
+def _make_account(request: HttpRequest, result: Invitation, token: str) -> HttpResponse:
     form = NewAccount(request.POST)
     if not form.is_valid():
-        return _invitation_page(request, found, token, form)
+        return _invitation_page(request, result, token, form)
     data = form.cleaned_data
     try:
         with transaction.atomic():
             user = new_user(data["name"], data["email"], data["password"])
-            invitations.accept(user, found.pk)
+            invitations.accept(user, result.pk)
     except Invalid as invalid:
         form.add_error("name", invalid.errors["name"])
-        return _invitation_page(request, found, token, form)
+        return _invitation_page(request, result, token, form)
     answer: HttpResponse = perform_login(request, user)
     return answer
 
 
 def _invitation_page(
-    request: HttpRequest, found: Invitation, token: str, form: NewAccount | None = None
+    request: HttpRequest, result: Invitation, token: str, form: NewAccount | None = None
 ) -> HttpResponse:
     context = {
-        "invitation": found,
+        "invitation": result,
         "token": token,
-        "may": _may(found),
+        "may": _may(result),
         "provider": settings.OIDC,
         "form": form or NewAccount(),
     }
     return render(request, "accounts/invitation.html", context, status=422 if form else 200)
 
 
-def _may(found: Invitation) -> str:
+def _may(result: Invitation) -> str:
     """What its roles let somebody do, in words."""
-    rights = frozenset().union(*(RIGHTS[Role(role)] for role in found.roles))
+    rights = frozenset().union(*(RIGHTS[Role(role)] for role in result.roles))
     return ", ".join(IN_WORDS[right] for right in Right if right in rights)
 
 
@@ -130,19 +130,19 @@ def _list_page(
     status: int = 200,
     **made: Any,
 ) -> HttpResponse:
-    rows = [_row(found) for found in invitations.of(team)]
+    rows = [_row(match) for match in invitations.of(team)]
     context = {"team": team, "rows": rows, "form": form, **made}
     return render(request, "accounts/invitations.html", context, status=status)
 
 
-def _row(found: Any) -> dict[str, Any]:
+def _row(result: Any) -> dict[str, Any]:
     """What the page says of an invitation. `open`: it still lets somebody in."""
-    tone, icon = STATES[found.state]
+    tone, icon = STATES[result.state]
     return {
-        "invitation": found,
-        "roles": ", ".join(Role(role).label for role in found.roles),
-        "word": found.state,
+        "invitation": result,
+        "roles": ", ".join(Role(role).label for role in result.roles),
+        "word": result.state,
         "tone": tone,
         "icon": icon,
-        "open": found.state == invitations.WAITING,
+        "open": result.state == invitations.WAITING,
     }

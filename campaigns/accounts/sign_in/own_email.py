@@ -27,8 +27,8 @@ def email(request: HttpRequest) -> HttpResponse:
     form = own_account.EmailForm(sent, initial={"email": user.email})
     if form.is_valid():
         own_account.set_email(user, form.cleaned_data["email"])
-        said = f"Notifications go to {user.email}." if user.email else "There is no address now."
-        messages.success(request, channels.follow_account(user) or said)
+        text = f"Notifications go to {user.email}." if user.email else "There is no address now."
+        messages.success(request, channels.follow_account(user) or text)
         return redirect("account")
     return render(
         request, "accounts/email.html", {"form": form}, status=422 if form.errors else 200

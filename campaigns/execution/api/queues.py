@@ -104,18 +104,18 @@ class MoveDown(Move):
         return self.move(request, pk)
 
 
-def _queue(found: queues.Queue, request: Request) -> dict[str, Any]:
+def _queue(queue: queues.Queue, request: Request) -> dict[str, Any]:
     return {
-        "address": found.address,
-        "targets": [{"id": target.pk, "name": target.name} for target in found.targets],
-        "held_by": found.held_by or None,
-        "holder": found.holder,
-        "pools_without_worker": list(found.empty_pools),
+        "address": queue.address,
+        "targets": [{"id": target.pk, "name": target.name} for target in queue.targets],
+        "held_by": queue.held_by or None,
+        "holder": queue.holder,
+        "pools_without_worker": list(queue.empty_pools),
         "try_outs": [
             {"campaign": run.campaign, "name": run.name, "position": run.position, "on": run.on}
-            for run in found.try_outs
+            for run in queue.try_outs
         ],
-        "waiting": [_waiting(entry, request) for entry in found.waiting],
+        "waiting": [_waiting(entry, request) for entry in queue.waiting],
     }
 
 

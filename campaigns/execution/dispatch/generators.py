@@ -26,9 +26,9 @@ def due_generators(which: Q | None = None) -> list[tuple[int, str]]:
         Q(sent_at=None) | Q(sent_at__lt=Now() - timedelta(seconds=AGAIN_SECONDS)), which or Q()
     )
     rows = due.select_for_update(of=("self",), no_key=True, skip_locked=True)
-    found = list(rows.values_list("pk", "pool"))
-    Generator.objects.filter(pk__in=[key for key, _ in found]).update(sent_at=Now())
-    return found
+    results = list(rows.values_list("pk", "pool"))
+    Generator.objects.filter(pk__in=[key for key, _ in results]).update(sent_at=Now())
+    return results
 
 
 def forget_messages(pools: list[str]) -> None:

@@ -97,7 +97,7 @@ def bring_back(now: datetime) -> bool:
     than its keeper relies on. A row that is locked is capped the next time.
     """
     soon = now + timedelta(seconds=settings.LEASE_SECONDS)
-    found = [
+    items = [
         _cap(TargetLease, "expires_at", soon),
         _cap(GeneratorLease, "expires_at", soon),
         _cap(Dispatcher, "hold_until", soon),
@@ -113,9 +113,9 @@ def bring_back(now: datetime) -> bool:
             for seconds in _cool_downs_ahead(now)
         ),
     ]
-    if any(found):
+    if any(items):
         log.warning("The database's clock was set back to %s; leases are cut to fit.", now)
-    return any(found)
+    return any(items)
 
 
 def _cap(model: type[Model], field: str, latest: datetime, cool_down: float | None = None) -> bool:

@@ -177,7 +177,7 @@ def waits_for_a_hand(run: Run) -> bool:
 
 def _words(what: Setting | TargetStep, value: object) -> str:
     if isinstance(what, Setting):
-        told = str(what.apply.get("words") or "")
+        text = str(what.apply.get("words") or "")
         unit = f" {what.unit}" if what.unit else ""
-        return f"Set {what.name} to {value}{unit}." + (f" {told}" if told else "")
+        return f"Set {what.name} to {value}{unit}." + (f" {text}" if text else "")
     return str(what.action.get("words") or what.name)

@@ -184,8 +184,8 @@ class Gathering:
                 raise GeneratorFailed(f"{_named(row, party)} did not end in time.")
             if monotonic() > tell_at:
                 tell_at = monotonic() + TELL_SECONDS
-                said = (progress.read(progress.of_generator(row.pk)) for row in rows)
-                if parts := [part for part in said if part]:
+                texts = (progress.read(progress.of_generator(row.pk)) for row in rows)
+                if parts := [part for part in texts if part]:
                     tell(added_progress(parts))
             time.sleep(LOOK_SECONDS)
 
@@ -210,12 +210,12 @@ class Gathering:
         missing = [
             row for row in rows if row.state in (Generator.State.WANTED, Generator.State.CLAIMED)
         ]
-        told = [f"{_named(row, party)} {_missing(row)}." for row in missing[:MOST_TOLD]]
-        if more := len(missing) - len(told):
-            told.append(f"{more} more did not come either.")
+        notes = [f"{_named(row, party)} {_missing(row)}." for row in missing[:MOST_TOLD]]
+        if more := len(missing) - len(notes):
+            notes.append(f"{more} more did not come either.")
         raise GeneratorFailed(
             f"{ready} of {party.size} generators came within {written(settings.GENERATORS_SECONDS)}. "
-            + " ".join(told)
+            + " ".join(notes)
         )
 
     def _stop(self, party: Party) -> None:

@@ -131,18 +131,18 @@ class Hold:
 
     def _look(self) -> None:
         """See whether somebody wants the end, or the start. A row that is gone means the end."""
-        found = Generator.objects.select_related("attempt").filter(pk=self.generator.pk).first()
-        if found is None or found.attempt.state != Attempt.State.RUNNING:
+        row = Generator.objects.select_related("attempt").filter(pk=self.generator.pk).first()
+        if row is None or row.attempt.state != Attempt.State.RUNNING:
             self._stop("the run has ended")
-        elif found.attempt.cancel_requested_at or found.attempt.interrupted_at:
+        elif row.attempt.cancel_requested_at or row.attempt.interrupted_at:
             self.stopped_by_run = {"stop_at": Now()}
             self._stop("the run was told to stop")
-        elif found.stop_at or found.state not in Generator.LOADING:
-            self._stop(found.reason or "the run needs it no more")
+        elif row.stop_at or row.state not in Generator.LOADING:
+            self._stop(row.reason or "the run needs it no more")
         elif self._ready.is_set() and self._offset is None:
             self._say_ready()
-        elif self._offset is not None and self._start_at is None and found.start_at is not None:
-            self._begin(self._offset.here(found.start_at))
+        elif self._offset is not None and self._start_at is None and row.start_at is not None:
+            self._begin(self._offset.here(row.start_at))
 
     def _say_ready(self) -> None:
         offset = measure_offset()

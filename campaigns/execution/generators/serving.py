@@ -165,11 +165,11 @@ def _require_machine(generator: Generator) -> None:
     """Raise OSError where this machine cannot generate its share of the load."""
     run = generator.attempt.run
     driver = driver_of(run.campaign.kind)
-    asked = driver.concurrency(
+    requested = driver.concurrency(
         {**run.campaign.parameters, **told_to_driver(run.cell.levels_by_factor)}
     )
     shares = Generator.objects.filter(attempt=generator.attempt_id, part=generator.part).count()
-    share = None if asked is None else -(-asked // shares)
+    share = None if requested is None else -(-requested // shares)
     judgement = machine.judge(machine.look(Path(settings.WORK_DIRECTORY)), share)
     if judgement.problems:
         raise OSError(" ".join(judgement.problems))

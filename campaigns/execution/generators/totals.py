@@ -45,7 +45,7 @@ class Gathered:
     def judged(self, measured: Measured) -> Measured:
         """Give the verdict of the worst generator, and why, where the driver's own is better."""
         own = WORST.index(measured.health.verdict)
-        words = [measured.health.verdict, *(verdict.word for verdict in self.verdicts)]
+        texts = [measured.health.verdict, *(verdict.word for verdict in self.verdicts)]
         reasons = [
             f"Generator {row.number} ({row.host}): {reason}"
             for row, verdict in zip(self.rows, self.verdicts, strict=True)
@@ -53,7 +53,7 @@ class Gathered:
             if WORST.index(verdict.word) > own
         ]
         health = Health(
-            max(words, key=WORST.index),
+            max(texts, key=WORST.index),
             (*measured.health.reasons, *reasons),
             measured.health.figures,
         )
@@ -139,12 +139,12 @@ def _figures(rows: Sequence[Generator], outcomes: Sequence[Outcome]) -> Sequence
 
 
 def _verdict(row: Generator, figures: Mapping[str, float]) -> Verdict:
-    found = judge(figures)
+    result = judge(figures)
     uncertain = row.clock_uncertainty_seconds or 0.0
     if uncertain <= CLOCK_WARNS_SECONDS:
-        return found
+        return result
     reason = (
         f"Its clock is known to ±{uncertain * 1000:.0f} ms only, so it may have begun as much earlier or "
         "later than the others."
     )
-    return Verdict(SATURATED if found.word == SATURATED else WARNED, (*found.reasons, reason))
+    return Verdict(SATURATED if result.word == SATURATED else WARNED, (*result.reasons, reason))

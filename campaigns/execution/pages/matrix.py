@@ -117,8 +117,8 @@ def _columns(rows: Sequence[RunRow], lines: int) -> tuple[list[int], str]:
         return columns, ""
     begun = [row.repetition for row in rows if row.state != "planned"]
     end = min(len(columns), max(room, columns.index(max(begun)) + 2 if begun else room))
-    kept = columns[end - room : end]
-    return kept, f"repetitions {kept[0]} to {kept[-1]} of {columns[-1]}"
+    remaining = columns[end - room : end]
+    return remaining, f"repetitions {remaining[0]} to {remaining[-1]} of {columns[-1]}"
 
 
 def _square(campaign: Campaign, row: RunRow) -> Square:

@@ -76,6 +76,6 @@ def _place(back: str, campaign: Campaign) -> str:
 
 
 def _context(request: HttpRequest) -> dict[str, Any]:
-    found = queues.queues(may(request))
-    busy = [queue for queue in found if queue.waiting or queue.try_outs or queue.held_by]
-    return {"queues": busy, "free": [queue for queue in found if queue not in busy]}
+    result = queues.queues(may(request))
+    busy = [queue for queue in result if queue.waiting or queue.try_outs or queue.held_by]
+    return {"queues": busy, "free": [queue for queue in result if queue not in busy]}

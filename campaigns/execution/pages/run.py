@@ -53,38 +53,38 @@ def trial_status(request: HttpRequest, pk: int, position: int) -> HttpResponse:
     return _status(request, find_run(pk, position, trial=True))
 
 
-def _status(request: HttpRequest, found: Run) -> HttpResponse:
-    if found.state in Run.CLOSED:
+def _status(request: HttpRequest, result: Run) -> HttpResponse:
+    if result.state in Run.CLOSED:
         return HttpResponse(status=STOP_POLLING, headers={"HX-Refresh": "true"})
-    return render(request, "execution/_run_status.html", _going_on(found))
+    return render(request, "execution/_run_status.html", _going_on(result))
 
 
-def _going_on(found: Run) -> dict[str, Any]:
+def _going_on(result: Run) -> dict[str, Any]:
     """The steps of a run that is open; none where another run is on."""
-    current = live.current_of(found.campaign)
-    mine = current if current and current.run == found.pk else None
+    current = live.current_of(result.campaign)
+    mine = current if current and current.run == result.pk else None
     return {
-        "run": found,
-        "is_trial": found.purpose == Run.Purpose.TRIAL,
-        "is_open": found.state not in Run.CLOSED,
+        "run": result,
+        "is_trial": result.purpose == Run.Purpose.TRIAL,
+        "is_open": result.state not in Run.CLOSED,
         "current": mine,
         "steps": steps_of(mine) if mine else [],
     }
 
 
-def _page(request: HttpRequest, found: Run) -> HttpResponse:
-    campaign = found.campaign
-    attempts = attempts_of(found)
+def _page(request: HttpRequest, result: Run) -> HttpResponse:
+    campaign = result.campaign
+    attempts = attempts_of(result)
     shown = _shown(request, attempts)
     metric = metric_of(campaign, campaign.primary_metric)
-    measured = standing_of(found, metric.name)
-    exclusions = exclusions_of(found)
+    measured = standing_of(result, metric.name)
+    exclusions = exclusions_of(result)
     excluded = next((each for each in exclusions if each.withdrawn_at is None), None)
-    state = "excluded" if excluded else state_of(found.state, measured, "")
-    context = _going_on(found) | {
+    state = "excluded" if excluded else state_of(result.state, measured, "")
+    context = _going_on(result) | {
         "campaign": campaign,
-        "cell": Levels(factors_of(campaign)).sentence(found.cell.levels_by_factor),
-        "purpose": PURPOSES[found.purpose],
+        "cell": Levels(factors_of(campaign)).sentence(result.cell.levels_by_factor),
+        "purpose": PURPOSES[result.purpose],
         "state": state,
         "metric": metric,
         "value": value_text(measured),
@@ -92,15 +92,15 @@ def _page(request: HttpRequest, found: Run) -> HttpResponse:
         "view": _view(campaign, shown) if shown else None,
         "exclusions": exclusions,
         "excluded": excluded,
-        "log": log_of_run(found),
-        "address": page_of(found),
-        "can_cancel": found.state not in Run.CLOSED,
-        "can_run_again": found.state in AGAIN
+        "log": log_of_run(result),
+        "address": page_of(result),
+        "can_cancel": result.state not in Run.CLOSED,
+        "can_run_again": result.state in AGAIN
         and campaign.state in CAN_GO_ON
-        and found.purpose != Run.Purpose.TRIAL,
-        "can_exclude": found.state in Run.CLOSED
+        and result.purpose != Run.Purpose.TRIAL,
+        "can_exclude": result.state in Run.CLOSED
         and not excluded
-        and found.purpose == Run.Purpose.MEASURED,
+        and result.purpose == Run.Purpose.MEASURED,
     }
     return render(request, "execution/run.html", context)
 

@@ -44,7 +44,7 @@ def again(request: HttpRequest, pk: int, position: int) -> HttpResponse:
     step = _step(run, "run-again", "Run again on a production server?", text, "Run again")
     name = typed_name(request)
     try:
-        answer = _steer(request, run, lambda found: lifecycle.run_again(found, user, name))
+        answer = _steer(request, run, lambda result: lifecycle.run_again(result, user, name))
     except NotConfirmed:
         return ask_for_name(request, run.campaign, step)
     if told_if_asked(request, run.campaign):
@@ -60,7 +60,7 @@ def exclude(request: HttpRequest, pk: int, position: int) -> HttpResponse:
     if request.method == "POST":
         user, reason = user_of(request), reason_in(request)
         return _steer(
-            request, run, lambda found: lifecycle.exclude(found, user, reason), analyse=True
+            request, run, lambda result: lifecycle.exclude(result, user, reason), analyse=True
         )
     text = "It is left out of all results from now on. It stays in the tables, crossed out, with your name and your reason. An unwelcome value is not a reason."
     step = _step(run, "run-exclude", f"Exclude run {position}?", text, "Exclude the run")
@@ -73,7 +73,7 @@ def include(request: HttpRequest, pk: int, position: int) -> HttpResponse:
     """Let an excluded run count again; the record of the exclusion stays."""
     user = user_of(request)
     run = find_run(pk, position)
-    return _steer(request, run, lambda found: lifecycle.include(found, user), analyse=True)
+    return _steer(request, run, lambda result: lifecycle.include(result, user), analyse=True)
 
 
 def find_run(pk: int, position: int, *, trial: bool = False) -> Run:
@@ -95,7 +95,7 @@ def page_of(run: Run) -> str:
 def _cancel(request: HttpRequest, run: Run) -> HttpResponse:
     if request.method == "POST":
         user, reason = user_of(request), reason_in(request)
-        return _steer(request, run, lambda found: lifecycle.cancel_run(found, reason, user))
+        return _steer(request, run, lambda result: lifecycle.cancel_run(result, reason, user))
     text = "Load stops within seconds. The campaign goes on with its next run."
     name = "trial-cancel" if run.purpose == Run.Purpose.TRIAL else "run-cancel"
     step = _step(run, name, f"Cancel run {run.position}?", text, "Cancel the run")

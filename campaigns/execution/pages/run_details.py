@@ -52,25 +52,25 @@ def steps_of(current: live.Current) -> list[Step]:
     ]
 
 
-def _detail(said: Mapping[str, Any]) -> str:
+def _detail(values: Mapping[str, Any]) -> str:
     """What there is to say of the step that is on."""
     parts = []
-    if isinstance(said.get("seconds"), int | float):
-        parts.append(formats.duration(said["seconds"]))
-    if files := _first(said, "files_total", "files"):
-        parts.append(f"{said.get('files_done', 0):,} of {files:,} files")
-    elif said.get("files_done"):
-        parts.append(formats.counted(said["files_done"], "file"))
-    if syncs := said.get("syncs_total"):
-        parts.append(f"{said.get('syncs_done', 0):,} of {formats.counted(syncs, 'sync')}")
-    if hosts := said.get("hosts"):
-        parts.append(f"{said.get('hosts_done', 0):,} of {formats.counted(hosts, 'host')}")
+    if isinstance(values.get("seconds"), int | float):
+        parts.append(formats.duration(values["seconds"]))
+    if files := _first(values, "files_total", "files"):
+        parts.append(f"{values.get('files_done', 0):,} of {files:,} files")
+    elif values.get("files_done"):
+        parts.append(formats.counted(values["files_done"], "file"))
+    if syncs := values.get("syncs_total"):
+        parts.append(f"{values.get('syncs_done', 0):,} of {formats.counted(syncs, 'sync')}")
+    if hosts := values.get("hosts"):
+        parts.append(f"{values.get('hosts_done', 0):,} of {formats.counted(hosts, 'host')}")
     return " · ".join(parts)
 
 
-def _first(said: Mapping[str, Any], *names: str) -> Any:
+def _first(values: Mapping[str, Any], *names: str) -> Any:
     """The first of the names under which a driver may say it."""
-    return next((said[name] for name in names if said.get(name) is not None), None)
+    return next((values[name] for name in names if values.get(name) is not None), None)
 
 
 @dataclass(frozen=True, slots=True)

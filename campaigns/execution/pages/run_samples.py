@@ -99,15 +99,15 @@ def failure_lines(
 
 def _examples(failure: str, samples: Mapping[str, Sequence[Any]]) -> list[str]:
     """The first samples of a class of failures, with what is known of them."""
-    found = [index for index, word in enumerate(samples.get(FAILURE, ())) if word == failure][
+    results = [index for index, word in enumerate(samples.get(FAILURE, ())) if word == failure][
         :MOST_EXAMPLES
     ]
-    told = [name for name in samples if name != FAILURE and not name.endswith(TIMES)]
+    notes = [name for name in samples if name != FAILURE and not name.endswith(TIMES)]
     return [
         ", ".join(
             f"{name} {samples[name][index]}"
-            for name in told
+            for name in notes
             if samples[name][index] not in ("", None)
         )
-        for index in found
+        for index in results
     ]

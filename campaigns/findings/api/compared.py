@@ -16,18 +16,18 @@ Positions = Mapping[int, int]
 """Of cells, by their keys."""
 
 
-def told(found: Compared, positions: Positions, request: Request) -> dict[str, Any]:
+def told(compared: Compared, positions: Positions, request: Request) -> dict[str, Any]:
     """Everything that the page tells, with exact numbers."""
-    first, answer = found.measured[0], answer_of(found)
+    first, answer = compared.measured[0], answer_of(compared)
     return {
         "sentence": answer["sentence"],
         "caveat": answer["caveat"],
         "metric": first.name,
         "unit": first.unit,
         "lower_is_better": first.direction,
-        "confidence": 1 - found.criteria.alpha,
-        "smallest_effect_percent": 100 * found.criteria.delta,
-        "margin_percent": 100 * found.criteria.margin,
+        "confidence": 1 - compared.criteria.alpha,
+        "smallest_effect_percent": 100 * compared.criteria.delta,
+        "margin_percent": 100 * compared.criteria.margin,
         "campaigns": [
             {
                 "id": each.side.campaign.pk,
@@ -35,20 +35,20 @@ def told(found: Compared, positions: Positions, request: Request) -> dict[str, A
                 "url": reverse("api-campaign", [each.side.campaign.pk], request=request),
                 "stand_in": list(each.side.stand_ins),
             }
-            for each, name in zip(found.measured, found.names.campaigns, strict=True)
+            for each, name in zip(compared.measured, compared.names.campaigns, strict=True)
         ],
-        "candidates": [_candidate(found, each) for each in found.against],
-        "comparisons": [_row(found, each, positions) for each in found.rows],
-        "left_out": found.left_out,
-        "differences": [asdict(each) for each in found.differences],
-        "data_hash": found.data_hash,
+        "candidates": [_candidate(compared, each) for each in compared.against],
+        "comparisons": [_row(compared, each, positions) for each in compared.rows],
+        "left_out": compared.left_out,
+        "differences": [asdict(each) for each in compared.differences],
+        "data_hash": compared.data_hash,
     }
 
 
-def _candidate(found: Compared, against: Against) -> dict[str, Any]:
+def _candidate(compared: Compared, against: Against) -> dict[str, Any]:
     over = against.over
     return {
-        "campaign": found.measured[against.side].side.campaign.pk,
+        "campaign": compared.measured[against.side].side.campaign.pk,
         "refused": _differing(against.refused),
         "factors_apart": _differing(against.apart),
         "only_here": list(against.only_here),
@@ -66,11 +66,11 @@ def _candidate(found: Compared, against: Against) -> dict[str, Any]:
     }
 
 
-def _row(found: Compared, row: Row, positions: Positions) -> dict[str, Any]:
+def _row(compared: Compared, row: Row, positions: Positions) -> dict[str, Any]:
     comparison, verdict = row.comparison, row.comparison.verdict
     return {
-        "baseline": _cell(found, 0, row.baseline, row.means[0], positions),
-        "candidate": _cell(found, row.side, row.candidate, row.means[1], positions),
+        "baseline": _cell(compared, 0, row.baseline, row.means[0], positions),
+        "candidate": _cell(compared, row.side, row.candidate, row.means[1], positions),
         "verdict": verdict.word.value,
         "word": row.display.word,
         "reason": verdict.reason,
@@ -91,9 +91,9 @@ def _row(found: Compared, row: Row, positions: Positions) -> dict[str, Any]:
 
 
 def _cell(
-    found: Compared, side: int, cell: Cell, mean: float | None, positions: Positions
+    compared: Compared, side: int, cell: Cell, mean: float | None, positions: Positions
 ) -> dict[str, Any]:
-    measured = found.measured[side]
+    measured = compared.measured[side]
     runs = measured.taken[cell["cell"]]
     return {
         "campaign": measured.side.campaign.pk,

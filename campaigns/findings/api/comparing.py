@@ -212,11 +212,11 @@ class Compare(Api):
 
 
 def _chosen(
-    asked: Mapping[str, Any], teams: Set[int]
+    query: Mapping[str, Any], teams: Set[int]
 ) -> tuple[Choice, Sequence[Side], Mapping[int, int]]:
     """What is compared, and the positions of all cells. Raise ValidationError, NotPossible."""
-    places = [tuple(map(int, text.split(":"))) for text in asked.get("cell", ())]
-    keys: Sequence[int] = asked.get("campaign", ())
+    places = [tuple(map(int, text.split(":"))) for text in query.get("cell", ())]
+    keys: Sequence[int] = query.get("campaign", ())
     if keys and places:
         raise ValidationError({"cell": ["Name campaigns or cells, not both."]})
     wanted = tuple(dict.fromkeys(keys or (campaign for campaign, _ in places)))
@@ -232,7 +232,7 @@ def _chosen(
     choice = Choice(
         campaigns=() if places else wanted,
         cells=tuple(dict.fromkeys((campaign, by_place[campaign, at]) for campaign, at in places)),
-        metric=str(asked.get("metric", "")),
+        metric=str(query.get("metric", "")),
     )
     sides = sides_of(choice.all_campaigns, teams, choice.metric)
     _, wrong = there_is(choice, sides)
@@ -250,8 +250,8 @@ def _require_metric(metric: str, sides: Sequence[Side]) -> None:
         return
     known = dict.fromkeys([sides[0].campaign.primary_metric, *sides[0].metrics])
     if metric not in known:
-        words = f"“{sides[0].campaign.name}” has no findings of it; it has {', '.join(known)}."
-        raise ValidationError({"metric": [words]})
+        text = f"“{sides[0].campaign.name}” has no findings of it; it has {', '.join(known)}."
+        raise ValidationError({"metric": [text]})
 
 
 def _named(choice: Choice) -> str:

@@ -59,12 +59,12 @@ class OneFinding(CampaignApi):
         """One finding with its result."""
         self.read_query(NoQuery)
         campaign = self.campaign(pk)
-        found = shown_findings(campaign).filter(name=name).first()
-        if found is None and campaign.withheld and name in Finding.JUDGING:
+        row = shown_findings(campaign).filter(name=name).first()
+        if row is None and campaign.withheld and name in Finding.JUDGING:
             raise Http404(campaign.withheld)
-        if found is None:
+        if row is None:
             raise Http404(f"This campaign has no finding “{name}”.")
-        return Response(self.shown(found, FindingOutput))
+        return Response(self.shown(row, FindingOutput))
 
 
 class Exclusions(RunApi):
@@ -117,11 +117,11 @@ class Withdraw(CampaignApi):
     @operation("withdraw_exclusion", "exclusions", answer=ExclusionOutput)
     def post(self, request: Request, pk: int, exclusion: int) -> Response:
         """Let the run count again; the record of the exclusion stays."""
-        campaign, found = self.campaign(pk), exclusion_of(pk, exclusion)
-        if found.withdrawn_at is not None:
+        campaign, result = self.campaign(pk), exclusion_of(pk, exclusion)
+        if result.withdrawn_at is not None:
             raise NotPossible("This exclusion is withdrawn already.")
         with transaction.atomic():
-            lifecycle.include(found.run, self.user)
+            lifecycle.include(result.run, self.user)
             request_analysis(campaign)
         work_waits.send(sender=None)
         return Response(self.shown(exclusion_of(pk, exclusion), ExclusionOutput))

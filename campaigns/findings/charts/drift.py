@@ -219,20 +219,20 @@ def legend(chart: DriftChart) -> tuple[KeyItem, ...]:
 def _steps(chart: DriftChart, by_instant: bool) -> Trace:
     """Draw each block as a level, with a gap to the next one."""
     points: list[tuple[Any, Any]] = []
-    told: list[str] = []
+    notes: list[str] = []
     for block in chart.blocks:
         ends = (block.first - 0.4, block.last + 0.4)
         if by_instant and block.started and block.ended:
             ends = (_milliseconds(block.started), _milliseconds(block.ended))
         points += [(ends[0], block.effect_pct), (ends[1], block.effect_pct), (ends[1], None)]
-        told += [f"<b>{text(block.name)}</b><br>{percent(block.effect_pct)} beside the others"] * 3
+        notes += [f"<b>{text(block.name)}</b><br>{percent(block.effect_pct)} beside the others"] * 3
     pen = {"color": "@ink-3/45", "width": 7}
     return line(
         points,
         pen,
         name="effect of a block",
         showlegend=False,
-        text=told,
+        text=notes,
         hovertemplate=HOVER,
         meta=["blocks"],
     )

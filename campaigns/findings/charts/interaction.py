@@ -112,13 +112,13 @@ def title(chart: InteractionChart) -> str:
 
 def describe(chart: InteractionChart) -> str:
     """Say the finding in numbers: the best of each row."""
-    said = [f"{title(chart)}. Improvement of {chart.metric} against the first column."]
-    said += [f"{short(row.name)}: {_best(chart, row)}." for row in chart.rows[:MOST_DESCRIBED]]
+    texts = [f"{title(chart)}. Improvement of {chart.metric} against the first column."]
+    texts += [f"{short(row.name)}: {_best(chart, row)}." for row in chart.rows[:MOST_DESCRIBED]]
     if len(chart.rows) > MOST_DESCRIBED:
-        said.append(f"And {counted(len(chart.rows) - MOST_DESCRIBED, 'row')} more.")
+        texts.append(f"And {counted(len(chart.rows) - MOST_DESCRIBED, 'row')} more.")
     if chart.failures:
-        said.append(f"{counted(chart.failures, 'cell')} with too many failures, without a value.")
-    return " ".join(said)
+        texts.append(f"{counted(chart.failures, 'cell')} with too many failures, without a value.")
+    return " ".join(texts)
 
 
 def legend(chart: InteractionChart) -> tuple[KeyItem, ...]:
@@ -127,8 +127,8 @@ def legend(chart: InteractionChart) -> tuple[KeyItem, ...]:
         KeyItem(SYMBOLS[i % len(SYMBOLS)], row.name, None, series_token(i), f"s{i + 1}")
         for i, row in enumerate(chart.rows)
     ]
-    said = "too many failures, no value"
-    return (*rows, KeyItem("failed", said, chart.failures, "fail", "failed"))
+    message = "too many failures, no value"
+    return (*rows, KeyItem("failed", message, chart.failures, "fail", "failed"))
 
 
 def _best(chart: InteractionChart, row: Row) -> str:

@@ -151,7 +151,7 @@ def boxes(chart: LevelsChart, places: Sequence[Place]) -> list[Trace]:
         sides: list[tuple[float | None, float | None]] = []
         inner: list[tuple[float | None, float | None]] = []
         medians: list[tuple[float, float]] = []
-        told: list[str] = []
+        notes: list[str] = []
         for each in own:
             if each.cell.observed < crowded_from:
                 continue
@@ -164,14 +164,14 @@ def boxes(chart: LevelsChart, places: Sequence[Place]) -> list[Trace]:
             inner += [(left, median), (right, median), (None, None)]
             inner += [(x, low), (x, first), (None, None), (x, third), (x, high), (None, None)]
             medians.append((x, median))
-            told.append(_box_hover(each, chart, (first, median, third)))
+            notes.append(_box_hover(each, chart, (first, median, third)))
         color = f"@{series_token(index)}"
         fill = {"fill": "toself", "fillcolor": f"{color}/28"}
         drawn = [
             line(sides, {"color": color, "width": 1.5}, name="middle half of the runs", **fill),
             line(inner, {"color": color, "width": 2}, name="median and whiskers"),
             markers(
-                medians, {"size": 1, "color": color}, name="median", text=told, hovertemplate=HOVER
+                medians, {"size": 1, "color": color}, name="median", text=notes, hovertemplate=HOVER
             ),
         ]
         traces += grouped(drawn, "box", series_group(index))
@@ -266,10 +266,10 @@ def _level(place: Place, chart: LevelsChart) -> str:
 
 def _run_hover(level: str, run: RunPoint, unit: str) -> str:
     value = "failed" if run.value is None else amount(run.value, unit)
-    said = SAID.get(run.drawn, "{}").format(value)
+    current = SAID.get(run.drawn, "{}").format(value)
     name = f"<b>{text(run.name)}</b>, " if run.name else ""
     note = f"<br>{text(run.note, LONGEST_NOTE)}" if run.note else ""
-    return f"{name}{level}<br>{said}{note}"
+    return f"{name}{level}<br>{current}{note}"
 
 
 def _mean_hover(place: Place, chart: LevelsChart) -> str:

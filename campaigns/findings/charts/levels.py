@@ -148,10 +148,10 @@ def describe(chart: LevelsChart) -> str:
     if chart.recommended and chart.recommended.level is not None:
         share = number(chart.recommended.share_pct)
         parts.append(f"{chart.recommended.level} is within {share} % of the best.")
-    told = (("failed", "failed"), ("censored", "timed out"), ("bound", "only a bound"))
+    notes = (("failed", "failed"), ("censored", "timed out"), ("bound", "only a bound"))
     parts += [
-        f"{counted(chart.count(state), 'run')} {words}."
-        for state, words in (*told, ("excluded", "excluded"))
+        f"{counted(chart.count(state), 'run')} {labels}."
+        for state, labels in (*notes, ("excluded", "excluded"))
         if chart.count(state)
     ]
     return " ".join(parts)

@@ -144,10 +144,10 @@ def describe(chart: PairsChart) -> str:
         return f"{opening} No pair yet."
     if len(chart.strata) <= MOST_DESCRIBED:
         return f"{opening} {' '.join(_reading(row) for row in chart.strata)}"
-    words: dict[str, int] = {}
+    texts: dict[str, int] = {}
     for row in chart.strata:
-        words[row.word] = words.get(row.word, 0) + 1
-    counts = ", ".join(f"{number} {word}" for word, number in words.items())
+        texts[row.word] = texts.get(row.word, 0) + 1
+    counts = ", ".join(f"{number} {word}" for word, number in texts.items())
     return f"{opening} Of {len(chart.strata)} rows: {counts}."
 
 
@@ -187,8 +187,8 @@ def legend(chart: PairsChart) -> tuple[KeyItem, ...]:
 def _reading(row: StratumRow) -> str:
     change = "" if row.change_pct is None else percent(row.change_pct)
     interval = f" ({span_pct(row.interval)})" if change and row.interval else ""
-    said = (f"{change}{interval}", row.word, counted(len(row.pairs), "pair"))
-    return f"{short(row.name) or 'all'}: {', '.join(part for part in said if part)}."
+    texts = (f"{change}{interval}", row.word, counted(len(row.pairs), "pair"))
+    return f"{short(row.name) or 'all'}: {', '.join(part for part in texts if part)}."
 
 
 def _better_side(chart: PairsChart) -> str:

@@ -116,11 +116,11 @@ def describe(chart: PercentileChart) -> str:
     parts = []
     for cell in chart.cells[:MOST_DESCRIBED]:
         values = {point.share: point.value for point in cell.points}
-        told = [
+        notes = [
             f"p{100 * share:g} {amount(values[share], unit)}" for share in TOLD if share in values
         ]
         counts = f"{counted(cell.runs, 'run')}, {counted(cell.samples, chart.sample)}"
-        parts.append(f"{cell.name} ({counts}): {', '.join(told) or 'too few for a percentile'}")
+        parts.append(f"{cell.name} ({counts}): {', '.join(notes) or 'too few for a percentile'}")
     more = len(chart.cells) - MOST_DESCRIBED
     ending = f"; and {counted(more, 'cell')} more" if more > 0 else ""
     return f"{title(chart)}. {sentence('; '.join(parts))}{ending}."

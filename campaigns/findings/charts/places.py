@@ -69,10 +69,10 @@ def level_axis(chart: LevelsChart, title: str) -> dict[str, Any]:
     if len(levels) == 1:
         pad = 0.6 * extent
     left, right = _ends(chart, low, high)
-    kept = thinned(positions, extent) if chart.is_numeric else range(len(levels))
+    stored = thinned(positions, extent) if chart.is_numeric else range(len(levels))
     return {
         "title": {"text": title},
-        **_ticks(chart, positions, kept),
+        **_ticks(chart, positions, stored),
         "range": [min(low - pad, left), max(high + pad, right)],
     }
 
@@ -102,13 +102,13 @@ def _ends(chart: LevelsChart, low: float, high: float) -> tuple[float, float]:
     return min([low, *lefts]), max([high, *rights])
 
 
-def _ticks(chart: LevelsChart, positions: Sequence[float], kept: Iterable[int]) -> dict[str, Any]:
+def _ticks(chart: LevelsChart, positions: Sequence[float], stored: Iterable[int]) -> dict[str, Any]:
     labels = {cell.level: cell.label for cell in chart.cells}
     names = [text(labels[level], LONGEST_TICK) for level in _levels(chart)]
-    kept = list(kept)
+    stored = list(stored)
     return {
-        "tickvals": [positions[index] for index in kept],
-        "ticktext": [names[index] for index in kept],
+        "tickvals": [positions[index] for index in stored],
+        "ticktext": [names[index] for index in stored],
     }
 
 

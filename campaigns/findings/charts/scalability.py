@@ -166,8 +166,8 @@ def describe(chart: LoadChart) -> str:
         for level in chart.levels
     ]
     marks = [f"{mark.name} at {number(mark.n)}" for mark in chart.marks]
-    told = f" {sentence('; '.join(marks))}." if marks else ""
-    return f"{title(chart)}. {'; '.join(parts) or 'No run that counts'}.{told}"
+    note = f" {sentence('; '.join(marks))}." if marks else ""
+    return f"{title(chart)}. {'; '.join(parts) or 'No run that counts'}.{note}"
 
 
 def legend(chart: LoadChart) -> tuple[KeyItem, ...]:

@@ -128,17 +128,17 @@ def differences(chart: SlopesChart) -> Figure:
 
 def describe(chart: SlopesChart) -> str:
     """Say in numbers how many pairs went down and up in each stratum."""
-    said = [f"Each pair of {chart.baseline} and {chart.candidate}, {chart.quantity.label}."]
+    texts = [f"Each pair of {chart.baseline} and {chart.candidate}, {chart.quantity.label}."]
     for stratum in chart.strata[:MOST_DESCRIBED]:
         down = sum(pair.candidate < pair.baseline for pair in stratum.pairs)
         up = sum(pair.candidate > pair.baseline for pair in stratum.pairs)
-        said.append(
+        texts.append(
             f"{short(stratum.name) or 'all'}: {down} of {counted(len(stratum.pairs), 'pair')} "
             f"lower with {chart.candidate}, {up} higher."
         )
     if len(chart.strata) > MOST_DESCRIBED:
-        said.append(f"And {len(chart.strata) - MOST_DESCRIBED} more.")
-    return " ".join(said)
+        texts.append(f"And {len(chart.strata) - MOST_DESCRIBED} more.")
+    return " ".join(texts)
 
 
 def note(chart: SlopesChart) -> str:

@@ -195,7 +195,7 @@ def _steps(cell: SpreadCell, factor: float, chart: SpreadChart) -> Trace:
     points = [(factor * run.value, 100 * rank / n) for rank, run in ranked]
     if points:
         points.insert(0, (points[0][0], 0.0))
-    told = [_told(cell, run, rank, n, chart) for rank, run in ranked]
+    notes = [_told(cell, run, rank, n, chart) for rank, run in ranked]
     return {
         **line(
             points,
@@ -206,7 +206,7 @@ def _steps(cell: SpreadCell, factor: float, chart: SpreadChart) -> Trace:
                 "dash": dash_of(cell.place),
             },
             name=text(cell.name),
-            text=[*told[:1], *told],
+            text=[*notes[:1], *notes],
             customdata=[run.position for _, run in (*ranked[:1], *ranked)],
             hovertemplate=HOVER,
         ),

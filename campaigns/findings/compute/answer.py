@@ -46,15 +46,15 @@ def answer(
     sessions: why there are several; changes: of the environment. failing: the cells whose survivors make no number, since too much of them failed.
     """
     if not any(cell["summary"]["n_ok"] for cell in cells["cells"]):
-        said = _nothing(cells)
+        value = _nothing(cells)
     elif calibrated is not None:
-        said = answer_of_calibration(calibrated)
+        value = answer_of_calibration(calibrated)
     elif pairs is not None:
-        said = answer_of_pairs(pairs)
+        value = answer_of_pairs(pairs)
     else:
-        said = answer_of_levels(metric, cells, levels) if levels else {}
-        if "sentence" not in said:
-            said = {**_of_cells(campaign, metric, cells, failing), **said}
+        value = answer_of_levels(metric, cells, levels) if levels else {}
+        if "sentence" not in value:
+            value = {**_of_cells(campaign, metric, cells, failing), **value}
     primary = (pairs or levels or {}).get("primary")
     alone = pairs is not None and len(pairs["strata"]) == 1
     if (
@@ -63,30 +63,30 @@ def answer(
         and calibrated is None
         and any(cell["summary"]["n_ok"] for cell in cells["cells"])
     ):
-        said = led_by(primary, said)
+        value = led_by(primary, value)
     if calibrated is None and (by_sessions := said_by_sessions(pairs, levels)):
-        said = {**said, "sentence": f"{said['sentence']} {by_sessions}"}
-    said = _with_bounds(said, metric, cells)
+        value = {**value, "sentence": f"{value['sentence']} {by_sessions}"}
+    value = _with_bounds(value, metric, cells)
     if open_drift := said_of_drift(levels):
-        said = {**said, "sentence": f"{said['sentence']} {open_drift}"}
-    found = {
+        value = {**value, "sentence": f"{value['sentence']} {open_drift}"}
+    result = {
         "caveat": _caveat(campaign, cells, pairs, levels, failing),
         "badges": [],
         "facts": [],
-        **said,
+        **value,
     }
-    caveats = [found["caveat"]]
+    caveats = [result["caveat"]]
     if changes:
         caveats[:0] = [_of_changes(changes), *(sessions["changed"] if sessions else ())]
     if amended := [line.remark for line in amendments_of(campaign)]:
-        found["amended"] = amended
+        result["amended"] = amended
     if stand_ins := stand_ins_of(campaign):
-        found["badges"] = [STAND_IN, *found["badges"]]
+        result["badges"] = [STAND_IN, *result["badges"]]
         caveats.insert(0, f"Measured on a {' and a '.join(stand_ins)}, not on a real server.")
-    return found | {"caveat": " ".join(caveats)}
+    return result | {"caveat": " ".join(caveats)}
 
 
-def _with_bounds(said: dict[str, Any], metric: Metric, cells: Cells) -> dict[str, Any]:
+def _with_bounds(values: dict[str, Any], metric: Metric, cells: Cells) -> dict[str, Any]:
     """Name the cells that have no mean because runs timed out or failed, with what is known of them."""
     names = names_of(cells["cells"])
     came = any(cell["summary"]["n_ok"] for cell in cells["cells"])
@@ -96,15 +96,15 @@ def _with_bounds(said: dict[str, Any], metric: Metric, cells: Cells) -> dict[str
         if (bound := bound_of(cell, metric.unit))[0] and (came or cell["summary"]["n_censored"])
     ]
     if not bounds:
-        return said
+        return values
     parts = [f"{name}: {value} ({why})" for name, value, why in bounds[:MOST_FACTS]]
     more = f"; and {len(bounds) - MOST_FACTS} more" if len(bounds) > MOST_FACTS else ""
     added = "; ".join(parts)
     facts = [{"label": name, "value": value, "note": why} for name, value, why in bounds]
     return {
-        **said,
-        "sentence": f"{said['sentence']} {added[:1].upper()}{added[1:]}{more}.",
-        "facts": [*said.get("facts", []), *facts][:MOST_FACTS],
+        **values,
+        "sentence": f"{values['sentence']} {added[:1].upper()}{added[1:]}{more}.",
+        "facts": [*values.get("facts", []), *facts][:MOST_FACTS],
     }
 
 
@@ -359,11 +359,11 @@ def _strongest(
 def led_by(primary: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
     """Put the verdict of the primary contrast before everything else of an answer."""
     verdict, shown = primary["comparison"]["verdict"], primary["display"]
-    words = contrast_label(primary)
+    text = contrast_label(primary)
     if primary["over"] > 1:
-        words += f", over {primary['over']} combinations"
+        text += f", over {primary['over']} combinations"
     change = verdict["pct_change"]
-    sentence = f"{words[:1].upper()}{words[1:]}: {shown['word']}"
+    sentence = f"{text[:1].upper()}{text[1:]}: {shown['word']}"
     facts = list(said.get("facts", []))
     if change is not None:
         bounds = span_pct(verdict["ci_pct"]) if verdict["ci_pct"] else ""

@@ -44,7 +44,7 @@ def calibration(
     found = calibrate(ratios, alpha=criteria.alpha)
     if found is None:
         return None
-    words = [stratum["comparison"]["verdict"]["word"] for stratum in pairs["strata"]]
+    texts = [stratum["comparison"]["verdict"]["word"] for stratum in pairs["strata"]]
     return {
         **asdict(found),
         "metric": pairs["metric"],
@@ -53,38 +53,38 @@ def calibration(
         "sd_ci_pct": [pct_of(bound) for bound in found.sd_log_ci],
         "run_sd_pct": pct_of(found.run_sd_log),
         "alpha": criteria.alpha,
-        "verdicts": len(words),
-        "alarms": sum(word in ALARMS for word in words),
+        "verdicts": len(texts),
+        "alarms": sum(word in ALARMS for word in texts),
     }
 
 
-def answer_of_calibration(found: Found) -> dict[str, Any]:
+def answer_of_calibration(result: Found) -> dict[str, Any]:
     """Say how far apart identical runs are, and what that lets a campaign find."""
-    floor = percent(found["floor_pct"]).lstrip("+")
+    floor = percent(result["floor_pct"]).lstrip("+")
     sentence = (
-        f"Identical runs differ by up to about {floor} (19 of 20 pairs, estimated from {found['n']}): "
+        f"Identical runs differ by up to about {floor} (19 of 20 pairs, estimated from {result['n']}): "
         "a smaller difference of two single runs may be nothing but noise."
     )
     badges: list[dict[str, Any]] = [IDENTICAL]
-    if found["alarms"]:
-        of = counted(found["verdicts"], "comparison")
-        badges.append({**FALSE_ALARM, "word": f"false alarm: {found['alarms']} of {of}"})
+    if result["alarms"]:
+        of = counted(result["verdicts"], "comparison")
+        badges.append({**FALSE_ALARM, "word": f"false alarm: {result['alarms']} of {of}"})
         sentence += (
             " Between the two labels a difference was shown although there is none: a false alarm, "
-            f"as in {100 * found['alpha']:g} % of such campaigns."
+            f"as in {100 * result['alpha']:g} % of such campaigns."
         )
-    facts = [{"label": "noise floor", "value": floor, "note": f"{found['n']} pairs"}]
+    facts = [{"label": "noise floor", "value": floor, "note": f"{result['n']} pairs"}]
     facts += [
         {
             "label": f"{each['pairs']} pairs find",
             "value": percent(each["pct"]).lstrip("+"),
             "note": "or more, in 4 of 5",
         }
-        for each in found["detectable"]
+        for each in result["detectable"]
     ]
     return {
         "sentence": sentence,
-        "tone": "warn" if found["alarms"] else "info",
+        "tone": "warn" if result["alarms"] else "info",
         "badges": badges,
         "facts": facts,
     }

@@ -42,7 +42,7 @@ def check(
     calibrated: the finding of an A/A campaign.
     """
     made = sorted((run for run in runs if run.state == "ok" and run.value is not None), key=_when)
-    found = [
+    results = [
         validity.interleaving([run.cell for run in made]),
         *_of_logs(campaign, made),
         *fidelity_check(metric, cells, criteria),
@@ -53,7 +53,7 @@ def check(
         _proofs(campaign),
         _environment(campaign),
     ]
-    return {"checks": [asdict(each) for each in found]}
+    return {"checks": [asdict(each) for each in results]}
 
 
 def _labels(calibrated: Mapping[str, Any]) -> Check:
@@ -100,22 +100,22 @@ def _in_blocks(
         BlockRun(int(place), run.part, float(value))
         for place, run, value in zip(places, made, values, strict=True)
     ]
-    found = fit_blocks(runs, cells)
-    if found is None or found.fit.df < 1:
+    result = fit_blocks(runs, cells)
+    if result is None or result.fit.df < 1:
         return []
-    members = [[run for run in made if run.part == number] for number in found.blocks]
+    members = [[run for run in made if run.part == number] for number in result.blocks]
     position = _positions(made)
     blocks = [run.part for run in made]
     order, _ = left_of([position[run.run] for run in made], places.tolist(), blocks)
     return [
-        validity.block_drift(list(found.effects), _hours([_middle(block) for block in members])),
-        validity.order_in_block(list(found.residuals), list(order), found.fit.df),
+        validity.block_drift(list(result.effects), _hours([_middle(block) for block in members])),
+        validity.order_in_block(list(result.residuals), list(order), result.fit.df),
         validity.cold_start(list(places), [run.block for run in made], list(values)),
         _with_those_apart(
-            _equal_noise(found, places, cells), noisy_cells(left_of_blocks(runs, found), cells)
+            _equal_noise(result, places, cells), noisy_cells(left_of_blocks(runs, result), cells)
         ),
         *_alike(
-            found.residuals,
+            result.residuals,
             places,
             expected_correlation(places.tolist(), blocks),
         ),
@@ -130,13 +130,13 @@ def _positions(made: Sequence[ObservedRun]) -> dict[int, int]:
     return {run: place for block in by_block.values() for place, run in enumerate(block)}
 
 
-def _equal_noise(found: BlockFit, places: NDArray[np.int64], cells: int) -> Check:
+def _equal_noise(block_fit: BlockFit, places: NDArray[np.int64], cells: int) -> Check:
     """Levene's test on what the model leaves; of two cells in blocks it leaves the same twice."""
     if cells == 2:
         return Check("equal_noise", Outcome.NOT_POSSIBLE)
-    scale = math.sqrt(max(1, places.size - cells) / found.fit.df)
+    scale = math.sqrt(max(1, places.size - cells) / block_fit.fit.df)
     return validity.equal_noise(
-        [list(scale * found.residuals[places == cell]) for cell in range(cells)]
+        [list(scale * block_fit.residuals[places == cell]) for cell in range(cells)]
     )
 
 
@@ -159,17 +159,17 @@ def _of_cells(cells: Mapping[str, Any], metric: Metric) -> list[Check]:
     """Modes, outliers and values that are all equal, cell by cell."""
     several = outliers = still = 0
     positions: list[int] = []
-    asked = False
+    requested = False
     for cell in cells["cells"]:
         observed = [run for run in cell["runs"] if run["state"] == "ok"]
-        found = density_of([run["value"] for run in observed]) if metric.fidelity == RAW else None
-        asked = asked or found is not None
-        several += found is not None and len(found.modes) > 1
+        result = density_of([run["value"] for run in observed]) if metric.fidelity == RAW else None
+        requested = requested or result is not None
+        several += result is not None and len(result.modes) > 1
         outliers += len(cell["summary"]["outliers"])
         positions += [observed[place]["position"] for place in cell["summary"]["outliers"]]
         still += "zero_variance" in cell["summary"]["flags"]
     modes = Check("modes", Outcome.NOT_POSSIBLE)
-    if asked:
+    if requested:
         modes = Check("modes", Outcome.WARN if several else Outcome.PASS, float(several))
     return [
         modes,
@@ -188,13 +188,13 @@ def _rows(campaign: Campaign, metric: Metric, made: Sequence[ObservedRun]) -> Ch
     timed = [run for run in made if run.started_at and run.finished_at and run.value is not None]
     if not campaign.source or metric.name != "duration" or metric.unit != "s" or not timed:
         return Check("rows", Outcome.NOT_POSSIBLE)
-    found = validity.rows(
+    result = validity.rows(
         [run.value or 0.0 for run in timed],
         [run.started_at.timestamp() for run in timed if run.started_at],
         [run.finished_at.timestamp() for run in timed if run.finished_at],
     )
-    positions = tuple(timed[place].position for place in found.positions)
-    return Check(found.name, found.outcome, found.value, found.figures, positions)
+    positions = tuple(timed[place].position for place in result.positions)
+    return Check(result.name, result.outcome, result.value, result.figures, positions)
 
 
 def _saturation(campaign: Campaign, runs: Sequence[ObservedRun]) -> Check:

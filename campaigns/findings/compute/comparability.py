@@ -115,15 +115,15 @@ WAYS = {True: "lower is better", False: "higher is better", None: "neither way i
 
 def _measure_differences(baseline: Side, candidate: Side) -> list[Differs]:
     """Say why the metrics may not be compared: a metric without a better way has no verdict either."""
-    found = _differences(_measure_of(baseline), _measure_of(candidate))
-    if not found and _direction(baseline) is None:
-        found.append(Differs("direction", WAYS[None], f"{WAYS[None]}, so nothing can be judged"))
-    return found
+    result = _differences(_measure_of(baseline), _measure_of(candidate))
+    if not result and _direction(baseline) is None:
+        result.append(Differs("direction", WAYS[None], f"{WAYS[None]}, so nothing can be judged"))
+    return result
 
 
 def _direction(side: Side) -> bool | None:
-    found: bool | None = (side.cells or {}).get("lower_is_better", True)
-    return found
+    result: bool | None = (side.cells or {}).get("lower_is_better", True)
+    return result
 
 
 def _measure_of(side: Side) -> dict[str, Told]:
@@ -161,14 +161,14 @@ def _work_names(side: Side) -> set[str]:
 
 
 def _apart(baseline: Side, candidate: Side) -> list[tuple[str, Differs]]:
-    found = []
+    result = []
     for name in dict.fromkeys((*baseline.factors, *candidate.factors)):
         both = values_of(baseline, name), values_of(candidate, name)
         one, other = ({_plain(value) for value in values} for values in both)
         if not one & other:
             texts = [", ".join(map(text_of, values)) or NOT_SET for values in both]
-            found.append((name, Differs(label_of(baseline, name).lower(), *texts)))
-    return found
+            result.append((name, Differs(label_of(baseline, name).lower(), *texts)))
+    return result
 
 
 def _settings_of(

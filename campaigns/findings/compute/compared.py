@@ -130,17 +130,17 @@ def compare_campaigns(sides: Sequence[Side]) -> Compared:
     against: list[Against] = []
     for place, side in enumerate(sides[1:], start=1):
         refused = work_differences(sides[0], side)
-        found = Against(place, tuple(refused))
+        result = Against(place, tuple(refused))
         if not refused:
             matched, only_there, only_here = _matched(names, place)
             pairs += matched
-            found = replace(
-                found,
+            result = replace(
+                result,
                 apart=tuple(levels_apart(sides[0], side)),
                 only_here=only_here,
                 only_there=only_there,
             )
-        against.append(found)
+        against.append(result)
     return _compared(names, pairs, against, differences)
 
 
@@ -364,18 +364,18 @@ def _by_key(side: Side) -> dict[int, Mapping[str, Any]]:
     return {cell["cell"]: cell for cell in (side.cells or {"cells": ()})["cells"]}
 
 
-def csv_rows(found: Compared | None) -> Iterator[Sequence[Any]]:
+def csv_rows(compared: Compared | None) -> Iterator[Sequence[Any]]:
     """Give the head, then one row a comparison; a campaign that is refused as a whole has one."""
     yield CSV_HEAD
-    if found is None:
+    if compared is None:
         return
-    names, first = found.names, found.measured[0]
-    for each in found.against:
+    names, first = compared.names, compared.measured[0]
+    for each in compared.against:
         if each.refused:
             fields = "; ".join(f"{f.label}: {f.baseline} | {f.candidate}" for f in each.refused)
             refused = (names.campaigns[0], names.campaigns[each.side], "", "", "not_comparable")
-            yield (*refused, "", fields, *[""] * 12, first.name, first.unit, "", found.data_hash)
-    for row in found.rows:
+            yield (*refused, "", fields, *[""] * 12, first.name, first.unit, "", compared.data_hash)
+    for row in compared.rows:
         verdict, ranks = row.comparison.verdict, row.comparison.ranks
         low, high = verdict.ci_pct or (None, None)
         yield (
@@ -390,5 +390,5 @@ def csv_rows(found: Compared | None) -> Iterator[Sequence[Any]]:
             verdict.pct_change, low, high, verdict.p, verdict.p_adjusted,
             ranks.p if ranks else None,
             row.comparison.model.value, verdict.n, row.comparison.df,
-            *row.means, first.name, first.unit, row.standing, found.data_hash,
+            *row.means, first.name, first.unit, row.standing, compared.data_hash,
         )  # fmt: skip

@@ -25,13 +25,13 @@ def answer_of(compared: Compared) -> dict[str, Any]:
     if len(compared.against) == 1:
         sentence = _of_campaign(compared, compared.against[0], names)
     elif compared.against:
-        said = "; ".join(_briefly(compared, each, names) for each in compared.against)
-        sentence = f"Against {names[0]}: {said}."
+        text = "; ".join(_briefly(compared, each, names) for each in compared.against)
+        sentence = f"Against {names[0]}: {text}."
     elif len(compared.rows) == 1:
         sentence = _of_row(compared.rows[0], *_titles(compared, compared.rows[0]))
     else:
-        said = "; ".join(_row_briefly(row, _titles(compared, row)[1]) for row in compared.rows)
-        sentence = f"Against {compared.names.whole(0, compared.rows[0].baseline)}: {said}."
+        text = "; ".join(_row_briefly(row, _titles(compared, row)[1]) for row in compared.rows)
+        sentence = f"Against {compared.names.whole(0, compared.rows[0].baseline)}: {text}."
     tones = {row.display.tone for row in compared.judged}
     return {
         "sentence": sentence + _bounds(compared),
@@ -49,14 +49,14 @@ def _bounds(compared: Compared) -> str:
         for row in compared.judged
         for side, cell in ((0, row.baseline), (row.side, row.candidate))
     }
-    found = [
+    results = [
         f"{compared.names.whole(side, cell)}: {value} ({why})"
         for (side, _), cell in cells.items()
         for value, why in [bound_of(cell, (compared.measured[side].side.cells or {})["unit"])]
         if value
     ]
-    more = f"; and {len(found) - MOST_CAUSES} more" if len(found) > MOST_CAUSES else ""
-    return f" {'; '.join(found[:MOST_CAUSES])}{more}." if found else ""
+    more = f"; and {len(results) - MOST_CAUSES} more" if len(results) > MOST_CAUSES else ""
+    return f" {'; '.join(results[:MOST_CAUSES])}{more}." if results else ""
 
 
 def _of_campaign(compared: Compared, against: Against, names: Sequence[str]) -> str:
@@ -70,10 +70,10 @@ def _of_campaign(compared: Compared, against: Against, names: Sequence[str]) -> 
     if len(rows) == 1:
         where = f" at {rows[0].name}" if rows[0].name else ""
         return _of_row(rows[0], base, f"{name}{where}")
-    words: dict[str, int] = {}
+    texts: dict[str, int] = {}
     for row in rows:
-        words[row.display.word] = words.get(row.display.word, 0) + 1
-    counts = ", ".join(f"{word} in {number}" for word, number in words.items())
+        texts[row.display.word] = texts.get(row.display.word, 0) + 1
+    counts = ", ".join(f"{word} in {number}" for word, number in texts.items())
     if against.over is None:
         return f"{name} vs. {base}, {len(rows)} cells: {counts}."
     over = against.over
@@ -196,21 +196,21 @@ def _caveat(compared: Compared, names: Sequence[str]) -> str:
     """What may be behind a change beside the campaigns' own difference."""
     judged = sorted({0, *(row.side for row in compared.judged)})
     sides = [compared.measured[place].side for place in judged]
-    said = []
+    texts = []
     if stand_ins := dict.fromkeys(what for side in sides for what in side.stand_ins):
-        said.append(f"Measured on a {' and a '.join(stand_ins)}, not on a real server.")
+        texts.append(f"Measured on a {' and a '.join(stand_ins)}, not on a real server.")
     causes = {place: compared.causes_of(place) for place in judged[1:]}
-    said += [_of_causes(names[place], found) for place, found in causes.items() if found]
+    texts += [_of_causes(names[place], result) for place, result in causes.items() if result]
     if not any(causes.values()):
-        said.append("No difference of environment is recorded but the time.")
-    said += [
+        texts.append("No difference of environment is recorded but the time.")
+    texts += [
         f"The environment of {names[place]} changed while it was measured."
         for place in judged
         if any(row.changed[place] for row in compared.differences if row.changed)
     ]
     if not all(_executable(side) for side in sides):
-        said.append("What work an import did is not checked by perfdash.")
-    return " ".join([*said, UNPAIRED])
+        texts.append("What work an import did is not checked by perfdash.")
+    return " ".join([*texts, UNPAIRED])
 
 
 def _of_causes(name: str, causes: Sequence[str]) -> str:

@@ -57,18 +57,18 @@ def differences_of(sides: Sequence[Side]) -> list[Difference]:
     """Every fact that is known of one of the campaigns: what may be a cause first."""
     varied = {name for side in sides for name in side.factors}
     settings = [fixed_settings(side, varied) for side in sides]
-    found = [
+    results = [
         _row("setting", name, [each[name].text if name in each else NOT_SET for each in settings])
         for name in dict.fromkeys(name for each in settings for name in each)
     ]
-    found += [
+    results += [
         _row("target", "target", [_target(side) for side in sides]),
         _row("target", "address", [_address(side) for side in sides]),
         _row("target", "simulator", [", ".join(side.stand_ins) or "none" for side in sides]),
     ]
     named = dict.fromkeys(fact for side in sides for fact in side.facts if fact[1] != "stand-in")
-    found += [_fact(sides, fact) for fact in named]
-    return found + _design(sides)
+    results += [_fact(sides, fact) for fact in named]
+    return results + _design(sides)
 
 
 def causes(rows: Sequence[Difference], side: int) -> list[str]:

@@ -38,17 +38,17 @@ def percentiles(
     curves: dict[str, list[dict[str, Any]]] = {}
     means: dict[str, dict[int, float]] = {}
     for (name, cell), rows in groupby(_rows(campaign), key=lambda row: (row[0], row[1])):
-        found: list[Counts] = []
+        result: list[Counts] = []
         dropped = 0
         for _, _, run, encoded, lost in rows:
             if run not in counted:
                 continue
             decoded = counts_of(bytes(encoded))
             dropped += lost
-            found.append(decoded)
+            result.append(decoded)
             if (mean := decoded.mean) is not None:
                 means.setdefault(name, {})[run] = mean / 1e6
-        curve = curve_of(found, alpha)
+        curve = curve_of(result, alpha)
         if curve is not None:
             curves.setdefault(name, []).append({"cell": cell, "dropped": dropped, **_curve(curve)})
     return {name: {"name": name, "cells": cells} for name, cells in curves.items()}, means
@@ -66,37 +66,37 @@ def _rows(campaign: Campaign) -> Any:
     )
 
 
-def _density(found: Density | None) -> dict[str, Any] | None:
-    if found is None:
+def _density(density: Density | None) -> dict[str, Any] | None:
+    if density is None:
         return None
-    heights = found.heights[::EVERY]
-    steps = max(1, len(found.heights) - 1)
+    heights = density.heights[::EVERY]
+    steps = max(1, len(density.heights) - 1)
     last = EVERY * max(0, len(heights) - 1)
     return {
-        "low": found.low,
-        "high": found.low + (found.high - found.low) * last / steps,
-        "on_logs": found.on_logs,
+        "low": density.low,
+        "high": density.low + (density.high - density.low) * last / steps,
+        "on_logs": density.on_logs,
         "heights": [round(height, 4) for height in heights],
-        "modes": [asdict(mode) for mode in found.modes],
+        "modes": [asdict(mode) for mode in density.modes],
     }
 
 
-def _curve(found: PercentileCurve) -> dict[str, Any]:
+def _curve(percentile_curve: PercentileCurve) -> dict[str, Any]:
     """Columns, in seconds; the interval has holes where there is none."""
 
     def seconds(microseconds: float | None) -> float | None:
         return None if microseconds is None else float(f"{microseconds / 1e6:.9g}")
 
     return {
-        "runs": found.runs,
-        "counts": found.counts,
-        "fewest": found.fewest,
-        "shares": [point.share for point in found.points],
-        "values": [seconds(point.value) for point in found.points],
-        "low": [seconds(point.low) for point in found.points],
-        "high": [seconds(point.high) for point in found.points],
+        "runs": percentile_curve.runs,
+        "counts": percentile_curve.counts,
+        "fewest": percentile_curve.fewest,
+        "shares": [point.share for point in percentile_curve.points],
+        "values": [seconds(point.value) for point in percentile_curve.points],
+        "low": [seconds(point.low) for point in percentile_curve.points],
+        "high": [seconds(point.high) for point in percentile_curve.points],
         "together": {
-            "shares": [share for share, _ in found.together],
-            "values": [seconds(value) for _, value in found.together],
+            "shares": [share for share, _ in percentile_curve.together],
+            "values": [seconds(value) for _, value in percentile_curve.together],
         },
     }

@@ -20,14 +20,14 @@ def drift(campaign: Campaign, runs: Sequence[ObservedRun]) -> dict[str, Any]:
     missing: why there are no effects of blocks; empty where there are.
     """
     made = [run for run in runs if run.state == "ok" and run.value is not None]
-    missing, found = _fitted(campaign, made)
+    missing, result = _fitted(campaign, made)
     sessions = split_sessions(made)
     return {
         "missing": missing,
-        "blocks": _effects(found, made) if found else [],
-        "block_sd_pct": pct_of(found.block_sd) if found else None,
-        "sd_pct": pct_of(found.fit.sd) if found else None,
-        "efficiency": found.efficiency if found else None,
+        "blocks": _effects(result, made) if result else [],
+        "block_sd_pct": pct_of(result.block_sd) if result else None,
+        "sd_pct": pct_of(result.fit.sd) if result else None,
+        "efficiency": result.efficiency if result else None,
         "sessions": [_session(session) for session in sessions],
     }
 
@@ -40,15 +40,15 @@ def _fitted(campaign: Campaign, made: Sequence[ObservedRun]) -> tuple[str, Block
     if len({run.part for run in made}) > MOST_BLOCKS:
         return "too_many", None
     cells = {cell: place for place, cell in enumerate(sorted({run.cell for run in made}))}
-    found = fit_blocks(
+    result = fit_blocks(
         [BlockRun(cells[run.cell], run.part, run.value or 0.0) for run in made], len(cells)
     )
-    if found is None or found.fit.df < 1 or len(found.blocks) < 2:
+    if result is None or result.fit.df < 1 or len(result.blocks) < 2:
         return "too_few", None
-    return "", found
+    return "", result
 
 
-def _effects(found: BlockFit, made: Sequence[ObservedRun]) -> list[dict[str, Any]]:
+def _effects(block_fit: BlockFit, made: Sequence[ObservedRun]) -> list[dict[str, Any]]:
     by_part: dict[int, list[ObservedRun]] = {}
     for run in made:
         by_part.setdefault(run.part, []).append(run)
@@ -59,7 +59,7 @@ def _effects(found: BlockFit, made: Sequence[ObservedRun]) -> list[dict[str, Any
             "effect_pct": pct_of(float(effect)),
             **_ends(by_part[part]),
         }
-        for part, effect in zip(found.blocks, found.effects, strict=True)
+        for part, effect in zip(block_fit.blocks, block_fit.effects, strict=True)
     ]
 
 

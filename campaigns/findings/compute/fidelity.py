@@ -38,8 +38,8 @@ def without_ranks(finding: dict[str, Any] | None, metric: Metric) -> dict[str, A
     """Leave rank tests off where rounding has made the ties that they count."""
     if finding is None or metric.fidelity != ROUNDED:
         return finding
-    told: dict[str, Any] = _without(finding)
-    return told
+    value: dict[str, Any] = _without(finding)
+    return value
 
 
 def without_densities(finding: dict[str, Any], metric: Metric) -> dict[str, Any]:
@@ -57,16 +57,16 @@ def _steps(cells: Mapping[str, Any]) -> list[float]:
     )
 
 
-def _without(found: Any) -> Any:
-    if isinstance(found, Mapping):
+def _without(result: Any) -> Any:
+    if isinstance(result, Mapping):
         off = {"ranks": None, "wilcoxon_p": None}
         return {
             name: off[name] if name in off else _badges(name, _without(value))
-            for name, value in found.items()
+            for name, value in result.items()
         }
-    if isinstance(found, list | tuple):
-        return [_without(each) for each in found]
-    return found
+    if isinstance(result, list | tuple):
+        return [_without(each) for each in result]
+    return result
 
 
 def _badges(name: str, value: Any) -> Any:

@@ -168,8 +168,8 @@ def compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], dict[str, An
         changes=surroundings.changes,
         failing=failing_cells(runs[primary.name], criteria),
     )
-    if told := ended(campaign, ahead, criteria.alpha):
-        results["answer"]["ended"] = told
+    if value := ended(campaign, ahead, criteria.alpha):
+        results["answer"]["ended"] = value
     document = _document(campaign, read)
     hashed = data_hash(**document)
     robust = _sensitivity(campaign, primary, runs[primary.name], criteria, hashed)
@@ -208,7 +208,7 @@ def _spread(
     """What the charts below the answer show: distributions, drift, phases, scalability."""
     primary = runs[campaign.primary_metric]
     curves, means = percentiles(campaign, primary, criteria.alpha)
-    found: dict[str, dict[str, Any] | None] = {
+    by_key: dict[str, dict[str, Any] | None] = {
         **{
             f"density:{name}": without_densities(densities(cells[f"cells:{name}"]), metric)
             for name, metric in metrics.items()
@@ -218,7 +218,7 @@ def _spread(
         "phases": phases(campaign, primary),
         "usl": scalability(campaign, runs, means, criteria),
     }
-    return {name: result for name, result in found.items() if result is not None}
+    return {name: result for name, result in by_key.items() if result is not None}
 
 
 def _note_done(campaign: Campaign, requested_at: datetime | None) -> None:

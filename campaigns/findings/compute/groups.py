@@ -46,13 +46,13 @@ def comparable_factors(campaign: Campaign) -> list[str]:
 
 def groups_of(factor: str, cells: Sequence[Cell]) -> list[Group]:
     """Cells by the levels of all other factors; numbers ascend, so that neighbours are steps."""
-    found: dict[str, tuple[dict[str, Any], list[tuple[Any, int]]]] = {}
+    result: dict[str, tuple[dict[str, Any], list[tuple[Any, int]]]] = {}
     for place, cell in enumerate(cells):
         levels = dict(cell.levels_by_factor)
         value = levels.pop(factor, None)
-        found.setdefault(repr(sorted(levels.items())), (levels, []))[1].append((value, place))
+        result.setdefault(repr(sorted(levels.items())), (levels, []))[1].append((value, place))
     groups = []
-    for levels, members in found.values():
+    for levels, members in result.values():
         numeric = is_numeric([value for value, _ in members])
         ordered = sorted(members, key=lambda each: each[0]) if numeric else members
         groups.append(

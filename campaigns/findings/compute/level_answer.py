@@ -29,17 +29,17 @@ def names_of(cells: Sequence[Mapping[str, Any]]) -> dict[int, str]:
 
 def answer_of_levels(metric: Metric, cells: Finding, levels: Finding) -> dict[str, Any]:
     """Compose badges and statements, and sentence, tone and facts where a cell can be best."""
-    told = _Told(metric, cells, levels)
-    found: dict[str, Any] = {"badges": told.badges(), "statements": told.statements()}
+    value = _Told(metric, cells, levels)
+    result: dict[str, Any] = {"badges": value.badges(), "statements": value.statements()}
     groups = [group for group in levels["groups"] if group["best"]]
     if groups:
-        sentence = told.best(groups[0])
-        if told.several:
-            sentence = told.overall()
-            if not told.undecided:
-                sentence += told.best_of_several(groups)
-        found |= {"sentence": sentence, "tone": "info", "facts": told.facts(groups)}
-    return found
+        sentence = value.best(groups[0])
+        if value.several:
+            sentence = value.overall()
+            if not value.undecided:
+                sentence += value.best_of_several(groups)
+        result |= {"sentence": sentence, "tone": "info", "facts": value.facts(groups)}
+    return result
 
 
 class _Told:
@@ -56,20 +56,20 @@ class _Told:
     @property
     def undecided(self) -> bool:
         """Whether each of the cells that are compared across factors may be the best of all."""
-        bests = [found["best"] for found in self.levels["overall"]]
+        bests = [match["best"] for match in self.levels["overall"]]
         return len(bests) == 1 and len(bests[0]["possibly"]) == len(bests[0]["cells"])
 
     def overall(self) -> str:
         """The best cell of all, where several factors are compared; empty with one."""
-        found = self.levels["overall"]
-        if not found:
+        result = self.levels["overall"]
+        if not result:
             return ""
-        if len(found) > 1:
-            parts = [self._best_cell(each) for each in found[:MOST_FACTS]]
-            more = f"; and {len(found) - MOST_FACTS} more" if len(found) > MOST_FACTS else ""
-            works = " and ".join(found[0]["levels"])
+        if len(result) > 1:
+            parts = [self._best_cell(each) for each in result[:MOST_FACTS]]
+            more = f"; and {len(result) - MOST_FACTS} more" if len(result) > MOST_FACTS else ""
+            works = " and ".join(result[0]["levels"])
             return f"The {self.superlative} setting for each {works}: {'; '.join(parts)}{more}. "
-        best = found[0]["best"]
+        best = result[0]["best"]
         name = self.names[best["seen"]]
         count = len(best["cells"])
         whole = count == len(self.by_cell)
@@ -91,8 +91,8 @@ class _Told:
             f"({self._value(best['seen'])}){tail}. "
         )
 
-    def _best_cell(self, found: Finding) -> str:
-        best = found["best"]
+    def _best_cell(self, finding: Finding) -> str:
+        best = finding["best"]
         name, rivals = self.names[best["seen"]], len(best["possibly"]) - 1
         others = f", {rivals} more may be as good" if rivals else ""
         return f"{name} ({self._value(best['seen'])}{others})"
@@ -167,16 +167,16 @@ class _Told:
         among = "setting measured"
         if len(best["cells"]) < len(group["cells"]):
             among = f"of the {len(best['cells'])} settings that can be ranked"
-        said = f"{name[:1].upper()}{name[1:]} is the {self.superlative} {among} ({value})"
+        text = f"{name[:1].upper()}{name[1:]} is the {self.superlative} {among} ({value})"
         rivals = [cell for cell in best["possibly"] if cell != seen]
         if rivals:
             others = ", ".join(self._level(group, cell) for cell in rivals)
-            said += f"; {others} may be as good"
+            text += f"; {others} may be as good"
         elif best["at_edge"]:
-            said += ", and the last one"
+            text += ", and the last one"
         near = self._nearly_as_good(group) + self._not_ranked(group)
         knee = f" {self.knee(group)}" if self._has_knee(group) else ""
-        return f"{said}{near}.{knee}"
+        return f"{text}{near}.{knee}"
 
     def _not_ranked(self, group: Finding) -> str:
         """The settings that have too few runs to be ranked."""
@@ -219,7 +219,7 @@ class _Told:
 
     def facts(self, groups: Sequence[Finding]) -> list[dict[str, str]]:
         """The best value, and what the cheaper settings cost."""
-        found = []
+        result = []
         overall = self.levels["overall"]
         shown = overall or groups
         for group in shown[:MOST_FACTS]:
@@ -235,8 +235,8 @@ class _Told:
                 if cell != best["seen"]:
                     value, note = self._cost(value, cost, upper)
                 label = self.names[cell] if overall else self._setting(group, cell)
-                found.append({"label": label, "value": value, "note": note})
-        return found[:MOST_FACTS]
+                result.append({"label": label, "value": value, "note": note})
+        return result[:MOST_FACTS]
 
     def _cost(self, value: str, cost: float, upper: float) -> tuple[str, str]:
         """What a setting costs; a rate stands by itself, since +80 % beside it reads as a gain."""
@@ -246,21 +246,21 @@ class _Told:
 
     def statements(self) -> list[dict[str, str]]:
         """Each comparison, the knee and the edge, a sentence each."""
-        said: list[dict[str, str]] = []
+        texts: list[dict[str, str]] = []
         for group in self.levels["groups"]:
             if self.several and group["best"]:
-                said.append({"tone": "info", "text": self.best(group)})
-            said += [self._step(group, row) for row in group["comparisons"]]
+                texts.append({"tone": "info", "text": self.best(group)})
+            texts += [self._step(group, row) for row in group["comparisons"]]
             if group["knee"]:
                 text = self.knee(group) + self._cost_of_knee(group)
-                said.append({"tone": "info", "text": self._where(group) + text})
+                texts.append({"tone": "info", "text": self._where(group) + text})
             if group["best"] and group["best"]["at_edge"]:
                 text = (
                     f"The best is the last level measured, {self._level(group, group['best']['seen'])}"
                     ": the curve may go on, measure higher."
                 )
-                said.append({"tone": "warn", "text": self._where(group) + text})
-        return said
+                texts.append({"tone": "warn", "text": self._where(group) + text})
+        return texts
 
     def _step(self, group: Finding, row: Finding) -> dict[str, str]:
         verdict = row["comparison"]["verdict"]

@@ -65,7 +65,7 @@ def _overall(campaign: Campaign, family: Family, compared: Comparisons) -> list[
     for place, cell in enumerate(family.cells):
         key = repr([cell.levels_by_factor.get(name) for name in work])
         places.setdefault(key, []).append(place)
-    found = []
+    result = []
     for members in places.values():
         levels = family.cells[members[0]].levels_by_factor
         group = Group(
@@ -77,8 +77,8 @@ def _overall(campaign: Campaign, family: Family, compared: Comparisons) -> list[
         if best := family.best_of(group, compared):
             seen = family.cells[family.place[best["seen"]]].levels_by_factor
             setting = {name: level for name, level in seen.items() if name not in group.levels}
-            found.append({"levels": dict(group.levels), "setting": setting, "best": best})
-    return found
+            result.append({"levels": dict(group.levels), "setting": setting, "best": best})
+    return result
 
 
 def changes_in_blocks(
@@ -98,14 +98,14 @@ def changes_in_blocks(
         if own.has_logs
     }
     block_of = {run.part: run.block for run in runs}
-    found = []
+    result = []
     for row in (row for group in levels["groups"] for row in group["comparisons"]):
         baseline, candidate = (values.get(row[side], {}) for side in ("baseline", "candidate"))
         if row["comparison"]["verdict"]["word"] in WITHOUT_NUMBERS:
             continue
         if row["comparison"]["model"] in (Model.BLOCKS, Model.PAIRED, Model.SPLIT_PLOT):
             shared = sorted(baseline.keys() & candidate.keys())
-            found.append(
+            result.append(
                 {
                     "baseline": row["baseline"],
                     "candidate": row["candidate"],
@@ -115,18 +115,18 @@ def changes_in_blocks(
                     ],
                 }
             )
-    return {"comparisons": found} if found else None
+    return {"comparisons": result} if result else None
 
 
 def _noise(compared: Comparisons) -> dict[str, Any]:
     """How much runs vary: within blocks, or within levels, and between blocks; in %."""
     if compared.fit is None or compared.fit.df < 1:
         return {}
-    found: dict[str, Any] = {"sd_pct": pct_of(compared.fit.sd), "df": compared.fit.df}
+    result: dict[str, Any] = {"sd_pct": pct_of(compared.fit.sd), "df": compared.fit.df}
     if compared.blocks:
-        found |= {
+        result |= {
             "block_sd_pct": pct_of(compared.blocks.block_sd),
             "efficiency": compared.blocks.efficiency,
             "blocks": len(compared.blocks.blocks),
         }
-    return found
+    return result

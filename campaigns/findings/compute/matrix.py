@@ -145,17 +145,17 @@ def _interaction(
     fit = fit_for_interaction(name, family, compared)
     if fit is None:
         return None
-    found = [
+    results = [
         (row, value, compared.fitted.index(place))
         for row, group in enumerate(groups)
         for place, value in zip(group.cells, group.values, strict=True)
         if family.usable[place] and place in compared.fitted
     ]
-    values = list(dict.fromkeys(value for _, value, _ in found))
+    values = list(dict.fromkeys(value for _, value, _ in results))
     tested = find_interaction(
         fit,
-        [row for row, _, _ in found],
-        [values.index(value) for _, value, _ in found],
-        places=[place for _, _, place in found],
+        [row for row, _, _ in results],
+        [values.index(value) for _, value, _ in results],
+        places=[place for _, _, place in results],
     )
     return asdict(tested) if tested else None

@@ -47,10 +47,10 @@ class Measured:
     def runs(self) -> dict[int, list[ObservedRun]]:
         """The runs of each cell, converted."""
         every = [run for cell in self.cells.values() for run in self._observed(cell)]
-        found: dict[int, list[ObservedRun]] = {key: [] for key in self.cells}
+        result: dict[int, list[ObservedRun]] = {key: [] for key in self.cells}
         for run in in_parts(every):
-            found[run.cell].append(run)
-        return found
+            result[run.cell].append(run)
+        return result
 
     @cached_property
     def taken(self) -> dict[int, CellRuns]:

@@ -40,7 +40,7 @@ def outlook(
         fewest=min(FEWEST, max(3, campaign.stop_most)),
         seconds=budget,
     )
-    found = look_ahead(
+    result = look_ahead(
         rule,
         widest[0] if widest else None,
         sd_log=widest[1] if widest else 0.0,
@@ -51,12 +51,12 @@ def outlook(
     )
     return {
         "primary": campaign.primary_contrast is not None,
-        "stop": str(found.stop) if found.stop else "",
+        "stop": str(result.stop) if result.stop else "",
         "target_pct": 100 * rule.target,
-        "half_width_pct": _pct(found.half_width),
-        "more": found.more,
-        "expected_pct": _pct(found.expected),
-        "seconds": found.seconds,
+        "half_width_pct": _pct(result.half_width),
+        "more": result.more,
+        "expected_pct": _pct(result.expected),
+        "seconds": result.seconds,
         "closed": campaign.runs.filter(purpose=Run.Purpose.MEASURED, state__in=Run.CLOSED).count(),
     }
 

@@ -17,10 +17,10 @@ def answer_of_pairs(pairs: Mapping[str, Any]) -> dict[str, Any]:
         sentence = _one_stratum(strata[0], candidate, baseline)
     else:
         sentence = _several_strata(strata, candidate, baseline, pairs["overall"])
-    words = {stratum["comparison"]["verdict"]["word"] for stratum in strata}
+    texts = {stratum["comparison"]["verdict"]["word"] for stratum in strata}
     tone = "thin"
-    if words == {"better"} or words == {"worse"}:
-        tone = words.pop()
+    if texts == {"better"} or texts == {"worse"}:
+        tone = texts.pop()
     badges = []
     for word in dict.fromkeys(stratum["comparison"]["verdict"]["word"] for stratum in strata):
         shown = next(s["display"] for s in strata if s["comparison"]["verdict"]["word"] == word)

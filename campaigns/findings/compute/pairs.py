@@ -127,42 +127,42 @@ def _overall(
 
     From three sessions on the first of them has the interval between sessions, and the others none.
     """
-    if len(strata) < 2 or any(found.geo_pct_change is None for found in family.comparisons):
+    if len(strata) < 2 or any(match.geo_pct_change is None for match in family.comparisons):
         return None
-    found = over_strata(
+    match = over_strata(
         [
             (values_of(stratum.pairs, "baseline"), values_of(stratum.pairs, "candidate"))
             for stratum in strata
         ],
         criteria,
     )
-    if found is None:
+    if match is None:
         return None
     shown: dict[str, Any] = {
-        "heterogeneous": found.heterogeneous,
-        "geometric_ci": found.geometric_ci,
+        "heterogeneous": match.heterogeneous,
+        "geometric_ci": match.geometric_ci,
     }
     sessions = standing_of(family.over_all, 1)
     if sessions.get("between") and family.over_all:
         mean = family.over_all.verdict.pct_change
         shown |= {"geometric_pct": mean, "geometric_ci": sessions["ci_pct"], "average_ci": None}
-    return {**asdict(found), **shown, "standing": sessions}
+    return {**asdict(match), **shown, "standing": sessions}
 
 
 def _blocks_by_stratum(
     campaign: Campaign, cells: Mapping[int, Cell], runs: Sequence[ObservedRun]
 ) -> ByStratum:
     """Name of the stratum -> (its levels, block -> {is candidate: run}), in the order of cells."""
-    found: ByStratum = {}
+    result: ByStratum = {}
     for cell in cells.values():
         levels = _stratum_levels(campaign, cell)
-        found.setdefault(_name(levels), (levels, {}))
+        result.setdefault(_name(levels), (levels, {}))
     for run in runs:
         cell = cells[run.cell]
         is_candidate = cell.levels_by_factor[campaign.paired_factor] != campaign.baseline
-        blocks = found[_name(_stratum_levels(campaign, cell))][1]
+        blocks = result[_name(_stratum_levels(campaign, cell))][1]
         blocks.setdefault(run.block, {})[is_candidate] = run
-    return found
+    return result
 
 
 def _stratum_levels(campaign: Campaign, cell: Cell) -> dict[str, Any]:

@@ -20,7 +20,7 @@ def phases(campaign: Campaign, runs: Sequence[ObservedRun]) -> dict[str, Any] | 
     """
     counted = {run.run: run.cell for run in runs if run.state == "ok"}
     tables: dict[str, Table] = {of: {} for of in Phase.Of.values}
-    told: dict[str, set[int]] = {of: set() for of in Phase.Of.values}
+    data: dict[str, set[int]] = {of: set() for of in Phase.Of.values}
     overlap: set[str] = set()
     rows = Phase.objects.filter(
         attempt__run__campaign=campaign, attempt__state=Attempt.State.ACCEPTED
@@ -31,22 +31,22 @@ def phases(campaign: Campaign, runs: Sequence[ObservedRun]) -> dict[str, Any] | 
         if run not in counted:
             continue
         tables[of].setdefault(name, {}).setdefault(counted[run], []).append(seconds)
-        told[of].add(run)
+        data[of].add(run)
         if started is not None:
             overlap.add(of)
-    found = {
-        of: {"overlap": of in overlap, **_summed(campaign, table, counted, told[of])}
+    result = {
+        of: {"overlap": of in overlap, **_summed(campaign, table, counted, data[of])}
         for of, table in tables.items()
         if table
     }
-    return found or None
+    return result or None
 
 
 def _summed(
-    campaign: Campaign, table: Table, counted: Mapping[int, int], told: set[int]
+    campaign: Campaign, table: Table, counted: Mapping[int, int], value: set[int]
 ) -> dict[str, Any]:
     numbers: dict[int, int] = {}
-    for run in told:
+    for run in value:
         numbers[counted[run]] = numbers.get(counted[run], 0) + 1
     return {
         "names": list(table),

@@ -28,8 +28,8 @@ def compare_with_primary(
     if not contrast or not pairs:
         return family.compare(wanted), None
 
-    def row(found: Comparison, pair: Pair | None) -> Found:
-        return {**family.row(pair or pairs[0], found), **contrast} | {"over": len(pairs)}
+    def row(comparison: Comparison, pair: Pair | None) -> Found:
+        return {**family.row(pair or pairs[0], comparison), **contrast} | {"over": len(pairs)}
 
     if len(pairs) > 1:
         compared = family.compare(wanted, pairs)
@@ -40,10 +40,10 @@ def compare_with_primary(
         return compared, row(compared.comparisons[list(wanted).index(pair)], pair)
     others = [each for each in wanted if each != (pair[1], pair[0])]
     compared = family.compare([*others, pair])
-    found = row(compared.comparisons[-1], pair)
+    comparison = row(compared.comparisons[-1], pair)
     if len(others) < len(wanted):  # it is wanted the other way round
-        return family.compare(wanted), found
-    return replace(compared, comparisons=compared.comparisons[:-1]), found
+        return family.compare(wanted), comparison
+    return replace(compared, comparisons=compared.comparisons[:-1]), comparison
 
 
 def strata_of(campaign: Campaign, strata: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:

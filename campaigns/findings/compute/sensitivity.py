@@ -61,15 +61,15 @@ def leave_out(
     if campaign.state not in Campaign.CLOSED or campaign.paired_factor == BLIND_LABEL:
         return None
     judge = _Judge(campaign, metric, criteria)
-    found = _tried(campaign, judge, runs)
-    if found is None:
+    outcome = _tried(campaign, judge, runs)
+    if outcome is None:
         return None
     excluded = [run for run in runs if run.state == "excluded" and run.value is not None]
     together = None
     if excluded:
         everything = [replace(run, state="ok") if run in excluded else run for run in runs]
         together = _tried(campaign, judge, everything)
-    result = {"unit": _unit(campaign), "as_judged": found, "with_excluded": together}
+    result = {"unit": _unit(campaign), "as_judged": outcome, "with_excluded": together}
     return {**result, "status": status_of(result), "sentence": sentence_of(result)}
 
 
@@ -81,17 +81,17 @@ def _tried(
         return None
     counted = [run for run in runs if run.state in COUNTS]
     blocks = sorted({run.block for run in counted})
-    words = [said.value for said in whole.values() if said.what["of"] not in LEVELS]
-    found: dict[str, Any] = {"decided": sum(word not in UNDECIDED for word in words)}
+    texts = [text.value for text in whole.values() if text.what["of"] not in LEVELS]
+    result: dict[str, Any] = {"decided": sum(word not in UNDECIDED for word in texts)}
     if campaign.order != Campaign.Order.PAIRED:  # of a pair the other run says nothing alone
         each_run = [(run.position, {run.run}) for run in counted]
-        found["runs"] = _each(judge, whole, runs, each_run)
+        result["runs"] = _each(judge, whole, runs, each_run)
     if campaign.order in IN_BLOCKS:
         each_block = [
             (block, {run.run for run in counted if run.block == block}) for block in blocks
         ]
-        found["blocks"] = _each(judge, whole, runs, each_block)
-    return found
+        result["blocks"] = _each(judge, whole, runs, each_block)
+    return result
 
 
 def _each(

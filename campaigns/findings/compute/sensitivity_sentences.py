@@ -36,21 +36,21 @@ def sentence_of(result: Result) -> str:
     match status:
         case "robust":
             best = "" if unit == "pair" else " or which level is recommended"
-            said = f"Robust: no single {tried} changes a verdict{best}."
+            text = f"Robust: no single {tried} changes a verdict{best}."
         case "best_flips":
-            said = f"No single {tried} changes a verdict. {_flips(result, best=True)}"
+            text = f"No single {tried} changes a verdict. {_flips(result, best=True)}"
         case "flips":
-            said = _flips(result, best=False)
+            text = _flips(result, best=False)
         case "too_few":
-            said = f"With one {_nouns(main, unit, tried=True)[-1]} less there would be too few to judge."
+            text = f"With one {_nouns(main, unit, tried=True)[-1]} less there would be too few to judge."
         case "undecided":
-            said = "There is no verdict yet that could flip."
+            text = "There is no verdict yet that could flip."
         case _:
-            said = "Not tried: leaving out one after another would take too long."
+            text = "Not tried: leaving out one after another would take too long."
     untried = _nouns(main, unit, tried=False)
     if untried and status != "not_tried":
-        said += f" Not tried for single {' and '.join(f'{noun}s' for noun in untried)}: too many."
-    return said
+        text += f" Not tried for single {' and '.join(f'{noun}s' for noun in untried)}: too many."
+    return text
 
 
 def change_in_words(change: Mapping[str, Any]) -> str:
@@ -71,7 +71,7 @@ def change_in_words(change: Mapping[str, Any]) -> str:
 
 
 def _flips(result: Result, *, best: bool) -> str:
-    found = []
+    results = []
     for name, side in (
         ("", result["as_judged"]),
         (" and with the exclusions undone", result["with_excluded"]),
@@ -85,13 +85,13 @@ def _flips(result: Result, *, best: bool) -> str:
                 ]
                 if changes:
                     changes.sort(key=lambda each: not each["primary"])
-                    words = change_in_words(changes[0])
+                    text = change_in_words(changes[0])
                     more = f" and {len(changes) - 1} more" if len(changes) > 1 else ""
-                    found.append(f"{noun} {flip['without']}{name}: {words}{more}")
-    told = "; ".join(found[:MOST_TOLD])
-    rest = f"; and {len(found) - MOST_TOLD} more" if len(found) > MOST_TOLD else ""
+                    results.append(f"{noun} {flip['without']}{name}: {text}{more}")
+    note = "; ".join(results[:MOST_TOLD])
+    rest = f"; and {len(results) - MOST_TOLD} more" if len(results) > MOST_TOLD else ""
     begin = "But without" if best else "Flips without"
-    return f"{begin} {told}{rest}."
+    return f"{begin} {note}{rest}."
 
 
 def _sides(result: Result) -> list[Result]:

@@ -62,19 +62,21 @@ def confirmed_by_sessions(pairs: Found, levels: Found) -> str:
     rows = rows_of(pairs, levels)
     sessions = (pairs or levels or {})["sessions"]
     confirmed = [row for row in rows if row["standing"]["standing"] == "confirmed"]
-    words = Counter(row["display"]["word"] for row in confirmed)
+    text = Counter(row["display"]["word"] for row in confirmed)
     if len(rows) == 1:
-        said = f"{sessions} sessions confirm “{next(iter(words))}”" if words else ""
-        said = said or f"{sessions} sessions do not confirm a verdict"
+        message = f"{sessions} sessions confirm “{next(iter(text))}”" if text else ""
+        message = message or f"{sessions} sessions do not confirm a verdict"
     else:
-        said = f"{len(confirmed)} of {len(rows)} comparisons are confirmed by {sessions} sessions"
-        if words:
-            said += f" ({', '.join(f'{word}: {count}' for word, count in words.items())})"
+        message = (
+            f"{len(confirmed)} of {len(rows)} comparisons are confirmed by {sessions} sessions"
+        )
+        if text:
+            message += f" ({', '.join(f'{word}: {count}' for word, count in text.items())})"
     differ = sum(bool(row["standing"].get("differ")) for row in rows)
     if not differ:
-        return f"{said}."
+        return f"{message}."
     where = "" if len(rows) == 1 else f"in {differ} "
-    return f"{said}; {where}the sessions differ by more than their noise."
+    return f"{message}; {where}the sessions differ by more than their noise."
 
 
 def rows_of(pairs: Found, levels: Found) -> list[Mapping[str, Any]]:

@@ -39,11 +39,11 @@ def in_sessions(
     """
     every = next(iter(by_metric.values()), [])
     numbers, begun = _numbered(every, stretches)
-    found = {
+    result = {
         name: [replace(run, session=numbers[run.run]) for run in runs]
         for name, runs in by_metric.items()
     }
-    return {name: in_parts(runs) for name, runs in found.items()}, begun
+    return {name: in_parts(runs) for name, runs in result.items()}, begun
 
 
 def in_parts(runs: Sequence[ObservedRun]) -> list[ObservedRun]:
@@ -55,10 +55,10 @@ def in_parts(runs: Sequence[ObservedRun]) -> list[ObservedRun]:
 
 def split_sessions(runs: Sequence[ObservedRun]) -> list[list[ObservedRun]]:
     """Split runs by the session that they are in; sessions without one of them are left out."""
-    found: dict[int, list[ObservedRun]] = {}
+    result: dict[int, list[ObservedRun]] = {}
     for run in runs:
-        found.setdefault(run.session, []).append(run)
-    return [found[number] for number in sorted(found)]
+        result.setdefault(run.session, []).append(run)
+    return [result[number] for number in sorted(result)]
 
 
 def same_session(one: ObservedRun, other: ObservedRun) -> bool:
@@ -70,33 +70,35 @@ def same_session(one: ObservedRun, other: ObservedRun) -> bool:
     return abs(one.started_at - other.started_at) <= GAP
 
 
-def standing_of(found: SessionFindings | None, sessions: int) -> dict[str, Any]:
+def standing_of(session_findings: SessionFindings | None, sessions: int) -> dict[str, Any]:
     """Say, as JSON holds it, whether sessions agree; sessions: of the campaign, with or without an estimate.
 
     each_pct: what each session says of the change. within: what these sessions alone say of it, all
     runs taken together; the verdict rests on it with one session or two, and not with more.
     """
-    if found is None:
+    if session_findings is None:
         reason = "across_sessions" if sessions > 1 else "not_enough_sessions"
         return {"standing": str(Standing.NOT_CONFIRMED), "reason": reason, "sessions": 0}
     return {
-        "standing": str(found.standing),
-        "reason": found.reason,
-        "sessions": len(found.each),
-        "word": str(found.verdict.word),
-        "ci_pct": list(found.verdict.ci_pct) if found.verdict.ci_pct else None,
-        "each": [str(each.word) for each in found.each],
-        "each_pct": [pct_of(each) for each in found.estimates],
-        "between": found.by_session,
-        "within": _within(found.within, found.alpha),
-        "differ": found.differ,
-        "differ_p": found.differ_p,
+        "standing": str(session_findings.standing),
+        "reason": session_findings.reason,
+        "sessions": len(session_findings.each),
+        "word": str(session_findings.verdict.word),
+        "ci_pct": list(session_findings.verdict.ci_pct)
+        if session_findings.verdict.ci_pct
+        else None,
+        "each": [str(each.word) for each in session_findings.each],
+        "each_pct": [pct_of(each) for each in session_findings.estimates],
+        "between": session_findings.by_session,
+        "within": _within(session_findings.within, session_findings.alpha),
+        "differ": session_findings.differ,
+        "differ_p": session_findings.differ_p,
     }
 
 
-def noun_of(found: SessionFindings | None, noun: str = "pair") -> str:
+def noun_of(session_findings: SessionFindings | None, noun: str = "pair") -> str:
     """Name what the n of a verdict counts: sessions, where it rests on them."""
-    return "session" if found and found.by_session else noun
+    return "session" if session_findings and session_findings.by_session else noun
 
 
 def _within(contrast: Contrast | None, alpha: float) -> dict[str, Any] | None:

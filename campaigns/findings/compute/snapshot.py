@@ -42,10 +42,10 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]
     standings, recommended levels and badges, and numbers beyond their tolerance; path: the finding's
     name, then keys and places in lists, with dots. Versions alone are no change.
     """
-    found = []
+    result = []
     if before["data_hash"] != after["data_hash"]:
-        found.append(Change("data_hash", before["data_hash"], after["data_hash"]))
-    return found + changed(before["findings"], after["findings"])
+        result.append(Change("data_hash", before["data_hash"], after["data_hash"]))
+    return result + changed(before["findings"], after["findings"])
 
 
 def _without_runs(name: str, by_name: Mapping[str, Finding]) -> Any:

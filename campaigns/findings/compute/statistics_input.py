@@ -214,8 +214,8 @@ class Family:
             near = (cell for cell, bound in enumerate(upper) if bound <= 100 * share)
             return next(iter(cells([*near])), None)
 
-        def cells(found: Sequence[int]) -> list[int]:
-            return [self.cells[members[cell]].pk for cell in found]
+        def cells(items: Sequence[int]) -> list[int]:
+            return [self.cells[members[cell]].pk for cell in items]
 
         return {
             "cells": cells(range(len(members))),
@@ -246,7 +246,7 @@ class Family:
             return []
         if not all(self.usable[place] for place in group.cells):
             return []
-        found = []
+        result = []
         for runs in self.sessions:
             cells = self._taken(runs)
             if not all(
@@ -255,8 +255,8 @@ class Family:
                 return []
             means = {place: float(np.log(cells[place].array).mean()) for place in group.cells}
             choose = min if self.metric.lower_is_better else max
-            found.append(self.cells[choose(means, key=means.__getitem__)].pk)
-        return found
+            result.append(self.cells[choose(means, key=means.__getitem__)].pk)
+        return result
 
     def _knee(self, group: Group, compared: Comparisons) -> dict[str, Any] | None:
         members = self._members(group, compared)
@@ -283,11 +283,11 @@ class Family:
         )
         if knee is None:
             return None
-        found = asdict(knee)
-        if found["uncertainty"]:
-            breaks = np.array(found["uncertainty"].pop("breaks"))
-            found["uncertainty"]["between"] = _between(breaks, values)
-        return found
+        result = asdict(knee)
+        if result["uncertainty"]:
+            breaks = np.array(result["uncertainty"].pop("breaks"))
+            result["uncertainty"]["between"] = _between(breaks, values)
+        return result
 
     def _resampler(self, cells: Sequence[CellRuns], in_blocks: bool) -> Resampler:
         """Draw from the group's own runs, in whole blocks (or sessions) where there are any."""

@@ -49,18 +49,18 @@ def hard_noise(family: "Family", compared: Comparisons) -> dict[str, Any]:
     """What is said of the noise of whole plots and within them, in %; nothing of another plan."""
     if family.places is None:
         return {}
-    found: dict[str, Any] = {"hard": family.hard}
+    result: dict[str, Any] = {"hard": family.hard}
     fit = Plots(family.places, family.taken, compared.fitted).fit
     if fit is not None and fit.whole_df and fit.sub_df:
         between = max(0.0, fit.whole - fit.sub) / fit.logs.shape[2]
-        found["plots"] = {
+        result["plots"] = {
             "within_pct": pct_of(math.sqrt(fit.sub)),
             "between_pct": pct_of(math.sqrt(between)),
             "whole_df": fit.whole_df,
             "sub_df": fit.sub_df,
             "blocks": fit.blocks,
         }
-    return found
+    return result
 
 
 def fit_for_interaction(factor: str, family: "Family", compared: Comparisons) -> Fit | None:

@@ -49,8 +49,8 @@ def _chart(
     brief = of_levels and comes_late(outline)
     findings = findings_of(campaign, request.GET.get("metric", ""), brief=brief)
     view = view_of(request.GET, campaign, outline, findings)
-    words = Levels(outline.factors, campaign.block_word)
-    shown = Shown(campaign, outline, findings, words, view, request.GET.dict())
+    labels = Levels(outline.factors, campaign.block_word)
+    shown = Shown(campaign, outline, findings, labels, view, request.GET.dict())
     if of_levels:
         tables = levels_of(shown, {chart})
         group = next((each for each in tables.groups if each.id == chart), None) if tables else None

@@ -94,7 +94,7 @@ def read(query: QueryDict) -> Address:
         right = len(parts) == 2 and all(map(is_key, parts))
         if _is_right(right, text, "cell (campaign:cell)", wrong):
             cells.append((int(parts[0]), int(parts[1])))
-    kept = _bounded(campaigns, MOST_CAMPAIGNS, "campaigns", wrong)
+    stored = _bounded(campaigns, MOST_CAMPAIGNS, "campaigns", wrong)
     chosen = _bounded(cells, MOST_CELLS, "cells", wrong)
     owners = set(list(dict.fromkeys(campaign for campaign, _ in chosen))[:MOST_CAMPAIGNS])
     if len({campaign for campaign, _ in chosen}) > len(owners):
@@ -102,7 +102,7 @@ def read(query: QueryDict) -> Address:
             f"At most {MOST_CAMPAIGNS} campaigns are compared; further cells are left out."
         )
     return Address(
-        campaigns=kept,
+        campaigns=stored,
         cells=tuple(each for each in chosen if each[0] in owners),
         metric=query.get("metric", "").replace("\x00", "")[:50],
         wrong=tuple(wrong),
@@ -119,9 +119,9 @@ def _is_right(right: bool, text: str, what: str, wrong: list[str]) -> bool:
     return right
 
 
-def _bounded(found: Sequence[T], most: int, noun: str, wrong: list[str]) -> tuple[T, ...]:
-    once = tuple(dict.fromkeys(found))
-    if len(once) < len(found):
+def _bounded(items: Sequence[T], most: int, noun: str, wrong: list[str]) -> tuple[T, ...]:
+    once = tuple(dict.fromkeys(items))
+    if len(once) < len(items):
         wrong.append(f"Some {noun} are named twice; each counts once.")
     if len(once) > most:
         wrong.append(

@@ -89,16 +89,16 @@ def offered(
     Without words they are those of the kind of the baseline.
     """
     closed = Campaign.objects.filter(state__in=Campaign.CLOSED, team__in=teams)
-    found = CampaignFilters({"q": text, "archived": "all"}, closed.exclude(pk__in=taken)).rows
+    results = CampaignFilters({"q": text, "archived": "all"}, closed.exclude(pk__in=taken)).rows
     if sides and not text:
-        found = found.filter(kind=sides[0].campaign.kind)
-    ordered = found.select_related("target").order_by("-created_at", "-pk")
+        results = results.filter(kind=sides[0].campaign.kind)
+    ordered = results.select_related("target").order_by("-created_at", "-pk")
     return Paginator(ordered, OFFERED_A_PAGE).get_page(page)
 
 
 def _cell_name(sides: Sequence[Side], place: int, names: Names, key: int) -> str:
     cells = (sides[place].cells or {"cells": ()})["cells"]
-    found = next((cell for cell in cells if cell["cell"] == key), None)
-    if found is None:
+    result = next((cell for cell in cells if cell["cell"] == key), None)
+    if result is None:
         return f"cell {key}"
-    return names.cell(place, found) or "the only cell"
+    return names.cell(place, result) or "the only cell"

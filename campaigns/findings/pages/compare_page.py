@@ -35,18 +35,18 @@ def context(
         "cell_fields": cell_fields(address, usable),
         "metric_field": metric_field(usable[0]) if usable else None,
     }
-    found = compare(address, usable)
-    if found is None:
+    compared = compare(address, usable)
+    if compared is None:
         return shown
     return shown | {
-        "compared": found,
-        "answer": answer_of(found),
-        "plot": compare_plot(found),
-        "tables": tables_of(found),
-        "environment": environment_of(found),
-        "delta": f"{100 * found.criteria.delta:g} %",
-        "margin": f"{100 * found.criteria.margin:g} %",
-        "of_one_campaign": bool(address.cells) and len(found.measured) < len(address.cells),
+        "compared": compared,
+        "answer": answer_of(compared),
+        "plot": compare_plot(compared),
+        "tables": tables_of(compared),
+        "environment": environment_of(compared),
+        "delta": f"{100 * compared.criteria.delta:g} %",
+        "margin": f"{100 * compared.criteria.margin:g} %",
+        "of_one_campaign": bool(address.cells) and len(compared.measured) < len(address.cells),
     }
 
 

@@ -66,13 +66,13 @@ def _drawn(compared: Compared) -> list[tuple[int, Cell]]:
         return sorted([*own, *judged], key=lambda each: each[0])
     out = {each.side for each in compared.against if each.refused}
     cells = {(row.side, row.candidate["cell"]) for row in compared.rows if row.fields}
-    found = [
+    results = [
         (place, cell)
         for place, each in enumerate(compared.measured)
         for cell in each.cells.values()
         if place not in out and (place, cell["cell"]) not in cells
     ]
-    return found if len({place for place, _ in found}) > 1 else []
+    return results if len({place for place, _ in results}) > 1 else []
 
 
 def _varied(compared: Compared, sides: set[int]) -> list[str]:
@@ -85,13 +85,13 @@ def _varied(compared: Compared, sides: set[int]) -> list[str]:
 
 
 def _values(compared: Compared, sides: set[int], name: str) -> set[str]:
-    found = set()
+    result = set()
     for place in sides:
         side = compared.measured[place].side
-        found |= {str(value) for value in side.factors.get(name, ())}
+        result |= {str(value) for value in side.factors.get(name, ())}
         if name in side.campaign.parameters:
-            found.add(str(side.campaign.parameters[name]))
-    return found
+            result.add(str(side.campaign.parameters[name]))
+    return result
 
 
 def _axis(compared: Compared, drawn: list[tuple[int, Cell]], varied: list[str]) -> list[float]:

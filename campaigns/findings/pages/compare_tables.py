@@ -130,11 +130,11 @@ def environment_of(compared: Compared) -> Environment | None:
     if len(places) < 2:
         return None
     rows = [row.only(places) for row in compared.differences]
-    told = [row.any or row.unknown or any(row.changed) for row in rows]
+    notes = [row.any or row.unknown or any(row.changed) for row in rows]
     return Environment(
         names=tuple(f"{place + 1} {compared.names.campaigns[place]}" for place in places),
-        differing=tuple(_fact(row) for row, shown in zip(rows, told, strict=True) if shown),
-        alike=tuple(_fact(row) for row, shown in zip(rows, told, strict=True) if not shown),
+        differing=tuple(_fact(row) for row, shown in zip(rows, notes, strict=True) if shown),
+        alike=tuple(_fact(row) for row, shown in zip(rows, notes, strict=True) if not shown),
         causes=sum(row.any and row.weight == CAUSE for row in rows),
     )
 

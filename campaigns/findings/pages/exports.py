@@ -64,8 +64,8 @@ def chart_csv(request: HttpRequest, pk: int, chart: str) -> StreamingHttpRespons
     outline = outline_of(campaign)
     findings = findings_of(campaign, request.GET.get("metric", ""))
     view = view_of(request.GET, campaign, outline, findings)
-    words = Levels(outline.factors, campaign.block_word)
-    shown = Shown(campaign, outline, findings, words, view, request.GET.dict())
+    labels = Levels(outline.factors, campaign.block_word)
+    shown = Shown(campaign, outline, findings, labels, view, request.GET.dict())
     panel = panel_of(shown, chart)
     if panel is None:
         raise Http404(f"There is no chart “{chart}” with numbers on this result.")
@@ -78,9 +78,9 @@ def chart_csv(request: HttpRequest, pk: int, chart: str) -> StreamingHttpRespons
 
 def _file(pk: int, name: str) -> StreamingHttpResponse:
     campaign = get_object_or_404(Campaign.objects.select_related("target", "author"), pk=pk)
-    found = exports.FORMATS[name]
+    result = exports.FORMATS[name]
     return StreamingHttpResponse(
-        found.pieces(campaign, drafts.as_data(campaign)),
-        content_type=found.media_type,
+        result.pieces(campaign, drafts.as_data(campaign)),
+        content_type=result.media_type,
         headers={"Content-Disposition": exports.attachment(campaign, name)},
     )

@@ -136,8 +136,8 @@ def excluded_table(finding: Mapping[str, Any], words: Levels) -> ExcludedTable:
     )
 
 
-def _pair(name: Mapping[str, Any], words: Levels) -> str:
-    where = words.sentence(name["levels"])
+def _pair(name: Mapping[str, Any], labels: Levels) -> str:
+    where = labels.sentence(name["levels"])
     pair = f"{level_text(name['candidate'])} vs. {level_text(name['baseline'])}"
     return f"{where}: {pair}" if where else pair
 
@@ -188,8 +188,8 @@ def named_groups(finding: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any
     return [(f"{GROUP}{n}", group) for n, group in enumerate(finding["groups"], start=1)]
 
 
-def _late(name: str, group: Mapping[str, Any], words: Levels) -> GroupTable:
-    title = words.sentence(group["levels"])
+def _late(name: str, group: Mapping[str, Any], labels: Levels) -> GroupTable:
+    title = labels.sentence(group["levels"])
     return GroupTable(name, title, _counted(group), (), (), (), (), late=True)
 
 
@@ -199,15 +199,15 @@ def _group(
     finding: Mapping[str, Any],
     summaries: Mapping[int, Any],
     scale: strips.Scale,
-    words: Levels,
+    labels: Levels,
 ) -> GroupTable:
     names = {
-        cell: words.short(finding["factor"], value)
+        cell: labels.short(finding["factor"], value)
         for cell, value in zip(group["cells"], group["values"], strict=True)
     }
     return GroupTable(
         id=name,
-        title=words.sentence(group["levels"]),
+        title=labels.sentence(group["levels"]),
         said=_counted(group),
         steps=tuple(_step(row, names, scale) for row in group["comparisons"]),
         costs=tuple(_costs(group["best"], names, summaries, finding["unit"])),
@@ -283,7 +283,7 @@ def _knee(knee: Mapping[str, Any] | None, levels: Sequence[float]) -> list[tuple
         return []
     methods, doubt = knee["methods"], knee["uncertainty"]
     is_one = knee["strength"] != "smooth"
-    said = [
+    texts = [
         ("evidence", _evidence(knee)),
         ("break of a power law", _level(knee["at"])),
         ("L-method", _level(methods["l_method"])),
@@ -295,24 +295,24 @@ def _knee(knee: Mapping[str, Any] | None, levels: Sequence[float]) -> list[tuple
     ]
     if doubt:
         low, high = doubt["interval"]
-        said.insert(2, ("interval of the break", formats.bracketed(low, high, levels)))
+        texts.insert(2, ("interval of the break", formats.bracketed(low, high, levels)))
         shares = ", ".join(
             f"{_level(each['low'])} to {_level(each['high'])}: {100 * each['share']:.0f} %"
             for each in doubt["between"]
             if each["share"] > 0
         )
-        said.insert(3, ("share of resamples", shares))
-    return said
+        texts.insert(3, ("share of resamples", shares))
+    return texts
 
 
 def _evidence(knee: Mapping[str, Any]) -> str:
-    words = {
+    texts = {
         "strong": "strong",
         "moderate": "moderate",
         "smooth": "none: a smooth curve fits as well",
     }
     better = "better" if knee["delta_aicc"] >= 0 else "worse"
-    return f"{words[knee['strength']]} (AICc {better} by {abs(knee['delta_aicc']):.1f})"
+    return f"{texts[knee['strength']]} (AICc {better} by {abs(knee['delta_aicc']):.1f})"
 
 
 def _level(value: float | None) -> str:
@@ -330,11 +330,11 @@ def _noise(noise: Mapping[str, Any], plots: Mapping[str, Any] | None) -> Sequenc
                 f"{plots['between_pct']:.1f} % (df {plots['whole_df']}, {plots['blocks']} blocks)",
             ),
         ]
-    said = [("noise", f"{noise['sd_pct']:.1f} % (df {noise['df']})")]
+    texts = [("noise", f"{noise['sd_pct']:.1f} % (df {noise['df']})")]
     if "block_sd_pct" in noise:
-        said.append(("between blocks", f"{noise['block_sd_pct']:.1f} %"))
+        texts.append(("between blocks", f"{noise['block_sd_pct']:.1f} %"))
     if noise.get("efficiency"):
-        said.append(
+        texts.append(
             ("without blocks it would have taken", f"{noise['efficiency']:.1f} times the runs")
         )
-    return said
+    return texts

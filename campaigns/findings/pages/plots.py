@@ -85,9 +85,9 @@ def levels_title(finding: Mapping[str, Any], words: Levels, view: View) -> str:
 
 
 def _levels_chart(
-    finding: Mapping[str, Any], words: Levels, view: View, cells: Sequence[LevelCell]
+    finding: Mapping[str, Any], labels: Levels, view: View, cells: Sequence[LevelCell]
 ) -> LevelsChart:
-    series = view.in_series(words.factors)
+    series = view.in_series(labels.factors)
     return LevelsChart(
         factor=inside(view.x.label) if view.x else "",
         quantity=quantity_of(finding),
@@ -128,7 +128,7 @@ def _best(compared: Mapping[str, Any] | None, names: Mapping[int, str]) -> str:
 
 
 def _recommended(
-    finding: Mapping[str, Any], compared: Mapping[str, Any] | None, view: View, words: Levels
+    finding: Mapping[str, Any], compared: Mapping[str, Any] | None, view: View, labels: Levels
 ) -> Recommended | None:
     """The first level within the smallest effect of interest of the best, on the only curve."""
     if not compared or view.x is None or compared["factor"] != view.x.name:
@@ -146,7 +146,7 @@ def _recommended(
     values = dict(zip(group["cells"], group["values"], strict=True))
     worse = 1 + share / 100
     return Recommended(
-        level=None if cell is None else _axis_level(values[cell], view.x, words),
+        level=None if cell is None else _axis_level(values[cell], view.x, labels),
         limit=mean * worse if compared["lower_is_better"] else mean / worse,
         share_pct=share,
     )
@@ -191,12 +191,12 @@ def pairs_plot(finding: Mapping[str, Any], words: Levels) -> Plot:
     )
 
 
-def _axis_level(value: Any, factor: FactorOutline | None, words: Levels) -> float | str:
+def _axis_level(value: Any, factor: FactorOutline | None, labels: Levels) -> float | str:
     if factor is None:
         return "all runs"
     if factor.numeric and isinstance(value, int | float):
         return value
-    return words.short(factor.name, value)
+    return labels.short(factor.name, value)
 
 
 def _point(run: Mapping[str, Any], block: str) -> RunPoint:

@@ -71,7 +71,7 @@ class RunLine:
 
 def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[str, Any]:
     """Everything, for the metric and axis that the address chooses."""
-    words = Levels(outline.factors, campaign.block_word)
+    labels = Levels(outline.factors, campaign.block_word)
     brief = comes_late(outline) and "open" not in request.GET
     findings = findings_of(campaign, request.GET.get("metric", ""), brief=brief)
     view = view_of(request.GET, campaign, outline, findings)
@@ -79,12 +79,12 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
     primary = metric == campaign.primary_metric
     runs = RunList(campaign, metric)
     is_open = campaign.state in Campaign.ACTIVE
-    shown = Shown(campaign, outline, findings, words, view, request.GET.dict())
+    shown = Shown(campaign, outline, findings, labels, view, request.GET.dict())
     pairs = _pairs(shown)
     opened = request.GET.get("open", "").split(",")
     surroundings = surroundings_of(campaign, findings.surroundings)
     stand_ins = stand_ins_of(campaign)
-    table, failures = _runs(request, runs, words, findings)
+    table, failures = _runs(request, runs, labels, findings)
     late = _late(shown)
     plot, multiples = (None, ()) if late else main_plot(shown)
     return {
@@ -98,11 +98,11 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "stand_ins": stand_ins,
         "plot": labelled(plot, stand_ins) if plot else None,
         "late": late,
-        "several": plot.several if plot else len(view.in_series(words.factors)) > 0,
+        "several": plot.several if plot else len(view.in_series(labels.factors)) > 0,
         "multiples": [labelled(small, stand_ins) for small in multiples],
-        "strata": strata_table(pairs, words) if pairs else None,
+        "strata": strata_table(pairs, labels) if pairs else None,
         "levels": levels_of(shown, opened if shown.many else None),
-        "excluded": excluded_table(findings.with_excluded, words)
+        "excluded": excluded_table(findings.with_excluded, labels)
         if primary and not is_open and findings.with_excluded
         else None,
         "robust": sensitivity_panel(findings.sensitivity)
@@ -112,7 +112,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         if primary and not is_open and findings.calibration
         else None,
         "checks": check_lines(findings.checks) if primary and findings.checks else None,
-        "cells": cell_table(findings.cells, words, request.GET.get("cells"))
+        "cells": cell_table(findings.cells, labels, request.GET.get("cells"))
         if findings.cells
         else None,
         "heat": heat_table(shown),
@@ -193,47 +193,47 @@ def _late(shown: Shown) -> Late | None:
 
 
 def _runs(
-    request: HttpRequest, runs: RunList, words: Levels, findings: Findings
+    request: HttpRequest, runs: RunList, labels: Levels, findings: Findings
 ) -> tuple[dict[str, Any], list[RunLine]]:
     """One page of the runs that fit the filter, with the filter itself; and the first failures."""
     text = request.GET.get("q", "").replace("\x00", "")[:200]
     state = request.GET.get("state", "")
-    found = runs.found(text, state)
-    page = Paginator(range(len(found)), PAGE_SIZE).get_page(request.GET.get("page"))
+    result = runs.found(text, state)
+    page = Paginator(range(len(result)), PAGE_SIZE).get_page(request.GET.get("page"))
     first = (page.number - 1) * PAGE_SIZE
     means = {
         cell["cell"]: cell["summary"]["gmean"]
         for cell in (findings.cells["cells"] if findings.cells else ())
     }
-    levels = {f"level-{index}": factor for index, factor in enumerate(words.factors, start=1)}
+    levels = {f"level-{index}": factor for index, factor in enumerate(labels.factors, start=1)}
     sort = Sort.parse(request.GET.get("sort", ""), (*COLUMNS, *levels, "change"))
-    ordered = _sorted(found, sort, runs, levels, means) if sort.by else found
+    ordered = _sorted(result, sort, runs, levels, means) if sort.by else result
     shown, failed = (
         ordered[first : first + PAGE_SIZE],
         runs.found("", WITHOUT_VALUE)[:MOST_FAILURES],
     )
     rows = {row.run: row for row in runs.rows({*shown, *failed})}
-    kept = {name: request.GET[name] for name in KEPT if name in request.GET}
+    stored = {name: request.GET[name] for name in KEPT if name in request.GET}
     table = {
-        "lines": [_line(rows[run], words, means) for run in shown],
+        "lines": [_line(rows[run], labels, means) for run in shown],
         "page": page,
         "text": text,
         "state": state,
         "states": [(name, RUNS[name][0]) for name in STATES if runs.counts[name]]
         + ([(WITHOUT_VALUE, "without a plain value")] if runs.without_counts.total() else []),
         "in_all": len(runs),
-        "found": len(found),
+        "found": len(result),
         "whole": len(runs) <= PAGE_SIZE and not text and not state,
-        "kept": kept,
-        "without": urlencode({**kept, "state": WITHOUT_VALUE}),
+        "kept": stored,
+        "without": urlencode({**stored, "state": WITHOUT_VALUE}),
         "heads": [(name, factor.label) for name, factor in levels.items()],
         "sort": sort,
     }
-    return table, [_line(rows[run], words, {}) for run in failed]
+    return table, [_line(rows[run], labels, {}) for run in failed]
 
 
 def _sorted(
-    found: Found,
+    result: Found,
     sort: Sort,
     runs: RunList,
     levels: Mapping[str, FactorOutline],
@@ -256,10 +256,10 @@ def _sorted(
         key = {run: of_cells[cell] for run, cell in runs.column("cell").items()}
     else:
         key = runs.column(sort.by)
-    return sort.apply(found[:], {sort.by: key.get})
+    return sort.apply(result[:], {sort.by: key.get})
 
 
-def _line(row: RunRow, words: Levels, means: dict[int, float | None]) -> RunLine:
+def _line(row: RunRow, labels: Levels, means: dict[int, float | None]) -> RunLine:
     mean = means.get(row.cell)
     without = row.state in NO_PLAIN_VALUE and not row.is_warm_up
     plain = row.measured is not None and row.state in PLAIN
@@ -270,10 +270,10 @@ def _line(row: RunRow, words: Levels, means: dict[int, float | None]) -> RunLine
     )
     return RunLine(
         row=row,
-        levels=words.one_each(row.levels),
+        levels=labels.one_each(row.levels),
         value=value_text(row.measured),
         from_mean=change,
-        place=place(row, words.block),
+        place=place(row, labels.block),
         notes=reason_of(row),
         states=f"{row.state} {WITHOUT_VALUE}" if without else row.state,
     )

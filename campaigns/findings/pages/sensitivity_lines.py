@@ -49,15 +49,15 @@ class SensitivityPanel:
     looks: tuple[Look, ...]
 
 
-def sensitivity_panel(found: Mapping[str, Any]) -> SensitivityPanel:
+def sensitivity_panel(result: Mapping[str, Any]) -> SensitivityPanel:
     """Write the finding `sensitivity` for the page."""
-    _, tone, icon = MARKS[OUTCOMES[found["status"]]]
-    return SensitivityPanel(found["sentence"], tone, icon, tuple(_looks(found)))
+    _, tone, icon = MARKS[OUTCOMES[result["status"]]]
+    return SensitivityPanel(result["sentence"], tone, icon, tuple(_looks(result)))
 
 
-def _looks(found: Mapping[str, Any]) -> Iterator[Look]:
-    unit = found["unit"]
-    for name, side in (("", found["as_judged"]), (", exclusions undone", found["with_excluded"])):
+def _looks(result: Mapping[str, Any]) -> Iterator[Look]:
+    unit = result["unit"]
+    for name, side in (("", result["as_judged"]), (", exclusions undone", result["with_excluded"])):
         for part, noun in (("runs", "run"), ("blocks", unit)):
             if side and part in side:
                 yield _look(f"Without any one {noun}{name}", noun, side[part])
@@ -69,8 +69,8 @@ def _look(title: str, noun: str, look: Mapping[str, Any]) -> Look:
         return Look(title, f"{counted(look['of'], noun)}: too many to test", tone, icon, (), 0)
     if look["flips"] and all(each["too_few"] for flip in look["flips"] for each in flip["changes"]):
         _, tone, icon = MARKS["not_possible"]
-        told = f"Too few {noun}s to test this"
-        return Look(title, told, tone, icon, (), 0)
+        text = f"Too few {noun}s to test this"
+        return Look(title, text, tone, icon, (), 0)
     _, tone, icon = MARKS["warn" if look["flipping"] else "pass"]
     flips = tuple(
         Flip(

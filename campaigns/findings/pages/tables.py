@@ -115,7 +115,7 @@ def cell_table(finding: Mapping[str, Any], words: Levels, page: str | None = Non
 
 
 def _cell_line(
-    number: int, cell: Mapping[str, Any], unit: str, scale: strips.Scale, words: Levels
+    number: int, cell: Mapping[str, Any], unit: str, scale: strips.Scale, labels: Levels
 ) -> CellLine:
     summary = cell["summary"]
     observed = _observed(cell)
@@ -123,7 +123,7 @@ def _cell_line(
     interval = summary["gmean_ci"] if geometric else summary["mean_ci"]
     return CellLine(
         number=number,
-        levels=words.one_each(cell["levels"]),
+        levels=labels.one_each(cell["levels"]),
         ok=f"{summary['n_ok']}/{cell['counts']['runs']}",
         gmean=_average(cell, unit),
         mean=amount(summary["mean"], unit),
@@ -202,13 +202,13 @@ def strata_table(finding: Mapping[str, Any], words: Levels) -> StrataTable:
 
 
 def _stratum_line(
-    stratum: Mapping[str, Any], finding: Mapping[str, Any], scale: strips.Scale, words: Levels
+    stratum: Mapping[str, Any], finding: Mapping[str, Any], scale: strips.Scale, labels: Levels
 ) -> StratumLine:
     comparison, unit = stratum["comparison"], finding["unit"]
     verdict = comparison["verdict"]
     shown = verdict["pct_change"] is not None
     return StratumLine(
-        name=words.values(stratum["levels"], without=finding["factor"]) or stratum["name"],
+        name=labels.values(stratum["levels"], without=finding["factor"]) or stratum["name"],
         pairs=_pairs(comparison),
         baseline=amount(comparison["mean_baseline"], unit),
         baseline_sd=_deviation(comparison["sd_baseline"], unit),

@@ -38,13 +38,15 @@ class Command(RecordedCommand):
         user = User.objects.filter(username=options["user"], is_active=True).first()
         if user is None:
             raise CommandError(f"There is no active user {options['user']!r}.")
-        asked = set(options["scope"] or [Scope.OPERATE])
-        may = [Scope.OPERATE] if Scope.OPERATE in asked else [s for s in Scope if s in asked]
+        requested = set(options["scope"] or [Scope.OPERATE])
+        may = (
+            [Scope.OPERATE] if Scope.OPERATE in requested else [s for s in Scope if s in requested]
+        )
         try:
             token, text = make_token(user, options["name"], " ".join(may), options["expires"])
         except Invalid as problem:
             raise CommandError(str(problem)) from None
-        what = "everything that they may do" if Scope.OPERATE in asked else " and ".join(may)
+        what = "everything that they may do" if Scope.OPERATE in requested else " and ".join(may)
         until = f"until {token.expires_at:%Y-%m-%d %H:%M} UTC" if token.expires_at else "for ever"
         self.stderr.write(f"A token of {user} for {what}, good {until} unless it is revoked:")
         self.stdout.write(text)

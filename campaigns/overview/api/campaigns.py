@@ -73,14 +73,14 @@ class Campaigns(WholeCampaignApi):
         data = self.read(NewCampaignInput)
         launch = data.pop("launch") or self.read_query(LaunchQuery)["launch"]
         confirmed_name = data.pop("confirm_target")
-        given = data.pop("team")
+        value = data.pop("team")
         definition = checking.check(data, self.targets())
         team = (
             definition.campaign.target.team
             if definition.campaign.target
-            else team_for(self.user, given)
+            else team_for(self.user, value)
         )
-        if given and str(given) not in (str(team.pk), team.name):
+        if value and str(value) not in (str(team.pk), team.name):
             raise Invalid({"team": ["The target belongs to another team; leave this out."]})
         with transaction.atomic():
             campaign = drafts.create(definition, self.user, team=team)
@@ -103,8 +103,8 @@ class Launch(WholeCampaignApi):
         """Lock the definition, plan the runs, and begin."""
         return self.load(
             pk,
-            lambda found: lifecycle.launch(
-                found, self.user, self.read(ConfirmInput)["confirm_target"]
+            lambda result: lifecycle.launch(
+                result, self.user, self.read(ConfirmInput)["confirm_target"]
             ),
         )
 
@@ -117,7 +117,7 @@ class Pause(WholeCampaignApi):
     @operation("pause_campaign", TAG, answer=CampaignDetail)
     def post(self, request: Request, pk: int) -> Response:
         """Begin no further run; the one that is going on ends as planned."""
-        return self.take(pk, lambda found: lifecycle.pause(found, self.user))
+        return self.take(pk, lambda result: lifecycle.pause(result, self.user))
 
 
 class Resume(WholeCampaignApi):
@@ -130,8 +130,8 @@ class Resume(WholeCampaignApi):
         """Go on after a pause; time budget and failures count anew."""
         return self.take(
             pk,
-            lambda found: lifecycle.resume(
-                found, self.user, self.read(ConfirmInput)["confirm_target"]
+            lambda result: lifecycle.resume(
+                result, self.user, self.read(ConfirmInput)["confirm_target"]
             ),
         )
 
@@ -145,7 +145,7 @@ class Cancel(WholeCampaignApi):
     def post(self, request: Request, pk: int) -> Response:
         """End a campaign: what is going on is told to stop."""
         return self.take(
-            pk, lambda found: lifecycle.cancel(found, self.read(CancelInput)["reason"], self.user)
+            pk, lambda result: lifecycle.cancel(result, self.read(CancelInput)["reason"], self.user)
         )
 
 

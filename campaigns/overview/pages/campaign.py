@@ -35,20 +35,20 @@ CANCELLING = "The load is being stopped; the page changes when the target is cle
 @takes(Right.SEE, Campaign)
 def campaign(request: HttpRequest, pk: int) -> HttpResponse:
     """Choose by the state; `?view=results` shows what a running campaign has given so far."""
-    found = get_object_or_404(Campaign.objects.select_related("target", "author"), pk=pk)
-    outline, waiting = outline_of(found), {"launch_request": lifecycle.waiting_of(found)}
-    if found.state == Campaign.State.DRAFT:
-        shown = {"anyway": ANYWAY in request.GET, "failed_try_out": failed_try_out(found)}
-        return render(request, "planning/draft.html", waiting | shown | _draft(found, outline))
-    if found.state in Campaign.ACTIVE and request.GET.get("view") != "results":
-        return render(request, "overview/running.html", waiting | _running(found, outline))
-    shown = waiting | result.context(request, found, outline)
+    row = get_object_or_404(Campaign.objects.select_related("target", "author"), pk=pk)
+    outline, waiting = outline_of(row), {"launch_request": lifecycle.waiting_of(row)}
+    if row.state == Campaign.State.DRAFT:
+        shown = {"anyway": ANYWAY in request.GET, "failed_try_out": failed_try_out(row)}
+        return render(request, "planning/draft.html", waiting | shown | _draft(row, outline))
+    if row.state in Campaign.ACTIVE and request.GET.get("view") != "results":
+        return render(request, "overview/running.html", waiting | _running(row, outline))
+    shown = waiting | result.context(request, row, outline)
     return render(request, "findings/result.html", shown)
 
 
 def _draft(campaign: Campaign, outline: Outline) -> dict[str, Any]:
     """Definition, plan, and what a try-out gave."""
-    words = Levels(outline.factors)
+    labels = Levels(outline.factors)
     problems: list[str] = []
     plan = None
     try:
@@ -70,7 +70,7 @@ def _draft(campaign: Campaign, outline: Outline) -> dict[str, Any]:
         "hands": list(open_requests(campaign)),
         "hard": [factor.name for factor in campaign.factors.all() if factor.hard_to_change],
         "limits": limits_of(campaign),
-        "cells": [(cell.pk, words.sentence(cell.levels_by_factor)) for cell in cells],
+        "cells": [(cell.pk, labels.sentence(cell.levels_by_factor)) for cell in cells],
     }
 
 

@@ -21,7 +21,7 @@ def health(request: HttpRequest) -> JsonResponse:
 @require_safe
 def ready(request: HttpRequest) -> JsonResponse:
     """Say whether all is there that a page needs; 503 where something is missing."""
-    found = checks()
-    is_ready = all(word == OK for word in found.values())
+    result = checks()
+    is_ready = all(word == OK for word in result.values())
     status = OK if is_ready else "not ready"
-    return JsonResponse({"status": status, **found}, status=200 if is_ready else 503)
+    return JsonResponse({"status": status, **result}, status=200 if is_ready else 503)

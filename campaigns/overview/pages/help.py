@@ -36,9 +36,9 @@ def help_page(request: HttpRequest, page: str = "") -> HttpResponse:
     path = pages().get(page)
     if path is None:
         raise Http404(f"The documentation has no page “{page}”.")
-    found = read(path)
-    sections = [heading for heading in found.headings if heading.level == 2]
-    context = {"document": found, "sections": sections, "is_index": path == INDEX}
+    result = read(path)
+    sections = [heading for heading in result.headings if heading.level == 2]
+    context = {"document": result, "sections": sections, "is_index": path == INDEX}
     return render(request, "overview/help.html", context)
 
 

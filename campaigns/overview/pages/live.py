@@ -73,9 +73,9 @@ def etag_of(version: str) -> str:
 def progress_version(campaign: Campaign) -> str:
     """Changes with every run, with what the attempt says, and every few seconds."""
     current = live.current_of(campaign)
-    said = current.said if current else {}
+    reported = current.said if current else {}
     tick = int(monotonic() / TICK_SECONDS)
-    return versions.fingerprint(versions.version(campaign), said, tick)
+    return versions.fingerprint(versions.version(campaign), reported, tick)
 
 
 def figure_version(campaign: Campaign) -> str:
@@ -114,8 +114,8 @@ def log(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = get_object_or_404(Campaign, pk=pk)
     if not _is_open(campaign):
         return HttpResponse(status=STOP_POLLING, headers={"HX-Refresh": "true"})
-    given = request.GET.get("after", "")
-    after = int(given) if is_key(given) else None
+    value = request.GET.get("after", "")
+    after = int(value) if is_key(value) else None
     lines = live.log_of(campaign, after)
     if after is not None and not lines:
         return HttpResponse(status=204)

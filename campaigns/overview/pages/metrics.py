@@ -54,10 +54,10 @@ def _may_see(request: HttpRequest) -> bool:
 
     Behind a proxy everybody seems to come from its machine, which is why that opens nothing then.
     """
-    words = request.headers.get("Authorization", "").split()
+    text = request.headers.get("Authorization", "").split()
     if settings.METRICS_TOKEN:
-        if len(words) == 2 and words[0].lower() == "bearer":
-            return compare_digest(words[1].encode(), settings.METRICS_TOKEN.encode())
+        if len(text) == 2 and text[0].lower() == "bearer":
+            return compare_digest(text[1].encode(), settings.METRICS_TOKEN.encode())
     elif _is_local(request):
         return True
     return isinstance(request.user, User) and request.user.is_superuser
@@ -103,27 +103,27 @@ class _Perfdash(Collector):
             {"version": settings.VERSION, "python": platform.python_version()},
         )
         try:
-            found = figures()
+            result = figures()
         except DatabaseError:
             connection.close()
-            found = None
-        yield _one("perfdash_database_up", "1 where the database answered.", found is not None)
-        if found is not None:
-            yield from _of_database(found)
-        pools = {CONTROL, ANALYSIS, *(found.workers if found else ()), *_pools(found)}
+            result = None
+        yield _one("perfdash_database_up", "1 where the database answered.", result is not None)
+        if result is not None:
+            yield from _of_database(result)
+        pools = {CONTROL, ANALYSIS, *(result.workers if result else ()), *_pools(result)}
         yield from _of_broker(sorted(pools))
 
 
 _kept = _Kept()
 
 
-def _of_database(found: Figures) -> Iterator[Metric]:
+def _of_database(result: Figures) -> Iterator[Metric]:
     queue = GaugeMetricFamily(
         "perfdash_queue_runs",
         "Planned runs, by target, pool and the state of their campaigns.",
         labels=["target", "pool", "campaign_state"],
     )
-    for waiting in found.queues:
+    for waiting in result.queues:
         queue.add_metric([waiting.target, waiting.pool, waiting.campaign_state], waiting.runs)
     yield queue
     held = GaugeMetricFamily(
@@ -136,7 +136,7 @@ def _of_database(found: Figures) -> Iterator[Metric]:
         "Seconds until each lease that is held ends, unless renewed; below 0 it has lapsed.",
         labels=["of", "name"],
     )
-    for lease in found.leases:
+    for lease in result.leases:
         held.add_metric([lease.of, lease.name], lease.held_seconds)
         left.add_metric([lease.of, lease.name], lease.left_seconds)
     yield held
@@ -144,36 +144,36 @@ def _of_database(found: Figures) -> Iterator[Metric]:
     attempts = CounterMetricFamily(
         "perfdash_attempts", "Attempts on record, by state.", labels=["state"]
     )
-    for state, number in found.attempts.items():
+    for state, number in result.attempts.items():
         attempts.add_metric([state], number)
     yield attempts
-    yield _by("perfdash_runs", "Runs, by state.", "state", found.runs)
-    yield _by("perfdash_campaigns", "Campaigns, by state.", "state", found.campaigns)
-    yield _by("perfdash_workers", "Workers present, by pool.", "pool", found.workers)
+    yield _by("perfdash_runs", "Runs, by state.", "state", result.runs)
+    yield _by("perfdash_campaigns", "Campaigns, by state.", "state", result.campaigns)
+    yield _by("perfdash_workers", "Workers present, by pool.", "pool", result.workers)
     yield _one(
-        "perfdash_analyses_waiting", "Campaigns with data to analyse.", found.analyses_waiting
+        "perfdash_analyses_waiting", "Campaigns with data to analyse.", result.analyses_waiting
     )
     yield _one(
         "perfdash_announcements_unread",
         "Announcements of which no deliveries were made yet.",
-        found.announcements_unread,
+        result.announcements_unread,
     )
-    yield _by("perfdash_deliveries", "Messages to people, by state.", "state", found.deliveries)
+    yield _by("perfdash_deliveries", "Messages to people, by state.", "state", result.deliveries)
     yield _one(
         "perfdash_delivery_oldest_seconds",
         "How long the oldest message has waited.",
-        found.oldest_delivery_seconds,
+        result.oldest_delivery_seconds,
     )
     yield _one(
         "perfdash_channels_switched_off",
         "Channels that were switched off because nothing came through.",
-        found.channels_off,
+        result.channels_off,
     )
-    if found.dispatched_seconds_ago is not None:
+    if result.dispatched_seconds_ago is not None:
         yield _one(
             "perfdash_dispatch_age_seconds",
             "Seconds since dispatch last looked.",
-            float(found.dispatched_seconds_ago),
+            float(result.dispatched_seconds_ago),
         )
 
 
@@ -184,16 +184,16 @@ def _of_broker(pools: list[str]) -> Iterator[Metric]:
         yield _by("perfdash_broker_messages", "Messages that wait, by queue.", "queue", lengths)
 
 
-def _pools(found: Figures | None) -> set[str]:
-    return {waiting.pool for waiting in found.queues} if found else set()
+def _pools(result: Figures | None) -> set[str]:
+    return {waiting.pool for waiting in result.queues} if result else set()
 
 
-def _one(name: str, words: str, value: float) -> GaugeMetricFamily:
-    return GaugeMetricFamily(name, words, value=value)
+def _one(name: str, text: str, value: float) -> GaugeMetricFamily:
+    return GaugeMetricFamily(name, text, value=value)
 
 
-def _by(name: str, words: str, label: str, values: dict[str, int]) -> GaugeMetricFamily:
-    family = GaugeMetricFamily(name, words, labels=[label])
+def _by(name: str, text: str, label: str, values: dict[str, int]) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(name, text, labels=[label])
     for key, number in values.items():
         family.add_metric([key], number)
     return family

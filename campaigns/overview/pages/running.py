@@ -99,25 +99,25 @@ def ahead(outlook: Mapping[str, Any]) -> str:
     width, target = outlook["half_width_pct"], f"±{outlook['target_pct']:g} %"
     so_far = "not known yet" if width is None else f"±{width:.1f} %"
     which = "interval of the primary contrast" if outlook.get("primary") else "widest interval"
-    said = f"The {which} is {so_far}; it ends at {target}."
+    text = f"The {which} is {so_far}; it ends at {target}."
     if outlook["stop"] or not outlook["more"]:
-        return said
+        return text
     blocks = formats.counted(outlook["more"], "more block")
     about_time = f", about {about(outlook['seconds'])}" if outlook["seconds"] else ""
     expected = outlook["expected_pct"]
     precise = "" if expected is None else f", expected ±{expected:.1f} %"
-    return f"{said} {blocks}{about_time}{precise}."
+    return f"{text} {blocks}{about_time}{precise}."
 
 
 def trials_context(campaign: Campaign, etag: str) -> dict[str, Any]:
     """The try-outs of a draft, the latest first."""
-    words = Levels(factors_of(campaign))
+    labels = Levels(factors_of(campaign))
     current = live.current_of(campaign)
     return {
         "campaign": campaign,
         "headers": conditional(etag),
         "lines": [
-            TrialLine(row, words.sentence(row.levels), value_text(row.measured), reason_of(row))
+            TrialLine(row, labels.sentence(row.levels), value_text(row.measured), reason_of(row))
             for row in run_rows(campaign, campaign.primary_metric, trials=True)[::-1]
         ],
         "going_on": live.trial_goes_on(campaign),
@@ -131,11 +131,11 @@ def live_plot(campaign: Campaign, current: live.Current | None) -> Plot:
 
 
 def _live_plot(campaign: Campaign, current: live.Current | None) -> Plot:
-    said = current.said if current else {}
+    reported = current.said if current else {}
     name, unit = rate_of(campaign)
-    if current and said.get("rate_series"):
-        step = float(said.get("step_seconds") or 1.0)
-        plot = throughput_plot(name, unit, step, said["rate_series"])
+    if current and reported.get("rate_series"):
+        step = float(reported.get("step_seconds") or 1.0)
+        plot = throughput_plot(name, unit, step, reported["rate_series"])
         return replace(plot, id="live", title=f"Run {current.position}: {name}")
     last = live.last_series(campaign)
     if last is None:
@@ -172,18 +172,18 @@ def _bars(progress: live.Progress) -> list[Bar]:
     return [Bar(f"{100 * number / planned:.2f}%", tone) for number, tone in parts if number]
 
 
-def _facts(said: Mapping[str, Any], sample: str) -> Sequence[tuple[str, str]]:
+def _facts(values: Mapping[str, Any], sample: str) -> Sequence[tuple[str, str]]:
     """What the generator says of itself: (name, value)."""
     facts = []
-    transferred = _first(said, "bytes_done", "bytes")
+    transferred = _first(values, "bytes_done", "bytes")
     if transferred is not None:
         facts.append(("transferred", formats.amount(transferred, "B")))
-    if failed := _first(said, "failed", "files_failed"):
+    if failed := _first(values, "failed", "files_failed"):
         facts.append(("failed", formats.counted(failed, sample)))
-    if "in_flight" in said:
-        facts.append(("in flight", str(said["in_flight"])))
-    if said.get("cpu_share") is not None:
-        facts.append(("generator CPU", formats.amount(said["cpu_share"], "share")))
-    if said.get("loop_lag_ms") is not None:
-        facts.append(("loop lag", formats.amount(said["loop_lag_ms"], "ms")))
+    if "in_flight" in values:
+        facts.append(("in flight", str(values["in_flight"])))
+    if values.get("cpu_share") is not None:
+        facts.append(("generator CPU", formats.amount(values["cpu_share"], "share")))
+    if values.get("loop_lag_ms") is not None:
+        facts.append(("loop lag", formats.amount(values["loop_lag_ms"], "ms")))
     return facts

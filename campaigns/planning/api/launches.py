@@ -44,8 +44,8 @@ class LaunchRequests(Api):
     )
     def get(self, request: Request) -> Response:
         """Loads of production servers that somebody asked for, the newest first."""
-        found = self.visible(rows(), "campaign__team")
-        return self.page(found, LaunchRequestOutput, "-pk", LaunchRequestFilters)
+        result = self.visible(rows(), "campaign__team")
+        return self.page(result, LaunchRequestOutput, "-pk", LaunchRequestFilters)
 
 
 class OneLaunchRequest(Api):

@@ -151,8 +151,8 @@ def _shape(field: Declared) -> dict[str, Any]:
 
 def _of_kind(name: str, driver: Driver) -> dict[str, Any]:
     """What follows from the kind: its parameters, factors and metrics."""
-    told = described(name, driver)
-    parameters = {each["name"]: _parameter(each) for each in told["parameters"]}
+    value = described(name, driver)
+    parameters = {each["name"]: _parameter(each) for each in value["parameters"]}
     blind = {"type": "array", "items": {"enum": list(BLIND_LEVELS)}, "description": "For A/A."}
     factors = {
         BLIND_LABEL: blind,
@@ -186,20 +186,24 @@ def _levels(parameter: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "array", "minItems": 1, "items": level}
 
 
-def _parameter(told: Mapping[str, Any]) -> dict[str, Any]:
-    shape: dict[str, Any] = {**TYPES.get(told["type"], {"type": "string"})}
-    if told["choices"] is not None:
-        values = {"enum": _values(told["choices"], blank=not told["required"])}
-        shape = {**shape, "items": values} if told["type"] == "choices" else values
-    limits = {"minimum": told["min"], "maximum": told["max"], "maxLength": told["max_length"]}
+def _parameter(reported: Mapping[str, Any]) -> dict[str, Any]:
+    shape: dict[str, Any] = {**TYPES.get(reported["type"], {"type": "string"})}
+    if reported["choices"] is not None:
+        values = {"enum": _values(reported["choices"], blank=not reported["required"])}
+        shape = {**shape, "items": values} if reported["type"] == "choices" else values
+    limits = {
+        "minimum": reported["min"],
+        "maximum": reported["max"],
+        "maxLength": reported["max_length"],
+    }
     shape |= {word: value for word, value in limits.items() if value is not None}
-    if not told["required"] and "type" in shape:
+    if not reported["required"] and "type" in shape:
         shape["type"] = [shape["type"], "null"]
-    initial = told["initial"]
+    initial = reported["initial"]
     if initial is not None and initial != "":
         shape["default"] = initial
-    words = " ".join(text for text in (f"{told['label']}.", told["help"]) if text)
-    return {**shape, "description": words}
+    label = " ".join(text for text in (f"{reported['label']}.", reported["help"]) if text)
+    return {**shape, "description": label}
 
 
 def _values(choices: Iterable[Mapping[str, Any]], *, blank: bool) -> list[Any]:

@@ -99,8 +99,8 @@ def _decided(
     why = f": {row.words}" if row.words else ""
     log(campaign, f"{row.get_step_display()} that waited for a second yes: {state.label}{by}{why}")
     if state in ACTIONS:
-        said: dict[str, Any] = {"step": row.step, "asked_by": name_of(row.asked_by)}
-        record(ACTIONS[state], user=user, campaign=campaign, words=row.words, **said)
+        text: dict[str, Any] = {"step": row.step, "asked_by": name_of(row.asked_by)}
+        record(ACTIONS[state], user=user, campaign=campaign, words=row.words, **text)
     if state != State.WITHDRAWN:
         announce(
             Announcement.Kind.LAUNCH_DECIDED,

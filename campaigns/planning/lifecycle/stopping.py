@@ -107,8 +107,8 @@ def _give_back(attempt: Attempt, reason: str) -> bool:
 
 def _lock(campaign: Campaign, state: Campaign.State) -> bool:
     """Lock a campaign that is in this state, unless somebody else is changing it."""
-    found = Campaign.objects.filter(pk=campaign.pk, state=state)
-    return found.select_for_update(no_key=True, skip_locked=True).first() is not None
+    rows = Campaign.objects.filter(pk=campaign.pk, state=state)
+    return rows.select_for_update(no_key=True, skip_locked=True).first() is not None
 
 
 def _over(campaign: Campaign) -> str:

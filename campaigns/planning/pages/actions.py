@@ -28,8 +28,8 @@ def launch(request: HttpRequest, pk: int) -> HttpResponse:
     """Lock the definition and begin."""
     user = user_of(request)
     campaign = get_object_or_404(Campaign.objects.select_related("target"), pk=pk)
-    asked = lifecycle.production_server(campaign) is not None and not typed_name(request)
-    if request.method == "POST" and not asked and kept_back(request, campaign):
+    requested = lifecycle.production_server(campaign) is not None and not typed_name(request)
+    if request.method == "POST" and not requested and kept_back(request, campaign):
         return redirect(f"{reverse('campaign', args=[pk])}?{ANYWAY}=on")
     step = _step(
         pk,
@@ -39,7 +39,7 @@ def launch(request: HttpRequest, pk: int) -> HttpResponse:
         "Lock and launch",
         **({ANYWAY: "on"} if ANYWAY in request.GET or ANYWAY in request.POST else {}),
     )
-    return _load(request, pk, step, lambda found, name: lifecycle.launch(found, user, name))
+    return _load(request, pk, step, lambda result, name: lifecycle.launch(result, user, name))
 
 
 @require_http_methods(["GET", "POST"])
@@ -70,7 +70,7 @@ def pause(request: HttpRequest, pk: int) -> HttpResponse:
     """Begin no further run."""
     user = user_of(request)
     campaign = get_object_or_404(Campaign, pk=pk)
-    return _steer(request, campaign, lambda found: lifecycle.pause(found, user))
+    return _steer(request, campaign, lambda result: lifecycle.pause(result, user))
 
 
 @require_http_methods(["GET", "POST"])
@@ -99,15 +99,15 @@ def resume(request: HttpRequest, pk: int) -> HttpResponse:
 def extend(request: HttpRequest, pk: int) -> HttpResponse:
     """Add repetitions."""
     user = user_of(request)
-    given = request.POST.get("blocks", "").strip()
-    blocks = int(given) if is_key(given) else 0
+    value = request.POST.get("blocks", "").strip()
+    blocks = int(value) if is_key(value) else 0
     step = _step(
         pk,
         "extend",
         "Extend on a production server?",
         f"Every cell is measured {blocks} times more, in a session of its own.",
         "Extend",
-        blocks=given,
+        blocks=value,
     )
     return _load(
         request, pk, step, lambda campaign, name: lifecycle.extend(campaign, blocks, user, name)
@@ -121,7 +121,7 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = get_object_or_404(Campaign, pk=pk)
     if request.method == "POST":
         user, reason = user_of(request), reason_in(request)
-        return _steer(request, campaign, lambda found: lifecycle.cancel(found, reason, user))
+        return _steer(request, campaign, lambda result: lifecycle.cancel(result, reason, user))
     if campaign.state not in (Campaign.State.RUNNING, Campaign.State.PAUSED):
         messages.warning(request, f"There is nothing to cancel: the campaign is {campaign.state}.")
         return redirect("campaign", pk)
@@ -166,7 +166,7 @@ def _load(
             return redirect("campaign", pk)
         return ask_for_name(request, campaign, step)
     try:
-        answer = _steer(request, campaign, lambda found: act(found, typed_name(request)))
+        answer = _steer(request, campaign, lambda result: act(result, typed_name(request)))
     except NotConfirmed:
         return ask_for_name(request, campaign, step)
     if asks:

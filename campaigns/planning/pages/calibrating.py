@@ -65,11 +65,11 @@ def noise_of_kinds(target: Target) -> Sequence[KindNoise]:
 def _of_kind(kind: str, target: Target) -> KindNoise:
     driver = all_kinds()[kind]
     known = calibrations_on(kind, driver.primary_metric.name, target)
-    asked = urlencode({"kind": kind, "target": str(target.pk), "calibrate": "1"})
+    requested = urlencode({"kind": kind, "target": str(target.pk), "calibrate": "1"})
     return KindNoise(
         label=driver.label,
         known=known,
         floor=without_sign(known.result["floor_pct"]) if known else "",
         like=Campaign.objects.filter(kind=kind, target=target).order_by("-created_at").first(),
-        address=f"{reverse('campaign-new')}?{asked}",
+        address=f"{reverse('campaign-new')}?{requested}",
     )

@@ -13,7 +13,7 @@ def combinations(
     text: str, known: Mapping[str, forms.Field]
 ) -> tuple[list[dict[str, Any]], dict[str, list[str]]]:
     """Read one combination a line, and give what is wrong with the lines that are none."""
-    found, wrong = [], []
+    result, wrong = [], []
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue
@@ -24,13 +24,13 @@ def combinations(
                 "write name=level, and a comma between two of them."
             )
             continue
-        found.append(
+        result.append(
             {
                 name.strip(): as_level(known.get(name.strip()), level.strip())
                 for name, _, level in parts
             }
         )
-    return found, {"excluded": wrong} if wrong else {}
+    return result, {"excluded": wrong} if wrong else {}
 
 
 def as_level(form_field: forms.Field | None, text: str) -> Any:

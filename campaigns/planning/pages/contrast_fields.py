@@ -97,25 +97,25 @@ def read_entered(values: Mapping[str, str]) -> tuple[dict[str, Any], str]:
 
     Nothing chosen is no contrast: an empty dictionary.
     """
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for side, name in zip(("candidate", "baseline"), NAMES, strict=False):
         factor, equals, level = values.get(name, "").partition("=")
         if not equals:
             continue
-        if found and found["factor"] != factor:
-            first = found["candidate"]
+        if result and result["factor"] != factor:
+            first = result["candidate"]
             return {}, (
-                f"{first} is a level of {found['factor']}, {level} one of {factor}: choose two levels "
+                f"{first} is a level of {result['factor']}, {level} one of {factor}: choose two levels "
                 "of one factor."
             )
-        found |= {"factor": factor, side: level}
+        result |= {"factor": factor, side: level}
     where = values.get(NAMES[2], "")
-    if found and where:
+    if result and where:
         parts = [part.partition("=") for part in NEXT_PAIR.split(where)]
         if not all(equals and name.strip() for name, equals, _ in parts):
             return {}, "This is no combination; write name=level, and a comma between two."
-        found["at"] = {name.strip(): level.strip() for name, _, level in parts}
-    return found, ""
+        result["at"] = {name.strip(): level.strip() for name, _, level in parts}
+    return result, ""
 
 
 def _select(

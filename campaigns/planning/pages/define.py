@@ -233,12 +233,12 @@ def _draw(
 
     changed: what somebody else saved meanwhile.
     """
-    told = forms.refusals(entered, refused_levels(told_by)) if told_by else {}
+    value = forms.refusals(entered, refused_levels(told_by)) if told_by else {}
     context = _planned(entered) | {
         "campaign": campaign,
         "original": original,
         "may_launch": bool(may(request).operate & entered.teams),
-        "form": form_page(entered, errors, told),
+        "form": form_page(entered, errors, value),
         "failed_try_out": failed_try_out(campaign) if campaign else "",
         "moved": changed and _moved(changed, entered),
         "seen": opened_on(request, drafts.revised(campaign) if campaign else None, changed),

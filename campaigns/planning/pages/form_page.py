@@ -175,21 +175,21 @@ def form_page(entered: Entered, errors: Errors, told: Errors | None = None) -> F
 
 def problems(errors: Errors, entered: Entered) -> list[Problem]:
     """All errors in words, with the label of their field and where it stands."""
-    found = []
+    result = []
     for path, messages in errors.items():
         label, anchor = _place(path, entered)
-        found += [Problem(label, anchor, message) for message in messages]
-    return found
+        result += [Problem(label, anchor, message) for message in messages]
+    return result
 
 
 def labels_of(paths: Iterable[str], entered: Entered) -> dict[str, str]:
     """Give the label of each path, in the order of the form."""
     order = [*LABELS, *FIELDS]
-    found = {
+    result = {
         path: _place(path, entered)[0] or path.replace("_", " ").capitalize() for path in paths
     }
     known = {path: place for place, path in enumerate(order)}
-    return dict(sorted(found.items(), key=lambda item: (known.get(item[0], len(order)), item[0])))
+    return dict(sorted(result.items(), key=lambda item: (known.get(item[0], len(order)), item[0])))
 
 
 def _place(path: str, entered: Entered) -> tuple[str, str]:

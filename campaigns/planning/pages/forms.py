@@ -161,16 +161,16 @@ def offers_of(entered: Entered) -> dict[str, list[str]]:
     if driver is None or target is None:
         return {}
     known = driver.offers(target.base_url, settings.SANDBOX_URL)
-    found = {name: list(values) for name, values in known.items() if values}
+    result = {name: list(values) for name, values in known.items() if values}
     done = target.campaign_set.filter(kind=entered.kind, state=Campaign.State.FINISHED)
     initial = {name: as_text(f.initial) for name, f in driver.parameters.base_fields.items()}
     for parameters in done.order_by("-pk").values_list("parameters", flat=True)[:MOST_LOOKED_AT]:
         # A parameter that varied stands with the factors, not here.
         for name in driver.urls(target.base_url, initial | parameters):
             value = parameters.get(name)
-            if isinstance(value, str) and value not in found.setdefault(name, []):
-                found[name].append(value)
-    return found
+            if isinstance(value, str) and value not in result.setdefault(name, []):
+                result[name].append(value)
+    return result
 
 
 def presets_of(driver: Driver) -> Sequence[Preset]:
@@ -183,12 +183,12 @@ def with_preset(entered: Entered, name: str) -> Entered:
 
     An unknown one changes nothing.
     """
-    found = (
+    result = (
         [each for each in presets_of(entered.driver) if each.name == name] if entered.driver else []
     )
-    if not found:
+    if not result:
         return entered
-    values, factors = found[0].parameters, found[0].factors
+    values, factors = result[0].parameters, result[0].factors
     return replace(
         entered,
         parameters={**entered.parameters, **values},
@@ -199,8 +199,8 @@ def with_preset(entered: Entered, name: str) -> Entered:
 
 def targets_of(driver: Driver, entered: Entered) -> list[Target]:
     """Targets that the kind can measure, the ready ones first."""
-    found = entered.targets.filter(family__in=driver.families).select_related("team")
-    return sorted(found, key=lambda target: target.health != Target.Health.READY)
+    rows = entered.targets.filter(family__in=driver.families).select_related("team")
+    return sorted(rows, key=lambda target: target.health != Target.Health.READY)
 
 
 def from_data(data: Mapping[str, Any], teams: frozenset[int]) -> Entered:
@@ -254,17 +254,17 @@ def stored_in(path: str) -> frozenset[str]:
 
 def refusals(entered: Entered, refused: Iterable[tuple[str, Any, str]]) -> dict[str, list[str]]:
     """Give what a target refused of the levels that stand in the form, by the path of an error."""
-    told: dict[str, list[str]] = {}
+    data: dict[str, list[str]] = {}
     for name, level, sentence in refused:
         text = as_text(level)
         varied = name in entered.varied
         stands = entered.levels.get(name, ()) if varied else (entered.parameters.get(name, ""),)
         if text in stands:
             what = f" {text}" if text and varied else " this"
-            told.setdefault(f"parameters.{name}", []).append(
+            data.setdefault(f"parameters.{name}", []).append(
                 f"The target refused{what}: {sentence}"
             )
-    return told
+    return data
 
 
 def _typed(name: str, value: Any) -> str:

@@ -66,10 +66,10 @@ def kept_back(request: HttpRequest, campaign: Campaign) -> bool:
     """Look for what the runs begin with; where it is missing, say so, unless it was said before."""
     if request.POST.get(ANYWAY) or campaign.state != Campaign.State.DRAFT:
         return False
-    found = missing_at(campaign)
-    for sentence in found:
+    result = missing_at(campaign)
+    for sentence in result:
         messages.warning(request, f"Nothing was launched. {sentence}")
-    return bool(found)
+    return bool(result)
 
 
 def told_if_asked(request: HttpRequest, campaign: Campaign) -> bool:
@@ -89,9 +89,9 @@ def told_if_asked(request: HttpRequest, campaign: Campaign) -> bool:
 def _decide(request: HttpRequest, pk: int, act: Decide, done: str) -> HttpResponse:
     user = user_of(request)
     row = find(LaunchRequest.objects.select_related("campaign"), user, Right.OPERATE, pk=pk)
-    words = request.POST.get("words", "").replace("\x00", "")[:LONGEST]
+    text = request.POST.get("words", "").replace("\x00", "")[:LONGEST]
     try:
-        decided = act(row, user, words)
+        decided = act(row, user, text)
     except NotAllowed:
         raise
     except NotPossible as refusal:

@@ -114,7 +114,9 @@ def _single_values(
         if offers.get(name):
             form_field.widget.attrs["list"] = f"offers-{name}"
         form.fields[name] = form_field
-    return with_errors(form, {n: found for n, found in messages.items() if n not in entered.varied})
+    return with_errors(
+        form, {n: result for n, result in messages.items() if n not in entered.varied}
+    )
 
 
 def _levels(
@@ -145,7 +147,7 @@ def _levels(
                 widget=forms.Textarea({"rows": 3, "aria-label": label}),
                 help_text=LEVELS_HINT[isinstance(form_field, NUMBERS)],
             )
-    return with_errors(form, {name: found for name, found in messages.items() if found})
+    return with_errors(form, {name: result for name, result in messages.items() if result})
 
 
 def _row(

@@ -114,8 +114,8 @@ def template_begin(request: HttpRequest, pk: int) -> HttpResponse:
     except Invalid as invalid:
         add_errors(form, invalid)
         others = [
-            f"{name}: {' '.join(told)}"
-            for name, told in invalid.errors.items()
+            f"{name}: {' '.join(value)}"
+            for name, value in invalid.errors.items()
             if name not in form.fields
         ]
         return _beginning(request, template, form, others, status=422)

@@ -136,14 +136,14 @@ class DistributionDetail(DistributionRow):
     def get_summary(self, row: Distribution) -> dict[str, Any]:
         """Extremes, mean, percentiles."""
         shares: Sequence[float] = self.context.get("shares") or SHARES
-        found = summarise(bytes(row.encoded), shares)
+        result = summarise(bytes(row.encoded), shares)
         return {
-            "minimum": found.minimum,
-            "maximum": found.maximum,
-            "mean": found.mean,
+            "minimum": result.minimum,
+            "maximum": result.maximum,
+            "mean": result.mean,
             "percentiles": [
                 {"label": p.label, "share": p.share, "value": p.microseconds, "needs": p.needs}
-                for p in found.percentiles
+                for p in result.percentiles
             ],
         }
 
@@ -286,10 +286,10 @@ class Evidence(CampaignApi):
 
     def rows(self, request: Request, pk: int) -> Response:
         """Give them in the order in which they were stored."""
-        found: QuerySet[Any] = self.model._default_manager.filter(
+        results: QuerySet[Any] = self.model._default_manager.filter(
             attempt__run__campaign=self.campaign(pk)
         )
-        rows = found.select_related("attempt__run__cell").defer(*self.unread)
+        rows = results.select_related("attempt__run__cell").defer(*self.unread)
         return self.page(rows, self.output, "pk", self.narrowing)
 
 
@@ -354,11 +354,11 @@ class OfOneAttempt(RunApi):
     def attempt(self, pk: int, position: int, number: int, *, trial: bool) -> Attempt:
         """Find it, or raise Http404."""
         run = self.run(pk, position, trial=trial)
-        found = next((each for each in run.attempts.all() if each.number == number), None)
-        if found is None:
+        result = next((each for each in run.attempts.all() if each.number == number), None)
+        if result is None:
             raise Http404(f"Run {position} has no attempt {number}.")
-        found.run = run
-        return found
+        result.run = run
+        return result
 
 
 class OneAttempt(OfOneAttempt):
@@ -379,12 +379,12 @@ class OneDistribution(OfOneAttempt):
         """A distribution with its percentiles, and as HDR histogram."""
         asked = self.read_query(PercentilesQuery)
         attempt = self.attempt(pk, position, number, trial=asked["trial"])
-        found = attempt.distributions.filter(name=name).first()
-        if found is None:
+        row = attempt.distributions.filter(name=name).first()
+        if row is None:
             raise Http404(f"This attempt has no distribution “{name}”.")
-        found.attempt = attempt
+        row.attempt = attempt
         shares = [float(Decimal(text) / 100) for text in asked.get("percentiles", ())]
-        return Response(self.shown(found, DistributionDetail, shares=shares))
+        return Response(self.shown(row, DistributionDetail, shares=shares))
 
 
 class OneSeries(OfOneAttempt):
@@ -395,11 +395,11 @@ class OneSeries(OfOneAttempt):
         """A series with its values."""
         trial = self.read_query(RunQuery)["trial"]
         attempt = self.attempt(pk, position, number, trial=trial)
-        found = attempt.series.filter(name=name).first()
-        if found is None:
+        row = attempt.series.filter(name=name).first()
+        if row is None:
             raise Http404(f"This attempt has no series “{name}”.")
-        found.attempt = attempt
-        return Response(self.shown(found, SeriesDetail))
+        row.attempt = attempt
+        return Response(self.shown(row, SeriesDetail))
 
 
 class Cells(CampaignApi):
@@ -418,7 +418,7 @@ class OneCell(CampaignApi):
     def get(self, request: Request, pk: int, position: int) -> Response:
         """One combination of levels."""
         self.read_query(NoQuery)
-        found = self.campaign(pk).cells.filter(position=position).first()
-        if found is None:
+        row = self.campaign(pk).cells.filter(position=position).first()
+        if row is None:
             raise Http404(f"This campaign has no cell {position}.")
-        return Response(self.shown(found, CellOutput))
+        return Response(self.shown(row, CellOutput))

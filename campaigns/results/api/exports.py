@@ -44,14 +44,14 @@ class Export(CampaignApi):
         `parquet`: one row a run and metric.
         """
         name = self.read_query(ExportQuery)["format"]
-        found = get_object_or_404(Campaign.objects.select_related("target", "author"), pk=pk)
-        definition = drafts.as_data(found)
+        campaign = get_object_or_404(Campaign.objects.select_related("target", "author"), pk=pk)
+        definition = drafts.as_data(campaign)
         chosen = exports.FORMATS[name]
         return StreamingHttpResponse(
-            chosen.pieces(found, definition),
+            chosen.pieces(campaign, definition),
             content_type=chosen.media_type,
             headers={
-                "Content-Disposition": exports.attachment(found, name),
-                "ETag": f'W/"{exports.export_version(found, name, definition)}"',
+                "Content-Disposition": exports.attachment(campaign, name),
+                "ETag": f'W/"{exports.export_version(campaign, name, definition)}"',
             },
         )

@@ -73,11 +73,11 @@ class History(CampaignApi):
         asked = self.read_query(HistoryQuery)
         campaign = get_object_or_404(Campaign.objects.only("primary_metric"), pk=pk)
         metric = asked.get("metric", campaign.primary_metric)
-        found = history_of(campaign, metric, cell=asked.get("cell"), most=asked["limit"])
-        told = {
+        history = history_of(campaign, metric, cell=asked.get("cell"), most=asked["limit"])
+        data = {
             "metric": json.dumps(metric),
-            "unit": json.dumps(found.unit),
-            "lower_is_better": json.dumps(found.lower_is_better),
-            **found.columns,
+            "unit": json.dumps(history.unit),
+            "lower_is_better": json.dumps(history.lower_is_better),
+            **history.columns,
         }
-        return Response(Written(picked(told, selected(request, HistoryOutput))))
+        return Response(Written(picked(data, selected(request, HistoryOutput))))

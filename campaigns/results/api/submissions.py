@@ -183,7 +183,7 @@ class AppendedOutput(serializers.Serializer[Any]):
 def received_data(received: Received, request: Any, *, dry: bool) -> dict[str, Any]:
     """Give what was received as ReceivedOutput shows it."""
     campaign = received.campaign
-    found = SubmissionOutput(received.submission, context={"request": request}).data
+    result = SubmissionOutput(received.submission, context={"request": request}).data
     return {
         "dry_run": dry,
         "made": received.made,
@@ -195,7 +195,7 @@ def received_data(received: Received, request: Any, *, dry: bool) -> dict[str, A
         "question": campaign.question,
         "primary_metric": campaign.primary_metric,
         "dropped": received.submission.dropped,
-        "submission": None if dry else found,
+        "submission": None if dry else result,
     }
 
 
@@ -220,9 +220,9 @@ class Receiving(Api):
 
     def json(self, body: IO[bytes]) -> Any:
         """Read a JSON document. Raise UnsupportedMediaType, ParseError, TooLarge."""
-        said = (self.request.content_type or JSON).partition(";")[0].strip().lower()
-        if said != JSON:
-            raise UnsupportedMediaType(said[:100], f"Send {JSON}, not {said[:100]}.")
+        media_type = (self.request.content_type or JSON).partition(";")[0].strip().lower()
+        if media_type != JSON:
+            raise UnsupportedMediaType(media_type[:100], f"Send {JSON}, not {media_type[:100]}.")
         content = body.read()
         if sum(map(content.count, (b",", b"[", b"{"))) > MOST_PARTS:
             raise TooLarge(
@@ -272,9 +272,9 @@ class OneSubmission(Api):
 
     def scope_needed(self) -> Scope | None:
         """Let who may submit see what became of their own."""
-        asked = self.request
-        own = Submission.objects.filter(pk=self.kwargs["pk"], user=asked.user.pk)
-        token = asked.auth
+        requested = self.request
+        own = Submission.objects.filter(pk=self.kwargs["pk"], user=requested.user.pk)
+        token = requested.auth
         submits = isinstance(token, ApiToken) and Scope.SUBMIT in scopes_of(token)
         return Scope.SUBMIT if submits and own.exists() else super().scope_needed()
 
@@ -319,11 +319,11 @@ class Imports(Receiving):
         return self.received(act, MOST_FILE_BYTES)
 
     def _later(self, file: IO[bytes], about: About, team: Team) -> Response:
-        kept = waiting.keep(file, about, self.user, team)
-        if isinstance(kept, Received):
-            return _answer(kept, self.request, dry=False)
+        submission = waiting.keep(file, about, self.user, team)
+        if isinstance(submission, Received):
+            return _answer(submission, self.request, dry=False)
         transaction.on_commit(lambda: work_waits.send(sender=None))
-        shown = SubmissionOutput(kept, context={"request": self.request}).data
+        shown = SubmissionOutput(submission, context={"request": self.request}).data
         return Response(
             {**NOT_READ_YET, "dropped": [], "factors": [], "submission": shown},
             status=status.HTTP_202_ACCEPTED,
@@ -337,8 +337,8 @@ class Formats(Api):
     @operation("list_formats", TAG, answer=FormatOutput, whole=True)
     def get(self, request: Request) -> Response:
         """Formats of files that can be imported, by their names."""
-        found = [{"name": name, "label": reader.label} for name, reader in all_readers().items()]
-        return self.whole(found, FormatOutput)
+        results = [{"name": name, "label": reader.label} for name, reader in all_readers().items()]
+        return self.whole(results, FormatOutput)
 
 
 def append_runs(view: Receiving, request: Request, pk: int) -> HttpResponseBase:
@@ -397,12 +397,12 @@ def about_of(asked: dict[str, Any]) -> About:
     )
 
 
-def _object(asked: dict[str, Any], name: str) -> dict[str, Any]:
-    given = asked.get(name)
-    if not given:
+def _object(query: dict[str, Any], name: str) -> dict[str, Any]:
+    value = query.get(name)
+    if not value:
         return {}
     try:
-        read = json.loads(given)
+        read = json.loads(value)
     except (ValueError, RecursionError):
         read = None
     if not isinstance(read, dict):

@@ -109,12 +109,12 @@ def describe(chart: SamplesChart) -> str:
         if not ordered:
             parts.append(f"{named}no value.")
             continue
-        said = [
+        texts = [
             f"p{100 * share:g} {needs(len(ordered), share) or amount(percentile(ordered, share), chart.quantity.unit)}"
             for share in SHARES
         ]
         parts.append(
-            f"{sentence(named)}{len(ordered):,} {chart.unit_of_work}: {', '.join(said)},"
+            f"{sentence(named)}{len(ordered):,} {chart.unit_of_work}: {', '.join(texts)},"
             f" highest {amount(ordered[-1], chart.quantity.unit)}."
         )
     if chart.failed:
@@ -132,7 +132,7 @@ def _curve(index: int, name: str, ordered: Sequence[float], unit: str) -> list[T
     n, token = len(ordered), series_token(index)
     ranks = sorted({*range(0, n, max(1, -(-n // MOST_POINTS))), *range(max(0, n - 10), n)})
     pen = {"color": f"@{token}", "width": 2, "shape": "hv", "dash": DASHES[index % len(DASHES)]}
-    said = f"{name}: " if name else ""
+    message = f"{name}: " if name else ""
     shown = [share for share in SHARES if not needs(n, share)]
     marker = {"symbol": "diamond", "size": 8, "color": f"@{token}"}
     at = [percentile(ordered, share) for share in shown]
@@ -141,7 +141,7 @@ def _curve(index: int, name: str, ordered: Sequence[float], unit: str) -> list[T
             [(ordered[rank], 100 * (rank + 1) / n) for rank in ranks],
             pen,
             name=name,
-            hovertemplate=f"{said}%{{y:.1f}} % within %{{x:,.4~r}}<extra></extra>",
+            hovertemplate=f"{message}%{{y:.1f}} % within %{{x:,.4~r}}<extra></extra>",
         ),
         markers(
             [(value, 100 * share) for value, share in zip(at, shown, strict=True)],
@@ -149,7 +149,7 @@ def _curve(index: int, name: str, ordered: Sequence[float], unit: str) -> list[T
             name=name,
             showlegend=False,
             text=[
-                f"{said}p{100 * share:g} {amount(value, unit)}"
+                f"{message}p{100 * share:g} {amount(value, unit)}"
                 for value, share in zip(at, shown, strict=True)
             ],
             hovertemplate=HOVER,

@@ -19,17 +19,17 @@ SEED = 1
 
 
 def source_of(submitted: Submitted) -> str:
-    given = str(submitted.definition.get("source") or submitted.filename or "REST API")
+    value = str(submitted.definition.get("source") or submitted.filename or "REST API")
     try:
-        return str(Text(max_length=300).clean(given))
+        return str(Text(max_length=300).clean(value))
     except ValidationError as error:
         raise Invalid({"source": error.messages}) from None
 
 
 def definition_of(submitted: Submitted) -> checking.Definition:
     """Check what people wrote as the form does, then add what only an import can have."""
-    given = submitted.definition
-    order = given.get("order") or Campaign.Order.BLOCKED
+    value = submitted.definition
+    order = value.get("order") or Campaign.Order.BLOCKED
     if order not in ORDERS:
         raise Invalid({"order": [f"“{str(order)[:40]}” is none; there are {', '.join(ORDERS)}."]})
     plain = (
@@ -46,8 +46,8 @@ def definition_of(submitted: Submitted) -> checking.Definition:
             "order": Campaign.Order.BLOCKED,
             "repetitions": 1,
             "seed": SEED,
-            **{name: given[name] for name in plain if given.get(name) not in (None, "")},
-            "question": given.get("question", ""),
+            **{name: value[name] for name in plain if value.get(name) not in (None, "")},
+            "question": value.get("question", ""),
         }
     )
     factors = _factors(submitted)
@@ -56,14 +56,14 @@ def definition_of(submitted: Submitted) -> checking.Definition:
         errors["campaign.work"] = [
             f"“{unknown[0]}” does not vary; what varies is {', '.join(factors) or 'nothing'}."
         ]
-    paired = _paired(given, order, factors, errors)
-    primary = _primary(given, submitted, errors)
+    paired = _paired(value, order, factors, errors)
+    primary = _primary(value, submitted, errors)
     contrast = None
     if not errors:
         cells = list({str(run.levels): run.levels for run in submitted.runs}.values())
-        asked = given.get("primary_contrast")
+        requested = value.get("primary_contrast")
         kind, work = driver_of(KIND), submitted.work
-        contrast = read_contrast(asked, kind, factors, cells, paired, errors, work)
+        contrast = read_contrast(requested, kind, factors, cells, paired, errors, work)
     if errors:
         raise Invalid(errors)
     return checked.changed(
@@ -77,45 +77,49 @@ def definition_of(submitted: Submitted) -> checking.Definition:
 
 def _factors(submitted: Submitted) -> dict[str, list[Any]]:
     """Levels by factor: in the order that was given, then as they are met."""
-    found: dict[str, list[Any]] = {name: list(levels) for name, levels in submitted.factors.items()}
-    seen = {name: set(map(repr, levels)) for name, levels in found.items()}
+    result: dict[str, list[Any]] = {
+        name: list(levels) for name, levels in submitted.factors.items()
+    }
+    seen = {name: set(map(repr, levels)) for name, levels in result.items()}
     for run in submitted.runs:
         for name, level in run.levels.items():
             if repr(level) not in seen.setdefault(name, set()):
                 seen[name].add(repr(level))
-                found.setdefault(name, []).append(level)
-    return found
+                result.setdefault(name, []).append(level)
+    return result
 
 
 def _paired(
-    given: Mapping[str, Any], order: str, factors: Mapping[str, list[Any]], errors: dict[str, Any]
+    values: Mapping[str, Any], order: str, factors: Mapping[str, list[Any]], errors: dict[str, Any]
 ) -> tuple[str, Any]:
     if order != Campaign.Order.PAIRED:
-        if given.get("paired_factor") or given.get("baseline") not in (None, ""):
+        if values.get("paired_factor") or values.get("baseline") not in (None, ""):
             errors["paired_factor"] = ["Only the order “paired” has pairs: send it as `order`."]
         return "", None
     two = [name for name, levels in factors.items() if len(levels) == 2]
-    factor = given.get("paired_factor") or (two[0] if len(two) == 1 else "")
+    factor = values.get("paired_factor") or (two[0] if len(two) == 1 else "")
     if factor not in two:
         known = ", ".join(two) or "none has"
         errors["paired_factor"] = [f"Name a factor of two levels to compare: {known}."]
         return "", None
-    asked = given.get("baseline")
-    same = [level for level in factors[factor] if str(level) == str(asked)]
-    if not same and asked not in (None, ""):
+    requested = values.get("baseline")
+    same = [level for level in factors[factor] if str(level) == str(requested)]
+    if not same and requested not in (None, ""):
         known = ", ".join(str(level) for level in factors[factor])
-        errors["baseline"] = [f"“{str(asked)[:60]}” is no level of {factor}; there are {known}."]
+        errors["baseline"] = [
+            f"“{str(requested)[:60]}” is no level of {factor}; there are {known}."
+        ]
     return str(factor), same[0] if same else factors[factor][0]
 
 
-def _primary(given: Mapping[str, Any], submitted: Submitted, errors: dict[str, Any]) -> str:
+def _primary(values: Mapping[str, Any], submitted: Submitted, errors: dict[str, Any]) -> str:
     directed = [each.name for each in submitted.metrics if each.lower_is_better is not None]
-    asked = given.get("primary_metric")
-    if asked and asked not in directed:
+    requested = values.get("primary_metric")
+    if requested and requested not in directed:
         errors["primary_metric"] = [
-            f"“{str(asked)[:60]}” is not among the metrics that have a direction; there are "
+            f"“{str(requested)[:60]}” is not among the metrics that have a direction; there are "
             f"{', '.join(directed[:20]) or 'none'}."
         ]
     elif not directed:
         errors["metrics"] = ["Say of at least one metric which way is better (lower_is_better)."]
-    return str(asked or (directed[0] if directed else ""))
+    return str(requested or (directed[0] if directed else ""))

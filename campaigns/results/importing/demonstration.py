@@ -27,9 +27,9 @@ for an answer on a machine that is busy with something else, too."""
 
 def published_campaign(author: User | None) -> tuple[Campaign, bool]:
     """Give the campaign of the 18 published sync runs, and whether it was imported just now."""
-    found = Campaign.objects.filter(kind="external", source=PUBLISHED_SOURCE).first()
-    if found is not None:
-        return found, False
+    row = Campaign.objects.filter(kind="external", source=PUBLISHED_SOURCE).first()
+    if row is not None:
+        return row, False
     about = About(
         filename=PUBLISHED.name,
         definition={
@@ -59,19 +59,19 @@ def sandbox_target(base_url: str, author: User | None) -> str:
     again. The address stays while a campaign is measuring it, or where somebody gave the name to a
     server of their own. Raise Invalid where the installation's rules do not allow the address.
     """
-    found = Target.objects.filter(name=SANDBOX, retired_at=None).first()
-    if found is None:
+    row = Target.objects.filter(name=SANDBOX, retired_at=None).first()
+    if row is None:
         if Target.objects.filter(name__startswith=f"{SANDBOX} (retired ").exists():
             return ""
         target = saving.save_target(_server(base_url))
         drafts.create(checking.check(_comparison(target)), author)
         return f"Made the target {SANDBOX} at {base_url}, and a draft that measures it."
-    taken_over = found.family != "http" or found.username or found.password
-    if taken_over or found.base_url == base_url:
+    taken_over = row.family != "http" or row.username or row.password
+    if taken_over or row.base_url == base_url:
         return ""
-    if said := paused_where_it_was(found, base_url):
-        return said
-    saving.save_target(as_data(found) | _server(base_url, found.notes), found)
+    if value := paused_where_it_was(row, base_url):
+        return value
+    saving.save_target(as_data(row) | _server(base_url, row.notes), row)
     return f"The target {SANDBOX} is at {base_url} now."
 
 

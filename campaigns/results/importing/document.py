@@ -124,12 +124,12 @@ class _Reading:
         for field in ("question", "name", "source"):
             if not isinstance(getattr(about, field), str | None):
                 self.problems.note(f"campaign.{field}", "Send a text.")
-        found = {}
+        result = {}
         for name, levels in about.factors.items():
             path = f"campaign.factors.{name[:SHOWN]}"
             self.text(name, path, FACTOR_LETTERS)
-            found[name] = [self.level(level, path) for level in levels or ()]
-        return found
+            result[name] = [self.level(level, path) for level in levels or ()]
+        return result
 
     def runs(
         self, sent: Sequence[RunInput | None], facts: Mapping[str, str]
@@ -231,13 +231,13 @@ class _Reading:
         if len(context) > MOST_FACTS:
             self.problems.note(path, f"More than {MOST_FACTS} facts; leave some out.")
             return {}
-        found = {}
+        result = {}
         for name, fact in context.items():
             at = f"{path}.{name[:SHOWN]}"
             self.name(name, at, 100, "Give the fact a name.")
             text = fact if isinstance(fact, str) else json.dumps(fact)
-            found[name] = self._storable(self.text(text, at, FACT_LETTERS))
-        return found
+            result[name] = self._storable(self.text(text, at, FACT_LETTERS))
+        return result
 
     def info(self, info: Mapping[str, Any], path: str) -> None:
         if info and len(json.dumps(info)) > MOST_INFO_BYTES:

@@ -59,8 +59,8 @@ def import_file(
 
 def digest_of(content: IO[bytes], about: About) -> str:
     """SHA-256 of a file and of what was said of it; the file is at its beginning afterwards."""
-    told = (about.format, about.definition, about.context, about.mapping, about.fidelity)
-    hashed = hashlib.sha256(repr([_plain(each) for each in told]).encode())
+    notes = (about.format, about.definition, about.context, about.mapping, about.fidelity)
+    hashed = hashlib.sha256(repr([_plain(each) for each in notes]).encode())
     while piece := content.read(PIECE):
         hashed.update(piece)
     content.seek(0)
@@ -72,10 +72,10 @@ def stored_already(digest: str, team: Team | None) -> Received | None:
     stored = Submission.objects.filter(
         digest=digest, state=Submission.State.STORED, team=team.pk if team else default_team()
     )
-    found = stored.exclude(format="").select_related("campaign").first()
-    if found is None or found.campaign is None:
+    row = stored.exclude(format="").select_related("campaign").first()
+    if row is None or row.campaign is None:
         return None
-    return Received(found.campaign, found, 0, 0, found.runs, made=False)
+    return Received(row.campaign, row, 0, 0, row.runs, made=False)
 
 
 def submitted_of(read: Read, about: About, digest: str = "") -> Submitted:
@@ -92,7 +92,9 @@ def submitted_of(read: Read, about: About, digest: str = "") -> Submitted:
     blocks = blocks_of(read.runs)
     if any(blocks):
         suggested["order"] = Campaign.Order.INTERLEAVED
-    said = {name: value for name, value in about.definition.items() if value not in (None, "", [])}
+    values = {
+        name: value for name, value in about.definition.items() if value not in (None, "", [])
+    }
     context = {name[:100]: storable(value) for name, value in read.facts.items()}
     return Submitted(
         runs=[
@@ -109,7 +111,7 @@ def submitted_of(read: Read, about: About, digest: str = "") -> Submitted:
             )
             for metric in read.metrics
         ],
-        definition={**suggested, **said},
+        definition={**suggested, **values},
         factors=read.factors,
         work=read.work,
         info={name: storable(value) for name, value in read.info.items()},

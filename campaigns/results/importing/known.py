@@ -57,21 +57,21 @@ class _Evidence:
 
 def _evidence_of(runs: Sequence[Run]) -> dict[int, _Evidence]:
     """By the key of the run; one that came from outside has one attempt."""
-    found = {run.pk: _Evidence() for run in runs}
-    if not found:
-        return found
-    attempts = Attempt.objects.filter(run__in=found)
+    result = {run.pk: _Evidence() for run in runs}
+    if not result:
+        return result
+    attempts = Attempt.objects.filter(run__in=result)
     for key, *units in attempts.values_list("run_id", "units_done", "units_failed"):
-        found[key].units = (units[0], units[1])
-    values = Measurement.objects.filter(attempt__run__in=found)
+        result[key].units = (units[0], units[1])
+    values = Measurement.objects.filter(attempt__run__in=result)
     for key, metric, value, censored in values.values_list(
         "attempt__run_id", "metric", "value", "censored"
     ):
-        found[key].values[metric] = (value, censored)
-    facts = EnvironmentFact.objects.filter(attempt__run__in=found)
+        result[key].values[metric] = (value, censored)
+    facts = EnvironmentFact.objects.filter(attempt__run__in=result)
     for key, name, fact in facts.values_list("attempt__run_id", "name", "value"):
-        found[key].context[name] = fact
-    return found
+        result[key].context[name] = fact
+    return result
 
 
 STATES = {"ok": Run.State.DONE, "lost": Run.State.VOID}
@@ -91,7 +91,7 @@ def _difference(run: SubmittedRun, stored: Run, evidence: _Evidence) -> str:
         ("units", (run.units_done, run.units_failed), evidence.units),
         ("context", dict(run.context), {n: evidence.context.get(n) for n in run.context}),
     ]
-    return next((f"another {name}" for name, sent, kept in pairs if sent != kept), "")
+    return next((f"another {name}" for name, sent, text in pairs if sent != text), "")
 
 
 def wait_for_turn(what: str) -> None:

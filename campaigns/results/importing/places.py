@@ -135,10 +135,10 @@ class Places:
     def _taken(self) -> defaultdict[int, set[str]]:
         """Cells that have a run, by the number of the block, of those blocks that are sent."""
         runs = self.campaign.runs.filter(block__number__in=self._sent_blocks)
-        found: defaultdict[int, set[str]] = defaultdict(set)
+        result: defaultdict[int, set[str]] = defaultdict(set)
         for number, levels in runs.values_list("block__number", "cell__levels_by_factor"):
-            found[number].add(_key(levels))
-        return found
+            result[number].add(_key(levels))
+        return result
 
     def _check(self, new: Sequence[Cell]) -> None:
         """Raise Invalid where the cells are too many, or their levels too long."""
@@ -180,8 +180,8 @@ class Places:
         return all(cell._state.adding for cell in self._cells.values())
 
     def _rank(self, cell: Cell, levels: Mapping[tuple[str, str], Level]) -> tuple[int, ...]:
-        found = (levels[name, json.dumps(level)] for name, level in cell.levels_by_factor.items())
-        return tuple(level.position for level in found)
+        result = (levels[name, json.dumps(level)] for name, level in cell.levels_by_factor.items())
+        return tuple(level.position for level in result)
 
     def _store_levels(self, new: Sequence[Cell]) -> dict[tuple[str, str], Level]:
         known: dict[tuple[str, str], Level] = {}
@@ -222,12 +222,12 @@ class Places:
 
 def _few_levels(runs: Sequence[SubmittedRun]) -> list[Mapping[str, Scalar]] | None:
     """The combinations of levels that are sent; None: more than a few."""
-    found: dict[str, Mapping[str, Scalar]] = {}
+    result: dict[str, Mapping[str, Scalar]] = {}
     for run in runs:
-        found[_key(run.levels)] = run.levels
-        if len(found) > FEW_CELLS:
+        result[_key(run.levels)] = run.levels
+        if len(result) > FEW_CELLS:
             return None
-    return list(found.values())
+    return list(result.values())
 
 
 def _newest(campaign: Campaign) -> int:
@@ -243,7 +243,7 @@ def _key(levels: Mapping[str, Any]) -> str:
 
 def _sorted(levels: Sequence[Any]) -> list[Any]:
     """Numbers by size; anything else as it was met."""
-    found = list({json.dumps(level): level for level in levels}.values())
-    if all(isinstance(each, int | float) and not isinstance(each, bool) for each in found):
-        return sorted(found)
-    return found
+    items = list({json.dumps(level): level for level in levels}.values())
+    if all(isinstance(each, int | float) and not isinstance(each, bool) for each in items):
+        return sorted(items)
+    return items

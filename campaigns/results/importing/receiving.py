@@ -56,9 +56,9 @@ def create(
     team = team or Team.objects.get(pk=default_team())
     if submitted.external_id:
         wait_for_turn(f"submission {team.pk} {submitted.external_id}")
-        found = Campaign.objects.filter(team=team, external_id=submitted.external_id).first()
-        if found is not None:
-            return _submitted_before(found, submitted)
+        row = Campaign.objects.filter(team=team, external_id=submitted.external_id).first()
+        if row is not None:
+            return _submitted_before(row, submitted)
     _require_metrics(submitted.metrics)
     campaign = drafts.create(definition_of(submitted), author, with_cells=False, team=team)
     campaign.state, campaign.external_id = Campaign.State.FINISHED, submitted.external_id

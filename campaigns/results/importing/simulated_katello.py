@@ -42,21 +42,21 @@ def katello_target(base_url: str, ca_bundle: str, owner: User) -> str:
     As with the sandbox itself: it is made once, stays while a campaign is measuring it, and is left
     alone where somebody gave its name to a server of their own. Raise Invalid.
     """
-    found = Target.objects.filter(name=KATELLO, retired_at=None).first()
-    if found is None:
+    row = Target.objects.filter(name=KATELLO, retired_at=None).first()
+    if row is None:
         if Target.objects.filter(name__startswith=f"{KATELLO} (retired ").exists():
             return ""
         target = saving.save_target(_server(base_url, ca_bundle))
         for name in _SETTINGS:
             save_setting(_setting(name), target, owner)
         return f"Made the target {KATELLO} at {base_url}."
-    taken_over = found.family != "katello" or found.username != _LOGIN["username"]
-    same = found.base_url == base_url and found.ca_bundle.split() == ca_bundle.split()
+    taken_over = row.family != "katello" or row.username != _LOGIN["username"]
+    same = row.base_url == base_url and row.ca_bundle.split() == ca_bundle.split()
     if taken_over or same:
         return ""
-    if said := paused_where_it_was(found, base_url):
-        return said
-    saving.save_target(as_data(found) | _server(base_url, ca_bundle, found.notes), found)
+    if value := paused_where_it_was(row, base_url):
+        return value
+    saving.save_target(as_data(row) | _server(base_url, ca_bundle, row.notes), row)
     return f"The target {KATELLO} is at {base_url} now."
 
 

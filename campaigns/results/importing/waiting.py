@@ -38,7 +38,7 @@ def keep(
     known = stored_already(digest, team)
     if known is not None:
         return known
-    kept = Submission.objects.create(
+    waiting_file = Submission.objects.create(
         team_id=team.pk if team else default_team(),
         user=author,
         state=Submission.State.WAITING,
@@ -49,10 +49,10 @@ def keep(
     )
     number = 0
     while piece := content.read(PIECE):
-        SubmissionPart.objects.create(submission=kept, number=number, content=piece)
+        SubmissionPart.objects.create(submission=waiting_file, number=number, content=piece)
         number += 1
-    record(Action.RESULTS_QUEUED, user=author, subject=kept, filename=kept.filename)
-    return kept
+    record(Action.RESULTS_QUEUED, user=author, subject=waiting_file, filename=waiting_file.filename)
+    return waiting_file
 
 
 def due(most: int) -> list[int]:
@@ -81,45 +81,56 @@ def _sent() -> Q:
 def read_waiting(key: int) -> Received | None:
     """Read a file and store it, or note why it cannot be; None where somebody else did, or that."""
     locked = Submission.objects.select_for_update(skip_locked=True, of=("self",))
-    kept = locked.filter(pk=key, state=Submission.State.WAITING).first()
-    if kept is None:
+    submission = locked.filter(pk=key, state=Submission.State.WAITING).first()
+    if submission is None:
         return None
-    wait_for_turn(f"file {kept.digest}")
-    known = stored_already(kept.digest, kept.team)
+    wait_for_turn(f"file {submission.digest}")
+    known = stored_already(submission.digest, submission.team)
     if known is not None:
-        kept.campaign, kept.state, kept.done_at = known.campaign, Submission.State.STORED, Now()
-        kept.save(update_fields=["campaign", "state", "done_at"])
-        kept.parts.all().delete()
+        submission.campaign, submission.state, submission.done_at = (
+            known.campaign,
+            Submission.State.STORED,
+            Now(),
+        )
+        submission.save(update_fields=["campaign", "state", "done_at"])
+        submission.parts.all().delete()
         return None
-    about = About(**kept.options)
+    about = About(**submission.options)
     received = None
     try:
         with tempfile.TemporaryFile() as file, transaction.atomic():
-            for content in kept.parts.values_list("content", flat=True).iterator(chunk_size=4):
+            for content in submission.parts.values_list("content", flat=True).iterator(
+                chunk_size=4
+            ):
                 file.write(content)
             file.seek(0)
             read = readers.read(file, about.filename, about.format, about.mapping)
-            received = create(submitted_of(read, about, kept.digest), kept.user, kept, kept.team)
+            received = create(
+                submitted_of(read, about, submission.digest),
+                submission.user,
+                submission,
+                submission.team,
+            )
     except (BadFile, Invalid) as problem:
-        _refuse(kept, str(problem))
+        _refuse(submission, str(problem))
     except (NotAllowed, NotVisible):
-        _refuse(kept, "Whoever sent it may not write in the team any more.")
+        _refuse(submission, "Whoever sent it may not write in the team any more.")
     except (OperationalError, InterfaceError):  # the database is away: it is sent again
         raise
     except Exception as bug:
         log.exception("The file of submission %s cannot be stored.", key)
         _refuse(
-            kept,
+            submission,
             f"Internal error in perfdash ({type(bug).__name__}); the log of the worker has the "
             "details.",
         )
-    kept.parts.all().delete()
+    submission.parts.all().delete()
     return received
 
 
-def _refuse(kept: Submission, problem: str) -> None:
+def _refuse(submission: Submission, problem: str) -> None:
     """Note why; whatever was begun has been taken back."""
-    kept.refresh_from_db()
-    kept.state, kept.problem = Submission.State.REFUSED, problem
-    kept.save(update_fields=["state", "problem"])
-    record(Action.RESULTS_REFUSED, user=None, subject=kept, filename=kept.filename)
+    submission.refresh_from_db()
+    submission.state, submission.problem = Submission.State.REFUSED, problem
+    submission.save(update_fields=["state", "problem"])
+    record(Action.RESULTS_REFUSED, user=None, subject=submission, filename=submission.filename)

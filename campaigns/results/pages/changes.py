@@ -40,11 +40,11 @@ def changed_facts(changes: Iterable[Change]) -> list[ChangedFact]:
             side=EnvironmentFact.Side(side).label,
             lines=tuple(
                 ChangeLine(change.before, change.after, _where(change))
-                for change in found[:MOST_CHANGES]
+                for change in result[:MOST_CHANGES]
             ),
-            more=max(0, len(found) - MOST_CHANGES),
+            more=max(0, len(result) - MOST_CHANGES),
         )
-        for (side, name), found in by_fact.items()
+        for (side, name), result in by_fact.items()
     ]
 
 

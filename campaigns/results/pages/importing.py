@@ -68,15 +68,15 @@ class ImportForm(forms.Form):
 
     def clean_facts(self) -> dict[str, str]:
         """Read one fact a line. Raise ValidationError that names the line."""
-        found = {}
+        result = {}
         for number, line in enumerate(self.cleaned_data["facts"].splitlines(), start=1):
             name, separator, value = (part.strip() for part in line.partition("="))
             if not line.strip():
                 continue
             if not (separator and name and value) or len(name) > 100:
                 raise forms.ValidationError(f"Line {number} is not written as name = value.")
-            found[name] = value
-        return found
+            result[name] = value
+        return result
 
     def clean_mapping(self) -> dict[str, Any]:
         """Read a JSON object. Raise ValidationError."""
@@ -146,7 +146,7 @@ def import_preview(request: HttpRequest) -> HttpResponse:
     if not problems and file is not None:
         if not form.is_valid():
             context["problems"] = [
-                f"{name}: {' '.join(map(str, words))}" for name, words in form.errors.items()
+                f"{name}: {' '.join(map(str, labels))}" for name, labels in form.errors.items()
             ]
         elif (file.size or 0) > waiting.READ_AT_ONCE:
             context["large"] = True
@@ -162,9 +162,9 @@ def import_preview(request: HttpRequest) -> HttpResponse:
 @takes(Right.SEE, Submission)
 def import_wait(request: HttpRequest, pk: int) -> HttpResponse:
     """How far a large file is; leads to its campaign as soon as there is one."""
-    kept = get_object_or_404(Submission.objects.exclude(filename=""), pk=pk)
-    if kept.state == Submission.State.STORED:
-        address = reverse("campaign", args=[kept.campaign_id])
+    submission = get_object_or_404(Submission.objects.exclude(filename=""), pk=pk)
+    if submission.state == Submission.State.STORED:
+        address = reverse("campaign", args=[submission.campaign_id])
         if "HX-Request" in request.headers:
             return HttpResponse(headers={"HX-Redirect": address})
         return redirect(address)
@@ -172,7 +172,7 @@ def import_wait(request: HttpRequest, pk: int) -> HttpResponse:
     return render(
         request,
         "results/imports/_waiting.html" if part else "results/imports/wait.html",
-        {"kept": kept},
+        {"kept": submission},
     )
 
 
@@ -190,11 +190,11 @@ def _imported(request: HttpRequest, file: UploadedFile, about: About) -> HttpRes
     user, content = user_of(request), _content(file)
     team = team_for(user, request.POST.get("team"))
     if (file.size or 0) > waiting.READ_AT_ONCE:
-        kept = waiting.keep(content, about, user, team)
-        if isinstance(kept, Submission):
+        submission = waiting.keep(content, about, user, team)
+        if isinstance(submission, Submission):
             work_waits.send(sender=None)
-            return redirect("import-wait", kept.pk)
-        received = kept
+            return redirect("import-wait", submission.pk)
+        received = submission
     else:
         with transaction.atomic():
             received = import_file(content, about, user, team)
@@ -247,8 +247,8 @@ def _words(problem: BadFile | Invalid) -> list[str]:
         return [f"{where}: {what}" if where else what for where, what in problem.problems]
     return [
         f"{path.replace('_', ' ')}: {message}" if path else message
-        for path, found in problem.errors.items()
-        for message in found
+        for path, result in problem.errors.items()
+        for message in result
     ]
 
 

@@ -70,8 +70,8 @@ def storage_rule(request: HttpRequest, pk: int) -> HttpResponse:
     except (Invalid, Changed) as error:
         changed = error if isinstance(error, Changed) else None
         return _storage(request, Refused(pk, archive.RetentionForm(request.POST), changed))
-    kept = f"for {kept_days} days" if kept_days else "for ever"
-    messages.success(request, f"{team} keeps raw samples {kept}.")
+    stored = f"for {kept_days} days" if kept_days else "for ever"
+    messages.success(request, f"{team} keeps raw samples {stored}.")
     return redirect("storage")
 
 
@@ -80,8 +80,8 @@ def storage_rule(request: HttpRequest, pk: int) -> HttpResponse:
 def target_end(request: HttpRequest, pk: int) -> HttpResponse:
     """What depends on a target, before it is retired or deleted."""
     target = target_of(request, pk, Right.OPERATE)
-    found = dependants_of(target)
-    return render(request, "targets/end.html", {"target": target, "dependants": found})
+    dependants = dependants_of(target)
+    return render(request, "targets/end.html", {"target": target, "dependants": dependants})
 
 
 @require_POST

@@ -52,13 +52,13 @@ def read(
 
 
 def _detected(head: bytes, filename: str) -> str:
-    found = detect(head, filename)
-    if not found:
+    result = detect(head, filename)
+    if not result:
         known = ", ".join(all_readers())
         refuse("", f"The file looks like none of the known formats ({known}); name its format.")
-    if len(found) > 1:
-        refuse("", f"The file could be {' or '.join(found)}; name its format.")
-    return found[0]
+    if len(result) > 1:
+        refuse("", f"The file could be {' or '.join(result)}; name its format.")
+    return result[0]
 
 
 __all__ = ["BadFile", "Read", "all_readers", "detect", "read"]

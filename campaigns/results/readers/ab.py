@@ -39,12 +39,12 @@ class Ab:
             common.failed_share("aggregated"),
             common.transfer("rounded"),
         )
-        found = []
+        result = []
         for begin, block, where in outputs(source.text(), BEGIN):
             builder.fact("ab", begin[1])
-            found.append((_fields(block, where), block, where))
-        levels, shared = varying([_levels(fields) for fields, _, _ in found])
-        for (fields, block, where), differing in zip(found, levels, strict=True):
+            result.append((_fields(block, where), block, where))
+        levels, shared = varying([_levels(fields) for fields, _, _ in result])
+        for (fields, block, where), differing in zip(result, levels, strict=True):
             _run(builder, fields, block, where, differing)
         for name, value in shared.items():
             builder.note(name, value)
@@ -66,9 +66,9 @@ def _fields(block: str, where: str) -> dict[str, str]:
         fields.setdefault(key, value.strip())
     if any(key not in fields for key in NEEDED):
         problem = PROBLEM.search(block)
-        said = f" ab says: {problem[0].strip()[-300:]}." if problem else ""
+        text = f" ab says: {problem[0].strip()[-300:]}." if problem else ""
         refuse(
-            where, f"The output of this run is not whole; ab prints up to its percentiles.{said}"
+            where, f"The output of this run is not whole; ab prints up to its percentiles.{text}"
         )
     return fields
 

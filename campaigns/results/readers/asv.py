@@ -46,25 +46,25 @@ class Asv:
         """Read the results of every file."""
         builder = Builder(self.name, self.label, work=("benchmark",))
         builder.declare(TIME, MEMORY, TRACKED)
-        given = documents(source.text(), nan=True)
-        files = [each for each in given if "result_columns" in each]
+        provided = documents(source.text(), nan=True)
+        files = [each for each in provided if "result_columns" in each]
         if not files:
             refuse(
                 "",
                 "There is no file of results here, only benchmarks.json; add results/MACHINE/*.json.",
             )
-        names = _parameter_names([each for each in given if "result_columns" not in each])
+        names = _parameter_names([each for each in provided if "result_columns" not in each])
         runs = (run for file in files for run in _results(builder, file, names))
-        found = list(islice(runs, MOST_VALUES + 1))
-        if len(found) > MOST_VALUES:
+        results = list(islice(runs, MOST_VALUES + 1))
+        if len(results) > MOST_VALUES:
             refuse("", f"The files have more than {MOST_VALUES:,} results; split them.")
-        levels, shared = varying([each for each, _, _ in found])
-        for (_, values, about), differing in zip(found, levels, strict=True):
+        levels, shared = varying([each for each, _, _ in results])
+        for (_, values, about), differing in zip(results, levels, strict=True):
             began, reason = about
             builder.run(differing, values, reason=reason, started_at=instant_at(began))
         for name, value in shared.items():
             (builder.fact if name == "machine" else builder.note)(name, value)
-        if TRACKED.name in {name for _, values, _ in found for name in values}:
+        if TRACKED.name in {name for _, values, _ in results for name in values}:
             builder.drop(
                 "What a track_ benchmark returns has no unit and no direction: it is not judged."
             )
@@ -139,13 +139,13 @@ def _cells(
     benchmark: str, fields: dict[str, Node], names: dict[str, list[str]]
 ) -> list[dict[str, Scalar]]:
     """Levels of each result: asv lists results in the order of the product of the parameters."""
-    given = fields.get("params")
-    parameters = [each.elements() for each in given.elements()] if given is not None else []
+    value = fields.get("params")
+    parameters = [each.elements() for each in value.elements()] if value is not None else []
     count = 1
     for each in parameters:
         count *= len(each)
-    if count > MOST_COMBINATIONS and given is not None:
-        refuse(given.path, f"{benchmark[:80]} has more than {MOST_COMBINATIONS:,} combinations.")
+    if count > MOST_COMBINATIONS and value is not None:
+        refuse(value.path, f"{benchmark[:80]} has more than {MOST_COMBINATIONS:,} combinations.")
     known = names.get(benchmark, [])
     labels = [
         known[place] if place < len(known) and known[place] else f"parameter {place + 1}"

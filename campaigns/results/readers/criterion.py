@@ -66,22 +66,22 @@ class Criterion:
         )
 
 
-def _kept(builder: Builder, given: list[Node]) -> None:
+def _kept(builder: Builder, provided: list[Node]) -> None:
     """benchmark.json names what follows: estimates.json, sample.json, and others that are not read."""
-    found: list[tuple[dict[str, Scalar], dict[str, Node]]] = []
-    for each in given:
+    result: list[tuple[dict[str, Scalar], dict[str, Node]]] = []
+    for each in provided:
         if "group_id" in each:
-            found.append((_levels(each), {}))
-        elif not found:
+            result.append((_levels(each), {}))
+        elif not result:
             refuse(
                 each.path, "Begin with benchmark.json, which names the benchmark: sort the files."
             )
         elif "mean" in each:
-            found[-1][1]["estimates"] = each
+            result[-1][1]["estimates"] = each
         elif "iters" in each:
-            found[-1][1]["sample"] = each
-    levels, shared = varying([about for about, _ in found])
-    for (about, files), differing in zip(found, levels, strict=True):
+            result[-1][1]["sample"] = each
+    levels, shared = varying([about for about, _ in result])
+    for (about, files), differing in zip(result, levels, strict=True):
         if "estimates" not in files:
             refuse(
                 "",
@@ -109,7 +109,7 @@ def _levels(benchmark: Node) -> dict[str, Scalar]:
 
 def _printed(builder: Builder, text: str) -> None:
     """The name is before `time:`, or on the line above where it is long."""
-    found: list[tuple[str, float]] = []
+    result: list[tuple[str, float]] = []
     above = ""
     for place, line in enumerate(text.split("\n"), 1):
         time, name, above = TIME.match(line), above, line
@@ -122,9 +122,9 @@ def _printed(builder: Builder, text: str) -> None:
         number, unit = number_of(bounds[3]), bounds[4]
         if number is None or number < 0 or unit not in SECONDS:
             refuse(where, f"“{bounds[3]} {unit}” is no time in {', '.join(SECONDS)}.")
-        found.append((name, number * SECONDS[unit]))
-    several = len({name for name, _ in found}) > 1
-    for name, seconds in found:
+        result.append((name, number * SECONDS[unit]))
+    several = len({name for name, _ in result}) > 1
+    for name, seconds in result:
         builder.run({"benchmark": name} if several else {}, {PRINTED.name: seconds})
     builder.drop(
         "Criterion rounds what it prints to five digits; its files below target/criterion hold all of them, "

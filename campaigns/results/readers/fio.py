@@ -81,16 +81,16 @@ class Fio:
 
 def _last_reports(builder: Builder, outputs: list[Node]) -> list[Node]:
     """Leave out what --status-interval writes before the end: each report counts from the beginning."""
-    kept: list[tuple[Node, tuple[list[str], float, float]]] = []
+    stored: list[tuple[Node, tuple[list[str], float, float]]] = []
     for output in outputs:
         about = names, began, runtime = _timing(output)
-        if kept:
-            before = kept[-1][1]
+        if stored:
+            before = stored[-1][1]
             if before[0] == names and abs(before[1] - began) < SAME_BEGIN and before[2] < runtime:
-                kept.pop()
+                stored.pop()
                 builder.drop("Reports before the end (--status-interval) are left out.")
-        kept.append((output, about))
-    return [output for output, _ in kept]
+        stored.append((output, about))
+    return [output for output, _ in stored]
 
 
 def _timing(output: Node) -> tuple[list[str], float, float]:
@@ -109,8 +109,8 @@ class _Job:
         self.output, self.name, self.parts = output, name, parts
         chosen: dict[str, Scalar] = {}
         for options in (output.get("global options"), parts[0].get("job options")):
-            given = dict(options.items()) if options is not None else {}
-            chosen |= {SAME.get(key, key): given[key].text() for key in SETTINGS if key in given}
+            value = dict(options.items()) if options is not None else {}
+            chosen |= {SAME.get(key, key): value[key].text() for key in SETTINGS if key in value}
         self.settings = chosen
 
 
@@ -125,7 +125,7 @@ def _jobs(output: Node) -> Iterator[_Job]:
 
 def _metrics(direction: str) -> list[ReadMetric]:
     label = direction.capitalize()
-    found = [
+    results = [
         ReadMetric(
             f"{direction}_iops", f"{label} operations per second", "1/s", False, "aggregated"
         ),
@@ -135,7 +135,7 @@ def _metrics(direction: str) -> list[ReadMetric]:
         ),
     ]
     for kind, of in PERCENTILES_OF.items():
-        found += [
+        results += [
             ReadMetric(
                 _percentile(direction, of, number),
                 f"{label} {of}, {number:g}th percentile",
@@ -146,7 +146,7 @@ def _metrics(direction: str) -> list[ReadMetric]:
             )
             for number in PERCENTILES.values()
         ]
-    return found
+    return results
 
 
 def _percentile(direction: str, of: str, number: float) -> str:

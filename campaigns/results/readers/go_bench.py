@@ -72,10 +72,10 @@ class GoBench:
         """Read every line of every output in the file."""
         builder = Builder(self.name, self.label, work=("package", "benchmark"))
         text = _text(source.text())
-        found = _lines(text)
-        counts = {_processors(line.name) for line in found if not line.reason}
-        levels, shared = varying(_levels(line, several=len(counts) > 1) for line in found)
-        for line, differing in zip(found, levels, strict=True):
+        result = _lines(text)
+        counts = {_processors(line.name) for line in result if not line.reason}
+        levels, shared = varying(_levels(line, several=len(counts) > 1) for line in result)
+        for line, differing in zip(result, levels, strict=True):
             _run(builder, line, differing)
         for name, value in shared.items():
             (builder.fact if name in FACTS else builder.note)(name, value)
@@ -110,7 +110,7 @@ def _text(text: str) -> str:
 
 
 def _lines(text: str) -> list[_Line]:
-    found: list[_Line] = []
+    results: list[_Line] = []
     about: dict[str, str] = {}
     lines = text.replace("\r\n", "\n").split("\n")
     for number, line in enumerate(lines, 1):
@@ -123,19 +123,21 @@ def _lines(text: str) -> list[_Line]:
                     f"More than {MOST_SETTINGS} settings, lines “key: value”; leave lines of logs out.",
                 )
         elif result := RESULT.fullmatch(line):
-            found.append(_Line(where, result[1], about, int(result[2]), result[3].strip()))
+            results.append(_Line(where, result[1], about, int(result[2]), result[3].strip()))
         elif failed := FAILED.match(line):
             below = (
                 lines[number].strip() if number < len(lines) and lines[number][:1].isspace() else ""
             )
-            found.append(_Line(where, failed[1], about, reason=below or "the benchmark failed"))
-        if len(found) > MOST_VALUES:
+            results.append(_Line(where, failed[1], about, reason=below or "the benchmark failed"))
+        if len(results) > MOST_VALUES:
             refuse(where, f"More than {MOST_VALUES:,} benchmarks; split the file.")
-        if found and found[-1].name.count("/") > MOST_PARTS:
-            refuse(found[-1].where, f"The name of the benchmark has more than {MOST_PARTS} parts.")
-    names = {line.name for line in found}
+        if results and results[-1].name.count("/") > MOST_PARTS:
+            refuse(
+                results[-1].where, f"The name of the benchmark has more than {MOST_PARTS} parts."
+            )
+    names = {line.name for line in results}
     parents = {name[:place] for name in names for place in _slashes(name)}
-    return [line for line in found if not (line.reason and line.name in parents)]
+    return [line for line in results if not (line.reason and line.name in parents)]
 
 
 def _slashes(name: str) -> list[int]:
@@ -144,8 +146,8 @@ def _slashes(name: str) -> list[int]:
 
 def _processors(name: str) -> int:
     """What a name ends with, unless it is 1."""
-    found = PROCESSORS.fullmatch(name)
-    return int(found[2]) if found else 1
+    match = PROCESSORS.fullmatch(name)
+    return int(match[2]) if match else 1
 
 
 def _levels(line: _Line, *, several: bool) -> dict[str, Scalar]:

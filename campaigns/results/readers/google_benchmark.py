@@ -53,20 +53,20 @@ class GoogleBenchmark:
         builder = Builder(self.name, self.label, work=("benchmark",))
         builder.declare(*TIMES.values(), *RATES.values())
         outputs = documents(source.text())
-        found = [
+        results = [
             (each, context)
             for output in outputs
             for context in [_context(output)]
             for each in output.at("benchmarks").elements()
         ]
-        chosen = [pair for pair in found if _kind(pair[0]) == "iteration"]
+        chosen = [pair for pair in results if _kind(pair[0]) == "iteration"]
         if not chosen:
-            chosen = [pair for pair in found if _kind(pair[0]) == "mean"]
+            chosen = [pair for pair in results if _kind(pair[0]) == "mean"]
             builder.drop(
                 "The file has no repetitions: each benchmark is one run with its mean. Measure again without "
                 "--benchmark_report_aggregates_only."
             )
-        elif len(chosen) < len(found):
+        elif len(chosen) < len(results):
             builder.drop("Means, medians and deviations are left out: they are those of the runs.")
         levels, shared = varying({**context, **_levels(each)} for each, context in chosen)
         for (each, _), differing in zip(chosen, levels, strict=True):
@@ -153,10 +153,10 @@ def _run(builder: Builder, benchmark: Node, levels: dict[str, Scalar]) -> None:
 def _context(output: Node) -> dict[str, Scalar]:
     """What tells outputs apart that were put together: host, executable, and --benchmark_context."""
     context = output.get("context")
-    given = context.items() if context is not None else ()
+    provided = context.items() if context is not None else ()
     return {
         key.replace("_", " "): value.scalar()
-        for key, value in given
+        for key, value in provided
         if key not in (*FACTS, *VOLATILE)
     }
 

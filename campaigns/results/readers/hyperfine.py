@@ -67,13 +67,13 @@ def _all(builder: Builder, source: Source) -> list[str]:
     """Read every run from JSON; give the commands."""
     builder.declare(DURATION, MEMORY)
     results = [each for file in documents(source.text()) for each in file.at("results").elements()]
-    found = [(result.at("command").text(), _parameters(result)) for result in results]
-    for levels, result in zip(_levels(found), results, strict=True):
+    items = [(result.at("command").text(), _parameters(result)) for result in results]
+    for levels, result in zip(_levels(items), results, strict=True):
         _runs(builder, levels, result)
     builder.drop(
         "User and system time are left out: hyperfine gives only their means over all runs."
     )
-    return list(dict.fromkeys(command for command, _ in found))
+    return list(dict.fromkeys(command for command, _ in items))
 
 
 def _summaries(builder: Builder, source: Source) -> list[str]:
@@ -84,7 +84,7 @@ def _summaries(builder: Builder, source: Source) -> list[str]:
     lines = rows(source, most=MOST_VALUES)
     table = Table(next(lines, ("", [""]))[1])
     records = [(where, table.record(where, fields)) for where, fields in lines]
-    found: list[tuple[str, dict[str, Scalar]]] = [
+    result: list[tuple[str, dict[str, Scalar]]] = [
         (
             record["command"],
             {
@@ -95,7 +95,7 @@ def _summaries(builder: Builder, source: Source) -> list[str]:
         )
         for _, record in records
     ]
-    for levels, (where, record) in zip(_levels(found), records, strict=True):
+    for levels, (where, record) in zip(_levels(result), records, strict=True):
         values = {
             name: number(record, column, where)
             for column, (name, _) in SUMMARY.items()
@@ -106,7 +106,7 @@ def _summaries(builder: Builder, source: Source) -> list[str]:
         "CSV holds no single times and no exit codes: each command is one run with its summary. "
         "Export with --export-json, which has both."
     )
-    return list(dict.fromkeys(command for command, _ in found))
+    return list(dict.fromkeys(command for command, _ in result))
 
 
 def _parameters(result: Node) -> dict[str, Scalar]:
@@ -138,12 +138,12 @@ def _runs(builder: Builder, levels: dict[str, Scalar], result: Node) -> None:
 
 
 def _matching(result: Node, key: str, length: int) -> list[Node] | None:
-    found = result.get(key)
-    if found is None:
+    outcome = result.get(key)
+    if outcome is None:
         return None
-    elements = found.elements()
+    elements = outcome.elements()
     if len(elements) != length:
-        refuse(found.path, f"There are {len(elements)} elements for {length} times.")
+        refuse(outcome.path, f"There are {len(elements)} elements for {length} times.")
     return elements
 
 
@@ -156,15 +156,15 @@ def _reason(code: Node) -> str:
 
 def _levels(results: list[tuple[str, dict[str, Scalar]]]) -> list[dict[str, Scalar]]:
     """Parameters; and the command, where the same parameters are there more than once."""
-    found = [parameters for _, parameters in results]
+    items = [parameters for _, parameters in results]
     different = {(command, repr(parameters)) for command, parameters in results}
-    if max(Counter(key for _, key in different).values(), default=1) == 1 and all(found):
-        return found
+    if max(Counter(key for _, key in different).values(), default=1) == 1 and all(items):
+        return items
     commands = [command for command, _ in results]
     templates = [_template(*pair) for pair in results]
-    pairs = {(template, repr(levels)) for template, levels in zip(templates, found, strict=True)}
+    pairs = {(template, repr(levels)) for template, levels in zip(templates, items, strict=True)}
     names = templates if len(pairs) == len(different) else commands
-    return [{"command": name, **levels} for name, levels in zip(names, found, strict=True)]
+    return [{"command": name, **levels} for name, levels in zip(names, items, strict=True)]
 
 
 def _template(command: str, levels: dict[str, Scalar]) -> str:

@@ -72,9 +72,9 @@ def _take(points: "_Points", line: Node, where: str) -> None:
         refuse(where, f"A line of type “{kind[:40]}”; k6 writes Metric and Point.")
     data = line.at("data")
     tags = data.get("tags")
-    found = {} if tags is None else dict(tags.items())
+    result = {} if tags is None else dict(tags.items())
     scenario, name = (
-        str(found[key].scalar()) if key in found else "" for key in ("scenario", "name")
+        str(result[key].scalar()) if key in result else "" for key in ("scenario", "name")
     )
     instant = data.at("time").text()
     points.add(
@@ -137,8 +137,8 @@ class _Points:
     def _instant(self, text: str) -> float | None:
         """Seconds since 1970, from any of the formats in which k6 writes time."""
         if not text.isascii() or not text.isdigit():
-            found = instant_of(text)
-            return found.timestamp() if found else None
+            result = instant_of(text)
+            return result.timestamp() if result else None
         self.coarse = self.coarse or len(text) == 10
         seconds = int(text[:30]) * PARTS_OF_A_SECOND.get(len(text), 1.0)
         return seconds if instant_at(seconds) else None

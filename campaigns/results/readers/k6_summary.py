@@ -58,11 +58,11 @@ class K6Summary:
 
 def _run(builder: Builder, document: Node) -> None:
     results = document.get("results")
-    found = _listed(results.at("metrics")) if results is not None else _named(document)
+    result = _listed(results.at("metrics")) if results is not None else _named(document)
     seconds = _duration(document)
     values: dict[str, float] = {}
     failed, total = 0, 0
-    for name, metric in found.items():
+    for name, metric in result.items():
         if "{" in name:
             builder.drop(
                 "Metrics of a part (with a tag in braces) are left out; the single samples "
@@ -79,7 +79,7 @@ def _run(builder: Builder, document: Node) -> None:
             values |= _values(builder, metric, seconds)
     if total:
         values[common.FAILED_SHARE] = failed / total
-    _about(builder, document, found)
+    _about(builder, document, result)
     ended = _ended(document)
     builder.run(
         {},
@@ -99,12 +99,12 @@ class _Metric:
         self.name, self.contains, self.values = name, contains, values
 
     def number(self, key: str) -> float | None:
-        found = self.values.get(key)
-        return found.number() if found is not None else None
+        result = self.values.get(key)
+        return result.number() if result is not None else None
 
     def count(self, key: str) -> int:
-        found = self.values.get(key)
-        return found.count() if found is not None else 0
+        result = self.values.get(key)
+        return result.count() if result is not None else 0
 
     def rate(self, name: str, seconds: float) -> dict[str, float]:
         """The rate, as it is there, or worked out from the count and the length of the test."""
@@ -116,21 +116,21 @@ class _Metric:
 
 def _named(document: Node) -> dict[str, _Metric]:
     """The older formats: an object of metrics, whose numbers are beside the type, or in it."""
-    found = {}
+    result = {}
     for name, node in document.at("metrics").items():
         contains = node.at("contains").text() if "contains" in node else _guessed(name)
-        found[name[:200]] = _Metric(name[:200], contains, node.get("values") or node)
-    return found
+        result[name[:200]] = _Metric(name[:200], contains, node.get("values") or node)
+    return result
 
 
 def _listed(nodes: Node) -> dict[str, _Metric]:
     """The machine-readable format: a list of metrics."""
-    found = {}
+    result = {}
     for node in nodes.elements():
         name = node.at("name").text()[:200]
         contains = node.at("contains").text() if "contains" in node else ""
-        found[name] = _Metric(name, contains, node.at("values"))
-    return found
+        result[name] = _Metric(name, contains, node.at("values"))
+    return result
 
 
 def _guessed(name: str) -> str:
@@ -192,8 +192,8 @@ def _own(name: str) -> str:
 
 
 def _percentile(key: str) -> str | None:
-    found = STATISTIC.fullmatch(key)
-    return f"p{found[1]}".replace(".", "_") if found else None
+    match = STATISTIC.fullmatch(key)
+    return f"p{match[1]}".replace(".", "_") if match else None
 
 
 def _declared() -> list[ReadMetric]:
@@ -221,14 +221,14 @@ def _ended(document: Node) -> datetime | None:
     return instant_of(generated.text()) if generated is not None else None
 
 
-def _about(builder: Builder, document: Node, found: dict[str, _Metric]) -> None:
+def _about(builder: Builder, document: Node, result: dict[str, _Metric]) -> None:
     metadata = document.get("metadata")
     if metadata is not None and "k6_version" in metadata:
         builder.fact("k6", metadata.at("k6_version").scalar())
     for name in ("vus", "vus_max"):
-        if name in found and (most := found[name].number("max")) is not None:
+        if name in result and (most := result[name].number("max")) is not None:
             builder.note(f"{name}, most", f"{most:g}")
-    checks = found.get("checks")
+    checks = result.get("checks")
     if checks is not None:
         builder.note("checks failed", checks.count("fails"))
     builder.drop("Checks, groups and thresholds are left out: they are no measurements.")

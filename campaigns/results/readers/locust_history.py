@@ -53,11 +53,11 @@ class LocustHistory:
             common.rate("aggregated"),
             common.failed_share("aggregated"),
         )
-        found = _lines(source)
-        single = {name: lines for name, lines in found.items() if name != TOTAL}
+        result = _lines(source)
+        single = {name: lines for name, lines in result.items() if name != TOTAL}
         steps = [
             (step, before, name if len(single) > 1 else "")
-            for name, lines in (single or found).items()
+            for name, lines in (single or result).items()
             for step, before in _with_before(_steps(lines))
         ]
         long = [
@@ -71,9 +71,9 @@ class LocustHistory:
         for step, before, request in long:
             _run(builder, step, before, request)
         if not long:
-            for name, lines in (single or found).items():
+            for name, lines in (single or result).items():
                 _whole(builder, lines, name if len(single) > 1 else "")
-        if single and TOTAL in found:
+        if single and TOTAL in result:
             builder.drop("The lines Aggregated are left out: they are the sum of the others.")
         builder.drop(
             f"Percentiles are those of the last {WINDOW_SECONDS} s of a step, rounded by Locust to "
@@ -91,14 +91,14 @@ def _lines(source: Source) -> dict[str, list[_Line]]:
     lines = rows(source, most=MOST_LINES)
     table = Table(next(lines, ("", [""]))[1])
     table.need(("Timestamp", "User Count", "Type", "Name", *NEEDED), "Locust writes it.")
-    found: dict[str, list[_Line]] = {}
+    result: dict[str, list[_Line]] = {}
     for where, fields in lines:
         record = table.record(where, fields)
         request = f"{record['Type']} {record['Name']}".strip()[:500]
-        found.setdefault(request, []).append(_line(record, where))
-        if len(found) > MOST_CELLS:
+        result.setdefault(request, []).append(_line(record, where))
+        if len(result) > MOST_CELLS:
             refuse(where, f"More than {MOST_CELLS} different requests; split the file.")
-    return found
+    return result
 
 
 def _line(record: dict[str, str], where: str) -> _Line:

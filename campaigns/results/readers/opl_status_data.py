@@ -32,8 +32,8 @@ class OplStatusData:
     def detects(self, head: bytes, filename: str) -> bool:
         """Its own keys, in one object."""
         keys = (b'"started"', b'"ended"', b'"results"', b'"parameters"')
-        found = sum(key in head for key in keys) + (b'"measurements"' in head)
-        return head.lstrip().startswith(b"{") and found >= 4
+        result = sum(key in head for key in keys) + (b'"measurements"' in head)
+        return head.lstrip().startswith(b"{") and result >= 4
 
     def read(self, source: Source, options: Options) -> Read:
         """Read the results, the parameters, and the means of what was monitored."""
@@ -145,12 +145,12 @@ def _reason(results: dict[str, Node], document: Node) -> str:
 
 
 def _instant(document: Node, key: str) -> datetime | None:
-    found = document.get(key)
-    if found is None:
+    result = document.get(key)
+    if result is None:
         return None
-    instant = instant_of(found.text())
+    instant = instant_of(result.text())
     if instant is None:
-        refuse(key, f"“{found.text()[:40]}” is no instant of the years 1990 to 2099.")
+        refuse(key, f"“{result.text()[:40]}” is no instant of the years 1990 to 2099.")
     return instant
 
 

@@ -88,8 +88,8 @@ class Pgbench:
 
 def _settings(kind: str, block: str) -> dict[str, str]:
     lines = dict(_pairs(block))
-    found = {name: lines[key] for key, name in FACTORS.items() if key in lines}
-    return {"transaction": kind.strip()} | found
+    result = {name: lines[key] for key, name in FACTORS.items() if key in lines}
+    return {"transaction": kind.strip()} | result
 
 
 def _pairs(block: str) -> list[tuple[str, str]]:
@@ -116,11 +116,11 @@ def _run(builder: Builder, kind: str, block: str, where: str, constant: dict[str
     for key, name in TIMES.items():
         if key in lines and lines[key].endswith(" ms"):
             values[name] = number_from_0(lines[key].removesuffix(" ms"), where) / 1000
-    for found in TPS.finditer(block):
-        if found[2] in WITHOUT:
-            values["tps"] = number_from_0(found[1], where)
-        elif found[2] in WITH:
-            values["tps_with_connecting"] = number_from_0(found[1], where)
+    for match in TPS.finditer(block):
+        if match[2] in WITHOUT:
+            values["tps"] = number_from_0(match[1], where)
+        elif match[2] in WITH:
+            values["tps_with_connecting"] = number_from_0(match[1], where)
     if not values.keys() & {"tps", "tps_with_connecting"}:
         refuse(where, "There is no line “tps = …” for this run; the output is not whole.")
     done = _count(lines.get("number of transactions actually processed", ""), where)
@@ -134,10 +134,10 @@ def _run(builder: Builder, kind: str, block: str, where: str, constant: dict[str
 
 
 def _count(text: str, where: str) -> int:
-    found = re.match(r"(\d{1,15})(?!\d)", text, re.ASCII)
-    if found is None:
+    matched = re.match(r"(\d{1,15})(?!\d)", text, re.ASCII)
+    if matched is None:
         refuse(where, f"“{text[:40]}” is no number of transactions.")
-    return int(found[1])
+    return int(matched[1])
 
 
 reader = Pgbench()

@@ -55,9 +55,9 @@ class Pyperf:
         """Read the benchmarks of every suite in the file."""
         builder = Builder(self.name, self.label, work=("benchmark",))
         builder.declare(*UNITS.values(), MEMORY)
-        found = [pair for suite in documents(source.text()) for pair in _benchmarks(suite)]
-        levels, shared = varying([_levels(about) for _, about in found])
-        for (benchmark, about), differing in zip(found, levels, strict=True):
+        results = [pair for suite in documents(source.text()) for pair in _benchmarks(suite)]
+        levels, shared = varying([_levels(about) for _, about in results])
+        for (benchmark, about), differing in zip(results, levels, strict=True):
             _runs(builder, benchmark, about, differing)
             for key in FACTS:
                 if key in about:

@@ -51,15 +51,17 @@ class SatperfLog:
         """Read every line."""
         builder = Builder(self.name, self.label, work=("test",))
         builder.declare(*METRICS)
-        found = [(where, _parts(fields, where)) for where, fields in rows(source, most=MOST_VALUES)]
-        tests = {_test(parts["log"])[0] for _, parts in found}
-        counted = any(_test(parts["log"])[1] is not None for _, parts in found)
-        for where, parts in found:
+        results = [
+            (where, _parts(fields, where)) for where, fields in rows(source, most=MOST_VALUES)
+        ]
+        tests = {_test(parts["log"])[0] for _, parts in results}
+        counted = any(_test(parts["log"])[1] is not None for _, parts in results)
+        for where, parts in results:
             _run(builder, parts, where, several=len(tests) > 1, counted=counted)
-        markers = list(dict.fromkeys(parts["run"] for _, parts in found))
+        markers = list(dict.fromkeys(parts["run"] for _, parts in results))
         builder.note("runs", "; ".join(markers[:20]))
         for name in ("katello", "satellite"):
-            versions = list(dict.fromkeys(parts[name] for _, parts in found if parts[name]))
+            versions = list(dict.fromkeys(parts[name] for _, parts in results if parts[name]))
             builder.fact(name, "; ".join(versions[:10]))
         builder.drop("Commands and names of logs are left out, apart from the test's name.")
         return builder.build(
@@ -84,10 +86,10 @@ def _parts(fields: list[str], where: str) -> dict[str, str]:
 def _test(log: str) -> tuple[str, int | None]:
     """Take the number out of the name of a log: 50-concurrent-exec-40.log is 40 at once."""
     name = re.sub(r"\.(log|json)$", "", log.rpartition("/")[2][:300]).strip() or "unnamed"
-    found = LEVEL.fullmatch(name)
-    if found is None:
+    match = LEVEL.fullmatch(name)
+    if match is None:
         return clean(name), None
-    return clean(found["before"] + (found["after"] or "")), int(found["number"])
+    return clean(match["before"] + (match["after"] or "")), int(match["number"])
 
 
 def _run(
@@ -147,10 +149,10 @@ def _instant(text: str, name: str, where: str) -> datetime | None:
     if not text.strip():
         return None
     seconds = number_of(text)
-    found = instant_at(seconds) if seconds is not None else instant_of(text)
-    if found is None:
+    result = instant_at(seconds) if seconds is not None else instant_of(text)
+    if result is None:
         refuse(where, f"The {name} “{text[:40]}” is no instant of the years 1990 to 2099.")
-    return found
+    return result
 
 
 reader = SatperfLog()

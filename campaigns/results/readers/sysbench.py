@@ -94,13 +94,13 @@ class Sysbench:
             *common.latency("rounded"),
             common.failed_share("aggregated"),
         )
-        found = []
+        result = []
         for begin, block, where in outputs(source.text().replace("\r\n", "\n"), BEGIN):
             builder.fact("sysbench", begin[1])
-            found.append((_settings(block, where), block, where))
-        levels, shared = varying([settings for settings, _, _ in found])
-        factors = _factors([settings for settings, _, _ in found])
-        for (_, block, where), differing in zip(found, levels, strict=True):
+            result.append((_settings(block, where), block, where))
+        levels, shared = varying([settings for settings, _, _ in result])
+        factors = _factors([settings for settings, _, _ in result])
+        for (_, block, where), differing in zip(result, levels, strict=True):
             _run(
                 builder,
                 block,
@@ -109,7 +109,7 @@ class Sysbench:
             )
         for name, value in shared.items():
             builder.note(name, value)
-        if any(settings["test"] == UNNAMED for settings, _, _ in found):
+        if any(settings["test"] == UNNAMED for settings, _, _ in result):
             builder.drop(
                 "sysbench does not print the name of the tests threads and mutex: import their outputs apart."
             )
@@ -127,15 +127,15 @@ class Sysbench:
 
 def _settings(block: str, where: str) -> dict[str, Scalar]:
     head = block.partition("Threads started!")[0]
-    given = dict(OPTIONS.findall(head))
-    if THREADS not in given:
+    value = dict(OPTIONS.findall(head))
+    if THREADS not in value:
         refuse(where, "The output of this run is not whole: it does not say the number of threads.")
     settings: dict[str, Scalar] = {
-        name: given[key].strip() for key, name in SETTINGS.items() if key in given
+        name: value[key].strip() for key, name in SETTINGS.items() if key in value
     }
     for name, pattern in FILE_SETTINGS.items():
-        if found := pattern.search(head):
-            settings[name] = found[1]
+        if match := pattern.search(head):
+            settings[name] = match[1]
     kind = next((test for mark, test in TESTS.items() if mark in block), "")
     return {"test": kind or UNNAMED, **settings}
 
@@ -152,14 +152,15 @@ def _run(builder: Builder, block: str, where: str, levels: dict[str, Scalar]) ->
     events, seconds = EVENTS.search(block), SECONDS.search(block)
     if not (events and seconds and "Threads fairness:" in block):
         fatal = FATAL.search(block)
-        said = f" It says: {fatal[1].strip()}." if fatal else ""
+        message = f" It says: {fatal[1].strip()}." if fatal else ""
         refuse(
-            where, f"The output of this run is not whole; sysbench prints up to its fairness.{said}"
+            where,
+            f"The output of this run is not whole; sysbench prints up to its fairness.{message}",
         )
     values: dict[str, float] = {}
     for name, _, _, pattern, factor in FIGURES:
-        if found := re.search(rf"^ {{0,9}}(?:\S{{1,20}} )?{pattern}", block, re.MULTILINE):
-            values[name] = number_from_0(found[1], where) * factor
+        if match := re.search(rf"^ {{0,9}}(?:\S{{1,20}} )?{pattern}", block, re.MULTILINE):
+            values[name] = number_from_0(match[1], where) * factor
     done, span = int(events[1]), number_from_0(seconds[1], where)
     if span:
         values[EVENT_RATE] = done / span

@@ -75,13 +75,13 @@ def _run(builder: Builder, block: str, where: str, url: str) -> None:
         common.MEAN: _quantity(mean[1], SECONDS, where),
         common.RATE: _quantity(rate[1], {"": 1.0}, where),
     }
-    for found in PERCENTILE.finditer(block):
-        values[common.percentile(int(found[1]))] = _quantity(found[2], SECONDS, where)
+    for match in PERCENTILE.finditer(block):
+        values[common.percentile(int(match[1]))] = _quantity(match[2], SECONDS, where)
     if transfer := TRANSFER.search(block):
         values[common.TRANSFER] = _quantity(transfer[1], BYTES, where)
     answered = int(total[1])
-    wrong = sum(int(found[1]) for found in STATUS.finditer(block))
-    broken = sum(sum(map(int, found.groups())) for found in SOCKETS.finditer(block))
+    wrong = sum(int(match[1]) for match in STATUS.finditer(block))
+    broken = sum(sum(map(int, match.groups())) for match in SOCKETS.finditer(block))
     if wrong > answered:
         refuse(where, f"{wrong} wrong responses of {answered} requests; the output is damaged.")
     if answered + broken:
@@ -96,11 +96,11 @@ def _run(builder: Builder, block: str, where: str, url: str) -> None:
 
 
 def _quantity(text: str, units: dict[str, float], where: str) -> float:
-    found = QUANTITY.fullmatch(text)
-    number = number_of(found[1]) if found else None
-    if found is None or number is None or found[2] not in units:
+    match = QUANTITY.fullmatch(text)
+    number = number_of(match[1]) if match else None
+    if match is None or number is None or match[2] not in units:
         refuse(where, f"“{text[:40]}” is no number with one of the units {', '.join(units)}.")
-    return number * units[found[2]]
+    return number * units[match[2]]
 
 
 reader = Wrk()

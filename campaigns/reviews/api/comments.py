@@ -90,8 +90,8 @@ class WrittenOutput(ThreadOutput):
 
     def get_warnings(self, thread: Thread) -> list[str]:
         """What whoever wrote should know."""
-        found: Any = self.context.get("warnings", [])
-        return list(found)
+        result: Any = self.context.get("warnings", [])
+        return list(result)
 
 
 class InboxOutput(Selectable):
@@ -153,8 +153,8 @@ class ConclusionThreads(TalkApi):
     def post(self, request: Request, pk: int) -> Response:
         """Begin one on the conclusion."""
         place = talk.place_on(get_object_or_404(Conclusion, pk=pk))
-        said = talk.begin(place, self.read(CommentInput)["text"], self.user)
-        return self.written(said, status.HTTP_201_CREATED)
+        comment = talk.begin(place, self.read(CommentInput)["text"], self.user)
+        return self.written(comment, status.HTTP_201_CREATED)
 
 
 class OneThread(TalkApi):
@@ -179,8 +179,8 @@ class Answer(TalkApi):
     def post(self, request: Request, pk: int) -> Response:
         """Answer in a thread."""
         thread = get_object_or_404(Thread, pk=pk)
-        said = talk.reply(thread, self.read(CommentInput)["text"], self.user)
-        return self.written(said, status.HTTP_201_CREATED)
+        comment = talk.reply(thread, self.read(CommentInput)["text"], self.user)
+        return self.written(comment, status.HTTP_201_CREATED)
 
 
 class Resolve(TalkApi):
@@ -218,18 +218,18 @@ class OneComment(TalkApi):
     @operation("edit_comment", TAG, body=CommentInput, answer=WrittenOutput)
     def patch(self, request: Request, pk: int) -> Response:
         """Change one's own comment; it then says so."""
-        found = get_object_or_404(Comment, pk=pk)
+        comment = get_object_or_404(Comment, pk=pk)
         text = self.read(CommentInput)["text"]
-        with self.unchanged(found, talk.revised):
-            said = talk.edit(found, text, self.user)
+        with self.unchanged(comment, talk.revised):
+            said = talk.edit(comment, text, self.user)
         return self.written(said)
 
     @operation("delete_comment", TAG)
     def delete(self, request: Request, pk: int) -> Response:
         """Take the text of one's own comment away; its place stays."""
-        found = get_object_or_404(Comment, pk=pk)
-        with self.unchanged(found, talk.revised):
-            talk.delete(found, self.user)
+        comment = get_object_or_404(Comment, pk=pk)
+        with self.unchanged(comment, talk.revised):
+            talk.delete(comment, self.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -239,5 +239,5 @@ class Inbox(Api):
     @operation("list_inbox", "talk", answer=InboxOutput, whole=True)
     def get(self, request: Request) -> Response:
         """What waits for you, the longest first; at most 200."""
-        found = [told(each) for each in waiting(self.user)]
-        return self.whole([dict(InboxOutput(line).data) for line in found], InboxOutput)
+        results = [told(each) for each in waiting(self.user)]
+        return self.whole([dict(InboxOutput(line).data) for line in results], InboxOutput)

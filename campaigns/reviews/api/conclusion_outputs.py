@@ -151,7 +151,7 @@ class ConclusionDetail(ConclusionOutput):
         """As frozen when it was sent to review; of what may be edited, as it is now."""
         checks = checklist(row)
         missing = {check.key for check in without_word(row, checks)}
-        words = {word.check_name: word.text for word in row.words.all()}
+        texts = {word.check_name: word.text for word in row.words.all()}
         return [
             {
                 "name": check.key,
@@ -160,7 +160,7 @@ class ConclusionDetail(ConclusionOutput):
                 "state": check.state,
                 "number": check.number,
                 "words": check.words,
-                "word": words.get(check.key, ""),
+                "word": texts.get(check.key, ""),
                 "missing": check.key in missing,
             }
             for check in checks

@@ -191,8 +191,8 @@ class Send(ConclusionApi):
         names = dict.fromkeys(self.read(SendInput)["reviewers"])
         people = {user.get_username(): user for user in User.objects.filter(username__in=names)}
         if unknown := [name for name in names if name not in people]:
-            words = f"“{unknown[0][:150]}” cannot be asked; see possible_reviewers."
-            raise ValidationError({"reviewers": [words]})
+            text = f"“{unknown[0][:150]}” cannot be asked; see possible_reviewers."
+            raise ValidationError({"reviewers": [text]})
         return self.answer(send(pk, self.user, [people[name] for name in names]))
 
 
@@ -242,33 +242,33 @@ class CampaignBaseline(CampaignApi):
     def get(self, request: Request, pk: int) -> Response:
         """The accepted conclusion on an earlier campaign of the same template, or line of clones."""
         self.read_query(NoQuery)
-        told = _baseline(self, self.campaign(pk))
-        return Response(picked(told, selected(request, BaselineOutput)))
+        value = _baseline(self, self.campaign(pk))
+        return Response(picked(value, selected(request, BaselineOutput)))
 
 
 def _baseline(view: APIView, campaign: Campaign) -> dict[str, Any]:
     request: Any = view.request
-    found = baseline_of(campaign, request.user)
+    result = baseline_of(campaign, request.user)
     nothing = {"conclusion": None, "campaign": None, "kinship": "", "stands": False}
-    if found is None:
+    if result is None:
         why = "No accepted conclusion rests on an earlier campaign of its kin."
         return {**nothing, "reason": why, "comparison": None}
-    shown = ConclusionOutput(found.conclusion, context={"request": request}).data
-    told = {
+    shown = ConclusionOutput(result.conclusion, context={"request": request}).data
+    facts = {
         "conclusion": shown,
-        "campaign": found.campaign.pk,
-        "kinship": found.kinship,
-        "stands": found.stands,
+        "campaign": result.campaign.pk,
+        "kinship": result.kinship,
+        "stands": result.stands,
     }
-    if not found.stands:
-        why = f"It is {found.conclusion.get_state_display()}: {found.conclusion.reason}"
-        return {**told, "reason": why, "comparison": None}
-    compared = compare_with(found, campaign)
+    if not result.stands:
+        why = f"It is {result.conclusion.get_state_display()}: {result.conclusion.reason}"
+        return {**facts, "reason": why, "comparison": None}
+    compared = compare_with(result, campaign)
     if isinstance(compared, str):
-        return {**told, "reason": compared, "comparison": None}
+        return {**facts, "reason": compared, "comparison": None}
     # Loads scipy, which few requests need.
     from campaigns.findings.api.compared import told as written
 
-    keys = [found.campaign.pk, campaign.pk]
+    keys = [result.campaign.pk, campaign.pk]
     cells = Cell.objects.filter(campaign__in=keys).values_list("pk", "position")
-    return {**told, "reason": "", "comparison": written(compared, dict(cells), request)}
+    return {**facts, "reason": "", "comparison": written(compared, dict(cells), request)}

@@ -118,5 +118,5 @@ class RevokePublicLink(Api):
     def post(self, request: Request, pk: int, link: int) -> Response:
         """End a link at once, for good; its record stays."""
         rows = PublicLink.objects.select_related("made_by", "conclusion")
-        found = public_links.revoke_link(get_object_or_404(rows, pk=link, conclusion=pk))
-        return Response(self.shown(found, PublicLinkOutput))
+        result = public_links.revoke_link(get_object_or_404(rows, pk=link, conclusion=pk))
+        return Response(self.shown(result, PublicLinkOutput))

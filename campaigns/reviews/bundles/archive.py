@@ -75,12 +75,12 @@ class Archive:
 
     def digest(self, name: str) -> tuple[str, int]:
         """SHA-256 (hex) and size of a file. Raise Damaged where it cannot be read."""
-        found, size = sha256(), 0
+        result, size = sha256(), 0
         with self._open(name) as file:
             while data := _read(file, name):
-                found.update(data)
+                result.update(data)
                 size += len(data)
-        return found.hexdigest(), size
+        return result.hexdigest(), size
 
     def document(self, name: str) -> Any:
         """Read a file that is one JSON document. Raise Damaged."""

@@ -40,9 +40,9 @@ class Comparing:
         self.folder, self.exact, self.texts = folder, exact, texts
         self.numbers = 0
 
-    def definition(self, says: Any, gives: Mapping[str, Any]) -> Iterator[Difference]:
+    def definition(self, value: Any, gives: Mapping[str, Any]) -> Iterator[Difference]:
         """Compare the definition with the rows."""
-        for change in exactly(says, _as_json(gives)):
+        for change in exactly(value, _as_json(gives)):
             yield Difference(self.folder + DEFINITION, change.path, change.before, change.after)
 
     def findings(
@@ -69,24 +69,24 @@ class Comparing:
         for change, place in found:
             yield Difference(file, place, change.before, change.after)
 
-    def _changes(self, name: str, says: Any, gives: Any) -> list[Change]:
+    def _changes(self, name: str, value: Any, gives: Any) -> list[Change]:
         again = _as_json(gives)
         self.numbers += _numbers(again)
-        found = (
-            exactly({name: says}, {name: again})
+        result = (
+            exactly({name: value}, {name: again})
             if self.exact
-            else moved({name: says}, {name: again})
+            else moved({name: value}, {name: again})
         )
         if self.texts and self.exact:
-            return found
-        return [each for each in found if counts(each) or MISSING in (each.before, each.after)]
+            return result
+        return [each for each in result if counts(each) or MISSING in (each.before, each.after)]
 
     def _place(self, change: Change, name: str, result: Any) -> str:
-        found = OF_A_RUN.fullmatch(change.path)
-        if not found:
+        match = OF_A_RUN.fullmatch(change.path)
+        if not match:
             return change.path
         try:
-            run = result["cells"][int(found[2])]["runs"][int(found[3])]
+            run = result["cells"][int(match[2])]["runs"][int(match[3])]
         except (IndexError, KeyError):
             return change.path
         return f"{change.path} (run {run['position']})"

@@ -52,22 +52,22 @@ class Evidence:
         metrics = sorted(set(measured.values_list("metric", flat=True)) - self.recomputed.keys())
         attempts = Attempt.objects.filter(run__campaign=self.campaign)
         ended = attempts.filter(state__in=Attempt.WITH_VALUES).count()
-        found = []
+        result = []
         if self.recomputed:
-            found.append(
+            result.append(
                 f"computed again from raw samples of {self.with_samples} of "
                 f"{counted(ended, 'attempt')}: {', '.join(sorted(self.recomputed))}"
             )
         if metrics:
-            found.append(f"taken as read, since no raw samples give them: {', '.join(metrics)}")
+            result.append(f"taken as read, since no raw samples give them: {', '.join(metrics)}")
         if self.with_samples < ended:
             left = counted(ended - self.with_samples, "attempt")
-            found.append(f"taken as read: all values of {left} without raw samples")
-        found.append(
+            result.append(f"taken as read: all values of {left} without raw samples")
+        result.append(
             "taken as read: series, phases, proofs, settings in force, environment, the log, and of "
             "attempts CPU, bandwidth, reasons and instants"
         )
-        return found
+        return result
 
     def _counts(self, folder: str) -> Iterator[Difference]:
         every = Distribution.objects.filter(attempt__run__campaign=self.campaign)
@@ -121,15 +121,15 @@ def _total(encoded: bytes) -> int | str:
 
 def _step_that_differs(encoded: bytes, times: Iterable[int]) -> tuple[str, str] | None:
     """The first step of a histogram with another count than the samples give."""
-    says = histogram.counts_of(encoded)
+    value = histogram.counts_of(encoded)
     gives = histogram.counts_of(histogram.encode(times).encoded)
-    if np.array_equal(says.steps, gives.steps) and np.array_equal(says.counts, gives.counts):
+    if np.array_equal(value.steps, gives.steps) and np.array_equal(value.counts, gives.counts):
         return None
-    said, given = (
-        dict(zip(e.steps.tolist(), e.counts.tolist(), strict=True)) for e in (says, gives)
+    text, given = (
+        dict(zip(e.steps.tolist(), e.counts.tolist(), strict=True)) for e in (value, gives)
     )
-    step = min(s for s in {*said, *given} if said.get(s) != given.get(s))
-    return f"{said.get(step, 0)} in step {step}", f"{given.get(step, 0)}"
+    step = min(s for s in {*text, *given} if text.get(s) != given.get(s))
+    return f"{text.get(step, 0)} in step {step}", f"{given.get(step, 0)}"
 
 
 def _of(attempt: Attempt) -> str:

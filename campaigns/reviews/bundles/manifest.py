@@ -58,8 +58,8 @@ class Manifest:
 def arithmetic() -> dict[str, str]:
     """What decides about the last bits of a number beside the versions of libraries."""
     simd = np.show_config(mode="dicts")["SIMD Extensions"]
-    found = " ".join(sorted(simd.get("found", ())))
-    return {"machine": platform.machine(), "simd": found, "numpy": np.__version__}
+    result = " ".join(sorted(simd.get("found", ())))
+    return {"machine": platform.machine(), "simd": result, "numpy": np.__version__}
 
 
 def as_json(manifest: Manifest) -> dict[str, Any]:

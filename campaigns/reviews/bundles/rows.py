@@ -22,14 +22,14 @@ def as_objects(table: Table, campaign: Campaign) -> Iterator[dict[str, Any]]:
     rows = table.rows(campaign).order_by("pk").values_list(*names)
     unpacked = table.model is RawSamples
     for row in rows.iterator(chunk_size=table.chunk):
-        found = dict(zip(names, row, strict=True))
+        result = dict(zip(names, row, strict=True))
         for field in fields:
-            if isinstance(field, BinaryField) and found[field.attname] is not None:
-                data = bytes(found[field.attname])
-                found[field.attname] = (
+            if isinstance(field, BinaryField) and result[field.attname] is not None:
+                data = bytes(result[field.attname])
+                result[field.attname] = (
                     json.loads(zlib.decompress(data)) if unpacked else b64encode(data).decode()
                 )
-        yield json.loads(text_of(found))
+        yield json.loads(text_of(result))
 
 
 def text_of(value: Any) -> str:
@@ -43,20 +43,20 @@ class _Encoder(DjangoJSONEncoder):
         return value.isoformat() if hasattr(value, "utcoffset") else super().default(value)
 
 
-def as_row(table: Table, found: Any, place: str) -> Model:
+def as_row(table: Table, result: Any, place: str) -> Model:
     """Make a row again. Raise Damaged, naming place and field, where it is none."""
-    if not isinstance(found, dict):
+    if not isinstance(result, dict):
         raise Damaged(f"{place} is not an object.")
     fields = {field.attname: field for field in table.fields}
-    if unknown := sorted(found.keys() - fields.keys()):
+    if unknown := sorted(result.keys() - fields.keys()):
         raise Damaged(f"{place} has a field “{unknown[0]}” that this version does not know.")
     values: dict[str, Any] = {}
-    for name, value in found.items():
+    for name, value in result.items():
         try:
             values[name] = _column(table, fields[name], value)
         except (ValidationError, TypeError, ValueError, OverflowError) as error:
-            words = "; ".join(error.messages) if isinstance(error, ValidationError) else str(error)
-            raise Damaged(f"{place}: {name} cannot be {str(value)[:80]!r}: {words}") from None
+            text = "; ".join(error.messages) if isinstance(error, ValidationError) else str(error)
+            raise Damaged(f"{place}: {name} cannot be {str(value)[:80]!r}: {text}") from None
     return table.model(**values)
 
 

@@ -92,14 +92,14 @@ class Redactor:
             return self._named(text)
         text = redaction.redact(text)
         if self._in_texts:
-            text = self._in_texts.sub(lambda found: self._keys[found.group()], text)
+            text = self._in_texts.sub(lambda result: self._keys[result.group()], text)
         for pattern in PATTERNS:
             text = pattern.sub(redaction.REDACTED, text)
         return TOKEN.sub(self._unless_token, text) if len(text) >= 43 else text
 
-    def _unless_token(self, found: re.Match[str]) -> str:
-        known = encryption.token_hash(found.group()) in self._hashes
-        return redaction.REDACTED if known else found.group()
+    def _unless_token(self, match: re.Match[str]) -> str:
+        known = encryption.token_hash(match.group()) in self._hashes
+        return redaction.REDACTED if known else match.group()
 
 
 def _kept() -> Iterator[str]:

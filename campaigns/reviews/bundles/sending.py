@@ -37,8 +37,8 @@ def bundle_of_conclusion(conclusion: Conclusion, reports: Mapping[str, str]) -> 
     """Write every campaign that a conclusion rests on, what it says, and its reports. Raise NotReady."""
     evidence = list(conclusion.evidence.select_related("campaign"))
     campaigns = list({each.campaign_id: each.campaign for each in evidence}.values())
-    told = text_of(_conclusion(conclusion, evidence)) + "\n"
-    return bundle_of(campaigns, {CONCLUSION: told, **reports})
+    value = text_of(_conclusion(conclusion, evidence)) + "\n"
+    return bundle_of(campaigns, {CONCLUSION: value, **reports})
 
 
 def _conclusion(conclusion: Conclusion, evidence: Sequence[Evidence]) -> dict[str, Any]:

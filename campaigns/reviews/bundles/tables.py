@@ -80,21 +80,21 @@ def _through(path: str, model: type[Model]) -> Callable[[Campaign], QuerySet[Any
 
 def _users(campaign: Campaign) -> QuerySet[User]:
     """Those who did something that the bundle tells of."""
-    asked = (
+    requested = (
         campaign.amendments.values_list("user", flat=True),
         campaign.sessions.values_list("user", flat=True),
         Exclusion.objects.filter(run__campaign=campaign).values_list("user", flat=True),
         campaign.hand_requests.values_list("done_by", flat=True),
     )
-    known = {key for key in (*chain(*asked), campaign.author_id) if key is not None}
+    known = {key for key in (*chain(*requested), campaign.author_id) if key is not None}
     return User.objects.filter(pk__in=known)
 
 
 def _settings(campaign: Campaign) -> QuerySet[Setting]:
     names = campaign.factors.values_list("name", flat=True)
-    asked = campaign.hand_requests.exclude(setting=None).values_list("setting", flat=True)
+    requested = campaign.hand_requests.exclude(setting=None).values_list("setting", flat=True)
     of_target = Setting.objects.filter(target__campaign=campaign)
-    return of_target.filter(name__in=names) | of_target.filter(pk__in=asked)
+    return of_target.filter(name__in=names) | of_target.filter(pk__in=requested)
 
 
 def _cell_levels(campaign: Campaign) -> QuerySet[Any]:

@@ -70,8 +70,8 @@ def verify(path: Path, *, seal: str = "", most_bytes: int = MOST_BYTES) -> Repor
         report.differences += _digests(archive, manifest)
         try:
             hashes = {
-                told.folder: _campaign(archive, manifest, told, report)
-                for told in manifest.campaigns
+                value.folder: _campaign(archive, manifest, value, report)
+                for value in manifest.campaigns
             }
             _more(archive, manifest, hashes, report)
         except Damaged as problem:
@@ -82,8 +82,8 @@ def verify(path: Path, *, seal: str = "", most_bytes: int = MOST_BYTES) -> Repor
 def _look_at_names(archive: Archive, manifest: Manifest) -> None:
     """Raise Damaged where a file is missing or belongs to nothing."""
     needed = {
-        told.folder + name
-        for told in manifest.campaigns
+        value.folder + name
+        for value in manifest.campaigns
         for name in (DEFINITION, FINDINGS.file, *(table.file for table in TABLES))
     } | {manifests.README}
     if not manifest.campaigns:
@@ -107,65 +107,65 @@ def _digests(archive: Archive, manifest: Manifest) -> Iterator[Difference]:
             yield Difference(name, "size in bytes", listed.bytes, size)
 
 
-def _campaign(archive: Archive, manifest: Manifest, told: Told, report: Report) -> str:
+def _campaign(archive: Archive, manifest: Manifest, part: Told, report: Report) -> str:
     """Compute a campaign again, and give the hash of its data, as where they were measured."""
     comparing = Comparing(
-        told.folder,
-        exact=dict(told.versions) == versions_now()
+        part.folder,
+        exact=dict(part.versions) == versions_now()
         and dict(manifest.arithmetic) == manifests.arithmetic(),
-        texts=not told.taken_out,
+        texts=not part.taken_out,
     )
-    with apart(), _analysing(told):
-        campaign = load(archive, told.folder)
+    with apart(), _analysing(part):
+        campaign = load(archive, part.folder)
         evidence = Evidence(campaign)
-        report.differences += evidence.differences(told.folder)
+        report.differences += evidence.differences(part.folder)
         report.taken_as_read += evidence.taken_as_read()
         results, document = compute(campaign)
         hashed = data_hash(**document)
-        definition = archive.document(told.folder + DEFINITION)
+        definition = archive.document(part.folder + DEFINITION)
         report.differences += comparing.definition(definition, drafts.as_data(campaign))
-        stored = _findings(archive, told)
-        if hashed != told.bundle_hash:
+        stored = _findings(archive, part)
+        if hashed != part.bundle_hash:
             report.differences.append(
-                Difference(manifests.NAME, "hash of the data", told.bundle_hash, hashed)
+                Difference(manifests.NAME, "hash of the data", part.bundle_hash, hashed)
             )
-        report.differences += comparing.findings(stored, results, told)
+        report.differences += comparing.findings(stored, results, part)
     report.numbers += comparing.numbers
-    report.campaigns.append(f"{told.name} ({told.data_hash})")
-    report.notes += _notes(manifest, told)
-    return hashed if told.bundle_hash == told.data_hash else told.data_hash
+    report.campaigns.append(f"{part.name} ({part.data_hash})")
+    report.notes += _notes(manifest, part)
+    return hashed if part.bundle_hash == part.data_hash else part.data_hash
 
 
 def _more(archive: Archive, manifest: Manifest, hashes: Mapping[str, str], report: Report) -> None:
     """Look at what stands beside the campaigns: a conclusion, and its reports."""
     names = sorted(name for name in manifest.files if name.startswith(MORE))
-    told = None
+    value = None
     if FILE in names:
-        told = archive.document(FILE)
-        report.differences += hashes_that_differ(told, hashes)
-    report.taken_as_read += taken_as_read(told, names)
+        value = archive.document(FILE)
+        report.differences += hashes_that_differ(value, hashes)
+    report.taken_as_read += taken_as_read(value, names)
 
 
-def _findings(archive: Archive, told: Told) -> dict[str, Any]:
+def _findings(archive: Archive, part: Told) -> dict[str, Any]:
     """Findings by name. Raise Damaged."""
-    found: dict[str, Any] = {}
-    name = told.folder + FINDINGS.file
+    result: dict[str, Any] = {}
+    name = part.folder + FINDINGS.file
     with closing(archive.lines(name)) as lines:
         for number, line in lines:
             if not isinstance(line, dict) or not {"name", "result", "data_hash"} <= line.keys():
                 raise Damaged(f"{name}, line {number} is no finding.")
-            if line["name"] in found:
+            if line["name"] in result:
                 raise Damaged(f"{name}, line {number}: “{line['name']}” is there twice.")
-            found[line["name"]] = line
-    return found
+            result[line["name"]] = line
+    return result
 
 
-def _notes(manifest: Manifest, told: Told) -> Iterator[str]:
+def _notes(manifest: Manifest, part: Told) -> Iterator[str]:
     now = versions_now()
     others = [
-        f"{name} {told.versions.get(name, 'none')} (here {now.get(name, 'none')})"
-        for name in sorted({*now, *told.versions})
-        if now.get(name) != told.versions.get(name)
+        f"{name} {part.versions.get(name, 'none')} (here {now.get(name, 'none')})"
+        for name in sorted({*now, *part.versions})
+        if now.get(name) != part.versions.get(name)
     ]
     if others:
         yield (
@@ -179,26 +179,26 @@ def _notes(manifest: Manifest, told: Told) -> Iterator[str]:
         )
     else:
         yield "Same versions and kind of processor: numbers were compared to the last bit."
-    if told.bundle_hash != told.data_hash:
+    if part.bundle_hash != part.data_hash:
         yield (
-            f"Secrets were taken out of what is hashed, so that {told.data_hash}, the hash where it was "
-            f"measured, cannot be computed here; that of the bundle is {told.bundle_hash}."
+            f"Secrets were taken out of what is hashed, so that {part.data_hash}, the hash where it was "
+            f"measured, cannot be computed here; that of the bundle is {part.bundle_hash}."
         )
-    elif told.taken_out:
-        yield f"Secrets were taken out of {', '.join(sorted(told.taken_out))}."
+    elif part.taken_out:
+        yield f"Secrets were taken out of {', '.join(sorted(part.taken_out))}."
 
 
 @contextmanager
-def _analysing(told: Told) -> Iterator[None]:
+def _analysing(part: Told) -> Iterator[None]:
     """Whatever hostile rows make the analysis do, it is said as what it is."""
     try:
         yield
     except Damaged:
         raise
     except Exception as error:
-        words = " ".join(str(error).split())[:300]
+        text = " ".join(str(error).split())[:300]
         raise Damaged(
-            f"The data in {told.folder} cannot be analysed: {type(error).__name__}: {words}"
+            f"The data in {part.folder} cannot be analysed: {type(error).__name__}: {text}"
         ) from error
 
 
@@ -239,15 +239,15 @@ def load(archive: Archive, folder: str) -> Campaign:
 
 def _load(archive: Archive, name: str, table: Table) -> None:
     with closing(archive.lines(name)) as lines:
-        rows = (as_row(table, found, f"{name}, line {n}") for n, found in lines)
+        rows = (as_row(table, result, f"{name}, line {n}") for n, result in lines)
         while some := list(islice(rows, table.chunk)):
             table.model._default_manager.bulk_create(some)
 
 
 def _models() -> list[type[Model]]:
     """Those of the rows and all that belong to them, each before those that refer to it."""
-    found = [model for label in APPS for model in apps.get_app_config(label).get_models()]
-    return [model for model in found if model._meta.managed and not model._meta.proxy]
+    results = [model for label in APPS for model in apps.get_app_config(label).get_models()]
+    return [model for model in results if model._meta.managed and not model._meta.proxy]
 
 
 def _words(error: Exception) -> str:
@@ -262,10 +262,10 @@ def hashes_that_differ(told: Any, hashes: Mapping[str, str]) -> Iterator[Differe
     """
     evidence = _evidence(told)
     if told.get("state") in Conclusion.STANDING:
-        for number, (campaign, says) in enumerate(evidence, 1):
+        for number, (campaign, value) in enumerate(evidence, 1):
             gives = hashes.get(f"campaign-{campaign}/", "no such campaign")
-            if says != gives:
-                yield Difference(FILE, f"evidence {number}, data_hash", says, gives)
+            if value != gives:
+                yield Difference(FILE, f"evidence {number}, data_hash", value, gives)
     together = hash_together(evidence)
     for number, decision in enumerate(_objects(told, "decisions"), 1):
         of_this = decision.get("revision") == told.get("revision")
@@ -288,18 +288,18 @@ def taken_as_read(told: Any, names: Sequence[str]) -> Iterator[str]:
         )
 
 
-def _evidence(told: Any) -> list[tuple[int, str]]:
+def _evidence(value: Any) -> list[tuple[int, str]]:
     """Keys of campaigns, each with the hash that is claimed of its data."""
     try:
         return [
-            (int(each["campaign"]), str(each["data_hash"])) for each in _objects(told, "evidence")
+            (int(each["campaign"]), str(each["data_hash"])) for each in _objects(value, "evidence")
         ]
     except (KeyError, TypeError, ValueError) as error:
         raise Damaged(f"{FILE} is no conclusion: {error!r}.") from None
 
 
-def _objects(told: Any, name: str) -> list[dict[str, Any]]:
-    found = told.get(name) if isinstance(told, dict) else None
-    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+def _objects(value: Any, name: str) -> list[dict[str, Any]]:
+    result = value.get(name) if isinstance(value, dict) else None
+    if not isinstance(result, list) or not all(isinstance(each, dict) for each in result):
         raise Damaged(f"{FILE} is no conclusion: it has no list “{name}”.")
-    return found
+    return result

@@ -82,10 +82,10 @@ def write_bundle(
     with _one_moment():
         fresh = [Campaign.objects.get(pk=campaign.pk) for campaign in campaigns]
         redactor = Redactor(fresh)
-        told = [_told(campaign, redactor) for campaign in fresh]
+        notes = [_told(campaign, redactor) for campaign in fresh]
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
             files: dict[str, Listed] = {}
-            for campaign, about in zip(fresh, told, strict=True):
+            for campaign, about in zip(fresh, notes, strict=True):
                 for name, lines in _files(campaign, redactor):
                     redactor.reading = about.folder + name
                     files[about.folder + name] = _write(archive, about.folder + name, lines)
@@ -93,9 +93,9 @@ def write_bundle(
             for name, text in (more or {}).items():
                 redactor.reading = MORE + name
                 files[MORE + name] = _write(archive, MORE + name, [redactor.clean(text)])
-            introduction = readme(told, sorted(more or ()))
+            introduction = readme(notes, sorted(more or ()))
             files[manifests.README] = _write(archive, manifests.README, [introduction])
-            manifest = Manifest(__version__, manifests.arithmetic(), tuple(told), files)
+            manifest = Manifest(__version__, manifests.arithmetic(), tuple(notes), files)
             written = text_of(manifests.as_json(manifest)) + "\n"
             _write(archive, manifests.NAME, [written])
     return Written(sha256(written.encode()).hexdigest(), sum(redactor.taken_out.values()))
@@ -202,8 +202,8 @@ def readme(told: Sequence[Told], more: Sequence[str]) -> str:
     )
 
 
-def _taken_out(told: Sequence[Told]) -> str:
-    changed = [each.folder for each in told if each.bundle_hash != each.data_hash]
+def _taken_out(value: Sequence[Told]) -> str:
+    changed = [each.folder for each in value if each.bundle_hash != each.data_hash]
     if not changed:
         return "The hash of the data can be computed from what is here."
     return (

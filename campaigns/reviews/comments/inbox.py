@@ -27,45 +27,45 @@ class Line:
 
 def told(waiting: Waiting) -> Line:
     """Describe what waits."""
-    what, words, path, team = TOLD[waiting.why](waiting.row)
-    return Line(waiting.why, what, words, path, team, waiting.since)
+    what, labels, path, team = TOLD[waiting.why](waiting.row)
+    return Line(waiting.why, what, labels, path, team, waiting.since)
 
 
 Told = tuple[str, str, str, str]
 
 
 def _review(row: Conclusion) -> Told:
-    words = f"{row.author} asks you to review it: revision {row.revision}."
-    return row.claim, words, _page(row), row.team.name
+    text = f"{row.author} asks you to review it: revision {row.revision}."
+    return row.claim, text, _page(row), row.team.name
 
 
 def _changes(row: Conclusion) -> Told:
     done = "Changes were asked for"
     if row.state == Conclusion.State.REOPENED:
         done = "It was re-opened, because its evidence has changed"
-    words = f"{done}: {row.reason}" if row.reason else f"{done}."
-    return row.claim, _short(words), _page(row), row.team.name
+    text = f"{done}: {row.reason}" if row.reason else f"{done}."
+    return row.claim, _short(text), _page(row), row.team.name
 
 
 def _word(row: Conclusion) -> Told:
-    words = "A check warns or has failed, and needs a justification."
-    return row.claim, words, _page(row), row.team.name
+    text = "A check warns or has failed, and needs a justification."
+    return row.claim, text, _page(row), row.team.name
 
 
 def _launch(row: LaunchRequest) -> Told:
-    words = f"{row.asked_by} asks for approval: {row.get_step_display()} on a production server."
+    text = f"{row.asked_by} asks for approval: {row.get_step_display()} on a production server."
     path = reverse("campaign", args=[row.campaign_id])
-    return row.campaign.name, words, path, row.campaign.team.name
+    return row.campaign.name, text, path, row.campaign.team.name
 
 
 def _mention(row: Mention) -> Told:
     thread = row.comment.thread
     where = words_of(thread)
-    words = (
+    label = (
         f"{row.comment.author} mentioned you{f' on {where}' if where else ''}: {row.comment.text}"
     )
     path = f"{reverse('thread', args=[thread.pk])}#comment-{row.comment_id}"
-    return str(thread.campaign or thread.conclusion), _short(words), path, thread.team.name
+    return str(thread.campaign or thread.conclusion), _short(label), path, thread.team.name
 
 
 def _hand(row: HandRequest) -> Told:

@@ -22,17 +22,17 @@ class Found:
 
 def mentioned(text: str, team: Team, conclusion: Conclusion | None = None) -> Found:
     """Find the members of a team, who may see what is its own, whom a text mentions."""
-    asked = names_in(text)[:MOST]
-    wanted = {name for names in asked for name in names}
+    requested = names_in(text)[:MOST]
+    wanted = {name for names in requested for name in names}
     members = who_may_be_told(team, conclusion).filter(username__in=wanted)
     known = {user.username: user for user in members}
     people, left = {}, []
-    for names in asked:
-        found = next((known[name] for name in names if name in known), None)
-        if found is None:
+    for names in requested:
+        result = next((known[name] for name in names if name in known), None)
+        if result is None:
             left.append(names[-1])
         else:
-            people[found.pk] = found
+            people[result.pk] = result
     return Found(tuple(people.values()), tuple(left))
 
 

@@ -35,8 +35,8 @@ def place_on(what: Campaign | Conclusion, on: str = "", key: str = "") -> Place:
             raise Invalid({"on": ["A thread of a conclusion is on the conclusion itself."]})
         return Place(On.CONCLUSION, what.team, conclusion=what)
     if on not in ("", *OF_CAMPAIGN):
-        words = ", ".join(OF_CAMPAIGN)
-        raise Invalid({"on": [f"“{on:.40}” is nothing to talk about here; choose one of {words}."]})
+        text = ", ".join(OF_CAMPAIGN)
+        raise Invalid({"on": [f"“{on:.40}” is nothing to talk about here; choose one of {text}."]})
     chosen = On(on or On.CAMPAIGN)
     return Place(chosen, what.team, campaign=what, key=_key(what, chosen, key))
 
@@ -64,12 +64,12 @@ def _position(campaign: Campaign, on: Thread.On, key: str) -> str:
 def _chart(key: str) -> str:
     name, _, query = key.partition("?")
     asked = sorted((each, value) for each, value in parse_qsl(query) if each != "view")
-    found = f"{name}?{urlencode(asked)}" if asked else name
-    if not CHART.match(name) or len(found) > LONGEST or "\x00" in found:
+    result = f"{name}?{urlencode(asked)}" if asked else name
+    if not CHART.match(name) or len(result) > LONGEST or "\x00" in result:
         raise Invalid(
             {"key": ["Give the name of the chart and its query, such as curve?metric=duration."]}
         )
-    return found
+    return result
 
 
 def words_of(thread: Thread | Place) -> str:

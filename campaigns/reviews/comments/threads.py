@@ -42,9 +42,9 @@ def begin(place: Place, text: str, user: User) -> Said:
         conclusion=place.conclusion,
         key=place.key,
     )
-    said = _say(thread, text, user)
+    written = _say(thread, text, user)
     _record(Action.THREAD_OPENED, thread, user)
-    return said
+    return written
 
 
 @transaction.atomic
@@ -54,10 +54,10 @@ def reply(thread: Thread, text: str, user: User) -> Said:
     locked = Thread.objects.select_for_update(of=("self",), no_key=True).get(pk=thread.pk)
     if locked.comments.count() >= MOST_COMMENTS:
         raise NotPossible(f"This thread has {MOST_COMMENTS} comments; begin a new one.")
-    said = _say(locked, text, user)
+    written = _say(locked, text, user)
     _record(Action.COMMENT_MADE, locked, user)
     see_mentions(locked, user)
-    return said
+    return written
 
 
 def revised(comment: Comment) -> dict[str, Any]:
@@ -139,10 +139,10 @@ def _own(comment: Comment, user: User) -> Comment:
 def _mention(comment: Comment) -> tuple[str, ...]:
     """Keep who is mentioned, tell those who were not before, and give the names that stay text."""
     thread = comment.thread
-    found = mentioned(comment.text, thread.team, thread.conclusion)
-    comment.mentions.exclude(user__in=found.people).delete()
+    result = mentioned(comment.text, thread.team, thread.conclusion)
+    comment.mentions.exclude(user__in=result.people).delete()
     before = set(comment.mentions.values_list("user", flat=True))
-    new = [user for user in found.people if user.pk not in before]
+    new = [user for user in result.people if user.pk not in before]
     Mention.objects.bulk_create(Mention(comment=comment, user=user) for user in new)
     others = [user for user in new if user.pk != comment.author_id]
     Mention.objects.filter(comment=comment, user=comment.author_id).update(seen_at=Now())
@@ -162,7 +162,7 @@ def _mention(comment: Comment) -> tuple[str, ...]:
             comment=comment.pk,
             path=reverse("thread", args=[thread.pk]),
         )
-    return found.left
+    return result.left
 
 
 def _record(action: Action, thread: Thread, user: User) -> None:

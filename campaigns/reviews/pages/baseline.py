@@ -25,24 +25,24 @@ def baseline_panel(campaign: Campaign, user: User | AnonymousUser) -> BaselinePa
     """Compare with the baseline; None where the campaign goes on, or has no baseline."""
     if campaign.state in Campaign.ACTIVE:
         return None
-    found = baseline_of(campaign, user)
-    if found is None:
+    result = baseline_of(campaign, user)
+    if result is None:
         return None
-    query = urlencode([("c", found.campaign.pk), ("c", campaign.pk)])
-    if not found.stands:
-        return BaselinePanel(found, query, refused=_fallen(found))
-    compared = compare_with(found, campaign)
+    query = urlencode([("c", result.campaign.pk), ("c", campaign.pk)])
+    if not result.stands:
+        return BaselinePanel(result, query, refused=_fallen(result))
+    compared = compare_with(result, campaign)
     if isinstance(compared, str):
-        return BaselinePanel(found, query, refused=compared)
+        return BaselinePanel(result, query, refused=compared)
     # scipy takes longer to load than all the rest of a page; compare_with has loaded it.
     from campaigns.findings.compute.compared_answer import answer_of
     from campaigns.findings.pages.compare_tables import tables_of
 
     return BaselinePanel(
-        found, query, answer=answer_of(compared), tables=tuple(tables_of(compared))
+        result, query, answer=answer_of(compared), tables=tuple(tables_of(compared))
     )
 
 
-def _fallen(found: Baseline) -> str:
-    state = found.conclusion.get_state_display()
+def _fallen(baseline: Baseline) -> str:
+    state = baseline.conclusion.get_state_display()
     return f"The conclusion that was the baseline is {state}, so nothing is compared with it."

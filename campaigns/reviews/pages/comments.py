@@ -47,21 +47,21 @@ def conclusion_threads(request: HttpRequest, pk: int) -> HttpResponse:
 @takes(Right.SEE, Thread, change=Right.COMMENT)
 def thread(request: HttpRequest, pk: int) -> HttpResponse:
     """One thread, with the form to answer; whoever looks has seen where it mentions him."""
-    found = get_object_or_404(threads(), pk=pk)
+    result = get_object_or_404(threads(), pk=pk)
     user = user_of(request)
-    writing = _answering(found) if may_in(user, found.team_id, Right.COMMENT) else None
-    context = {"view": thread_view(found, user), "what": found.campaign or found.conclusion}
+    writing = _answering(result) if may_in(user, result.team_id, Right.COMMENT) else None
+    context = {"view": thread_view(result, user), "what": result.campaign or result.conclusion}
     if request.method == "POST" and writing is not None:
         return _written(
             request,
             writing,
-            (found.team, found.conclusion),
-            lambda text: comments.reply(found, text, user),
+            (result.team, result.conclusion),
+            lambda text: comments.reply(result, text, user),
             lambda tried: _draw(
                 request, "reviews/comments/thread.html", context | {"writing": tried}
             ),
         )
-    comments.see_mentions(found, user)
+    comments.see_mentions(result, user)
     return _draw(request, "reviews/comments/thread.html", context | {"writing": writing})
 
 
@@ -83,32 +83,32 @@ def reopen(request: HttpRequest, pk: int) -> HttpResponse:
 @takes(Right.COMMENT, Comment)
 def edit(request: HttpRequest, pk: int) -> HttpResponse:
     """Change one's own comment."""
-    found = get_object_or_404(
+    comment = get_object_or_404(
         Comment.objects.select_related("thread__team", "thread__conclusion"), pk=pk
     )
     user = user_of(request)
-    if found.author_id != user.pk:
+    if comment.author_id != user.pk:
         raise PermissionDenied("Only its author can change a comment.")
-    if found.deleted_at is not None:
+    if comment.deleted_at is not None:
         messages.warning(request, "This comment was deleted.")
-        return redirect("thread", found.thread_id)
-    team = found.thread.team
+        return redirect("thread", comment.thread_id)
+    team = comment.thread.team
     writing = Writing(
         "change",
         reverse("comment-edit", args=[pk]),
         "Save",
-        names_to_mention(team, found.thread.conclusion),
+        names_to_mention(team, comment.thread.conclusion),
         label="Your comment",
-        text=found.text,
-        seen=opened_on(request, comments.revised(found)),
+        text=comment.text,
+        seen=opened_on(request, comments.revised(comment)),
     )
-    context = {"thread": found.thread}
+    context = {"thread": comment.thread}
     if request.method == "POST":
         return _written(
             request,
             writing,
-            (team, found.thread.conclusion),
-            lambda text: _edited(request, found, text),
+            (team, comment.thread.conclusion),
+            lambda text: _edited(request, comment, text),
             lambda tried: _draw(
                 request, "reviews/comments/edit.html", context | {"writing": tried}
             ),
@@ -120,14 +120,14 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
 @takes(Right.COMMENT, Comment)
 def delete(request: HttpRequest, pk: int) -> HttpResponse:
     """Take the text of one's own comment away."""
-    found = get_object_or_404(Comment, pk=pk)
+    comment = get_object_or_404(Comment, pk=pk)
     try:
-        comments.delete(found, user_of(request))
+        comments.delete(comment, user_of(request))
     except NotPossible as refusal:
         messages.warning(request, str(refusal))
     else:
         messages.success(request, "Your comment is deleted.")
-    return redirect("thread", found.thread_id)
+    return redirect("thread", comment.thread_id)
 
 
 def _threads(request: HttpRequest, what: Campaign | Conclusion) -> HttpResponse:
@@ -182,7 +182,7 @@ def _written(
     if request.POST.get("act") == "preview":
         return _preview(request, tried, within, draw)
     try:
-        said = store(text)
+        written = store(text)
     except Invalid as invalid:
         page = draw(replace(tried, errors=invalid.errors.get("text", [str(invalid)])))
         page.status_code = 422
@@ -197,38 +197,38 @@ def _written(
         page = draw(replace(tried, errors=[str(refusal)]))
         page.status_code = 409
         return page
-    if said.left:
-        messages.warning(request, sentence_of(said.left))
-    address = reverse("thread", args=[said.comment.thread_id])
-    return redirect(f"{address}#comment-{said.comment.pk}")
+    if written.left:
+        messages.warning(request, sentence_of(written.left))
+    address = reverse("thread", args=[written.comment.thread_id])
+    return redirect(f"{address}#comment-{written.comment.pk}")
 
 
 def _preview(
     request: HttpRequest, tried: Writing, within: Within, draw: Callable[[Writing], HttpResponse]
 ) -> HttpResponse:
     text = tried.text[: tried.longest]
-    found = mentioned(text, *within)
-    html = html_of(text, [user.get_username() for user in found.people])
-    shown = replace(tried, preview=html, errors=[sentence_of(found.left)] if found.left else [])
+    result = mentioned(text, *within)
+    html = html_of(text, [user.get_username() for user in result.people])
+    shown = replace(tried, preview=html, errors=[sentence_of(result.left)] if result.left else [])
     if request.headers.get("HX-Request"):
         return render(request, "reviews/comments/_preview.html", {"writing": shown})
     return draw(shown)
 
 
-def _answering(found: Thread) -> Writing:
+def _answering(result: Thread) -> Writing:
     return Writing(
         "answer",
-        reverse("thread", args=[found.pk]),
+        reverse("thread", args=[result.pk]),
         "Answer",
-        names_to_mention(found.team, found.conclusion),
+        names_to_mention(result.team, result.conclusion),
         label="Your answer",
     )
 
 
 def _settle(request: HttpRequest, pk: int, act: Callable[[Thread, Any], None]) -> HttpResponse:
-    found = get_object_or_404(Thread.objects.select_related("campaign", "conclusion"), pk=pk)
+    row = get_object_or_404(Thread.objects.select_related("campaign", "conclusion"), pk=pk)
     try:
-        act(found, user_of(request))
+        act(row, user_of(request))
     except NotPossible as refusal:
         messages.warning(request, str(refusal))
     return redirect("thread", pk)

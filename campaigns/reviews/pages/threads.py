@@ -90,9 +90,9 @@ def thread_view(thread: Thread, user: User | AnonymousUser) -> ThreadView:
 def discussion(what: Campaign | Conclusion, user: User | AnonymousUser) -> Discussion:
     """What is said of a campaign or a conclusion."""
     rows = threads_on(what)
-    found = [thread_view(thread, user) for thread in rows[: MOST_SHOWN + 1]]
-    shown = found[:MOST_SHOWN]
-    more = rows.count() - MOST_SHOWN if len(found) > MOST_SHOWN else 0
+    results = [thread_view(thread, user) for thread in rows[: MOST_SHOWN + 1]]
+    shown = results[:MOST_SHOWN]
+    more = rows.count() - MOST_SHOWN if len(results) > MOST_SHOWN else 0
     return Discussion(
         open=[view for view in shown if view.thread.resolved_at is None],
         resolved=[view for view in shown if view.thread.resolved_at is not None],

@@ -111,20 +111,20 @@ def advice_of(campaign: Campaign, contrast: object, *, own: bool = True) -> Iter
     if campaign.state in Campaign.ACTIVE:
         return
     narrowed = contrast if isinstance(contrast, dict) else None
-    words = Levels(outline_of(campaign).factors, campaign.block_word)
+    labels = Levels(outline_of(campaign).factors, campaign.block_word)
     for favoured in favoured_by(findings_of(campaign, "", brief=True), narrowed):
         snippets, unknown = snippets_of(campaign, favoured.levels, own=own)
         yield Advice(
-            setting=_setting(words, favoured),
+            setting=_setting(labels, favoured),
             why=favoured.why,
             snippets=tuple(snippets),
             unknown=NO_SNIPPET.format(" and ".join(unknown)) if unknown else "",
         )
 
 
-def _setting(words: Levels, favoured: Favoured) -> str:
-    where = words.sentence(favoured.at)
-    setting = words.sentence(favoured.levels)
+def _setting(labels: Levels, favoured: Favoured) -> str:
+    where = labels.sentence(favoured.at)
+    setting = labels.sentence(favoured.levels)
     return f"{setting} (with {where})" if where else setting
 
 
@@ -145,7 +145,7 @@ def _reopened(conclusion: Conclusion) -> Iterator[tuple[str, str, str]]:
         return
     for change in conclusion.reopened_by:
         what = ": ".join(filter(None, (change.get("name", ""), change.get("words", ""))))
-        before, after = (change.get(said, change.get(side)) for said, side in SIDES)
+        before, after = (change.get(value, change.get(side)) for value, side in SIDES)
         yield what, _value(before), _value(after)
 
 

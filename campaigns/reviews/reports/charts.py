@@ -25,12 +25,12 @@ def charts_of(
     stand_ins: list[str],
 ) -> tuple[Chart, ...]:
     """Draw what the result page draws beside the answer; asked: the view that was chosen there."""
-    words = Levels(outline.factors, campaign.block_word)
+    labels = Levels(outline.factors, campaign.block_word)
     if findings.pairs:
-        plots: tuple[Plot, ...] = (pairs_plot(findings.pairs, words),)
+        plots: tuple[Plot, ...] = (pairs_plot(findings.pairs, labels),)
     elif findings.cells:
         view = view_of({**asked, "metric": ""}, campaign, outline, findings)
-        whole, small = levels_plot(findings.cells, words, view, findings.levels)
+        whole, small = levels_plot(findings.cells, labels, view, findings.levels)
         plots = small[:MOST_CHARTS] or (whole,)
     else:
         return ()
@@ -38,8 +38,8 @@ def charts_of(
 
 
 def _chart(plot: Plot) -> Chart:
-    found = re.match(r"([\d.]+)rem", plot.height)
-    height = max(220, min(620, round(REM * float(found[1]) if found else 320)))
+    matched = re.match(r"([\d.]+)rem", plot.height)
+    height = max(220, min(620, round(REM * float(matched[1]) if matched else 320)))
     return Chart(
         title=plot.title,
         wide=drawn(plot.figure, width=WIDE, height=height, label=plot.label),

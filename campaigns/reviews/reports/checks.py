@@ -15,9 +15,9 @@ def check_rows(conclusion: Conclusion) -> tuple[CheckRow, ...]:
 
 
 def _rows(conclusion: Conclusion) -> Iterator[CheckRow]:
-    words = {(word.check_name, word.about): word.text for word in conclusion.words.all()}
+    texts = {(word.check_name, word.about): word.text for word in conclusion.words.all()}
     names = dict(conclusion.evidence.values_list("campaign", "campaign__name"))
     for check in checklist(conclusion):
         of = f" ({names[check.campaign]})" if len(names) > 1 else ""
-        word = words.get((check.key, check.said), "")
+        word = texts.get((check.key, check.said), "")
         yield CheckRow(f"{check.title}{of}", check.state, check.number, check.words, word)

@@ -69,8 +69,8 @@ def public_report(request: HttpRequest, token: str) -> HttpResponse:
     if taken is not None and not taken.allowed:
         return _told("Too many at once", "Read it again in a minute.", 429)
     if not stands(conclusion):
-        said = "What this link led to is not accepted any more. Ask whoever gave you the link."
-        return _told("This report was withdrawn", said, 410)
+        text = "What this link led to is not accepted any more. Ask whoever gave you the link."
+        return _told("This report was withdrawn", text, 410)
     return _public(files.standalone(_for_anybody(conclusion)), 200)
 
 
@@ -92,8 +92,8 @@ def _no_report(request: HttpRequest, address: str | None) -> HttpResponse:
     return _told("No report here", "The link is wrong, or it was revoked.", 404)
 
 
-def _told(title: str, said: str, status: int) -> HttpResponse:
-    answer = _public(files.told(title, said), status)
+def _told(title: str, text: str, status: int) -> HttpResponse:
+    answer = _public(files.told(title, text), status)
     if status == 429:
         answer.headers["Retry-After"] = "60"
     return answer

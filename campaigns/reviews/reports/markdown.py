@@ -36,7 +36,7 @@ def paragraphs(text: str) -> str:
 
 def code(text: str) -> str:
     """Put a snippet into a block that none of its own backticks can end."""
-    longest = max((len(found) for found in re.findall(r"`+", text)), default=0)
+    longest = max((len(match) for match in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}sh\n{CONTROL.sub('', text)}\n{fence}"
 
@@ -49,10 +49,10 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in written)
 
 
-def _harmless(found: re.Match[str]) -> str:
-    if found[2]:
-        return f"{found[1]}\\{found[2]}"
-    return f"{found[1]}{found[3]}\\{found[4]}"
+def _harmless(match: re.Match[str]) -> str:
+    if match[2]:
+        return f"{match[1]}\\{match[2]}"
+    return f"{match[1]}{match[3]}\\{match[4]}"
 
 
 def _blocks(report: Report) -> Iterator[str]:
@@ -86,12 +86,12 @@ def _blocks(report: Report) -> Iterator[str]:
 
 
 def _standing(report: Report) -> str:
-    said = [f"**{line(report.state)}**"]
-    said += [f"by {line(report.author)}"] if report.author else []
-    said += [f"team {line(report.team)}"] if report.team else []
-    said += [f"revision {report.revision}"] if report.revision else []
-    said += [f"decided {line(report.decided_at)}"] if report.decided_at else []
-    return ", ".join(said)
+    texts = [f"**{line(report.state)}**"]
+    texts += [f"by {line(report.author)}"] if report.author else []
+    texts += [f"team {line(report.team)}"] if report.team else []
+    texts += [f"revision {report.revision}"] if report.revision else []
+    texts += [f"decided {line(report.decided_at)}"] if report.decided_at else []
+    return ", ".join(texts)
 
 
 def _advice(advice: Advice) -> Iterator[str]:

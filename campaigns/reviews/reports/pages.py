@@ -17,8 +17,8 @@ from campaigns.reviews.rows import require_to_see
 @takes(Right.SEE, Conclusion)
 def report(request: HttpRequest, pk: int) -> HttpResponse:
     """The report of a conclusion, in the house style and for printing."""
-    found = _conclusion(request, pk)
-    context = {"report": report_of(found), "conclusion": found}
+    result = _conclusion(request, pk)
+    context = {"report": report_of(result), "conclusion": result}
     return render(request, "reviews/reports/report.html", context)
 
 
@@ -26,16 +26,16 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
 @takes(Right.SEE, Conclusion)
 def report_html(request: HttpRequest, pk: int) -> HttpResponse:
     """The report as one file that needs nothing else."""
-    found = _conclusion(request, pk)
-    return _file(found, files.standalone(report_of(found)), "html", "text/html; charset=utf-8")
+    result = _conclusion(request, pk)
+    return _file(result, files.standalone(report_of(result)), "html", "text/html; charset=utf-8")
 
 
 @require_safe
 @takes(Right.SEE, Conclusion)
 def report_markdown(request: HttpRequest, pk: int) -> HttpResponse:
     """The report for a pull request."""
-    found = _conclusion(request, pk)
-    return _file(found, markdown(report_of(found)), "md", "text/markdown; charset=utf-8")
+    result = _conclusion(request, pk)
+    return _file(result, markdown(report_of(result)), "md", "text/markdown; charset=utf-8")
 
 
 @require_safe
@@ -49,9 +49,9 @@ def draft_report(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _conclusion(request: HttpRequest, pk: int) -> Conclusion:
     """What somebody may see, with all that it rests on. Raise NotVisible."""
-    found = Conclusion.objects.select_related("author", "team").get(pk=pk)
-    require_to_see(user_of(request), found)
-    return found
+    conclusion = Conclusion.objects.select_related("author", "team").get(pk=pk)
+    require_to_see(user_of(request), conclusion)
+    return conclusion
 
 
 def _file(conclusion: Conclusion, text: str, ending: str, media_type: str) -> HttpResponse:

@@ -90,9 +90,9 @@ def at(instant: datetime | None) -> str:
 
 
 def _compared(campaign: Campaign, outline: Outline, findings: Findings) -> Iterator[Compared]:
-    words = Levels(outline.factors, campaign.block_word)
+    labels = Levels(outline.factors, campaign.block_word)
     if findings.pairs:
-        table = strata_table(findings.pairs, words)
+        table = strata_table(findings.pairs, labels)
         sides = f"{table.candidate} vs. {table.baseline}"
         for line in table.lines:
             name = f"{line.name}: {sides}" if len(table.lines) > 1 else sides
@@ -107,7 +107,7 @@ def _compared(campaign: Campaign, outline: Outline, findings: Findings) -> Itera
                 line.pairs,
             )
     elif findings.levels and findings.cells:
-        levels = level_tables(findings.levels, findings.cells, words)
+        levels = level_tables(findings.levels, findings.cells, labels)
         for group in levels.groups:
             where = f"{group.title}: " if len(levels.groups) > 1 else ""
             for step in group.steps:
@@ -194,14 +194,14 @@ def _unread(runs: int) -> str:
 
 def _amended(campaign: Campaign, *, public: bool) -> Iterator[str]:
     for line in amendments_of(campaign):
-        said = f"{line.label} {line.before} → {line.after}, {at(line.at)}"
-        yield f"{said}, by {SOMEBODY if public else line.by}: {line.reason}"
+        text = f"{line.label} {line.before} → {line.after}, {at(line.at)}"
+        yield f"{text}, by {SOMEBODY if public else line.by}: {line.reason}"
 
 
 def _sensitivity(campaign: Campaign) -> tuple[str, ...]:
     """Whether a verdict hangs on one run or block, as the analysis found it."""
-    found = Finding.objects.filter(campaign=campaign, name="sensitivity").first()
-    return (str(found.result["sentence"]),) if found else ()
+    finding = Finding.objects.filter(campaign=campaign, name="sensitivity").first()
+    return (str(finding.result["sentence"]),) if finding else ()
 
 
 def _excluded(campaign: Campaign, *, public: bool) -> Iterator[Excluded]:
@@ -230,7 +230,7 @@ def _values(campaign: Campaign) -> dict[int, float]:
 
 
 def _versions(campaign: Campaign) -> Rows:
-    found = Finding.objects.filter(campaign=campaign, name="answer").values_list(
+    rows = Finding.objects.filter(campaign=campaign, name="answer").values_list(
         "versions", flat=True
     )
-    return tuple((name, str(version)) for name, version in sorted((found.first() or {}).items()))
+    return tuple((name, str(version)) for name, version in sorted((rows.first() or {}).items()))

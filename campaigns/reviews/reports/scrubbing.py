@@ -42,15 +42,15 @@ def scrubbed(report: Report, conclusion: Conclusion) -> Report:
 
 def host_like(report: Report) -> list[str]:
     """Words that may name a machine which perfdash does not know: whoever publishes them looks."""
-    found: set[str] = set()
+    result: set[str] = set()
 
     def noted(text: str) -> str:
         if not text.lstrip().startswith("<"):  # a chart, whose words stand in tables, too
-            found.update(HOST_LIKE.findall(text))
+            result.update(HOST_LIKE.findall(text))
         return text
 
     mapped(report, noted)
-    return sorted(found)[:MOST_HOST_LIKE]
+    return sorted(result)[:MOST_HOST_LIKE]
 
 
 def _any_of(names: Iterable[str]) -> re.Pattern[str]:

@@ -99,20 +99,20 @@ def read_json(text: str, at: str, where: str) -> Any:
 
 def picked(whole: Any, at: str, where: str) -> Any:
     """Follow names and numbers with dots between them."""
-    found = whole
+    result = whole
     for step in filter(None, at.split(".")):
-        if isinstance(found, Mapping) and step in found:
-            found = found[step]
-        elif isinstance(found, list) and step.isdecimal() and int(step) < len(found):
-            found = found[int(step)]
+        if isinstance(result, Mapping) and step in result:
+            result = result[step]
+        elif isinstance(result, list) and step.isdecimal() and int(step) < len(result):
+            result = result[int(step)]
         else:
-            known = ", ".join(map(str, list(found)[:8])) if isinstance(found, Mapping) else ""
+            known = ", ".join(map(str, list(result)[:8])) if isinstance(result, Mapping) else ""
             raise ActionFailed(
                 f"{where} has no “{step}”" + (f"; it has {known}." if known else ".")
             )
-    if isinstance(found, Mapping | list):
+    if isinstance(result, Mapping | list):
         raise ActionFailed(f"{where} holds no single value at “{at}”; say where in it.")
-    return found
+    return result
 
 
 def _origin(url: str) -> tuple[str, str]:

@@ -32,8 +32,8 @@ class Done:
     seconds: float
 
     def __str__(self) -> str:
-        said = f": {self.output}" if self.output else ""
-        return f"{self.status} after {self.seconds:.1f} s{said}"
+        text = f": {self.output}" if self.output else ""
+        return f"{self.status} after {self.seconds:.1f} s{text}"
 
 
 def perform(
@@ -84,18 +84,18 @@ def _look_once(action: Action, server: Server, check: Callable[[], None], second
         answer = http.ask(action, server.door, check, seconds)
         if action.expect is None:
             return
-        found = http.found_in(answer, action.at)
+        result = http.found_in(answer, action.at)
     else:
         ran = _run(action, server, check, seconds)
         if action.expect is None:
             return
-        found = (
+        result = (
             http.read_json(ran.output, action.at, "The command")
             if action.at
             else ran.output.strip()
         )
-    if found != action.expect and str(found) != str(action.expect):
-        raise ActionFailed(f"It says {str(found)[:100]}, not {action.expect}.")
+    if result != action.expect and str(result) != str(action.expect):
+        raise ActionFailed(f"It says {str(result)[:100]}, not {action.expect}.")
 
 
 def _run(
@@ -108,10 +108,10 @@ def _run(
     arguments = [argument.replace(PLACE, _as_text(value)) for argument in action.arguments]
     ran = shell.run(arguments, server.ssh, server.door.rules, check, seconds)
     if ran.exit_status:
-        said = shortened(ran.errors or ran.output)
+        text = shortened(ran.errors or ran.output)
         raise ActionFailed(
-            f"“{action.arguments[0]}” ended with exit code {ran.exit_status}: {said or 'no words'}",
-            said,
+            f"“{action.arguments[0]}” ended with exit code {ran.exit_status}: {text or 'no words'}",
+            text,
         )
     return ran
 

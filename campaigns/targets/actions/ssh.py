@@ -165,9 +165,9 @@ async def _run(command: str, access: SshAccess, rules: Rules, seconds: float) ->
         await _leave(connection)
 
 
-async def _drain(stream: Any, kept: Kept) -> None:
+async def _drain(stream: Any, stored: Kept) -> None:
     while data := await stream.read(CHUNK):
-        kept.add(data)
+        stored.add(data)
 
 
 async def _leave(connection: asyncssh.SSHClientConnection) -> None:
@@ -236,7 +236,7 @@ def _refused(access: SshAccess, offered: asyncssh.SSHKey | None) -> ActionFailed
     line = offered.export_public_key("openssh").decode().strip()
     known = fingerprint_of(access.host_key)
     shown = offered.get_fingerprint()
-    words = (
+    text = (
         f"{access} shows another host key than the one that was accepted ({shown}, not {known}): it "
         "was installed anew, or somebody else answers there. Nothing was sent. Compare it, and have "
         "an admin accept it."
@@ -244,15 +244,15 @@ def _refused(access: SshAccess, offered: asyncssh.SSHKey | None) -> ActionFailed
         else f"The host key of {access} is not known: {shown}. Nothing was sent. Compare it with the "
         "machine's own (ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub), and have an admin accept it."
     )
-    return HostKeyRefused(words, line)
+    return HostKeyRefused(text, line)
 
 
 async def _address(access: SshAccess, rules: Rules) -> str:
     """Resolve the machine, and give the first address that the rules allow. Raise ActionFailed."""
     try:
         rules.check_name(access.host, access.port)
-        found = await asyncio.to_thread(name_service.resolve, access.host, access.port)
-        return rules.allowed_of(found, access.port, access.host)[0]
+        result = await asyncio.to_thread(name_service.resolve, access.host, access.port)
+        return rules.allowed_of(result, access.port, access.host)[0]
     except NetworkError as error:
         raise ActionFailed(str(error)) from None
     except OSError as error:

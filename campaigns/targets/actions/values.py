@@ -150,8 +150,8 @@ def _http(data: Mapping[str, Any], role: Role, action: Action, errors: dict[str,
 
 
 def _command(data: Mapping[str, Any], role: Role, action: Action, errors: dict[str, str]) -> Action:
-    given = data.get("arguments")
-    arguments: Sequence[Any] = given if isinstance(given, list | tuple) else ()
+    value = data.get("arguments")
+    arguments: Sequence[Any] = value if isinstance(value, list | tuple) else ()
     texts = [text for text in arguments if isinstance(text, str)]
     if not texts or len(texts) != len(arguments) or not texts[0].strip():
         errors["arguments"] = "Give the program and its arguments as a list of texts."
@@ -251,33 +251,33 @@ def _texts(body: Any) -> list[str]:
     return []
 
 
-def _seconds(given: Any, errors: dict[str, str]) -> float:
-    if given in (None, ""):
+def _seconds(values: Any, errors: dict[str, str]) -> float:
+    if values in (None, ""):
         return USUAL_SECONDS
     try:
-        seconds = float(given)
+        seconds = float(values)
     except (TypeError, ValueError, OverflowError):
         seconds = 0.0
-    if isinstance(given, bool) or not 1 <= seconds <= MOST_SECONDS:
+    if isinstance(values, bool) or not 1 <= seconds <= MOST_SECONDS:
         errors["seconds"] = f"Give 1 to {MOST_SECONDS:g} seconds."
         return USUAL_SECONDS
     return seconds
 
 
 def _text(data: Mapping[str, Any], name: str, errors: dict[str, str]) -> str:
-    given = data.get(name) or ""
-    if not isinstance(given, str) or len(given) > MOST_LETTERS or "\0" in given:
+    value = data.get(name) or ""
+    if not isinstance(value, str) or len(value) > MOST_LETTERS or "\0" in value:
         errors[name] = f"Give a text of at most {MOST_LETTERS:,} letters."
         return ""
-    return given.strip()
+    return value.strip()
 
 
 def _scalar(data: Mapping[str, Any], errors: dict[str, str]) -> Any:
-    given = data.get("expect")
-    if isinstance(given, list | dict):
+    value = data.get("expect")
+    if isinstance(value, list | dict):
         errors["expect"] = "Give one value, not a list or an object."
         return None
-    return None if given == "" else given
+    return None if value == "" else value
 
 
 def flaw_of(body: Any, depth: int = 0) -> str:

@@ -101,8 +101,8 @@ class ReadBack(Api):
         target = in_use(pk)
         if why_not := request_look(target):
             raise NotPossible(why_not)
-        found = [self.shown(row, TargetSettingOutput) for row in target.setting_rows.all()]
-        body = {"next": None, "previous": None, "results": found}
+        results = [self.shown(row, TargetSettingOutput) for row in target.setting_rows.all()]
+        body = {"next": None, "previous": None, "results": results}
         return Response(body, status=status.HTTP_202_ACCEPTED)
 
 

@@ -88,8 +88,8 @@ class OneTarget(Api):
         self.revision = revision_of(saving.revised(saved))
         why_not = request_probe(saved)
         output = dict(TargetOutput(saved, context={"request": request}).data)
-        told = saving.to_be_told(saved, changes)
-        return Response(output | {"warnings": [*told, why_not] if why_not else told})
+        value = saving.to_be_told(saved, changes)
+        return Response(output | {"warnings": [*value, why_not] if why_not else value})
 
     @operation("delete_target", "targets")
     def delete(self, request: Request, pk: int) -> Response:

@@ -108,10 +108,10 @@ class ActionForm(forms.Form):
     def action(self) -> dict[str, Any]:
         """Return the action that was entered, with what its way has a use for."""
         clean = self.cleaned_data
-        found = {name: clean[name] for name in OF_WAY[clean["way"]] if name in clean}
+        result = {name: clean[name] for name in OF_WAY[clean["way"]] if name in clean}
         return {"way": clean["way"]} | {
             name: value
-            for name, value in found.items()
+            for name, value in result.items()
             if (value is not None if name == "body" else value)
         }
 

@@ -42,9 +42,9 @@ class Shown:
         value = wanted if wanted in dict(options) else next((v for v, _ in options), "")
         if len(options) < 2:
             return Chosen(value)
-        choices = [Choice(each, words, chosen=each == value) for each, words in options]
-        kept = tuple((key, text) for key, text in self.asked.items() if key != name)
-        return Chosen(value, Field(name, label, value, "select", choices=choices), kept)
+        choices = [Choice(each, labels, chosen=each == value) for each, labels in options]
+        stored = tuple((key, text) for key, text in self.asked.items() if key != name)
+        return Chosen(value, Field(name, label, value, "select", choices=choices), stored)
 
     def some(self, panel: str, cells: Sequence[Any], most: int) -> "tuple[Sequence[Any], Chosen]":
         """Choose which cells are drawn where they are more than a chart can hold."""

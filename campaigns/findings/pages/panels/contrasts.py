@@ -132,13 +132,13 @@ def differences_panel(shown: Shown) -> Panel | None:
 
 def _within_blocks(shown: Shown) -> dict[tuple[int, int], list[pairs.PairPoint]]:
     """The changes of each comparison in its blocks, by the keys of its cells."""
-    found = shown.findings.charts.get("within_blocks") or {"comparisons": ()}
+    result = shown.findings.charts.get("within_blocks") or {"comparisons": ()}
     return {
         (row["baseline"], row["candidate"]): [
             pairs.PairPoint(change, None, f"block {block}")
             for block, change in zip(row["blocks"], row["changes_pct"], strict=True)
         ]
-        for row in found["comparisons"]
+        for row in result["comparisons"]
     }
 
 
@@ -146,14 +146,14 @@ def _row(
     row: Mapping[str, Any],
     group: Mapping[str, Any],
     finding: Mapping[str, Any],
-    words: Levels,
+    labels: Levels,
     within: Mapping[tuple[int, int], Sequence[pairs.PairPoint]],
 ) -> pairs.StratumRow:
     values = dict(zip(group["cells"], group["values"], strict=True))
     sides = [
-        words.short(finding["factor"], values[row[side]]) for side in ("candidate", "baseline")
+        labels.short(finding["factor"], values[row[side]]) for side in ("candidate", "baseline")
     ]
-    where = words.values(group["levels"])
+    where = labels.values(group["levels"])
     verdict, other = row["comparison"]["verdict"], row["comparison"]["sensitivity"]
     return pairs.StratumRow(
         name=f"{where}: {' vs '.join(sides)}" if where else " vs ".join(sides),

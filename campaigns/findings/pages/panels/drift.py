@@ -36,18 +36,18 @@ def drift_panel(shown: Shown) -> Panel | None:
     finding = shown.findings.cells
     if not finding:
         return None
-    found = shown.findings.charts.get("drift")
+    result = shown.findings.charts.get("drift")
     runs = _runs(shown, finding)
     chart = drift.DriftChart(
         quantity=quantity_of(finding),
         runs=runs,
         factor=" and ".join(inside(factor.label) for factor in shown.words.factors),
-        blocks=[_block(block) for block in found["blocks"]] if found else (),
-        sessions=_sessions(found) if found else (),
-        block_sd_pct=found["block_sd_pct"] if found else None,
-        sd_pct=found["sd_pct"] if found else None,
+        blocks=[_block(block) for block in result["blocks"]] if result else (),
+        sessions=_sessions(result) if result else (),
+        block_sd_pct=result["block_sd_pct"] if result else None,
+        sd_pct=result["sd_pct"] if result else None,
     )
-    sessions = len(found["sessions"]) if found else shown.outline.sessions
+    sessions = len(result["sessions"]) if result else shown.outline.sessions
     return Panel(
         plot=Plot(
             id="drift",
@@ -61,7 +61,7 @@ def drift_panel(shown: Shown) -> Panel | None:
         how=(*HOW, *(BLOCKS if chart.blocks else ())),
         numbers=_numbers(chart, finding),
         aside=f"{shown.campaign.get_order_display().lower()}, {counted(sessions, 'session')}",
-        notes=(*_notes(found), *_borders(shown)) if found else (),
+        notes=(*_notes(result), *_borders(shown)) if result else (),
     )
 
 
@@ -83,48 +83,48 @@ def _runs(shown: Shown, finding: Mapping[str, Any]) -> list[drift.DriftRun]:
     ]
 
 
-def _block(found: Mapping[str, Any]) -> drift.BlockStep:
+def _block(result: Mapping[str, Any]) -> drift.BlockStep:
     return drift.BlockStep(
-        name=f"block {found['block']}",
-        effect_pct=found["effect_pct"],
-        first=found["first"],
-        last=found["last"],
-        started=_instant(found["started_at"]),
-        ended=_instant(found["ended_at"]),
-        number=found["block"],
-        session=found["session"],
+        name=f"block {result['block']}",
+        effect_pct=result["effect_pct"],
+        first=result["first"],
+        last=result["last"],
+        started=_instant(result["started_at"]),
+        ended=_instant(result["ended_at"]),
+        number=result["block"],
+        session=result["session"],
     )
 
 
-def _sessions(found: Mapping[str, Any]) -> list[drift.SessionStart]:
+def _sessions(result: Mapping[str, Any]) -> list[drift.SessionStart]:
     return [
         drift.SessionStart(
             f"session {session['number']}", session["first"], _instant(session["started_at"])
         )
-        for session in found["sessions"][1:]
+        for session in result["sessions"][1:]
     ]
 
 
-def _notes(found: Mapping[str, Any]) -> tuple[str, ...]:
+def _notes(result: Mapping[str, Any]) -> tuple[str, ...]:
     """How much blocks vary beside the runs within one, and whether that was worth it."""
-    if found["missing"]:
-        return (MISSING[found["missing"]],)
-    said = (
-        f"Blocks vary by {number(found['block_sd_pct'])} % (standard deviation), runs within a "
-        f"block by {number(found['sd_pct'])} %."
+    if result["missing"]:
+        return (MISSING[result["missing"]],)
+    texts = (
+        f"Blocks vary by {number(result['block_sd_pct'])} % (standard deviation), runs within a "
+        f"block by {number(result['sd_pct'])} %."
     )
-    if found["efficiency"] is None:
-        return (said,)
+    if result["efficiency"] is None:
+        return (texts,)
     return (
-        f"{said} Without blocks it would have taken {number(found['efficiency'])} times the runs "
+        f"{texts} Without blocks it would have taken {number(result['efficiency'])} times the runs "
         "to see as much.",
     )
 
 
 def _borders(shown: Shown) -> tuple[str, ...]:
     """Why sessions began, and what that parts."""
-    told = shown.findings.sessions
-    return (" ".join(told["all"]),) if told else ()
+    value = shown.findings.sessions
+    return (" ".join(value["all"]),) if value else ()
 
 
 def _numbers(chart: drift.DriftChart, finding: Mapping[str, Any]) -> Numbers:

@@ -59,23 +59,23 @@ class HeatTable:
 
 def heat_table(shown: Shown) -> HeatTable | None:
     """Write the matrix along the factor on the axis; None for one factor, and before the judgement."""
-    found = _matrix(shown)
-    if found is None:
+    result = _matrix(shown)
+    if result is None:
         return None
-    words = shown.words
-    factor = found["factor"]
+    labels = shown.words
+    factor = result["factor"]
     overall = (shown.findings.levels or {}).get("overall", ())
     top = {each["best"]["seen"] for each in overall}
-    rows = tuple(_row(row, found, words, top) for row in found["rows"])
+    rows = tuple(_row(row, result, labels, top) for row in result["rows"])
     cells = [cell for row in rows for cell in row.cells]
-    said, tone = _interaction(found["interaction"])
+    text, tone = _interaction(result["interaction"])
     return HeatTable(
-        factor=_label(words, factor),
-        rows_factor=_rows_factor(words, factor),
-        heads=tuple(words.short(factor, value) for value in found["columns"]),
+        factor=_label(labels, factor),
+        rows_factor=_rows_factor(labels, factor),
+        heads=tuple(labels.short(factor, value) for value in result["columns"]),
         rows=rows,
-        numeric=found["numeric"],
-        interaction=said,
+        numeric=result["numeric"],
+        interaction=text,
         tone=tone,
         failing=sum(cell.shade == "failed" for cell in cells),
         missing=sum(cell.shade == "blank" for cell in cells),
@@ -84,29 +84,29 @@ def heat_table(shown: Shown) -> HeatTable | None:
 
 def matrix_panel(shown: Shown) -> Panel | None:
     """The same as lines, a row each."""
-    found = _matrix(shown)
-    if found is None:
+    result = _matrix(shown)
+    if result is None:
         return None
-    words, factor = shown.words, found["factor"]
+    labels, factor = shown.words, result["factor"]
     chart = interaction.InteractionChart(
         metric=inside(shown.outline.metric.label),
-        factor=inside(_label(words, factor)),
-        rows_factor=inside(_rows_factor(words, factor)),
-        columns=[c if found["numeric"] else words.short(factor, c) for c in found["columns"]],
+        factor=inside(_label(labels, factor)),
+        rows_factor=inside(_rows_factor(labels, factor)),
+        columns=[c if result["numeric"] else labels.short(factor, c) for c in result["columns"]],
         rows=[
             interaction.Row(
-                name=words.values(row["levels"]) or "all",
-                points=[_point(cell, found["columns"]) for cell in row["cells"]],
+                name=labels.values(row["levels"]) or "all",
+                points=[_point(cell, result["columns"]) for cell in row["cells"]],
                 best=next(
                     (
-                        found["columns"].index(cell["level"])
+                        result["columns"].index(cell["level"])
                         for cell in row["cells"]
                         if cell["cell"] == row["best"]
                     ),
                     None,
                 ),
             )
-            for row in found["rows"]
+            for row in result["rows"]
         ],
     )
     return Panel(
@@ -119,7 +119,7 @@ def matrix_panel(shown: Shown) -> Panel | None:
             height="24rem",
         ),
         how=HOW,
-        numbers=_numbers(found, words),
+        numbers=_numbers(result, labels),
     )
 
 
@@ -129,18 +129,20 @@ def _matrix(shown: Shown) -> Mapping[str, Any] | None:
         return None
     by_factor: Mapping[str, Any] = shown.findings.matrix["factors"]
     axis = shown.view.x.name if shown.view.x else ""
-    found: Mapping[str, Any] = by_factor.get(axis) or next(iter(by_factor.values()))
-    return found
+    result: Mapping[str, Any] = by_factor.get(axis) or next(iter(by_factor.values()))
+    return result
 
 
-def _row(row: Mapping[str, Any], found: Mapping[str, Any], words: Levels, top: Set[int]) -> HeatRow:
+def _row(
+    row: Mapping[str, Any], result: Mapping[str, Any], labels: Levels, top: Set[int]
+) -> HeatRow:
     """top: the best cells over all rows."""
     by_level = {repr(cell["level"]): cell for cell in row["cells"]}
-    names = {cell["cell"]: words.short(found["factor"], cell["level"]) for cell in row["cells"]}
+    names = {cell["cell"]: labels.short(result["factor"], cell["level"]) for cell in row["cells"]}
     tied = [names[cell] for cell in row["ties"]]
     return HeatRow(
-        name=words.values(row["levels"]) or "all",
-        cells=tuple(_heat(by_level.get(repr(value)), row, top) for value in found["columns"]),
+        name=labels.values(row["levels"]) or "all",
+        cells=tuple(_heat(by_level.get(repr(value)), row, top) for value in result["columns"]),
         recommended=names.get(row["recommended"], ""),
         tied=", ".join(tied),
     )
@@ -198,12 +200,12 @@ def _point(cell: Mapping[str, Any], columns: list[Any]) -> interaction.Point:
     )
 
 
-def _numbers(found: Mapping[str, Any], words: Levels) -> Numbers:
-    factor = found["factor"]
+def _numbers(result: Mapping[str, Any], labels: Levels) -> Numbers:
+    factor = result["factor"]
     rows = [
         (
-            words.values(row["levels"]) or "all",
-            words.short(factor, cell["level"]),
+            labels.values(row["levels"]) or "all",
+            labels.short(factor, cell["level"]),
             cell["improvement_pct"],
             *(cell["ci_pct"] or (None, None)),
             cell["display"]["word"] if cell["display"] else cell["state"].replace("_", " "),
@@ -211,13 +213,13 @@ def _numbers(found: Mapping[str, Any], words: Levels) -> Numbers:
             cell["failed"],
             cell["lost"],
         )
-        for row in found["rows"]
+        for row in result["rows"]
         for cell in row["cells"]
     ]
     return Numbers(
         (
-            Column(inside(_rows_factor(words, factor))),
-            Column(inside(_label(words, factor))),
+            Column(inside(_rows_factor(labels, factor))),
+            Column(inside(_label(labels, factor))),
             Column("improvement", "%"),
             Column("95 % from", "%"),
             Column("95 % to", "%"),
@@ -230,20 +232,18 @@ def _numbers(found: Mapping[str, Any], words: Levels) -> Numbers:
     )
 
 
-def _interaction(found: Mapping[str, Any] | None) -> tuple[str, str]:
-    if found is None:
+def _interaction(result: Mapping[str, Any] | None) -> tuple[str, str]:
+    if result is None:
         return "", ""
-    numbers = (
-        f"F {found['f']:.1f} on {found['df']} and {found['noise_df']} df, p {p_text(found['p'])}"
-    )
-    if found["p"] < INTERACTS:
+    numbers = f"F {result['f']:.1f} on {result['df']} and {result['noise_df']} df, p {p_text(result['p'])}"
+    if result["p"] < INTERACTS:
         return f"The rows differ: what a column brings depends on the row ({numbers}).", "warn"
     return f"No interaction is shown ({numbers}): that is not a proof of none.", "thin"
 
 
-def _label(words: Levels, factor: str) -> str:
-    return next((each.label for each in words.factors if each.name == factor), factor)
+def _label(labels: Levels, factor: str) -> str:
+    return next((each.label for each in labels.factors if each.name == factor), factor)
 
 
-def _rows_factor(words: Levels, factor: str) -> str:
-    return " and ".join(each.label for each in words.factors if each.name != factor)
+def _rows_factor(labels: Levels, factor: str) -> str:
+    return " and ".join(each.label for each in labels.factors if each.name != factor)

@@ -44,9 +44,9 @@ def percentiles_panel(shown: Shown) -> Panel | None:
     stored.sort(key=lambda name: name != shown.campaign.primary_metric)
     options = [(name, name.replace("_", " ")) for name in stored]
     quantity = shown.chosen("percentiles-of", "Time of", options)
-    found = shown.findings.charts[f"{PREFIX}{quantity.value}"]
+    result = shown.findings.charts[f"{PREFIX}{quantity.value}"]
     names = {cell["cell"]: shown.words.values(cell["levels"]) for cell in finding["cells"]}
-    known, unit = _readable([cell for cell in found["cells"] if cell["cell"] in names])
+    known, unit = _readable([cell for cell in result["cells"] if cell["cell"] in names])
     some, chosen = shown.some("percentiles", known, MOST_CURVES)
     chart = percentile_curves.PercentileChart(
         Quantity(quantity.value.replace("_", " "), unit, lower_is_better=True),
@@ -105,21 +105,21 @@ def _times_1000(values: list[float | None]) -> list[float | None]:
 
 
 def _cell(
-    place: int, found: Mapping[str, Any], names: Mapping[int, str]
+    place: int, result: Mapping[str, Any], names: Mapping[int, str]
 ) -> percentile_curves.PercentileCell:
-    together = found["together"]
+    together = result["together"]
     return percentile_curves.PercentileCell(
-        name=names[found["cell"]] or "all runs",
+        name=names[result["cell"]] or "all runs",
         points=[
             percentile_curves.PercentilePoint(
                 share, value, None if low is None or high is None else (low, high)
             )
             for share, value, low, high in zip(
-                found["shares"], found["values"], found["low"], found["high"], strict=True
+                result["shares"], result["values"], result["low"], result["high"], strict=True
             )
         ],
-        runs=found["runs"],
-        samples=found["counts"],
+        runs=result["runs"],
+        samples=result["counts"],
         together=list(zip(together["shares"], together["values"], strict=True)),
         place=place,
     )

@@ -35,12 +35,12 @@ STEPS = (
 
 def phases_panel(shown: Shown) -> Panel | None:
     """None where no run told its phases."""
-    found = shown.findings.charts.get("phases")
-    if not found:
+    result = shown.findings.charts.get("phases")
+    if not result:
         return None
-    options = [(of, words) for of, words in WHAT.items() if of in found]
+    options = [(of, labels) for of, labels in WHAT.items() if of in result]
     of = shown.chosen("phases-of", "Phases", options)
-    table = found[of.value]
+    table = result[of.value]
     some, chosen = shown.some("phases", table["cells"], MOST_BARS)
     chart = phases.PhasesChart(
         what=WHAT[of.value],

@@ -32,13 +32,13 @@ def series_panel(shown: Shown) -> Panel | None:
     if not options:
         return None
     chosen = shown.chosen("series-of", "Cell", options)
-    found = series_of_cell(shown.campaign, int(chosen.value), MOST_RUNS)
-    if not found:
+    result = series_of_cell(shown.campaign, int(chosen.value), MOST_RUNS)
+    if not result:
         return None
-    unit, _ = readable_rate(found[0].unit, [])
+    unit, _ = readable_rate(result[0].unit, [])
     chart = run_series.RunSeriesChart(
-        quantity=Quantity(found[0].name.replace("_", " "), unit),
-        runs=[_line(each, shown.words.block) for each in found if each.unit == found[0].unit],
+        quantity=Quantity(result[0].name.replace("_", " "), unit),
+        runs=[_line(each, shown.words.block) for each in result if each.unit == result[0].unit],
         cell=next(
             shown.words.sentence(cell["levels"])
             for cell in finding["cells"]
@@ -67,13 +67,13 @@ def series_panel(shown: Shown) -> Panel | None:
     )
 
 
-def _line(found: RunSeries, block: str) -> run_series.RunLine:
-    _, values = readable_rate(found.unit, found.values)
-    began = in_utc(found.started_at) if found.started_at else ""
+def _line(series: RunSeries, block: str) -> run_series.RunLine:
+    _, values = readable_rate(series.unit, series.values)
+    began = in_utc(series.started_at) if series.started_at else ""
     return run_series.RunLine(
-        name=f"run {found.position}",
-        step_seconds=found.step_seconds,
+        name=f"run {series.position}",
+        step_seconds=series.step_seconds,
         values=[value for value in values if value is not None],
-        note=", ".join(part for part in (f"{block} {found.block}", began, found.worker) if part),
-        position=found.position,
+        note=", ".join(part for part in (f"{block} {series.block}", began, series.worker) if part),
+        position=series.position,
     )

@@ -119,8 +119,8 @@ def _has_times(shown: Shown) -> bool:
 
 
 def _group(shown: Shown, panel: str) -> tuple[Mapping[str, Any] | None, Chosen]:
-    found = shown.findings.charts.get("usl")
-    groups = [group for group in found["groups"] if group["runs"]] if found else []
+    result = shown.findings.charts.get("usl")
+    groups = [group for group in result["groups"] if group["runs"]] if result else []
     if not groups:
         return None, Chosen("")
     options = [
@@ -135,11 +135,11 @@ def _group(shown: Shown, panel: str) -> tuple[Mapping[str, Any] | None, Chosen]:
 
 
 def _chart(shown: Shown, group: Mapping[str, Any]) -> scalability.LoadChart:
-    found = shown.findings.charts["usl"]
-    metric = metric_of(shown.campaign, found["throughput"])
+    result = shown.findings.charts["usl"]
+    metric = metric_of(shown.campaign, result["throughput"])
     labels = {factor.name: inside(factor.label) for factor in shown.words.factors}
     return scalability.LoadChart(
-        factor=labels.get(found["parameter"], found["parameter"]),
+        factor=labels.get(result["parameter"], result["parameter"]),
         throughput=Quantity(inside(metric.label), metric.unit, metric.lower_is_better),
         runs=[
             scalability.LoadRun(
@@ -218,13 +218,13 @@ def _limit(group: Mapping[str, Any]) -> tuple[str, ...]:
             f"By the law 95 % of the largest throughput takes {law['throttle']} at a time, more "
             f"than the {number(law['largest'])} that were measured: measure there before using it.",
         )
-    said = f"Recommended limit: {law['throttle']} at a time, the fewest with 95 % of the largest throughput"
+    text = f"Recommended limit: {law['throttle']} at a time, the fewest with 95 % of the largest throughput"
     if bounds:
-        said += f" (95 % interval of where that is: {between(bounds['throttle'], law)})"
+        text += f" (95 % interval of where that is: {between(bounds['throttle'], law)})"
     if law["peak_reached"] and law["rule_of_thumb"] is not None:
         agrees = "agrees" if law["rule_agrees"] else "does not agree"
-        said += f". The rule of thumb, 75 % of the peak, says {number(law['rule_of_thumb'])}, and {agrees}"
-    return (f"{said}.",)
+        text += f". The rule of thumb, 75 % of the peak, says {number(law['rule_of_thumb'])}, and {agrees}"
+    return (f"{text}.",)
 
 
 def _peak(group: Mapping[str, Any], chart: scalability.LoadChart) -> tuple[str, ...]:
@@ -253,8 +253,8 @@ def between(bounds: Sequence[float | None], law: Mapping[str, Any]) -> str:
 
 def _left_out(group: Mapping[str, Any]) -> tuple[str, ...]:
     parts = [
-        f"{counted(count, 'run')} where {words}"
-        for reason, words in LEFT_OUT.items()
+        f"{counted(count, 'run')} where {labels}"
+        for reason, labels in LEFT_OUT.items()
         if (count := group["left_out"][reason])
     ]
     return (f"In no fit: {'; '.join(parts)}.",) if parts else ()
@@ -282,7 +282,7 @@ def _waiting(group: Mapping[str, Any]) -> tuple[str, ...]:
 def _parameters(group: Mapping[str, Any]) -> Numbers:
     law, bounds = group["law"], group["bounds"] or {}
     rows: list[Sequence[Any]] = [
-        (words, law[name], *bounds_of(name, bounds, law)) for name, words in PARAMETERS
+        (labels, law[name], *bounds_of(name, bounds, law)) for name, labels in PARAMETERS
     ]
     rows.append(("rule of thumb, 75 % of the peak", law["rule_of_thumb"], None, None))
     return Numbers(

@@ -76,10 +76,10 @@ def spread_panel(shown: Shown) -> Panel | None:
 
 def density_panel(shown: Shown) -> Panel | None:
     """None where no cell has as many runs as a density takes; with some, the others are told."""
-    finding, found = shown.findings.cells, shown.findings.charts.get("density")
-    if not finding or not found:
+    finding, result = shown.findings.cells, shown.findings.charts.get("density")
+    if not finding or not result:
         return None
-    known = [each for each in found["cells"] if each["density"] and each["density"]["heights"]]
+    known = [each for each in result["cells"] if each["density"] and each["density"]["heights"]]
     if not known:
         return None
     names = {cell["cell"]: shown.words.values(cell["levels"]) for cell in finding["cells"]}
@@ -87,7 +87,7 @@ def density_panel(shown: Shown) -> Panel | None:
     on_logs = all(each["density"]["on_logs"] for each in known)
     curves = [_curve(place, each, names) for place, each in enumerate(some)]
     chart = spread.DensityChart(quantity_of(finding), curves, _factor(shown), on_logs)
-    few = len(found["cells"]) - len(known)
+    few = len(result["cells"]) - len(known)
     return Panel(
         plot=Plot(
             id="density",
@@ -115,8 +115,8 @@ def density_panel(shown: Shown) -> Panel | None:
             ],
         ),
         notes=(
-            f"{counted(few, 'cell')} of {len(found['cells'])} have no density: it takes "
-            f"{found['fewest']} runs that differ.",
+            f"{counted(few, 'cell')} of {len(result['cells'])} have no density: it takes "
+            f"{result['fewest']} runs that differ.",
         )
         if few
         else (),
@@ -128,7 +128,7 @@ def _cells(shown: Shown) -> list[spread.SpreadCell]:
     finding = shown.findings.cells
     if not finding:
         return []
-    found = [
+    results = [
         spread.SpreadCell(
             name=shown.words.values(cell["levels"]) or "all runs",
             runs=[
@@ -146,16 +146,16 @@ def _cells(shown: Shown) -> list[spread.SpreadCell]:
     ]
     return [
         spread.SpreadCell(cell.name, cell.runs, place)
-        for place, cell in enumerate(cell for cell in found if cell.runs)
+        for place, cell in enumerate(cell for cell in results if cell.runs)
     ]
 
 
-def _curve(place: int, found: Mapping[str, Any], names: Mapping[int, str]) -> spread.DensityCurve:
+def _curve(place: int, result: Mapping[str, Any], names: Mapping[int, str]) -> spread.DensityCurve:
     return spread.DensityCurve(
-        name=names[found["cell"]] or "all runs",
-        points=_points(found["density"]),
-        modes=[(mode["at"], mode["share"]) for mode in found["density"]["modes"]],
-        runs=found["n"],
+        name=names[result["cell"]] or "all runs",
+        points=_points(result["density"]),
+        modes=[(mode["at"], mode["share"]) for mode in result["density"]["modes"]],
+        runs=result["n"],
         place=place,
     )
 

@@ -146,8 +146,8 @@ class Builder:
     def _fold_constants(self, names: dict[str, None]) -> None:
         """Turn factors with one level into facts, where there are too many factors."""
         for name in list(names):
-            found = {_key(run["levels"].get(name, NOT_SET)): 0 for run in self._runs}
-            if len(found) == 1 and len(names) > MOST_FACTORS:
+            result = {_key(run["levels"].get(name, NOT_SET)): 0 for run in self._runs}
+            if len(result) == 1 and len(names) > MOST_FACTORS:
                 self.fact(name, self._runs[0]["levels"].get(name))
                 self.drop(f"{name} has one level only, and is a fact, since factors are too many.")
                 del names[name]
@@ -156,18 +156,18 @@ class Builder:
 
     def _typed(self, name: str) -> dict[tuple[str, str], Scalar]:
         """Give each level as it is; texts that are all numbers become numbers."""
-        found = {
+        result = {
             _key(each): each for each in (run["levels"].get(name, NOT_SET) for run in self._runs)
         }
-        if all(isinstance(each, str) for each in found.values()):
-            numbers = {key: _number(str(each)) for key, each in found.items()}
+        if all(isinstance(each, str) for each in result.values()):
+            numbers = {key: _number(str(each)) for key, each in result.items()}
             if None not in numbers.values() and len(set(numbers.values())) == len(numbers):
                 return {key: number for key, number in numbers.items() if number is not None}
-        return found
+        return result
 
 
 def varying(
-    given: Iterable[Mapping[str, Scalar]],
+    values: Iterable[Mapping[str, Scalar]],
 ) -> tuple[list[dict[str, Scalar]], dict[str, Scalar]]:
     """Split the settings of runs: what differs, run by run, and what all of them share.
 
@@ -175,7 +175,7 @@ def varying(
     """
     settings: list[Mapping[str, Scalar]] = []
     count = 0
-    for each in given:
+    for each in values:
         settings.append(each)
         count += len(each)
         if count > MOST_ELEMENTS:
@@ -220,7 +220,7 @@ def _number(text: str) -> int | float | None:
 
 def _in_order(levels: dict[tuple[str, str], Scalar]) -> tuple[Scalar, ...]:
     """Numbers ascend; texts keep the order of the file."""
-    found = list(levels.values())
-    if all(isinstance(each, int | float) and not isinstance(each, bool) for each in found):
-        return tuple(sorted(found, key=lambda each: (float(each), type(each).__name__)))
-    return tuple(found)
+    results = list(levels.values())
+    if all(isinstance(each, int | float) and not isinstance(each, bool) for each in results):
+        return tuple(sorted(results, key=lambda each: (float(each), type(each).__name__)))
+    return tuple(results)

@@ -127,21 +127,21 @@ def documents(text: str, nan: bool = False) -> list[Node]:
 
     The path of each begins with its line, unless it is the only one. Raise BadFile as `parsed` does.
     """
-    found: list[tuple[Any, str]] = []
+    result: list[tuple[Any, str]] = []
     decoder, place = _decoder(nan), _end_of_space(text, 0)
     line = 1 + text.count("\n", 0, place)
     with _told(text, ""):
         while place < len(text):
-            if len(found) >= MOST_DOCUMENTS:
+            if len(result) >= MOST_DOCUMENTS:
                 refuse("", f"The file has more than {MOST_DOCUMENTS:,} JSON documents; split it.")
             value, end = decoder.raw_decode(text, place)
-            found.append((value, f"line {line}"))
+            result.append((value, f"line {line}"))
             following = _end_of_space(text, end)
             line += text.count("\n", place, following)
             place = following
-    if not found:
+    if not result:
         refuse("", "There is no JSON document in the file.")
-    return [Node(value, where if len(found) > 1 else "") for value, where in found]
+    return [Node(value, where if len(result) > 1 else "") for value, where in result]
 
 
 def _decoder(nan: bool) -> json.JSONDecoder:
@@ -152,8 +152,8 @@ def _decoder(nan: bool) -> json.JSONDecoder:
 
 
 def _end_of_space(text: str, place: int) -> int:
-    found = re.compile(r"[ \t\n\r]*").match(text, place)
-    return found.end() if found else place
+    matched = re.compile(r"[ \t\n\r]*").match(text, place)
+    return matched.end() if matched else place
 
 
 @contextmanager
@@ -175,12 +175,12 @@ def _told(text: str, where: str) -> Iterator[None]:
 
 
 def _no_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    result = dict(pairs)
+    if len(result) != len(pairs):
         seen: set[str] = set()
         double = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         refuse("", f"The key “{clean(double)[:80]}” is there twice in one object; which one holds?")
-    return found
+    return result
 
 
 def _no_constant(name: str) -> None:

@@ -95,8 +95,8 @@ class _Rejoined(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         if not self._first:
             return self._rest.read(size)
-        given, self._first = self._first[:size], self._first[size:] if size >= 0 else b""
-        return given
+        text, self._first = self._first[:size], self._first[size:] if size >= 0 else b""
+        return text
 
 
 def decoded(content: bytes, first_line: int = 1) -> str:

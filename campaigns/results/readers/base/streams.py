@@ -46,8 +46,8 @@ class Stream:
             metrics.FAILED_SHARE: self.failed / total,
         }
         for number in metrics.PERCENTILES:
-            if (found := nearest_rank(samples, number)) is not None:
-                values[metrics.percentile(number)] = found
+            if (result := nearest_rank(samples, number)) is not None:
+                values[metrics.percentile(number)] = result
             else:
                 builder.drop(
                     f"Percentile {number} is left out where fewer than {BEYOND} requests are at "

@@ -69,15 +69,15 @@ def number(record: dict[str, str], column: str, where: str) -> float:
     text = record.get(column)
     if text is None:
         refuse("line 1", f"There is no column “{column}”.")
-    found = number_of(text)
-    if found is None or found < 0:
+    result = number_of(text)
+    if result is None or result < 0:
         refuse(where, f"{column}: “{text[:40]}” is no number from 0.")
-    return found
+    return result
 
 
 def count(record: dict[str, str], column: str, where: str) -> int:
     """Give a whole number from 0. Raise BadFile for anything else."""
-    found = number(record, column, where)
-    if found != int(found) or found > 1e15:
-        refuse(where, f"{column}: {found:g} is no count; counts are whole numbers from 0.")
-    return int(found)
+    result = number(record, column, where)
+    if result != int(result) or result > 1e15:
+        refuse(where, f"{column}: {result:g} is no count; counts are whole numbers from 0.")
+    return int(result)

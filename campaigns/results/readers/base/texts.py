@@ -41,10 +41,10 @@ def number_from_0(text: str, where: str) -> float:
 
 def instant_of(text: str) -> datetime | None:
     """Read an ISO 8601 instant (without offset: UTC) of the years 1990 to 2099; None otherwise."""
-    found = INSTANT.fullmatch(text.strip())
-    if found is None:
+    match = INSTANT.fullmatch(text.strip())
+    if match is None:
         return None
-    day, time, fraction, zone = found.groups()
+    day, time, fraction, zone = match.groups()
     try:
         moment = datetime.fromisoformat(f"{day}T{time}{zone or '+00:00'}")
         moment = moment.replace(microsecond=int(((fraction or ".") + "000000")[1:7]))
@@ -62,11 +62,11 @@ def instant_at(seconds: float) -> datetime | None:
 
 def outputs(text: str, begin: re.Pattern[str]) -> Iterator[tuple[re.Match[str], str, str]]:
     """Cut a text where `begin` is found; give the match, its part, and “line n” for messages."""
-    found = begin.search(text)
+    match = begin.search(text)
     line, counted = 1, 0
-    while found:
-        following = begin.search(text, found.end())
-        line += text.count("\n", counted, found.start())
-        counted = found.start()
-        yield found, text[found.start() : following.start() if following else None], f"line {line}"
-        found = following
+    while match:
+        following = begin.search(text, match.end())
+        line += text.count("\n", counted, match.start())
+        counted = match.start()
+        yield match, text[match.start() : following.start() if following else None], f"line {line}"
+        match = following

@@ -45,13 +45,13 @@ class Samples:
 
     def _stream(self, label: str, where: str) -> Stream:
         """The stream of a label; two that look alike, once cleaned, are one."""
-        found = self._by_label.get(label)
-        if found is None:
+        result = self._by_label.get(label)
+        if result is None:
             if len(self._by_label) >= MOST_CELLS:
                 refuse(where, f"More than {MOST_CELLS} labels; give samples of one kind one label.")
-            found = self.streams.setdefault(clean(label, 500), Stream())
-            self._by_label[label] = found
-        return found
+            result = self.streams.setdefault(clean(label, 500), Stream())
+            self._by_label[label] = result
+        return result
 
 
 def _number(text: str, name: str, where: str) -> float:

@@ -15,12 +15,12 @@ MOST_DEPTH = 50
 def read_xml(source: Source, samples: Samples) -> None:
     """Read every sample right below the root into `samples`."""
     reading = _Reading(samples)
-    given = 0
+    value = 0
     try:
         for piece in source.pieces():
             reading.parser.Parse(piece, False)
-            given += len(piece)
-            if given - reading.reached > MOST_LINE_BYTES + len(piece):
+            value += len(piece)
+            if value - reading.reached > MOST_LINE_BYTES + len(piece):
                 refuse(reading.where(), "An element is longer than a million bytes.")
         reading.parser.Parse(b"", True)
     except expat.ExpatError as error:

@@ -48,13 +48,13 @@ def _columns(head: bytes) -> bytes:
 
 def _strictly(builder: Builder, source: Source) -> Read:
     try:
-        found = read_rows(source.document(MOST_BYTES))
+        result = read_rows(source.document(MOST_BYTES))
     except BadRows as bad:
         raise BadFile(
             (f"line {line}" if line else "", text) for line, text in bad.problems
         ) from None
     builder.declare(DURATION)
-    for row in sorted(found, key=lambda row: row.started_at):
+    for row in sorted(result, key=lambda row: row.started_at):
         builder.run(
             {"concurrency": row.concurrency},
             {"duration": row.seconds},

@@ -46,12 +46,12 @@ class Mapped:
         values = {}
         for column, (metric, converting) in self.metrics.items():
             if record[column].strip():
-                found = converting(record[column].strip())
-                if found is None:
+                result = converting(record[column].strip())
+                if result is None:
                     refuse(
                         where, f"{column}: “{record[column][:40]}” is not written as it should be."
                     )
-                values[metric.name] = found
+                values[metric.name] = result
         word = record[self.state].strip() if self.state else ""
         bad = bool(self.state) and word.lower() not in self.good
         builder.run(
@@ -69,81 +69,81 @@ class Mapped:
         if not text:
             return None
         seconds = number_of(text)
-        found = instant_at(seconds) if seconds is not None else instant_of(text)
-        if found is None:
+        result = instant_at(seconds) if seconds is not None else instant_of(text)
+        if result is None:
             refuse(
                 where,
                 f"{self.places[place]}: “{text[:40]}” is no instant of the years 1990 to 2099, "
                 "as YYYY-MM-DD HH:MM:SS or in seconds since 1970.",
             )
-        return found
+        return result
 
     def _count(self, record: dict[str, str], place: str, where: str) -> int:
         column = self.places.get(place)
         return count(record, column, where) if column and record[column].strip() else 0
 
 
-def mapping_of(given: Mapping[str, Any]) -> Mapped:
+def mapping_of(values: Mapping[str, Any]) -> Mapped:
     """Check a mapping. Raise BadFile that names what is wrong."""
-    _known(given, KEYS, "mapping")
-    factors = given.get("factors", [])
+    _known(values, KEYS, "mapping")
+    factors = values.get("factors", [])
     if not isinstance(factors, list | tuple) or not all(isinstance(each, str) for each in factors):
         refuse("mapping.factors", "This must be a list of names of columns.")
-    work = given.get("work", [])
+    work = values.get("work", [])
     if not isinstance(work, list | tuple) or not all(each in factors for each in work):
         refuse("mapping.work", "This must be a list of those factors that name what is done.")
-    metrics = given.get("metrics")
+    metrics = values.get("metrics")
     if not isinstance(metrics, Mapping) or not 0 < len(metrics) <= MOST_METRICS:
         refuse("mapping.metrics", f"Name the columns with values, 1 to {MOST_METRICS} of them.")
-    places = {key: given[key] for key in PLACES if given.get(key)}
+    places = {key: values[key] for key in PLACES if values.get(key)}
     for key, column in places.items():
         if not isinstance(column, str):
             refuse(f"mapping.{key}", "This must be the name of a column.")
-    state = given.get("state") or {}
+    state = values.get("state") or {}
     if not isinstance(state, Mapping) or (state and not isinstance(state.get("column"), str)):
         refuse("mapping.state", 'This must be like {"column": "status", "ok": ["passed"]}.')
-    words = state.get("ok", ["ok"])
-    delimiter = given.get("delimiter", ",")
+    text = state.get("ok", ["ok"])
+    delimiter = values.get("delimiter", ",")
     if delimiter not in (",", ";", "\t", "|"):
         refuse("mapping.delimiter", "The delimiter is a comma, a semicolon, a bar or a tab.")
-    if not isinstance(words, list | tuple):
+    if not isinstance(text, list | tuple):
         refuse("mapping.state.ok", "This must be a list of words.")
     return Mapped(
         factors=tuple(dict.fromkeys(factors)),
         work=tuple(dict.fromkeys(work)),
-        metrics={str(name): _metric(str(name), said) for name, said in metrics.items()},
+        metrics={str(name): _metric(str(name), value) for name, value in metrics.items()},
         places=places,
         state=state.get("column", ""),
-        good=frozenset(str(word).lower() for word in words),
+        good=frozenset(str(word).lower() for word in text),
         delimiter=delimiter,
     )
 
 
-def _metric(column: str, said: Any) -> tuple[ReadMetric, Converting]:
+def _metric(column: str, value: Any) -> tuple[ReadMetric, Converting]:
     where = f"mapping.metrics.{clean(column, 80)}"
-    if not isinstance(said, Mapping):
+    if not isinstance(value, Mapping):
         refuse(where, 'This must be like {"unit": "s", "lower_is_better": true}.')
-    _known(said, METRIC_KEYS, where)
-    unit = said.get("unit")
+    _known(value, METRIC_KEYS, where)
+    unit = value.get("unit")
     if not isinstance(unit, str) or not 0 < len(clean(unit)) <= UNIT_LETTERS:
         refuse(f"{where}.unit", f"Give the unit, in up to {UNIT_LETTERS} letters.")
-    better = said.get("lower_is_better")
+    better = value.get("lower_is_better")
     if better not in (True, False, None):
         refuse(f"{where}.lower_is_better", "This is true, false, or null where neither is better.")
-    fidelity = said.get("fidelity", "raw")
+    fidelity = value.get("fidelity", "raw")
     if fidelity not in FIDELITIES:
         refuse(f"{where}.fidelity", f"This is one of {', '.join(FIDELITIES)}.")
-    written = said.get("written", "number")
+    written = value.get("written", "number")
     if written not in ("number", "H:MM:SS"):
         refuse(f"{where}.written", "This is “number” or “H:MM:SS”.")
     base = BASES[UNITS[unit].dimension] if unit in UNITS else clean(unit)
     metric = ReadMetric(
         name=re.sub(r"\W+", "_", column.strip().lower(), flags=re.ASCII).strip("_")[:60] or "value",
-        label=clean(str(said.get("label") or column), 100),
+        label=clean(str(value.get("label") or column), 100),
         unit="s" if written == "H:MM:SS" else base,
         lower_is_better=better,
         fidelity=fidelity,
-        latency=said.get("latency") is True,
+        latency=value.get("latency") is True,
     )
     if written == "H:MM:SS":
         return metric, _clock
@@ -161,11 +161,11 @@ def _converter(unit: str, base: str) -> Converting:
 
 
 def _clock(text: str) -> float | None:
-    found = CLOCK.fullmatch(text)
-    return int(found[1]) * 3600 + int(found[2]) * 60 + float(found[3]) if found else None
+    match = CLOCK.fullmatch(text)
+    return int(match[1]) * 3600 + int(match[2]) * 60 + float(match[3]) if match else None
 
 
-def _known(given: Mapping[str, Any], keys: set[str], where: str) -> None:
-    for key in given:
+def _known(values: Mapping[str, Any], keys: set[str], where: str) -> None:
+    for key in values:
         if key not in keys:
             refuse(where, f"“{clean(str(key), 80)}” is none of {', '.join(sorted(keys))}.")

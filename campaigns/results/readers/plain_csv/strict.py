@@ -87,10 +87,10 @@ def _decoded(content: bytes) -> str:
 
 
 def _require_columns(header: list[str]) -> None:
-    found = tuple(name.strip() for name in header)
-    if found != COLUMNS:
+    results = tuple(name.strip() for name in header)
+    if results != COLUMNS:
         raise BadRows(
-            [(1, f"The columns are {','.join(found)[:200]!r}; they must be {','.join(COLUMNS)}.")]
+            [(1, f"The columns are {','.join(results)[:200]!r}; they must be {','.join(COLUMNS)}.")]
         )
 
 
@@ -126,24 +126,24 @@ def _concurrency(text: str) -> int:
 
 
 def _seconds(column: str, text: str) -> float:
-    found = DURATION.fullmatch(text)
-    if found is None:
+    match = DURATION.fullmatch(text)
+    if match is None:
         raise ValueError(f"The {column} {text[:40]!r} is not written as H:MM:SS.")
-    hours, minutes, seconds = (int(part) for part in found.group(1, 2, 3))
-    total = hours * 3600 + minutes * 60 + seconds + float(found.group(4) or 0)
+    hours, minutes, seconds = (int(part) for part in match.group(1, 2, 3))
+    total = hours * 3600 + minutes * 60 + seconds + float(match.group(4) or 0)
     if not total:
         raise ValueError(f"The {column} is 0; a run takes time.")
     return total
 
 
 def _instant(column: str, text: str) -> datetime:
-    found = INSTANT.fullmatch(text)
-    if found is None:
+    match = INSTANT.fullmatch(text)
+    if match is None:
         raise ValueError(f"The {column} {text[:40]!r} is not written as YYYY-MM-DD HH:MM:SS.")
-    year, month, day, hour, minute, second = (int(part) for part in found.group(1, 2, 3, 4, 5, 6))
-    fraction = timedelta(seconds=float(found.group(7) or 0))
+    year, month, day, hour, minute, second = (int(part) for part in match.group(1, 2, 3, 4, 5, 6))
+    fraction = timedelta(seconds=float(match.group(7) or 0))
     try:
-        local = datetime(year, month, day, hour, minute, second, tzinfo=_zone(found.group(8)))
+        local = datetime(year, month, day, hour, minute, second, tzinfo=_zone(match.group(8)))
         return (local + fraction).astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise ValueError(f"The {column} {text} is no date and time: {error}.") from None

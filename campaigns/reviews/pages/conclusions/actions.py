@@ -78,15 +78,15 @@ def conclusion_send(request: HttpRequest, pk: int) -> HttpResponse:
     """Choose who is asked, then send it to review."""
     conclusion = Conclusion.objects.select_related("team").get(pk=pk)
     people = possible_reviewers(conclusion)
-    asked = set(conclusion.reviewers.values_list("user", flat=True))
+    requested = set(conclusion.reviewers.values_list("user", flat=True))
     error = ""
     if request.method == "POST":
         keys = {int(key) for key in request.POST.getlist("reviewer") if is_key(key)}
-        asked = keys
+        requested = keys
         try:
             send(pk, user_of(request), list(User.objects.filter(pk__in=keys).order_by("pk")))
         except Invalid as invalid:
-            error = " ".join(message for found in invalid.errors.values() for message in found)
+            error = " ".join(message for match in invalid.errors.values() for message in match)
         except ReviewRefused as refusal:
             error = str(refusal)
         else:
@@ -94,7 +94,7 @@ def conclusion_send(request: HttpRequest, pk: int) -> HttpResponse:
             return redirect("conclusion", pk)
     context = {
         "conclusion": conclusion,
-        "people": [(person, person.pk in asked) for person in people if person != request.user],
+        "people": [(person, person.pk in requested) for person in people if person != request.user],
         "missing": _missing(conclusion),
         "needed": conclusion.team.approvals_needed,
         "error": error,
@@ -129,8 +129,8 @@ def conclusion_decide(request: HttpRequest, pk: int) -> HttpResponse:
 @takes(Right.WRITE, Conclusion)
 def conclusion_withdraw(request: HttpRequest, pk: int) -> HttpResponse:
     """Take it back to draft."""
-    given = request.POST.get("revision", "")
-    revision = int(given) if is_key(given) else None
+    value = request.POST.get("revision", "")
+    revision = int(value) if is_key(value) else None
     return _take(
         request,
         pk,
@@ -168,12 +168,12 @@ def _begun(request: HttpRequest) -> Content:
     older = request.GET.get("supersedes", "")
     if is_key(older):
         row = find(Conclusion.objects.all(), user_of(request), pk=int(older))
-        found = content_of(row)
+        result = content_of(row)
         return Content(
-            claim=found.claim,
-            recommendation=found.recommendation,
-            limits=found.limits,
-            evidence=found.evidence,
+            claim=result.claim,
+            recommendation=result.recommendation,
+            limits=result.limits,
+            evidence=result.evidence,
             supersedes=row.pk,
         )
     keys = [key for key in request.GET.getlist("campaign") if is_key(key)][:MOST_CAMPAIGNS]
@@ -205,9 +205,9 @@ def _moved(changed: Changed, content: Content) -> Moved:
     """Texts as they are; of evidence and words, that they differ and how many there are."""
     typed, stored = asdict(content), dict(changed.stored)
     for name, of in (("evidence", "piece"), ("words", "written word")):
-        for said in (typed, stored):
-            number = len(said[name])
-            said[name] = f"{number} {of}{'' if number == 1 else 's'}"
+        for value in (typed, stored):
+            number = len(value[name])
+            value[name] = f"{number} {of}{'' if number == 1 else 's'}"
     labels = {name: name.capitalize() for name in TEXTS if name in changed.fields}
     return of_texts(changed, typed, stored, labels)
 

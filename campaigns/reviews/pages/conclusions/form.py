@@ -146,8 +146,8 @@ def drawn(
     """Return what the form is drawn from; a conclusion that is stored has its checks to answer."""
     form = ConclusionForm({name: getattr(content, name) for name in ConclusionForm.base_fields})
     add_errors(form, Invalid({name: errors[name] for name in form.fields if name in errors}))
-    words = _words(conclusion, content, errors) if conclusion else []
-    left_over = _left_over(content, words) if errors else []
+    text = _words(conclusion, content, errors) if conclusion else []
+    left_over = _left_over(content, text) if errors else []
     return {
         "form": form,
         "rows": _rows(request, content, errors),
@@ -156,7 +156,7 @@ def drawn(
             (_named(each), f"{each.get_state_display().lower()}, {each.created_at:%Y-%m-%d}")
             for each in _launched(request).order_by("-pk")[:MOST_OFFERED]
         ],
-        "words": words,
+        "words": text,
         "left_over": left_over,
         "supersedes": content.supersedes,
         "problems": [
@@ -180,10 +180,10 @@ def _key_in(text: str, launched: QuerySet[Campaign]) -> int:
 
     A name may itself end in a number in brackets: "Nightly (2)" is not campaign 2.
     """
-    found = re.fullmatch(r"(.*) \((\d{1,17})\)|#?(\d{1,17})", text.strip(), re.DOTALL | re.ASCII)
-    if found is None:
+    match = re.fullmatch(r"(.*) \((\d{1,17})\)|#?(\d{1,17})", text.strip(), re.DOTALL | re.ASCII)
+    if match is None:
         return 0
-    name, offered, number = found.groups()
+    name, offered, number = match.groups()
     if number:
         return int(number)
     names = launched.filter(pk=int(offered)).values_list("name", flat=True)
@@ -199,12 +199,12 @@ def _contrast(text: str) -> Mapping[str, Any] | None:
     if not text:
         return None
     try:
-        found = json.loads(text)
+        result = json.loads(text)
         # Half a surrogate pair cannot be written into a page, nor NaN into the database.
-        json.dumps(found, ensure_ascii=False, allow_nan=False).encode()
+        json.dumps(result, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return result if isinstance(result, dict) else {}
 
 
 def _rows(request: HttpRequest, content: Content, errors: Errors) -> list[EvidenceForm]:
@@ -234,13 +234,13 @@ def _rows(request: HttpRequest, content: Content, errors: Errors) -> list[Eviden
 def _words(conclusion: Conclusion, content: Content, errors: Errors) -> list[WordForm]:
     """Return a form for each cause of checks that do not pass."""
     lines = check_lines(conclusion, checklist(conclusion))
-    words = []
+    texts = []
     for group in check_groups(line for line in lines if line.check.state != "pass"):
         form = WordForm(group, content)
         wrong = (errors[path] for key in form.keys if (path := f"words.{key}") in errors)
         add_errors(form, Invalid({"word": next(wrong, ())}))
-        words.append(form)
-    return words
+        texts.append(form)
+    return texts
 
 
 def _left_over(content: Content, words: Sequence[WordForm]) -> list[tuple[str, str]]:

@@ -104,7 +104,7 @@ def context(request: HttpRequest, conclusion: Conclusion) -> dict[str, Any]:
     """What the page is written from."""
     user = user_of(request)
     checks = checklist(conclusion)
-    asked = asked_of(conclusion)
+    requested = asked_of(conclusion)
     in_review = conclusion.state == Conclusion.State.IN_REVIEW
     is_editable = conclusion.state in Conclusion.EDITABLE
     decided = conclusion.decisions.filter(revision=conclusion.revision, user=user).exists()
@@ -120,7 +120,7 @@ def context(request: HttpRequest, conclusion: Conclusion) -> dict[str, Any]:
         "missing": without_word(conclusion, checks),
         "failed": failed(checks),
         "data_hash": data_hash_of(conclusion),
-        "asked": asked,
+        "asked": requested,
         "approvals": len(approvals(conclusion)) if in_review else 0,
         "needed": conclusion.team.approvals_needed,
         "reviewers": len(possible_reviewers(conclusion)) if in_review or is_editable else 0,
@@ -147,7 +147,7 @@ def context(request: HttpRequest, conclusion: Conclusion) -> dict[str, Any]:
 
 def check_lines(conclusion: Conclusion, checks: list[Check]) -> list[CheckLine]:
     """Write the checks, what fails first, each with its word."""
-    words = {word.check_name: word for word in conclusion.words.all()}
+    texts = {word.check_name: word for word in conclusion.words.all()}
     missing = {check.key for check in without_word(conclusion, checks)}
     names = dict(conclusion.evidence.values_list("campaign", "campaign__name"))
     order = ("fail", "warn", "pass")
@@ -156,7 +156,7 @@ def check_lines(conclusion: Conclusion, checks: list[Check]) -> list[CheckLine]:
             check,
             *OUTCOMES[check.state][1:],
             names.get(check.campaign, "") if len(names) > 1 else "",
-            words[check.key].text if check.key in words and check.state != "pass" else "",
+            texts[check.key].text if check.key in texts and check.state != "pass" else "",
             check.key in missing,
         )
         for check in sorted(checks, key=lambda each: order.index(each.state))
@@ -165,11 +165,11 @@ def check_lines(conclusion: Conclusion, checks: list[Check]) -> list[CheckLine]:
 
 def check_groups(lines: Iterable[CheckLine]) -> list[CheckGroup]:
     """Group warnings by their cause; those that were answered with different texts stay apart."""
-    found: dict[str, list[CheckLine]] = {}
+    result: dict[str, list[CheckLine]] = {}
     for line in lines:
-        found.setdefault(line.check.cause or line.check.key, []).append(line)
+        result.setdefault(line.check.cause or line.check.key, []).append(line)
     groups = []
-    for of_cause in found.values():
+    for of_cause in result.values():
         if len({line.word for line in of_cause if line.word}) > 1:
             groups += [CheckGroup((line,)) for line in of_cause]
         else:
@@ -211,10 +211,10 @@ def _versions(versions: Mapping[str, Any]) -> str:
 
 
 def _event(row: AuditEvent) -> Event:
-    words = Action(row.action).label if row.action in Action.values else row.action
+    text = Action(row.action).label if row.action in Action.values else row.action
     named = ("word", "reviewer", "check", "text", "reason", "by")
-    told = [str(row.details[name]).replace("_", " ") for name in named if row.details.get(name)]
-    return Event(row, words, ": ".join(told))
+    notes = [str(row.details[name]).replace("_", " ") for name in named if row.details.get(name)]
+    return Event(row, text, ": ".join(notes))
 
 
 def _moved(change: Mapping[str, Any]) -> dict[str, str]:
