@@ -119,7 +119,7 @@ def read_file(submission: int) -> None:
 @shared_task(name="campaigns.probe_target")
 def probe_target(target: int) -> None:
     """Probe one target, beside: a dispatch that comes meanwhile does not wait."""
-    execution.probe_beside(target)
+    execution.probe_in_thread(target)
 
 
 @shared_task(name="campaigns.look_at_settings")
@@ -146,7 +146,7 @@ def probe_targets() -> None:
     """Probe all targets that nobody measures, beside."""
     close_old_connections()
     with _without_database():
-        execution.probe_all_beside()
+        execution.probe_all_in_threads()
 
 
 @shared_task(name="campaigns.notify")
@@ -154,7 +154,7 @@ def notify() -> None:
     """Read the outbox and deliver what is due, beside: what hangs holds nothing up here."""
     close_old_connections()
     with _without_database():
-        notifications.deliver_beside()
+        notifications.deliver_in_threads()
 
 
 @shared_task(name="campaigns.tidy")

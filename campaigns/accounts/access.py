@@ -74,8 +74,8 @@ def make_token(
     return token, text
 
 
-def may_in_words(token: ApiToken) -> str:
-    """Say what a token is good for."""
+def permissions_text(token: ApiToken) -> str:
+    """Return what a token is good for."""
     if Scope.OPERATE in token.scopes:
         return MAY[Scope.OPERATE,]
     return MAY[tuple(scope for scope in Scope if scope in token.scopes)]

@@ -116,7 +116,7 @@ def revoke(user: User, invitation: Invitation) -> None:
 
 
 def find(text: str) -> Invitation:
-    """Give the invitation of a link that holds. Raise InvitationRefused."""
+    """Return the invitation of a link that holds. Raise InvitationRefused."""
     return _holding(Invitation.objects.filter(hash=token_hash(text)))
 
 
@@ -146,7 +146,7 @@ def give_roles(user: User, team: Team, roles: Iterable[str]) -> None:
 
 
 def in_order(roles: Iterable[str]) -> list[str]:
-    """Give roles in the order of their rights."""
+    """Return roles in the order of their rights."""
     chosen = set(roles)
     return [role.value for role in Role if role in chosen]
 

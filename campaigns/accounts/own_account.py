@@ -99,7 +99,7 @@ class EmailForm(forms.Form):
 
 
 def is_taken(name: str) -> bool:
-    """Whether somebody has this name, in whatever case."""
+    """Return whether somebody has this name, in whatever case."""
     return User.objects.filter(username__iexact=name).exists()
 
 

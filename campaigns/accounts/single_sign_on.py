@@ -32,7 +32,7 @@ class NotLetIn(ValueError):
 
 
 def ours() -> "Provider":
-    """Give the provider of the settings. Raise ImproperlyConfigured where there is none."""
+    """Return the provider of the settings. Raise ImproperlyConfigured where there is none."""
     if settings.OIDC is None:
         raise ImproperlyConfigured("No OpenID Connect provider: PERFDASH_OIDC_ISSUER is not set.")
     return settings.OIDC
@@ -59,7 +59,7 @@ class LetIn:
 
 @transaction.atomic
 def let_in(identity: Identity, invitation: int | None = None) -> LetIn:
-    """Give the account of a person, connected or made where that is allowed.
+    """Return the account of a person, connected or made where that is allowed.
 
     `invitation`: the key of one that the person has opened. Raise NotLetIn, InvitationRefused.
     """
@@ -111,7 +111,7 @@ def disconnect(user: User) -> None:
 
 
 def is_connected(user: User) -> bool:
-    """Whether the account can be come to by the provider that is configured."""
+    """Return whether the account can be come to by the provider that is configured."""
     return bool(_of(user).exists())
 
 

@@ -61,12 +61,12 @@ def require_owner(user: User) -> None:
 
 
 def rules_of(team: Team) -> dict[str, Any]:
-    """Give name and rules of a team: what its revision is made of."""
+    """Return name and rules of a team: what its revision is made of."""
     return {name: getattr(team, name) for name in RULES}
 
 
 def roles_of(team: Team, name: str) -> dict[str, Any]:
-    """Give the roles of an account in a team: what the revision of a member is made of."""
+    """Return the roles of an account in a team: what the revision of a member is made of."""
     row = Membership.objects.filter(team=team, user__username=name).first()
     return {"roles": row.roles if row else []}
 

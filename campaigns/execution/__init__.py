@@ -11,7 +11,7 @@ from campaigns.execution.generators.serving import generate
 from campaigns.execution.restoring import restore
 from campaigns.execution.running import execute, interrupt_worker
 from campaigns.execution.try_settings import look_at_settings
-from campaigns.targets.probing import probe, probe_all_beside, probe_beside
+from campaigns.targets.probing import probe, probe_all_in_threads, probe_in_thread
 
 __all__ = [
     "execute",
@@ -19,7 +19,7 @@ __all__ = [
     "interrupt_worker",
     "look_at_settings",
     "probe",
-    "probe_all_beside",
-    "probe_beside",
+    "probe_all_in_threads",
+    "probe_in_thread",
     "restore",
 ]

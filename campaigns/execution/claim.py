@@ -63,7 +63,7 @@ def _may_start(run: Run) -> bool:
 
 
 def _within_time(campaign: Campaign) -> bool:
-    """Whether neither quiet hours nor the end of the time budget came since dispatch looked."""
+    """Return whether neither quiet hours nor the end of the time budget came since dispatch looked."""
     now = database_now()
     silent = campaign.target and quiet.on_by(campaign.target, now)
     return silent is None and budget_seconds_left(campaign, now) > 0

@@ -146,7 +146,7 @@ def last_series(campaign: Campaign) -> Series | None:
 
 
 def trial_goes_on(campaign: Campaign) -> bool:
-    """Whether a try-out of the campaign waits or is on."""
+    """Return whether a try-out of the campaign waits or is on."""
     return campaign.runs.filter(purpose=Run.Purpose.TRIAL, state__in=Run.OPEN).exists()
 
 

@@ -54,7 +54,7 @@ def execute(
         outcome, bug = steps.go()
         keeper.rest()
         if outcome.state == Attempt.State.ACCEPTED:
-            _say_that_it_is_stored(attempt)
+            _report_stored(attempt)
         run = _close(attempt, outcome)
     log.info("Attempt %s of run %s ended: %s.", attempt.number, attempt.run.position, outcome.state)
     if bug is not None:
@@ -68,7 +68,7 @@ def interrupt_worker(worker: str) -> int:
     return mine.update(interrupted_at=Now()) + stop_generators_of(worker)
 
 
-def _say_that_it_is_stored(attempt: Attempt) -> None:
+def _report_stored(attempt: Attempt) -> None:
     """Show the last phase; while the database is away nobody can see it anyway."""
     with suppress(DatabaseError, InterfaceError):
         mine = Attempt.objects.filter(pk=attempt.pk, state=Attempt.State.RUNNING)
@@ -132,7 +132,7 @@ def _close(attempt: Attempt, outcome: results.Outcome) -> Run | None:
 
 
 def _passes(error: Exception) -> bool:
-    """Whether the database is in the way for a time, rather than what is to be stored.
+    """Return whether the database is in the way for a time, rather than what is to be stored.
 
     By SQLSTATE: whatever exceeds the database's limits (class 54) never passes; a state of the
     transaction (25: read-only, or cut off while this process was stopped) does.

@@ -18,7 +18,7 @@ UNKNOWN = "unknown"
 def put_in_force(
     wanted: Mapping[str, Any], bench: Workbench, campaign: Campaign | None
 ) -> list[EffectiveSetting]:
-    """Give what is in force of each setting that is wanted; only what differs is applied.
+    """Return what is in force of each setting that is wanted; only what differs is applied.
 
     What a setting was before the campaign is kept. Raise SettingFailed where something could not be
     set or read back; a value that differs is told by an effective setting that is not ok.
@@ -38,7 +38,7 @@ def put_in_force(
             _ask_again(rows[name], bench)
             continue
         if campaign is not None and before != UNKNOWN:
-            keep_found(rows[name], before, campaign, bench)
+            remember_found(rows[name], before, campaign, bench)
         _apply(rows[name], value, bench)
         changed = True
     if changed:
@@ -46,7 +46,7 @@ def put_in_force(
     return [_in_force(rows[name], value, bench) for name, value in wanted.items()]
 
 
-def keep_found(setting: Setting, value: Any, campaign: Campaign, bench: Workbench) -> None:
+def remember_found(setting: Setting, value: Any, campaign: Campaign, bench: Workbench) -> None:
     """Keep what a setting was before the campaign first changed it."""
     restore = campaign.settings_afterwards == Campaign.Afterwards.RESTORE
     bench.patiently(

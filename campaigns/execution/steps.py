@@ -34,7 +34,7 @@ from campaigns.kinds.base import (
     Proof,
     Target,
 )
-from campaigns.kinds.base.values import told_to_driver
+from campaigns.kinds.base.values import driver_levels
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit.encryption import SecretUnreadable
 from campaigns.kit.redaction import storable
@@ -70,7 +70,7 @@ class Steps:
         self.unproved = ""
         self.parameters: dict[str, Any] = {
             **self.campaign.parameters,
-            **told_to_driver(run.cell.levels_by_factor),
+            **driver_levels(run.cell.levels_by_factor),
         }
         self.gathering = Gathering(attempt, keeper, self.parameters, ask, self._log)
 
@@ -251,7 +251,7 @@ class Steps:
         return result
 
     def _longest(self, phase: Attempt.Phase) -> float:
-        """Give the seconds that a step may take."""
+        """Return the seconds that a step may take."""
         whole_run = float(self.campaign.run_limit_seconds + SLACK_SECONDS)
         if phase == Attempt.Phase.MEASURE:
             return whole_run
@@ -310,7 +310,7 @@ class MoreThanAllowed(DriverError):
 
 
 def require_allowed(target: TargetRow, driver: Driver, parameters: Mapping[str, Any]) -> Allowed:
-    """Give the limits. Raise MoreThanAllowed where the parameters are beyond one."""
+    """Return the limits. Raise MoreThanAllowed where the parameters are beyond one."""
     allowed = allowed_on(target)
     if excess := excess_of(allowed, driver, parameters):
         raise MoreThanAllowed(excess)
@@ -367,7 +367,7 @@ class TargetsOwn:
 
 
 def _has_resets(bench: Workbench) -> bool:
-    """Whether there is one by hand, which takes no time of the run."""
+    """Return whether there is one by hand, which takes no time of the run."""
     return bool(bench.steps(TargetStep.Purpose.RESET))
 
 

@@ -25,7 +25,7 @@ class Wait:
 
 
 def waiting_for(campaign: Campaign) -> Wait:
-    """Say why no run is going on, and whether somebody knows for how long."""
+    """Return why no run is going on, and whether somebody knows for how long."""
     now = database_now()
     if campaign.state == Campaign.State.PAUSED:
         why = campaign.state_reason or (

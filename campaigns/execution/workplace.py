@@ -28,11 +28,11 @@ class NoWorkplace(DriverError):
 
 @contextmanager
 def workplace(root: Path, attempt: int) -> Iterator[Path]:
-    """Give a directory of this attempt alone, to be made by whoever uses it; remove it at the end.
+    """Yield a directory of this attempt alone, to be made by whoever uses it; remove it at the end.
 
     Leftovers are removed first. Raise NoWorkplace.
     """
-    remove_leftovers(root)
+    remove_stale_files(root)
     try:
         place, lock = _make(root, attempt)
     except OSError as error:
@@ -47,7 +47,7 @@ def workplace(root: Path, attempt: int) -> Iterator[Path]:
         os.close(lock)
 
 
-def remove_leftovers(root: Path) -> None:
+def remove_stale_files(root: Path) -> None:
     """Remove what attempts have left whose worker was killed before it could clean up."""
     for place in root.glob("attempt-*"):
         if NAME.match(place.name):

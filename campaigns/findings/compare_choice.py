@@ -50,7 +50,7 @@ def there_is(choice: AnyChoice, sides: Sequence[Side]) -> tuple[AnyChoice, list[
 
 
 def why_unusable(side: Side) -> str:
-    """Say why a campaign cannot be compared now; empty where it can."""
+    """Return why a campaign cannot be compared now; empty where it can."""
     campaign = side.campaign
     if campaign.state == Campaign.State.DRAFT:
         return f"“{campaign.name}” is a draft: it has no runs to compare. Launch it first."

@@ -21,7 +21,7 @@ HEAD = (
 
 
 def comparison_rows(campaign: Campaign) -> Iterator[tuple[Any, ...]]:
-    """Give the head, then one row a comparison of the primary metric, of levels or of strata.
+    """Yield the head, then one row a comparison of the primary metric, of levels or of strata.
 
     The head alone while the campaign is active.
     """

@@ -19,7 +19,7 @@ class Favoured:
 
 
 def favoured_by(findings: Findings, contrast: Mapping[str, Any] | None = None) -> list[Favoured]:
-    """Give what the findings favour, nothing where they favour neither side.
+    """Return what the findings favour, nothing where they favour neither side.
 
     contrast: narrows it to the levels of others that it names (`at`). Of pairs it is the side that is
     better in a stratum; of levels the first setting that is shown to be within the smallest effect of

@@ -17,7 +17,7 @@ BY_HAND = "what perfdash asks a person to do on the target"
 def snippets_of(
     campaign: Campaign, levels: Mapping[str, Any], *, own: bool = True
 ) -> tuple[list[Snippet], list[str]]:
-    """Give the snippets for levels, and the names of those for which none is known.
+    """Return the snippets for levels, and the names of those for which none is known.
 
     own: also what the target's own settings say of how they are set; it may name machines.
     """

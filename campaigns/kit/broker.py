@@ -22,7 +22,7 @@ def _redis() -> Redis:
 
 
 def answers() -> bool:
-    """Say whether the broker answers within a second."""
+    """Return whether the broker answers within a second."""
     try:
         return bool(_redis().ping())
     except RedisError:
@@ -57,7 +57,7 @@ class RedisLink:
         self._asleep_until = 0.0
 
     def ask(self, question: Callable[[Redis], Any]) -> Any:
-        """Give Redis's answer; None where it has none, or had none just now."""
+        """Return Redis's answer; None where it has none, or had none just now."""
         if monotonic() < self._asleep_until:
             return None
         try:

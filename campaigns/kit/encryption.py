@@ -50,7 +50,7 @@ def decrypt(stored: str) -> str:
 
 
 def is_readable(stored: str) -> bool:
-    """Say whether any key of the list opens the stored secret."""
+    """Return whether any key of the list opens the stored secret."""
     try:
         decrypt(stored)
     except SecretUnreadable:

@@ -40,7 +40,7 @@ def minus(text: object) -> str:
 
 
 def direction(lower_is_better: object) -> str:
-    """Say which way a metric is better; None: neither."""
+    """Return which way a metric is better; None: neither."""
     if lower_is_better is None:
         return "neither way is better"
     return "lower is better" if lower_is_better else "higher is better"
@@ -154,7 +154,7 @@ def instant(value: datetime | str | None) -> SafeString | str:
 
 
 def ago(value: datetime | str | None) -> SafeString | str:
-    """Say how long ago an instant was; its `time` element holds the instant itself."""
+    """Return how long ago an instant was; its `time` element holds the instant itself."""
     moment = _moment(value)
     if moment is None:
         return MISSING

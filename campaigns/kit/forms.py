@@ -18,7 +18,7 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u2028\u2029\u202a-\u202e\u2066-\u
 
 
 def plain(value: Any) -> Any:
-    """Give a value as JSON can hold it. Raise ValidationError where it cannot."""
+    """Return a value as JSON can hold it. Raise ValidationError where it cannot."""
     if isinstance(value, Decimal):
         return float(value)
     if isinstance(value, str):
@@ -94,7 +94,7 @@ def add_errors(form: forms.BaseForm, invalid: Invalid) -> None:
 
 
 def is_list_of_texts(value: Any) -> bool:
-    """Whether a value is a list of texts, such as tags."""
+    """Return whether a value is a list of texts, such as tags."""
     return isinstance(value, list | tuple) and all(isinstance(word, str) for word in value)
 
 
@@ -120,7 +120,7 @@ class DurationField(forms.FloatField):
     """A number of seconds that may be typed with units."""
 
     def to_python(self, value: Any) -> Any:
-        """Give seconds. Raise ValidationError."""
+        """Return seconds. Raise ValidationError."""
         if isinstance(value, str) and WHOLE.fullmatch(value.strip()):
             return sum(
                 float(number) * SECONDS[unit.lower()]
@@ -146,5 +146,5 @@ def as_text(value: Any) -> str:
 
 
 def is_key(text: str) -> bool:
-    """Whether a text can be a primary key, or a number of that size."""
+    """Return whether a text can be a primary key, or a number of that size."""
     return text.isdecimal() and len(text) < 18

@@ -119,13 +119,13 @@ def _counts_in(histogram: HdrHistogram) -> Counts:
 
 
 def of_counts(counts: NDArray[np.int64]) -> Counts:
-    """Give the counts of all steps, shape (COUNTS,), in the form for percentiles."""
+    """Return the counts of all steps, shape (COUNTS,), in the form for percentiles."""
     steps = np.flatnonzero(counts)
     return Counts(steps, counts[steps])
 
 
 def no_counts() -> NDArray[np.int64]:
-    """Give the counts of a histogram without values, one for each step of the form."""
+    """Return the counts of a histogram without values, one for each step of the form."""
     return np.zeros(_empty().counts_len, dtype=np.int64)
 
 
@@ -197,13 +197,13 @@ def needed(share: float) -> int:
 
 
 def needs(count: int, share: float) -> str:
-    """Say what is missing for a percentile, as "needs 1000"; empty where it may be shown."""
+    """Return what is missing for a percentile, as "needs 1000"; empty where it may be shown."""
     return "" if count >= needed(share) else f"needs {needed(share)}"
 
 
 @lru_cache(maxsize=1)
 def _empty_form() -> HdrHistogram:
-    """Give an empty histogram that is only asked for its form."""
+    """Return an empty histogram that is only asked for its form."""
     return _empty()
 
 

@@ -44,7 +44,7 @@ def die_with_parent(parent: int, death_signal: signal.Signals = signal.SIGKILL) 
 
 
 def most_open_files() -> int:
-    """Give how many files and sockets a process may open at once, where it asks for it."""
+    """Return how many files and sockets a process may open at once, where it asks for it."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     return MOST_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_OPEN_FILES)
 
@@ -58,7 +58,7 @@ def raise_open_files() -> None:
 
 
 def available_memory(root: Path = ROOT) -> int | None:
-    """Give the bytes that are free, of the machine and of every control group that limits us."""
+    """Return the bytes that are free, of the machine and of every control group that limits us."""
     return min((*_machine_memory(root), *_group_memory(root)), default=None)
 
 
@@ -84,7 +84,7 @@ def _machine_memory(root: Path) -> Iterator[int]:
 
 
 def _group_memory(root: Path) -> Iterator[int]:
-    """Give what is left in each control group that we are in, version 2 and 1, up to the topmost."""
+    """Yield what is left in each control group that we are in, version 2 and 1, up to the topmost."""
     for line in _read(root / "proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers and "memory" not in controllers.split(","):

@@ -50,12 +50,12 @@ class Document:
 
 
 def to_html(text: str, people: Collection[str] = ()) -> str:
-    """Give the HTML of a text in Markdown; `people`: who is marked where @name mentions them."""
+    """Return the HTML of a text in Markdown; `people`: who is marked where @name mentions them."""
     return _rendered(text, frozenset(people))
 
 
 def document(text: str, address: Callable[[str], str | None]) -> Document:
-    """Give a page of documentation; address: of what a link names, None where it leads nowhere."""
+    """Return a page of documentation; address: of what a link names, None where it leads nowhere."""
     parser = MarkdownIt("js-default", {"html": False}).disable(
         ["image", "html_block", "html_inline"]
     )
@@ -133,7 +133,7 @@ def _is_allowed(url: str) -> bool:
 
 
 def _with_anchors(tokens: list[Token]) -> list[Heading]:
-    """Give each heading the id that GitHub gives it, so that one link serves both."""
+    """Add to each heading the id that GitHub gives it, so that one link serves both."""
     headings: list[Heading] = []
     taken: dict[str, int] = {}
     for number, token in enumerate(tokens):

@@ -66,7 +66,7 @@ COMPATIBLE = IPv6Network("::/96")
 
 
 def unwrapped(address: str | Address) -> Address:
-    """Give the IPv4 address inside an IPv6 one (mapped, compatible, 6to4, NAT64), or the address.
+    """Return the IPv4 address inside an IPv6 one (mapped, compatible, 6to4, NAT64), or the address.
 
     Raise BadUrl where the text is no IP address.
     """
@@ -86,7 +86,7 @@ def unwrapped(address: str | Address) -> Address:
 
 
 def is_local(address: str | Address) -> bool:
-    """Say whether the address is loopback or private: one that only the owner can vouch for."""
+    """Return whether the address is loopback or private: one that only the owner can vouch for."""
     plain = unwrapped(address)
     return plain.is_loopback or plain.is_private
 
@@ -133,7 +133,7 @@ def parse_url(url: str) -> Endpoint:
 
 
 def normalised_address(url: str) -> str:
-    """Give `host:port` in the one form that makes two rows for one server one target.
+    """Return `host:port` in the one form that makes two rows for one server one target.
 
     `localhost` and `::1` count as 127.0.0.1 (RFC 6761, section 6.3): should two servers stand
     there, they share one machine anyway. Raise BadUrl.
@@ -168,7 +168,7 @@ def _host(written: str, *, bracketed: bool) -> tuple[str, Address | None]:
 
 
 def plain_name(host: str) -> str:
-    """Give a name as rules are compared with it: lower case, without the last dot."""
+    """Return a name as rules are compared with it: lower case, without the last dot."""
     return host.lower().removesuffix(".")
 
 
@@ -186,11 +186,11 @@ class Rule:
     ports: tuple[tuple[int, int], ...]
 
     def covers_port(self, port: int) -> bool:
-        """Say whether `port` is in one of the ranges."""
+        """Return whether `port` is in one of the ranges."""
         return any(first <= port <= last for first, last in self.ports)
 
     def covers(self, address: Address, port: int, host: str) -> bool:
-        """Say whether a connection to `address`, asked for as `host`, falls under this rule."""
+        """Return whether a connection to `address`, asked for as `host`, falls under this rule."""
         if not self.covers_port(port):
             return False
         network = _network(self.host)
@@ -199,7 +199,7 @@ class Rule:
         return self.covers_name(host)
 
     def covers_name(self, host: str) -> bool:
-        """Say whether a rule by name speaks of `host`; a rule by network speaks of no name."""
+        """Return whether a rule by name speaks of `host`; a rule by network speaks of no name."""
         if self.host.startswith("*."):
             return host.endswith(self.host[1:])
         return self.host in ("*", host)
@@ -286,11 +286,11 @@ class Rules:
             raise Refused(self._nothing_allows(f"{host} port {port}"))
 
     def allowing(self, text: str) -> "Rules":
-        """Give these rules and those of `text`."""
+        """Return these rules and those of `text`."""
         return replace(self, allowed=self.allowed + parse_rules(text).allowed)
 
     def to_json(self) -> dict[str, Any]:
-        """Give plain values, to go to a program over a pipe."""
+        """Return plain values, to go to a program over a pipe."""
         return {
             "allowed": [str(rule) for rule in self.allowed],
             "own_services": [str(rule) for rule in self.own_services],
@@ -392,7 +392,7 @@ def _rule_host(host: str, written: str) -> str:
 
 
 def _canonical(written: str) -> str:
-    """Give the network in its one form, an IPv4 one where it is wrapped in IPv6."""
+    """Return the network in its one form, an IPv4 one where it is wrapped in IPv6."""
     network = ip_network(written)
     if network.prefixlen == network.max_prefixlen:
         network = ip_network(unwrapped(network.network_address))
@@ -419,5 +419,5 @@ def _own_hosts(address: str) -> tuple[str, ...]:
 
 @cache
 def _network(host: str) -> Network | None:
-    """Give the network of a rule's host; None where it is a name. Only networks hold a slash."""
+    """Return the network of a rule's host; None where it is a name. Only networks hold a slash."""
     return ip_network(host) if "/" in host else None

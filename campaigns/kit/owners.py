@@ -71,7 +71,7 @@ def admit(
 def find(
     rows: QuerySet[Row], user: User | AnonymousUser, right: Right = Right.SEE, **named: Any
 ) -> Row:
-    """Give the row of these names, if somebody has the right to it. Raise NotVisible, NotAllowed.
+    """Return the row of these names, if somebody has the right to it. Raise NotVisible, NotAllowed.
 
     What is not there, and what is another team's, is refused in the same words. One query.
     """

@@ -36,7 +36,7 @@ def remember(secret: str) -> None:
 
 
 def redact(text: str) -> str:
-    """Give the text without any secret that is remembered."""
+    """Return the text without any secret that is remembered."""
     if len(text) < SHORTEST:
         return text
     for form in tuple(_forms):

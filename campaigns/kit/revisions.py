@@ -49,7 +49,7 @@ class Changed(ValueError):
 
 
 def revision_of(data: Data) -> str:
-    """Give the revision of what a thing says: some letters of a hash for each field."""
+    """Return the revision of what a thing says: some letters of a hash for each field."""
     return "".join(_digests(data).values())
 
 

@@ -137,7 +137,7 @@ class May:
 
 
 def may(user: User | AnonymousUser, team: Team | int, right: Right) -> bool:
-    """Whether somebody has a right in a team."""
+    """Return whether somebody has a right in a team."""
     return right in rights_in(user, team)
 
 
@@ -155,7 +155,7 @@ def require_rights(rights: frozenset[Right], team: Team | int, right: Right) -> 
 
 
 def refusal(team: Team | int, right: Right) -> str:
-    """Say which role something takes, and who can give it."""
+    """Return which role something takes, and who can give it."""
     found = Team.objects.get(pk=team) if isinstance(team, int) else team
     roles = " or ".join(role.label for role in Role if right in RIGHTS[role])
     return (
@@ -165,7 +165,7 @@ def refusal(team: Team | int, right: Right) -> str:
 
 
 def refusal_anywhere(right: Right) -> str:
-    """Say which role something takes that belongs to no team yet."""
+    """Return which role something takes that belongs to no team yet."""
     roles = " or ".join(role.label for role in Role if right in RIGHTS[role])
     return (
         f"To {IN_WORDS[right]} you need the role {roles} in a team, and you have it in none. "

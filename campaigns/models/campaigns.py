@@ -248,7 +248,7 @@ class Campaign(models.Model):
         return f"The campaign is {self.state}: no answer is given before its stop rule is met."
 
     @property
-    def stop_rule_in_words(self) -> str:
+    def stop_rule_text(self) -> str:
         """When it ends, with what it was locked at."""
         words = self.get_stop_rule_display()
         if self.stop_rule != self.StopRule.PRECISION:

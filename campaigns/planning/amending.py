@@ -130,7 +130,7 @@ def _require_no_more(campaign: Campaign, after: Mapping[str, Any]) -> None:
 def _checked(
     campaign: Campaign, changes: Mapping[str, Any], errors: dict[str, list[str]]
 ) -> dict[str, Any]:
-    """Give the fields that were sent as they are stored; note what is wrong with them."""
+    """Return the fields that were sent as they are stored; note what is wrong with them."""
     try:
         driver = driver_of(campaign.kind)
     except UnknownKind as error:

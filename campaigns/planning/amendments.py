@@ -48,12 +48,12 @@ def amendments_of(campaign: Campaign) -> Sequence[AmendmentLine]:
 
 
 def was_adaptive(campaign: Campaign) -> bool:
-    """Whether a stop by precision rules, or did so until it was amended."""
+    """Return whether a stop by precision rules, or did so until it was amended."""
     return campaign.pk in adaptive_among([campaign])
 
 
 def adaptive_among(campaigns: Iterable[Campaign]) -> set[int]:
-    """Give the keys of those in which a stop by precision rules, or did so until it was amended."""
+    """Return the keys of those in which a stop by precision rules, or did so until it was amended."""
     rules = {each.pk: each.stop_rule for each in campaigns}
     amended = Amendment.objects.filter(
         campaign__in=rules, field="stop_rule", before=Campaign.StopRule.PRECISION

@@ -131,7 +131,7 @@ def holding_runs_back() -> QuerySet[Campaign]:
 
 
 def holds_runs_back(campaign: Campaign) -> bool:
-    """Whether the next run waits for the analysis of this campaign, while nothing is measured."""
+    """Return whether the next run waits for the analysis of this campaign, while nothing is measured."""
     if Attempt.objects.filter(state=Attempt.State.RUNNING).exists():
         return False
     return Campaign.objects.filter(awaited_by_runs(), pk=campaign.pk).exists()
@@ -145,7 +145,7 @@ def nobody_computes() -> str:
 
 
 def wait_of(campaign: Campaign) -> str:
-    """Say what the analysis of a campaign waits for; empty where a worker has it."""
+    """Return what the analysis of a campaign waits for; empty where a worker has it."""
     requested = Campaign.objects.filter(analysis_requested_at__isnull=False)
     if requested.filter(under_way(), pk=campaign.pk).exists():
         return ""
@@ -177,7 +177,7 @@ def failures() -> QuerySet[LogLine]:
 
 
 def failure_of(campaign: Campaign) -> str:
-    """Say how the last analysis failed, and what to do about it; empty where it did not."""
+    """Return how the last analysis failed, and what to do about it; empty where it did not."""
     line = failures().filter(campaign=campaign).last()
     if line is None:
         return ""

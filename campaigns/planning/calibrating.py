@@ -6,7 +6,7 @@ from random import SystemRandom
 from django.contrib.auth.models import User
 
 from campaigns.kinds.base import Driver
-from campaigns.kinds.base.values import BLIND_LABEL, BLIND_LEVELS, told_to_driver
+from campaigns.kinds.base.values import BLIND_LABEL, BLIND_LEVELS, driver_levels
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit.errors import Invalid
 from campaigns.models import Campaign, Target
@@ -35,7 +35,7 @@ def require_executable(kind: str, target: Target | None) -> tuple[Driver, Target
 
 
 def calibration_of(definition: Definition) -> Definition:
-    """Give the A/A campaign of what a definition measures: its baseline, else its first cell.
+    """Return the A/A campaign of what a definition measures: its baseline, else its first cell.
 
     Raise Invalid for a kind whose runs come from outside.
     """
@@ -43,7 +43,7 @@ def calibration_of(definition: Definition) -> Definition:
     calibration = definition.changed(
         question=question_of(target.name),
         name=f"A/A: {driver.label} on {target.name}"[:120],
-        parameters={**definition.campaign.parameters, **told_to_driver(_cell(definition))},
+        parameters={**definition.campaign.parameters, **driver_levels(_cell(definition))},
         excluded=[],
         order=Campaign.Order.PAIRED,
         paired_factor=BLIND_LABEL,

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from campaigns.kinds.base import Driver
-from campaigns.kinds.base.values import told_to_driver
+from campaigns.kinds.base.values import driver_levels
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit import network
 from campaigns.kit.errors import Invalid
@@ -102,10 +102,10 @@ def check(data: Mapping[str, Any], targets: QuerySet[Target] | None = None) -> D
     target = read_target(data, driver, errors, targets)
     variables = variables_of(driver, target)
     factors = read_factors(data, variables, errors)
-    parameters = read_parameters(data, driver, variables, told_to_driver(factors), errors)
+    parameters = read_parameters(data, driver, variables, driver_levels(factors), errors)
     hard = read_hard(data, form.cleaned_data.get("order", ""), variables, factors, errors)
     if target is not None:
-        note_misfits(target, driver, parameters, told_to_driver(factors), errors)
+        note_misfits(target, driver, parameters, driver_levels(factors), errors)
     excluded = read_excluded(data, driver, factors, errors)
     metric = data.get("primary_metric") or driver.primary_metric.name
     if metric not in [known.name for known in driver.metrics]:
@@ -166,7 +166,7 @@ def _check_plan(definition: Definition, driver: Driver) -> None:
             }
         )
     allowed = allowed_on(definition.campaign.target) if definition.campaign.target else None
-    for cell in map(told_to_driver, plan.cells):
+    for cell in map(driver_levels, plan.cells):
         _check_urls(definition, driver, cell)
         form = driver.parameters({**definition.campaign.parameters, **cell})
         if not form.is_valid():

@@ -77,7 +77,7 @@ def detection_of(definition: Definition, cells: int) -> Detection | None:
 
 
 def sight_of(definition: Definition, cells: int) -> Sight | None:
-    """Say what the design can see; None where there is nothing to compare, and for A/A itself."""
+    """Return what the design can see; None where there is nothing to compare, and for A/A itself."""
     if (
         definition.campaign.paired_factor == BLIND_LABEL
         or cells < 2

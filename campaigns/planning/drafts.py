@@ -125,7 +125,7 @@ def delete(campaign: Campaign, seen: Seen = None) -> None:
 
 
 def as_data(campaign: Campaign) -> dict[str, Any]:
-    """Give a campaign as `checking.check` takes it: what a clone, and an edit, begins with."""
+    """Return a campaign as `checking.check` takes it: what a clone, and an edit, begins with."""
     return {
         "question": campaign.question,  # first, as people write it
         "name": campaign.name,
@@ -145,13 +145,13 @@ def as_data(campaign: Campaign) -> dict[str, Any]:
 
 
 def revised(campaign: Campaign) -> dict[str, Any]:
-    """Give what the revision of a draft is made of: the same fields of every draft."""
+    """Return what the revision of a draft is made of: the same fields of every draft."""
     always: dict[str, Any] = {"primary_contrast": campaign.primary_contrast, "hard_to_change": []}
     return always | as_data(campaign) | design.values_of(campaign, every=True)
 
 
 def with_changes(campaign: Campaign, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Give `as_data` with other fields: parameters are replaced one by one, the others as a whole."""
+    """Return `as_data` with other fields: parameters are replaced one by one, the others as a whole."""
     data = {**as_data(campaign), **changes}
     data["parameters"] = {**campaign.parameters, **changes.get("parameters", {})}
     if data["order"] != campaign.order:
@@ -173,7 +173,7 @@ def _hard(campaign: Campaign) -> dict[str, Any]:
 
 
 def _varies_settings(campaign: Campaign) -> bool:
-    """Whether a factor is one that a target's setting might say to be hard to change."""
+    """Return whether a factor is one that a target's setting might say to be hard to change."""
     target = campaign.target
     names = [factor.name for factor in campaign.factors.all()]
     return target is not None and target.setting_rows.filter(name__in=names).exists()

@@ -7,7 +7,7 @@ from statistics import median_high
 from django.db.models import Aggregate, DurationField, F, QuerySet, Sum, Value, Window
 from django.db.models.functions import Coalesce, Greatest, Lag
 
-from campaigns.kinds.base.values import told_to_driver
+from campaigns.kinds.base.values import driver_levels
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.models import Attempt, Campaign, Run, Target
 
@@ -69,7 +69,7 @@ def expected_seconds(run: Run) -> float:
     campaign = run.campaign
     try:
         guess = driver_of(campaign.kind).estimate_seconds(
-            {**campaign.parameters, **told_to_driver(run.cell.levels_by_factor)}
+            {**campaign.parameters, **driver_levels(run.cell.levels_by_factor)}
         )
     except UnknownKind:
         guess = UNKNOWN_SECONDS

@@ -8,7 +8,7 @@ from campaigns.targets.allowed import Allowed
 
 
 def excess_of(allowed: Allowed, driver: Driver, parameters: Mapping[str, Any]) -> str:
-    """Say how a run with these parameters asks for more than is allowed; empty where it does not."""
+    """Return how a run with these parameters asks for more than is allowed; empty where it does not."""
     text, most = driver.concurrency(parameters), allowed.most_concurrent
     if text is None or most is None or text <= most:
         return ""

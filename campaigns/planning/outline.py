@@ -20,7 +20,7 @@ class FactorOutline:
 
     @property
     def numeric(self) -> bool:
-        """Whether every level is a number, so that an axis has distances."""
+        """Return whether every level is a number, so that an axis has distances."""
         return all(isinstance(lv, int | float) and not isinstance(lv, bool) for lv in self.levels)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from campaigns.kinds.base.values import BLIND_LABEL, told_to_driver
+from campaigns.kinds.base.values import BLIND_LABEL, driver_levels
 from campaigns.kinds.registry import driver_of
 from campaigns.kit.units import written
 from campaigns.models import Campaign
@@ -58,7 +58,7 @@ def preview(definition: Definition) -> Preview:
         seconds = earlier.seconds * len(plan.runs)
     else:
         guesses = [
-            driver.estimate_seconds({**definition.campaign.parameters, **told_to_driver(cell)})
+            driver.estimate_seconds({**definition.campaign.parameters, **driver_levels(cell)})
             for cell in plan.cells
         ]
         seconds = sum(guesses[run.cell] + OVERHEAD_SECONDS for run in plan.runs)

@@ -7,7 +7,7 @@ from campaigns.models import Campaign, EffectiveSetting
 
 
 def refused_levels(campaign: Campaign) -> list[tuple[str, Any, str]]:
-    """Give parameter, level and the target's sentence of each refusal, once each."""
+    """Return parameter, level and the target's sentence of each refusal, once each."""
     seen = (
         EffectiveSetting.objects.filter(attempt__run__campaign=campaign, ok=False)
         .order_by()

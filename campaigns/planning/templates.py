@@ -48,13 +48,13 @@ def make_template(campaign: Campaign, data: Mapping[str, Any], user: User) -> Te
     return _saved(template, Action.TEMPLATE_CREATED, user)
 
 
-def said_of(template: Template) -> dict[str, Any]:
-    """Give what people say of a template: what its revision is made of."""
+def description_of(template: Template) -> dict[str, Any]:
+    """Return what people say of a template: what its revision is made of."""
     return {name: getattr(template, name) for name in TemplateForm.Meta.fields}
 
 
 def change_template(template: Template, data: Mapping[str, Any], user: User) -> Template:
-    """Give a template another name or other notes. Raise Invalid, NoTemplate."""
+    """Return a template another name or other notes. Raise Invalid, NoTemplate."""
     _require_in_use(template)
     for name, value in _clean(data).items():
         setattr(template, name, value)

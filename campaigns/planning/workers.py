@@ -18,7 +18,7 @@ def present() -> QuerySet[Worker]:
 
 
 def lacking_everywhere(kind: str) -> dict[str, dict[str, str]]:
-    """Give levels of a kind, by parameter, that no worker which is present can run, each with the reason.
+    """Return levels of a kind, by parameter, that no worker which is present can run, each with the reason.
 
     Nothing where no worker is present: what it could run is not known then.
     """

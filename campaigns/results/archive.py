@@ -77,5 +77,5 @@ def kept_days(team: Team) -> int | None:
 
 
 def rule_of(team: Team) -> dict[str, Any]:
-    """Give the rule of a team: what its revision is made of."""
+    """Return the rule of a team: what its revision is made of."""
     return {"keep_samples_days": kept_days(team)}

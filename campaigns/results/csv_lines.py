@@ -59,7 +59,7 @@ def _rows(campaign: Campaign, factors: tuple[FactorOutline, ...]) -> Iterator[li
 
 
 def _is_published(campaign: Campaign, metric: Metric) -> bool:
-    """Whether values came in as clocks tell them: seconds, and never a part of one."""
+    """Return whether values came in as clocks tell them: seconds, and never a part of one."""
     if campaign.kind != IMPORTED or metric.unit != "s":
         return False
     values = Measurement.objects.filter(attempt__run__campaign=campaign, metric=metric.name)

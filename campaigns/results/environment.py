@@ -173,7 +173,7 @@ def _seen(campaign: Campaign, facts: Iterable[Fact]) -> dict[tuple[str, str], li
 
 
 def _comes_and_goes(changes: Sequence[Change], runs: int) -> bool:
-    """Whether a fact changes again and again, or while it is measured: more than once during a run."""
+    """Return whether a fact changes again and again, or while it is measured: more than once during a run."""
     during = sum(change.last_run_before == change.first_run_after for change in changes)
     often = len(changes) > MOST_CHANGES and len(changes) * RUNS_A_CHANGE > runs
     return often or during > 1

@@ -158,7 +158,7 @@ def _text(value: Any) -> str | None:
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """Give a name that no other column has, whatever its case: some readers do not look at that."""
+    """Return a name that no other column has, whatever its case: some readers do not look at that."""
     while name.lower() in taken:
         name += "_"
     taken.add(name.lower())

@@ -144,15 +144,15 @@ def p_text(p: float | None) -> str:
     return f"{p:.3f}" if p >= 0.001 else f"{p:.1e}".replace("e-0", f"e{MINUS}").replace("-", MINUS)
 
 
-def standing_text(standing: Mapping[str, Any]) -> str:
-    """Say whether a verdict holds beyond one session, and why not."""
+def confirmation_text(standing: Mapping[str, Any]) -> str:
+    """Return whether a verdict holds beyond one session, and why not."""
     value = STANDINGS.get(standing["standing"], standing["standing"])
     reason = REASONS.get(standing["reason"], standing["reason"])
     return f"{value}: {reason}" if reason else value
 
 
 def session_remarks(standing: Mapping[str, Any]) -> list[str]:
-    """Say what stands below a verdict of several sessions: what each says, or what is within them."""
+    """Return what stands below a verdict of several sessions: what each says, or what is within them."""
     if standing["sessions"] == 2:
         return [f"each session: {', '.join(percent(each) for each in standing['each_pct'])}"]
     within = standing.get("within")
@@ -163,14 +163,14 @@ def session_remarks(standing: Mapping[str, Any]) -> list[str]:
 
 
 def place(row: RunRow, block: str) -> str:
-    """Say where a run stands in the plan; block: what one is called."""
+    """Return where a run stands in the plan; block: what one is called."""
     if row.purpose in ("warm_up", "trial"):
         return PURPOSES[row.purpose]
     return f"{block} {row.block}"
 
 
 def reason_of(row: RunRow) -> str:
-    """Say why a run is not simply done, or what else there is to know."""
+    """Return why a run is not simply done, or what else there is to know."""
     if row.excluded_by:
         return f"Excluded by {row.excluded_by}: {row.excluded_why}"
     if row.state == "bound":

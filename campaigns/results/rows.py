@@ -51,7 +51,7 @@ class RunRow:
 
     @property
     def is_warm_up(self) -> bool:
-        """Whether it is left out of the analysis by plan."""
+        """Return whether it is left out of the analysis by plan."""
         return self.purpose == Run.Purpose.WARM_UP
 
 
@@ -61,10 +61,10 @@ def run_rows(campaign: Campaign, metric: str, *, trials: bool = False) -> list[R
     runs = (
         campaign.runs.filter(purpose=purpose) if trials else campaign.runs.exclude(purpose=purpose)
     )
-    return rows_of(campaign, runs, standing_values(campaign, metric))
+    return rows_of(campaign, runs, accepted_values(campaign, metric))
 
 
-def standing_values(
+def accepted_values(
     campaign: Campaign, metric: str, runs: Collection[int] | QuerySet[Any] | None = None
 ) -> dict[int, Standing]:
     """Return the measurement that counts for each run.
@@ -82,7 +82,7 @@ def standing_values(
 
 def standing_of(run: Run, metric: str) -> Standing | None:
     """Return the measurement that counts for one run; None where there is none."""
-    return standing_values(run.campaign, metric, [run.pk]).get(run.pk)
+    return accepted_values(run.campaign, metric, [run.pk]).get(run.pk)
 
 
 def rows_of(
@@ -188,7 +188,7 @@ class Around:
 
 
 def state_of(state: str, measured: Standing | None, phase: str) -> str:
-    """Say what a run's state is called on pages."""
+    """Return what a run's state is called on pages."""
     if state == Run.State.FAILED:
         return "censored" if measured is not None and measured.censored else "failed"
     if state == Run.State.DONE:

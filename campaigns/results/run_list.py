@@ -10,10 +10,10 @@ from django.db.models import Count, Q, QuerySet
 from campaigns.models import Campaign, Measurement, Run
 from campaigns.results.rows import (
     RunRow,
+    accepted_values,
     excluded_among,
     phases_of,
     rows_of,
-    standing_values,
     state_of,
 )
 
@@ -66,13 +66,13 @@ class RunList:
         return Found(runs, count)
 
     def column(self, name: str) -> dict[int, Any]:
-        """Give one of COLUMNS of every run, by its key, as something that sorts.
+        """Return one of COLUMNS of every run, by its key, as something that sorts.
 
         A run without it is left out, or None.
         """
         match name:
             case "value":
-                values = standing_values(self._campaign, self._metric)
+                values = accepted_values(self._campaign, self._metric)
                 return {run: standing.value for run, standing in values.items()}
             case "state":
                 stored = dict(self._runs.values_list("pk", "state"))
@@ -84,7 +84,7 @@ class RunList:
         keys = list(runs)
         if not keys:
             return []
-        values = standing_values(self._campaign, self._metric, keys)
+        values = accepted_values(self._campaign, self._metric, keys)
         return rows_of(self._campaign, self._campaign.runs.filter(pk__in=keys), values)
 
     def _read(self) -> tuple[dict[int, str], frozenset[int]]:
@@ -94,7 +94,7 @@ class RunList:
             metric=self._metric,
             attempt__run__campaign=self._campaign,
         )
-        values = standing_values(self._campaign, self._metric, limits.values("attempt__run"))
+        values = accepted_values(self._campaign, self._metric, limits.values("attempt__run"))
         phases = phases_of(self._runs)
         keys = {*self._excluded, *values, *phases}
         answer = (

@@ -35,7 +35,7 @@ class Plot:
 
     @property
     def several(self) -> bool:
-        """Whether means are drawn as the symbols of several series, and none as a diamond."""
+        """Return whether means are drawn as the symbols of several series, and none as a diamond."""
         return bool(self.key) and all(item.mark != "diamond" for item in self.key)
 
     @property

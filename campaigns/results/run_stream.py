@@ -46,7 +46,7 @@ class _Place(NamedTuple):
 
 
 def measured_runs(campaign: Campaign, *, by_cell: bool = False) -> Iterator[MeasuredRun]:
-    """Give every run but try-outs in the order of positions, or of cells and positions within."""
+    """Yield every run but try-outs in the order of positions, or of cells and positions within."""
     every = campaign.runs.exclude(purpose=Run.Purpose.TRIAL)
     newest = (
         every.aggregate(pk=Max("pk"))["pk"] or 0
@@ -80,7 +80,7 @@ class _Values:
         self._place, self._held = self._next()
 
     def of(self, place: _Place) -> dict[str, Value]:
-        """Give those of a run; between two looks at the database, there may be more or fewer runs."""
+        """Return those of a run; between two looks at the database, there may be more or fewer runs."""
         while self._place is not None and self._place < place:
             self._place, self._held = self._next()
         return self._held if self._place == place else {}

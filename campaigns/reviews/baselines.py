@@ -73,7 +73,7 @@ def baseline_of(campaign: Campaign, user: User | AnonymousUser) -> Baseline | No
 
 
 def compare_with(baseline: Baseline, campaign: Campaign) -> "Compared | str":
-    """Compare it with the baseline, cell by cell; or say why that cannot be."""
+    """Compare it with the baseline, cell by cell; or why that cannot be."""
     both = [baseline.campaign, campaign]  # the caller was let in to see them
     sides = sides_of([each.pk for each in both], {each.team_id for each in both if each.team_id})
     if unusable := [why for side in sides if (why := why_unusable(side))]:

@@ -35,7 +35,7 @@ from campaigns.reviews.stored_checks import of_findings
 if TYPE_CHECKING:
     from campaigns.findings.compute.differences import Difference
 
-__all__ = ["Check", "State", "checklist", "checks_of", "failed", "told_as_json", "without_word"]
+__all__ = ["Check", "State", "check_as_json", "checklist", "checks_of", "failed", "without_word"]
 FEWEST_RUNS = 3
 """Runs of a cell below which no interval is worth its name."""
 MOST_TOLD = 5
@@ -75,7 +75,7 @@ def checks_of(campaigns: Sequence[Campaign]) -> dict[int, list[Check]]:
     return result
 
 
-def told_as_json(check: Check) -> dict[str, Any]:
+def check_as_json(check: Check) -> dict[str, Any]:
     """A check as it is kept."""
     return asdict(check)
 

@@ -30,7 +30,7 @@ class Content:
 
 
 def revised(conclusion: Conclusion) -> dict[str, Any]:
-    """Give what the revision of a conclusion's text is made of."""
+    """Return what the revision of a conclusion's text is made of."""
     return asdict(content_of(conclusion))
 
 

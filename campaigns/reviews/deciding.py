@@ -68,7 +68,7 @@ def approvals(conclusion: Conclusion) -> list[Decision]:
 
 
 def may_confirm(conclusion: Conclusion, user: User) -> bool:
-    """Whether somebody's approval, given before, is one of enough, and it is in review all the same.
+    """Return whether somebody's approval, given before, is one of enough, and it is in review all the same.
 
     So it is where a role came back, or the team's rule was lowered, after the last approval: it is
     accepted once somebody who approved says so again. What is stored of the decision stays.

@@ -43,7 +43,7 @@ def create(user: User, content: Content) -> Conclusion:
     )
     conclusion.writers.add(user)
     _cite(conclusion, content.evidence)
-    _write_words(conclusion, user, content.words)
+    _write_justifications(conclusion, user, content.words)
     record(Action.CONCLUSION_CREATED, user=user, subject=conclusion, campaign=campaigns[0])
     return Conclusion.objects.get(pk=conclusion.pk)
 
@@ -95,7 +95,7 @@ def edit(
     if _cited(conclusion) != [_told(each) for each in content.evidence]:
         conclusion.evidence.all().delete()
         _cite(conclusion, content.evidence)
-    _write_words(conclusion, user, content.words)
+    _write_justifications(conclusion, user, content.words)
     changed = [name for name, text in before.items() if text != getattr(conclusion, name)]
     record(
         Action.CONCLUSION_EDITED,
@@ -174,7 +174,7 @@ def _contrast(each: Cited) -> dict[str, Any] | None:
     return {"at": {}, **each.contrast} if each.contrast else None
 
 
-def _write_words(conclusion: Conclusion, user: User, label: Mapping[str, str]) -> None:
+def _write_justifications(conclusion: Conclusion, user: User, label: Mapping[str, str]) -> None:
     """Keep the author's words on checks that are not passed; an empty one takes it away.
 
     A word is on what the check says now. Those that are not named stay as they are. Raise Invalid

@@ -37,7 +37,7 @@ VALUES = frozenset(
 
 
 def in_words(change: Change, findings: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Say where it stands in these findings, what it was, and what it is."""
+    """Return where it stands in these findings, what it was, and what it is."""
     first, *steps = change.path.split(".")
     finding = findings.get(first)
     where = [(first.partition(":")[2] or first).replace("_", " "), *_where(finding, steps)]

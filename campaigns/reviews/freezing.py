@@ -5,7 +5,7 @@ from typing import Any
 from campaigns.models import Campaign, Conclusion, Finding
 from campaigns.planning.analyses import failure_of
 from campaigns.results.data_stamp import stamp_of
-from campaigns.reviews.checklist import checks_of, told_as_json
+from campaigns.reviews.checklist import check_as_json, checks_of
 from campaigns.reviews.errors import AnalysisFailed, NotReady, Outdated
 from campaigns.stats.hashing import hash_together
 
@@ -28,7 +28,7 @@ def freeze(conclusion: Conclusion) -> None:
         require_ready(campaign)
     checks = checks_of(campaigns)
     frozen: dict[int, dict[str, Any]] = {
-        each.pk: {**snapshot(each), "checks": [told_as_json(check) for check in checks[each.pk]]}
+        each.pk: {**snapshot(each), "checks": [check_as_json(check) for check in checks[each.pk]]}
         for each in campaigns
     }
     for each in evidence:

@@ -48,7 +48,7 @@ def revoke_link(link: PublicLink) -> PublicLink:
 
 
 def conclusion_by(text: str) -> Conclusion | None:
-    """Give what a link in force leads to, whatever its state; None for any other text."""
+    """Return what a link in force leads to, whatever its state; None for any other text."""
     if "\x00" in text or len(text) > 200:
         return None
     rows = PublicLink.objects.filter(hash=token_hash(text), revoked_at=None)

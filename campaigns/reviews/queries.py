@@ -52,7 +52,7 @@ def mine(user: User) -> QuerySet[Conclusion]:
     return conclusions_seen_by(user).filter(writes)
 
 
-def asked_of(conclusion: Conclusion) -> list[Asked]:
+def review_requests(conclusion: Conclusion) -> list[Asked]:
     """Who was asked, and who decided, on the revision of now."""
     rows = conclusion.decisions.filter(revision=conclusion.revision).select_related("user")
     decided = {row.user_id: row for row in rows}

@@ -67,7 +67,7 @@ def require_campaigns(user: User, campaigns: Iterable[Campaign]) -> None:
 
 
 def may_review(user: User, conclusion: Conclusion) -> bool:
-    """Whether somebody's decision on it would count today."""
+    """Return whether somebody's decision on it would count today."""
     if conclusion.writers.filter(pk=user.pk).exists() or conclusion.author_id == user.pk:
         return False
     teams = {campaign.team for campaign in campaigns_of(conclusion)}

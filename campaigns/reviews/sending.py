@@ -121,11 +121,11 @@ def withdraw(key: int, user: User, reason: str = "", revision: int | None = None
         reason=conclusion.reason,
     )
     if was == Conclusion.State.ACCEPTED:
-        _tell_taken_back(conclusion, user)
+        _notify_withdrawn(conclusion, user)
     return Conclusion.objects.get(pk=key)
 
 
-def _tell_taken_back(conclusion: Conclusion, user: User) -> None:
+def _notify_withdrawn(conclusion: Conclusion, user: User) -> None:
     """Whoever wrote it or decided on it relies on it."""
     announce(
         Announcement.Kind.REVIEW_REOPENED,

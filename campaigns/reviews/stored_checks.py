@@ -146,7 +146,7 @@ def _fidelity(campaign: Campaign, made: Mapping[str, Stored]) -> Iterator[Check]
 
 
 def sensitivity_check(campaign: Campaign, stored: Stored) -> Check:
-    """Whether the verdict flips when a run, or a block, is left out."""
+    """Return whether the verdict flips when a run, or a block, is left out."""
     state: State = PASS if stored["status"] == "robust" else WARN
     parts = [
         stored["as_judged"][name] for name in ("runs", "blocks") if name in stored["as_judged"]

@@ -51,7 +51,7 @@ def open_counts(campaign: Campaign) -> Counts:
     )
 
 
-def who_may_be_told(team: Team, conclusion: Conclusion | None = None) -> QuerySet[User]:
+def may_be_mentioned(team: Team, conclusion: Conclusion | None = None) -> QuerySet[User]:
     """Members of a team whom a comment may mention; a conclusion may rest on what not all of them see."""
     people = people_with(team, Right.SEE)
     if conclusion is not None:
@@ -63,5 +63,5 @@ def who_may_be_told(team: Team, conclusion: Conclusion | None = None) -> QuerySe
 
 def names_to_mention(team: Team, conclusion: Conclusion | None = None) -> list[str]:
     """Their names, for the form."""
-    people = who_may_be_told(team, conclusion)
+    people = may_be_mentioned(team, conclusion)
     return list(people.values_list("username", flat=True)[:MOST_NAMES])

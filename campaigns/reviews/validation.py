@@ -26,7 +26,7 @@ Errors = dict[str, list[str]]
 
 
 def checked(user: User, content: Content) -> list[Campaign]:
-    """Give the campaigns of the evidence, in its order. Raise Invalid with every error by field."""
+    """Return the campaigns of the evidence, in its order. Raise Invalid with every error by field."""
     errors: Errors = {}
     if not content.claim.strip():
         errors["claim"] = ["Say in a sentence what you claim."]
@@ -49,7 +49,7 @@ def _check_text(name: str, text: str, longest: int, errors: Errors) -> None:
 
 
 def wrong_letters(text: str) -> str:
-    """Say which letter makes a text other than it looks; empty where none does."""
+    """Return which letter makes a text other than it looks; empty where none does."""
     if match := CONTROL.search(text):
         return f"It holds a control character (U+{ord(match[0]):04X}); leave that out."
     if text.strip() and not any(map(_is_seen, text)):
@@ -100,7 +100,7 @@ def _check_cited(path: str, campaign: Campaign, each: Cited, errors: Errors) -> 
 
 
 def _wrong_contrast(campaign: Campaign, contrast: Mapping[str, Any]) -> str:
-    """Say what is wrong with it; empty where nothing is."""
+    """Return what is wrong with it; empty where nothing is."""
     levels = {
         factor.name: [level.value for level in factor.levels.all()]
         for factor in Factor.objects.filter(campaign=campaign).prefetch_related("levels")

@@ -48,13 +48,13 @@ class Best:
     alpha: float
 
     def within(self, share: float) -> tuple[int, ...]:
-        """Give the cells whose true cost is at most `share` (of 1) with confidence."""
+        """Return the cells whose true cost is at most `share` (of 1) with confidence."""
         return tuple(
             cell for cell, upper in enumerate(self.upper_pct) if upper <= 100 * share * (1 + 1e-12)
         )
 
     def recommended(self, share: float) -> int | None:
-        """Give the first cell within `share` of the best; None where no cell can be shown to be."""
+        """Return the first cell within `share` of the best; None where no cell can be shown to be."""
         return next(iter(self.within(share)), None)
 
     @property

@@ -44,7 +44,7 @@ class OverCells:
 
     @property
     def one_way(self) -> bool:
-        """Whether every cell changed in the same direction."""
+        """Return whether every cell changed in the same direction."""
         return self.low_pct >= 0 or self.high_pct <= 0
 
 
@@ -60,7 +60,7 @@ DEFAULT = Criteria()
 
 
 def enough_sessions(*cells: CellRuns) -> bool:
-    """Whether each of the cells has so many sessions that the interval between them is judged by."""
+    """Return whether each of the cells has so many sessions that the interval between them is judged by."""
     return all(cell.session_count >= FEWEST_SESSIONS for cell in cells)
 
 
@@ -76,7 +76,7 @@ def between(baseline: CellRuns, candidate: CellRuns) -> Contrast | None:
 
 
 def disagree(*cells: CellRuns) -> bool:
-    """Whether the sessions of a cell differ by more than its runs do: their noise is then too small."""
+    """Return whether the sessions of a cell differ by more than its runs do: their noise is then too small."""
     return any(_p_of_sessions(by_session(cell)) < DIFFER_P for cell in cells)
 
 

@@ -113,7 +113,7 @@ class _Design:
         self.inverse = np.linalg.inv(reduced)
 
     def solve(self, logs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give the effects of cells, then of blocks."""
+        """Return the effects of cells, then of blocks."""
         of_cells = np.bincount(self.cell, logs, self.cells)
         of_blocks = np.bincount(self.block, logs, self.blocks).astype(np.float64)
         means = self.inverse @ (of_cells - self.table @ self._of_blocks(of_blocks))

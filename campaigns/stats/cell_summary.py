@@ -73,7 +73,7 @@ class CellSummary:
     flags: tuple[str, ...] = ()
 
     def without_estimates(self, why: str) -> "CellSummary":
-        """Give the counts alone, with a flag that says why there is no more."""
+        """Return the counts alone, with a flag that says why there is no more."""
         return CellSummary(
             n_total=self.n_total,
             n_ok=self.n_ok,

@@ -104,7 +104,7 @@ Same = Callable[[Any, Any, Sequence[str], Scale], bool]
 
 
 def counts(change: Change) -> bool:
-    """Say whether a change is one of meaning: of a word of the closed lists, or of a number."""
+    """Return whether a change is one of meaning: of a word of the closed lists, or of a number."""
     names = {each for each in change.path.split(".") if not each.isdigit()}
     if names & (RETOLD | PLANS) or change.before is MISSING:
         return False

@@ -67,13 +67,13 @@ class CellRuns:
 
     @property
     def has_logs(self) -> bool:
-        """Whether there are values, all of them numbers above 0."""
+        """Return whether there are values, all of them numbers above 0."""
         values = self.array
         return bool(values.size) and bool((is_number(values) & (values > 0)).all())
 
 
 def refusal(baseline: CellRuns, candidate: CellRuns, criteria: Criteria) -> Verdict | None:
-    """Say why two cells may not be compared: the first rule that applies, or None."""
+    """Return why two cells may not be compared: the first rule that applies, or None."""
     sides = (("baseline", baseline), ("candidate", candidate))
     n = min(len(baseline.values), len(candidate.values))
     if fields := differing(baseline.key, candidate.key):
@@ -103,7 +103,7 @@ def differing(one: Mapping[str, object], other: Mapping[str, object]) -> tuple[s
 
 
 def too_many_failures(cell: CellRuns, criteria: Criteria) -> tuple[str, float] | None:
-    """Give the rule that a cell breaks, `failed_units`, `timed_out` or `failed_runs`, and its share.
+    """Return the rule that a cell breaks, `failed_units`, `timed_out` or `failed_runs`, and its share.
 
     A single failed run tells no rate: it is a warning, unless fewer than two runs stand beside it,
     which are too few to make a number of. A single run that timed out is no warning: it is missing

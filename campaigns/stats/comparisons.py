@@ -255,7 +255,7 @@ class _Family:
         return between_sessions(estimates) if len(estimates) >= FEWEST_FOR_INTERVAL else None
 
     def _between_cells(self) -> BetweenSessions | None:
-        """Give each cell one value a session, and fit sessions as blocks, if they hold all cells."""
+        """Return each cell one value a session, and fit sessions as blocks, if they hold all cells."""
         result: list[list[tuple[int, float]]] = [[] for _ in self.cells]
         for number, session in self.sessions.items():
             if session.fit:
@@ -281,11 +281,11 @@ class _Family:
         return BetweenSessions(cells, blocks)
 
     def _is_measured(self, pairs: Pairs) -> bool:
-        """Say whether every cell has values; of several pairs another one may be refused first."""
+        """Return whether every cell has values; of several pairs another one may be refused first."""
         return all(i in self.place for pair in pairs for i in pair)
 
     def _refusal(self, pairs: Pairs) -> Verdict | None:
-        """Say why one of the pairs may not be compared."""
+        """Return why one of the pairs may not be compared."""
         result = (refusal(self.cells[b], self.cells[c], self.criteria) for b, c in pairs)
         return next((no for no in result if no), None)
 
@@ -300,7 +300,7 @@ class _Family:
         ]
 
     def _equal_noise(self, blocks: BlockFit) -> bool:
-        """Say whether the cells that are left in the pool differ in noise."""
+        """Return whether the cells that are left in the pool differ in noise."""
         ends = np.cumsum([self.logs[i].size for i in self.fitted])[:-1]
         parts = enumerate(np.split(blocks.residuals, ends))
         samples = [part for i, part in parts if part.size > 1 and i not in self.noisy.out]
@@ -322,7 +322,7 @@ class _Family:
         )
 
     def _can_be_judged(self, contrast: Contrast, pairs: Pairs) -> bool:
-        """Say whether there are enough degrees of freedom, blocks, and runs of every cell."""
+        """Return whether there are enough degrees of freedom, blocks, and runs of every cell."""
         enough = contrast.df >= FEWEST_DF or self.model != Model.BLOCKS
         n = min(contrast.n, self._fewest(pairs))
         return enough and n >= self.criteria.minimum_n
@@ -404,7 +404,7 @@ class _Family:
         )
 
     def _unknown(self, pairs: Pairs) -> Verdict:
-        """Say why there is no contrast at all."""
+        """Return why there is no contrast at all."""
         n = self._fewest(pairs)
         places = [(self.place[b], self.place[c]) for b, c in pairs]
         if self.plots and (why := self.plots.unknown(pairs, n)):
@@ -462,7 +462,7 @@ class _Family:
         )
 
     def _plan(self, pairs: Pairs, contrast: Contrast) -> Plan:
-        """Give the noise that a plan rests on, and how n makes it precise."""
+        """Return the noise that a plan rests on, and how n makes it precise."""
         model = self._model_of(pairs)
         if model == Model.PAIRED:
             sd = contrast.standard_error * contrast.n**0.5

@@ -95,7 +95,7 @@ def broken_power_law(levels: Levels) -> Curve:
 
 
 def candidates(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the places that a break is looked for at, from the second level to the last but one."""
+    """Return the places that a break is looked for at, from the second level to the last but one."""
     return np.exp(np.linspace(np.log(x[1]), np.log(x[-2]), GRID + 1))
 
 
@@ -121,7 +121,7 @@ def squares_around(
 
 
 def fit_broken(y: NDArray[np.float64], levels: Levels, k: float) -> tuple[float, float]:
-    """Give the exponents below and above a break for other means of the same levels."""
+    """Return the exponents below and above a break for other means of the same levels."""
     root = np.sqrt(levels.n)
     solution = np.linalg.lstsq(root[:, None] * broken_design(levels.x, k), root * y, rcond=None)[0]
     return float(solution[1]), float(solution[1] + solution[2])

@@ -132,18 +132,18 @@ def find_knee(
 
 
 def l_method(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
-    """Give the last level of the left one of two straight lines (Salvador and Chan, 2004)."""
+    """Return the last level of the left one of two straight lines (Salvador and Chan, 2004)."""
     return float(x[_l_places(y[None, :], x)[0]])
 
 
 def l_errors(x: NDArray[np.float64], y: NDArray[np.float64]) -> dict[float, float]:
-    """Give the weighted RMSE of both lines, by the level that ends the left one."""
+    """Return the weighted RMSE of both lines, by the level that ends the left one."""
     errors = _l_errors(y[None, :], x)[0]
     return {float(x[place + 1]): float(error) for place, error in enumerate(errors)}
 
 
 def chord(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
-    """Give the level that is furthest from the straight line between the ends (Kneedle's idea)."""
+    """Return the level that is furthest from the straight line between the ends (Kneedle's idea)."""
     return float(x[_chord_places(y[None, :], x)[0]])
 
 
@@ -153,7 +153,7 @@ def gains(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, ...]:
 
 
 def slope_ratio(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
-    """Give the level after which the gain per unit falls by the largest factor."""
+    """Return the level after which the gain per unit falls by the largest factor."""
     steps = [abs(gain) for gain in gains(x, y)]
     ratios = [before / after if after else math.inf for before, after in pairwise(steps)]
     return float(x[1 + int(np.argmax(ratios))])

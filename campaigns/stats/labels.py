@@ -111,7 +111,7 @@ def advice(
 
 
 def _further(number: int, noun: str, where: str, purpose: str) -> str:
-    """Say how many more it takes; nobody runs hundreds of them."""
+    """Return how many more it takes; nobody runs hundreds of them."""
     if number <= MOST_PRACTICAL:
         return f"Run about {_counted(number, noun)} more{where} {purpose}."
     return (

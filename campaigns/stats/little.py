@@ -22,7 +22,7 @@ class LittleCheck:
 
     @property
     def consistent(self) -> bool:
-        """Whether all N are accounted for, within 5 %; if not, some waited where nobody timed them."""
+        """Return whether all N are accounted for, within 5 %; if not, some waited where nobody timed them."""
         return abs(self.ratio - 1) <= TOLERANCE
 
 
@@ -35,7 +35,7 @@ def check_little(n: float, throughput: float, response_seconds: float) -> Little
 
 
 def change_of_halves(values: Sequence[float]) -> float | None:
-    """Give how much more the second half of a series carried, as a share of the first (0.05 is 5 %).
+    """Return how much more the second half of a series carried, as a share of the first (0.05 is 5 %).
 
     Without its first step, in which the load begins, and its last, which may be a part of one. None
     with too few steps to say.
@@ -51,6 +51,6 @@ def change_of_halves(values: Sequence[float]) -> float | None:
 
 
 def is_steady(values: Sequence[float]) -> bool | None:
-    """Say whether the halves differ by 5 % at most; None where nobody can."""
+    """Return whether the halves differ by 5 % at most; None where nobody can."""
     change = change_of_halves(values)
     return None if change is None else abs(change) <= HALVES_TOLERANCE + 1e-12

@@ -43,7 +43,7 @@ class Fit:
     out: frozenset[int] = frozenset()
 
     def part(self, places: Sequence[int]) -> "Fit":
-        """Give the same fit, of some of its cells."""
+        """Return the same fit, of some of its cells."""
         number = {place: index for index, place in enumerate(places)}
         own = {}
         for (one, other), contrast in self.own.items():
@@ -63,7 +63,7 @@ class Fit:
         )
 
     def connected(self, baseline: int, candidate: int) -> bool:
-        """Say whether the data hold anything about the difference of two cells."""
+        """Return whether the data hold anything about the difference of two cells."""
         return bool(self.groups[baseline] == self.groups[candidate])
 
     def variance(self, baseline: int, candidate: int) -> float:
@@ -93,7 +93,7 @@ class Fit:
         return 2 / self.variance(baseline, candidate)
 
     def reading_interval(self, cell: int, alpha: float) -> Interval | None:
-        """Give bounds for comparing levels on a chart, in the unit of the values.
+        """Return bounds for comparing levels on a chart, in the unit of the values.
 
         Not the range of the next run, and without the noise between blocks; None where df is 0, and
         for a cell that is too noisy: its own interval is what there is.

@@ -51,7 +51,7 @@ def compose(percentages: Sequence[float], *, lower_is_better: bool) -> float:
 
 
 def state_of(cell: CellRuns, criteria: Criteria, *, is_baseline: bool = False) -> CellState:
-    """Say whether a number may be made of a cell: none is made from the survivors of a failing one."""
+    """Return whether a number may be made of a cell: none is made from the survivors of a failing one."""
     if too_many_failures(cell, criteria):
         return CellState.TOO_MANY_FAILURES
     if not cell.values:

@@ -52,6 +52,6 @@ def mean_of(contrasts: Sequence[Contrast], shared_df: float | None = None) -> Co
 
 
 def plan_of(contrast: Contrast) -> tuple[float, Design]:
-    """Give the noise and the design that make n as precise as this contrast is, for plans."""
+    """Return the noise and the design that make n as precise as this contrast is, for plans."""
     slope = round(contrast.df / (contrast.n - 1)) if contrast.n > 1 else 1
     return contrast.standard_error * math.sqrt(contrast.n), Design(1, max(1, slope))

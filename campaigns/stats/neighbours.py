@@ -11,7 +11,7 @@ SINGULAR = 1e-10
 
 
 def expected_correlation(*groupings: Sequence[int]) -> float:
-    """Give the lag-1 correlation that residuals of independent noise have around such a model.
+    """Return the lag-1 correlation that residuals of independent noise have around such a model.
 
     groupings: the cell of each run in the order of time, and its block where blocks are fitted, too;
     numbers from 0, or any others. 0 where the model leaves no residuals.

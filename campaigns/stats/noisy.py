@@ -142,7 +142,7 @@ def own_of_blocks(table: NDArray[np.float64]) -> Own:
 
 
 def cells_apart(fit: Fit, quiet: Fit | None, noisy: Noisy, own: Own) -> Fit:
-    """Give the noise of quiet cells to them alone; `own` compares the others. quiet: None without out."""
+    """Return the noise of quiet cells to them alone; `own` compares the others. quiet: None without out."""
     if quiet is not None:
         inside = [cell for cell in range(fit.means.size) if cell not in noisy.out]
         covariance = np.diag(np.diag(fit.covariance))
@@ -176,7 +176,7 @@ def blocks_apart(runs: Sequence[BlockRun], block_fit: BlockFit) -> tuple[BlockFi
 
 
 def wider(one: Contrast | None, other: Contrast | None) -> bool:
-    """Say whether the 95 % interval of the first is the wider one; one that is not known is not."""
+    """Return whether the 95 % interval of the first is the wider one; one that is not known is not."""
     if one is None or other is None:
         return other is None and one is not None
     halves = [

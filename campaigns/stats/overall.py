@@ -51,7 +51,7 @@ class Overall:
 
     @property
     def heterogeneous(self) -> bool:
-        """Whether manifests differ: then each comes first, and the interval is that of a sample."""
+        """Return whether manifests differ: then each comes first, and the interval is that of a sample."""
         return self.differ_p is not None and self.differ_p < HETEROGENEOUS_P
 
     @property

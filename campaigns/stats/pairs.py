@@ -61,7 +61,7 @@ class Stratum:
 
 
 def refusal(stratum: Stratum, criteria: Criteria) -> Verdict | None:
-    """Say why the stratum may not be judged: the first rule that applies, or None.
+    """Return why the stratum may not be judged: the first rule that applies, or None.
 
     The share of failed runs of a paired stratum is that of the pairs which they left incomplete.
     """

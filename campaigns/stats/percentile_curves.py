@@ -51,7 +51,7 @@ def shares_borne(count: int) -> list[float]:
 
 
 def curve_of(runs: Sequence[Counts], alpha: float = 0.05) -> PercentileCurve | None:
-    """Give the curve of one cell; None where no run has a value."""
+    """Return the curve of one cell; None where no run has a value."""
     known = [run for run in runs if run.total]
     if not known:
         return None
@@ -94,7 +94,7 @@ def _point(share: float, values: NDArray[np.float64], alpha: float) -> CurvePoin
 
 
 def _axis() -> tuple[tuple[Fraction, Fraction], ...]:
-    """Give shares with the values that they take, exactly: 1 - 0.99 in binary is not 0.01."""
+    """Return shares with the values that they take, exactly: 1 - 0.99 in binary is not 0.01."""
     steps = {
         1 - Fraction(1, 2**halving) * (1 - Fraction(step, 2 * STEPS))
         for halving in range(HALVINGS)

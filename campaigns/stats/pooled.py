@@ -38,7 +38,7 @@ def fit_pooled(logs: Sequence[NDArray[np.float64]]) -> Fit:
 
 
 def may_be_pooled(logs: Sequence[NDArray[np.float64]]) -> bool:
-    """Say whether the cells' noise may be taken for one: enough of it, and Levene's p over .01."""
+    """Return whether the cells' noise may be taken for one: enough of it, and Levene's p over .01."""
     repeated = [values for values in logs if values.size > 1]
     if len(repeated) < FEWEST_CELLS or sum(values.size - 1 for values in repeated) < FEWEST_DF:
         return False
@@ -46,7 +46,7 @@ def may_be_pooled(logs: Sequence[NDArray[np.float64]]) -> bool:
 
 
 def equal_noise(samples: Sequence[NDArray[np.float64]]) -> bool:
-    """Say whether Levene's test finds no difference in spread; where it has no answer there is one.
+    """Return whether Levene's test finds no difference in spread; where it has no answer there is one.
 
     Samples without any spread at all are equal.
     """

@@ -44,7 +44,7 @@ class Residuals:
     rough: bool
 
     def draws(self, count: int, seed: int) -> Iterator[Draw]:
-        """Give `count` draws, of the same cells and blocks with the same holes."""
+        """Yield `count` draws, of the same cells and blocks with the same holes."""
         rng = np.random.default_rng(seed)
         fitted = self.means[self.cells]
         for _ in range(count):
@@ -62,7 +62,7 @@ class WholeBlocks:
     rough: bool = False
 
     def draws(self, count: int, seed: int) -> Iterator[Draw]:
-        """Give `count` draws in which every cell has a run."""
+        """Yield `count` draws in which every cell has a run."""
         rng = np.random.default_rng(seed)
         value = 0
         while value < count:
@@ -83,7 +83,7 @@ class WithinLevels:
     rough: bool = False
 
     def draws(self, count: int, seed: int) -> Iterator[Draw]:
-        """Give `count` draws with as many runs of each level."""
+        """Yield `count` draws with as many runs of each level."""
         rng = np.random.default_rng(seed)
         sizes = np.array([level.size for level in self.levels])
         cells, values = np.repeat(np.arange(sizes.size), sizes), np.concatenate(self.levels)

@@ -13,7 +13,7 @@ DIGITS = 12
 
 
 def step_of(values: Sequence[float]) -> float | None:
-    """Give the step in which values are written: the place of the last digit that any of them has.
+    """Return the step in which values are written: the place of the last digit that any of them has.
 
     In their unit; None where there is no number. 0.0636 and 0.06 are written in steps of 0.0001.
     """
@@ -22,7 +22,7 @@ def step_of(values: Sequence[float]) -> float | None:
 
 
 def step_shares(samples: Iterable[Sequence[float]]) -> list[float]:
-    """Give the step of all samples, one tool's, as a share of the mean of each; 0 where nothing tells.
+    """Return the step of all samples, one tool's, as a share of the mean of each; 0 where nothing tells.
 
     Whole numbers are written in steps of 1, though all of them may end in 0.
     """
@@ -33,7 +33,7 @@ def step_shares(samples: Iterable[Sequence[float]]) -> list[float]:
 
 
 def is_too_coarse(share: float, criteria: Criteria) -> bool:
-    """Whether a step, as a share of the values, hides what the criteria ask for."""
+    """Return whether a step, as a share of the values, hides what the criteria ask for."""
     return share > criteria.margin / 2 or share > criteria.delta / 4
 
 

@@ -72,12 +72,12 @@ class SessionFindings:
 
     @property
     def differ(self) -> bool:
-        """Whether sessions differ by more than the noise within them explains."""
+        """Return whether sessions differ by more than the noise within them explains."""
         return self.differ_p is not None and self.differ_p < DIFFER_P
 
     @property
     def by_session(self) -> bool:
-        """Whether the verdict rests on what differs between sessions, and its n counts them."""
+        """Return whether the verdict rests on what differs between sessions, and its n counts them."""
         return len(self.each) >= FEWEST_FOR_INTERVAL
 
     @property
@@ -89,7 +89,7 @@ class SessionFindings:
         return result
 
     def of(self, verdict: Verdict) -> "SessionFindings":
-        """Give the standing of another word, which something else than sessions decided."""
+        """Return the standing of another word, which something else than sessions decided."""
         standing, reason = _standing(self.each, verdict)
         return replace(self, verdict=verdict, standing=standing, reason=reason)
 
@@ -193,7 +193,7 @@ def _alone(session: SessionEstimate) -> Contrast:
 
 
 def _standing(each: Sequence[Verdict], verdict: Verdict) -> tuple[Standing, str]:
-    """Say whether sessions confirm the word: two where each alone says it, three by what is between."""
+    """Return whether sessions confirm the word: two where each alone says it, three by what is between."""
     texts = {one.word for one in each}
     if len(each) == 1:
         return Standing.ONE_SESSION, ""

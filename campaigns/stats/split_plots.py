@@ -59,7 +59,7 @@ class Plots:
         return self.fit.of([(self.places[b], self.places[c]) for b, c in pairs])
 
     def unknown(self, pairs: Pairs, n: int) -> Verdict | None:
-        """Say why there is none: a hard level that was set too seldom; None for another reason."""
+        """Return why there is none: a hard level that was set too seldom; None for another reason."""
         across = any(self.places[b][0] != self.places[c][0] for b, c in pairs)
         if across and n < FEWEST_BLOCKS:
             return Verdict(Word.NOT_ENOUGH_DATA, n=n, reason="whole_plots")

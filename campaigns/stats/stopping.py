@@ -62,7 +62,7 @@ class Outlook:
 
 
 def alpha_for(cells: int) -> float:
-    """Give the alpha by which a campaign with a precision stop shows and judges."""
+    """Return the alpha by which a campaign with a precision stop shows and judges."""
     return ALPHA_FEW_CELLS if cells <= FEW_CELLS else 0.05
 
 
@@ -100,7 +100,7 @@ def look_ahead(
     block_seconds: float | None = None,
     spent_seconds: float = 0.0,
 ) -> Outlook:
-    """Say whether to stop after `blocks` complete blocks, and if not, how much is to come.
+    """Return whether to stop after `blocks` complete blocks, and if not, how much is to come.
 
     contrast: the primary one. sd_log: the noise within a block so far. block_seconds: that one takes.
     """

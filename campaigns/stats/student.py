@@ -7,10 +7,10 @@ from scipy import special
 
 
 def quantile(share: float, df: float) -> float:
-    """Give the t below which a share of the distribution lies; `share` between 0 and 1, df > 0."""
+    """Return the t below which a share of the distribution lies; `share` between 0 and 1, df > 0."""
     return float(special.stdtrit(df, share))
 
 
 def upper_tail(t: float, df: float) -> float:
-    """Give the share of the distribution above t."""
+    """Return the share of the distribution above t."""
     return float(special.stdtr(df, -t))

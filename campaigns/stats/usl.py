@@ -81,7 +81,7 @@ class Usl:
 
     @property
     def peak_reached(self) -> bool:
-        """Whether the data come near the peak; advice that rests on N* needs that."""
+        """Return whether the data come near the peak; advice that rests on N* needs that."""
         return self.peak <= BEYOND * self.largest
 
     def lowest_for(self, share: float) -> float:
@@ -102,7 +102,7 @@ class Usl:
 
     @property
     def extrapolated(self) -> bool:
-        """Whether the recommended limit lies beyond what was measured."""
+        """Return whether the recommended limit lies beyond what was measured."""
         return self.throttle is None or self.throttle > self.largest
 
     @property

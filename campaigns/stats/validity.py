@@ -67,7 +67,7 @@ def interleaving(levels: Sequence[object]) -> Check:
 
 
 def drift(residuals: Sequence[float], hours: Sequence[float] | None = None) -> Check:
-    """Whether residuals (of logs) move with the order of the runs (Mann-Kendall), n >= 8.
+    """Return whether residuals (of logs) move with the order of the runs (Mann-Kendall), n >= 8.
 
     hours: the instants, for the slope in % an hour; without them it is that of one run.
     """
@@ -98,7 +98,7 @@ def drift_within(
 
 
 def drift_within_levels(drift: Contrast | None) -> Check:
-    """Whether runs drift within levels; between them the order does not tell drift from level."""
+    """Return whether runs drift within levels; between them the order does not tell drift from level."""
     if drift is None:
         return Check("drift_within", Outcome.NOT_POSSIBLE)
     p = p_value(drift)
@@ -106,7 +106,7 @@ def drift_within_levels(drift: Contrast | None) -> Check:
 
 
 def is_confounded(drift: Contrast, apart: float, criteria: Criteria) -> bool:
-    """Whether a drift that is shown may make up a difference between levels measured so far apart."""
+    """Return whether a drift that is shown may make up a difference between levels measured so far apart."""
     if p_value(drift) >= DRIFT_P:
         return False
     most = max(abs(bound) for bound in interval_of(drift, criteria.alpha))
@@ -114,7 +114,7 @@ def is_confounded(drift: Contrast, apart: float, criteria: Criteria) -> bool:
 
 
 def block_drift(effects: Sequence[float], hours: Sequence[float] | None = None) -> Check:
-    """Whether the effects of blocks move with their mid instants, 5 blocks or more.
+    """Return whether the effects of blocks move with their mid instants, 5 blocks or more.
 
     The contrasts of an interleaved campaign are protected from it, absolute levels are not.
     """
@@ -124,7 +124,7 @@ def block_drift(effects: Sequence[float], hours: Sequence[float] | None = None) 
 def order_in_block(
     residuals: Sequence[float], positions: Sequence[float], df: int | None = None
 ) -> Check:
-    """Whether it mattered at which place of its block a run was made; by the slope's p.
+    """Return whether it mattered at which place of its block a run was made; by the slope's p.
 
     For residuals of a model: their df, and what the same model leaves of the positions
     (`neighbours.left_of`); without df the runs are taken for independent.
@@ -144,7 +144,7 @@ def order_in_block(
 
 
 def autocorrelation(residuals: Sequence[float], expected: float = 0.0) -> Check:
-    """Whether neighbours are alike: the lag-1 correlation against 2 / sqrt(n), n >= 10.
+    """Return whether neighbours are alike: the lag-1 correlation against 2 / sqrt(n), n >= 10.
 
     expected: what independent noise has around the same model (`neighbours.expected_correlation`);
     only the distance from it counts. n_eff: so many independent runs would tell as much. Ask only
@@ -193,7 +193,7 @@ def aa_noise(log_ratios: Sequence[float]) -> Check:
 
 
 def equal_noise(samples: Sequence[Sequence[float]]) -> Check:
-    """Whether cells vary alike (Levene's test on logs or residuals), of three runs or more each."""
+    """Return whether cells vary alike (Levene's test on logs or residuals), of three runs or more each."""
     groups = [np.array(sample, dtype=float) for sample in samples if len(sample) > 2]
     if len(groups) < 2 or all(np.ptp(group) < NO_NOISE for group in groups):
         return Check("equal_noise", Outcome.NOT_POSSIBLE)
@@ -206,7 +206,7 @@ def equal_noise(samples: Sequence[Sequence[float]]) -> Check:
 
 
 def little(n: float, throughput: float, response_seconds: float) -> Check:
-    """Whether response times hold all of the waiting; only for a closed loop in steady state."""
+    """Return whether response times hold all of the waiting; only for a closed loop in steady state."""
     result = check_little(n, throughput, response_seconds)
     return _check(
         "littles_law", result.ratio, warn=not result.consistent, effective=result.effective
@@ -214,7 +214,7 @@ def little(n: float, throughput: float, response_seconds: float) -> Check:
 
 
 def cold_start(cells: Sequence[int], blocks: Sequence[int], values: Sequence[float]) -> Check:
-    """Whether the first run of a block is the extreme of its cell, in more than half of the cells.
+    """Return whether the first run of a block is the extreme of its cell, in more than half of the cells.
 
     In the order of the runs; of each cell, only those with a first run and three runs at least. Of
     three runs one is an extreme in two cases of three, so that chance must not explain it, either.
@@ -244,7 +244,7 @@ def cold_start(cells: Sequence[int], blocks: Sequence[int], values: Sequence[flo
 
 
 def rows(durations: Sequence[float], starts: Sequence[float], ends: Sequence[float]) -> Check:
-    """Whether durations are what the instants say, and no two runs overlap (all in seconds).
+    """Return whether durations are what the instants say, and no two runs overlap (all in seconds).
 
     positions: of the runs that are off by a second or more, end before they start, or begin before
     another has ended. A second alone may be rounding: it is listed, and no warning.
@@ -276,7 +276,7 @@ def _trend(name: str, values: Sequence[float], hours: Sequence[float] | None, fe
 
 
 def _at_least(count: int, chances: Sequence[float]) -> float:
-    """Give the chance that so many of independent events come about, each with a chance of its own."""
+    """Return the chance that so many of independent events come about, each with a chance of its own."""
     distribution = np.ones(1)
     for chance in chances:
         distribution = np.convolve(distribution, [1 - chance, chance])

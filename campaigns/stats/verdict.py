@@ -80,7 +80,7 @@ def judge(
     criteria: Criteria = DEFAULT,
     p_adjusted: float | None = None,
 ) -> Verdict:
-    """Give the word for a contrast that nothing forbids to judge; the first rule that applies.
+    """Return the word for a contrast that nothing forbids to judge; the first rule that applies.
 
     p_adjusted: within the family of comparisons that are shown together, where there is one.
     """
@@ -137,7 +137,7 @@ def _word(
 
 
 def interval_of(contrast: Contrast, alpha: float) -> Interval:
-    """Give the bounds of the log ratio, with confidence 1 - alpha."""
+    """Return the bounds of the log ratio, with confidence 1 - alpha."""
     half = student.quantile(1 - alpha / 2, contrast.df) * contrast.standard_error
     return Interval(contrast.estimate - half, contrast.estimate + half)
 

@@ -44,7 +44,7 @@ def same_server(target: Target) -> list[Target]:
     return sorted(rows, key=lambda row: row.pk != target.pk)
 
 
-def names_beside(targets: Sequence[Target]) -> dict[int, tuple[str, ...]]:
+def other_names(targets: Sequence[Target]) -> dict[int, tuple[str, ...]]:
     """The names of the other targets in use that are the same server, by each one's primary key.
 
     Those of other teams are not named.

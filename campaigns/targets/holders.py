@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 
 from campaigns.kit.network import normalised_address
 from campaigns.models import Target, TargetLease
-from campaigns.targets.allowed import names_beside
+from campaigns.targets.allowed import other_names
 
 HOLDER = "another team"
 
@@ -53,7 +53,7 @@ def target_rows(teams: Set[int], targets: Sequence[Target] | None = None) -> lis
             expires_at__gt=Now(),
         ).select_related("attempt__run__campaign")
     }
-    same = names_beside(targets)
+    same = other_names(targets)
     return [
         _target_row(target, leases.get(target.address), same[target.pk], teams)
         for target in targets

@@ -13,7 +13,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from campaigns.kinds.base import AddressRefused, Driver, DriverError, TargetUnavailable
-from campaigns.kinds.base.values import told_to_driver
+from campaigns.kinds.base.values import driver_levels
 from campaigns.kinds.registry import all_kinds, driver_of
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.encryption import SecretUnreadable
@@ -103,12 +103,12 @@ class Lookout:
 lookout = Lookout()
 
 
-def probe_beside(target: int) -> None:
+def probe_in_thread(target: int) -> None:
     """Probe one target that somebody asked for."""
     lookout.look_at([target], BETWEEN_SECONDS, PATIENCE_SECONDS)
 
 
-def probe_all_beside() -> None:
+def probe_all_in_threads() -> None:
     """Probe each server by one of its targets: by that which has waited longest."""
     targets = Target.objects.filter(retired_at=None)
     oldest_last = targets.order_by(F("probed_at").desc(nulls_last=True), "-pk")
@@ -117,7 +117,7 @@ def probe_all_beside() -> None:
 
 
 def probe(target: Target, between: float = 0.0) -> Busy | None:
-    """Probe one target and store what it said, or say why its server is not to be asked now."""
+    """Probe one target and store what it said, or why its server is not to be asked now."""
     began_at = _claim(target, between)
     if isinstance(began_at, Busy):
         return began_at
@@ -167,7 +167,7 @@ def _different(campaign: Campaign, driver: Driver) -> list[dict[str, Any]]:
     cells = campaign.cells.order_by("position").values_list("levels_by_factor", flat=True)
     by_urls: dict[str, dict[str, Any]] = {}
     for levels in cells:
-        parameters = {**campaign.parameters, **told_to_driver(levels)}
+        parameters = {**campaign.parameters, **driver_levels(levels)}
         by_urls.setdefault(repr(sorted(driver.urls(base_url, parameters).items())), parameters)
     return list(by_urls.values())
 

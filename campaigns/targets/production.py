@@ -25,7 +25,7 @@ def require_to_unmark(target: Target, user: User | None = None) -> None:
 
 
 def is_kept(target: Target) -> bool:
-    """Whether a target has the mark, and a team to which the same server belongs wants two people."""
+    """Return whether a target has the mark, and a team to which the same server belongs wants two people."""
     return target.is_production and any(
         row.team.second_for_production for row in same_server(target)
     )

@@ -24,7 +24,7 @@ def on_by(target: Target, now: datetime) -> Target | None:
 
 
 def holding_back(target: Target, now: datetime, seconds: float) -> str:
-    """Say why a run of that many seconds does not begin now; empty where it may."""
+    """Return why a run of that many seconds does not begin now; empty where it may."""
     reasons = (_holding_back(row, now, seconds, target.team_id) for row in setters(target))
     return next(filter(None, reasons), "")
 

@@ -36,7 +36,7 @@ class Hosts:
         self.ask([url])
         return self._known[network.parse_url(url).host]
 
-    def ask_beside(self, url: str, pk: int | None) -> None:
+    def resolve_in_threads(self, url: str, pk: int | None) -> None:
         """Ask for a URL and all targets that might be the same server."""
         rows = _others(url, pk)
         if rows:
@@ -44,7 +44,7 @@ class Hosts:
 
 
 def share_address(target: Target, url: str, hosts: Hosts) -> str:
-    """Give the address that a target at this URL has, and give it to those that are its server too.
+    """Return the address that a target at this URL has, and give it to those that are its server too.
 
     Within a transaction, one after the other. Raise Invalid where that would take the address from
     under a campaign.
@@ -53,7 +53,7 @@ def share_address(target: Target, url: str, hosts: Hosts) -> str:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ONE_SAVER])
     own = network.normalised_address(url)
     moved = target._state.adding or own != normalised_address(target.base_url)
-    hosts.ask_beside(url, target.pk)
+    hosts.resolve_in_threads(url, target.pk)
     twins = [row for row in _others(url, target.pk) if _is_same(row, url, hosts)]
     addresses = list(dict.fromkeys(row.address for row in twins))
     if not moved and _stays(target, url, hosts):
@@ -69,7 +69,7 @@ def share_address(target: Target, url: str, hosts: Hosts) -> str:
 
 
 def is_held(address: str) -> bool:
-    """Say whether a campaign goes on at an address, or a run of any kind holds it."""
+    """Return whether a campaign goes on at an address, or a run of any kind holds it."""
     leases = TargetLease.objects.filter(
         address=address, attempt__isnull=False, expires_at__gt=Now()
     )
@@ -83,7 +83,7 @@ def measuring(address: str) -> list[Campaign]:
 
 
 def is_measuring(target: Target, campaigns: Sequence[Campaign]) -> str:
-    """Say which campaign keeps a target as it is: its own, else one on the same server."""
+    """Return which campaign keeps a target as it is: its own, else one on the same server."""
     result = min(campaigns, key=lambda campaign: campaign.target_id != target.pk)
     if result.target_id == target.pk:
         return f"The campaign “{result.name}” is measuring this target."
@@ -114,7 +114,7 @@ def _is_same(row: Target, url: str, hosts: Hosts) -> bool:
 
 
 def _stays(target: Target, url: str, hosts: Hosts) -> bool:
-    """Say whether a target keeps its address: nothing says that it is another server by now."""
+    """Return whether a target keeps its address: nothing says that it is another server by now."""
     if is_held(target.address):
         return True
     here = hosts.of(url)

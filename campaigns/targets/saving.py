@@ -19,7 +19,7 @@ from campaigns.kit.owners import TARGET, require_right_of_sender
 from campaigns.kit.revisions import Seen, require_seen
 from campaigns.kit.rights import Right
 from campaigns.models import Target, Team
-from campaigns.targets.allowed import names_beside
+from campaigns.targets.allowed import other_names
 from campaigns.targets.forms import SECRETS, TYPED, TargetForm, as_data
 from campaigns.targets.production import require_to_unmark
 from campaigns.targets.same_server import Hosts, is_measuring, measuring, share_address
@@ -73,7 +73,7 @@ def unreadable_targets(database: str = "default") -> list[str]:
 
 
 def revised(target: Target) -> dict[str, Any]:
-    """Give what the revision of a target is made of, with its secrets as they are stored."""
+    """Return what the revision of a target is made of, with its secrets as they are stored."""
     return as_data(target) | {name: getattr(target, name) for name in SECRETS}
 
 
@@ -106,7 +106,7 @@ def save(form: TargetForm, seen: Seen = None) -> Target:
         raise Invalid(messages_of(form))
     hosts = Hosts()
     url = form.instance.base_url
-    hosts.ask_beside(url, form.stored.pk)  # before anything is locked: it takes its time
+    hosts.resolve_in_threads(url, form.stored.pk)  # before anything is locked: it takes its time
     with transaction.atomic():
         require_right_of_sender(form.stored, Right.OPERATE)
         address = share_address(form.stored, url, hosts)
@@ -181,10 +181,10 @@ def _record_saved(target: Target, before: Target | None) -> None:
     )
 
 
-def to_be_told(target: Target, data: Mapping[str, Any]) -> list[str]:
+def remarks_on(target: Target, data: Mapping[str, Any]) -> list[str]:
     """What whoever saved a target should know of it, in sentences."""
     notes = []
-    if names := names_beside([target])[target.pk]:
+    if names := other_names([target])[target.pk]:
         known = ", ".join(name if name == TARGET else f"“{name}”" for name in names)
         notes.append(
             f"This is the same server as {known}: they share one queue, one run at a time, and the "

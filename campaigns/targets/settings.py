@@ -20,14 +20,14 @@ from campaigns.targets.variables import field_of
 
 
 def revised_setting(setting: Setting) -> dict[str, Any]:
-    """Give what the revision of a setting is made of."""
+    """Return what the revision of a setting is made of."""
     return {
         name: getattr(setting, name) for name in (*SettingForm.Meta.fields, "apply", "read_back")
     }
 
 
 def revised_step(step: TargetStep) -> dict[str, Any]:
-    """Give what the revision of a step is made of."""
+    """Return what the revision of a step is made of."""
     return {name: getattr(step, name) for name in (*StepForm.Meta.fields, "action")}
 
 

@@ -38,13 +38,13 @@ def require_admin(user: User) -> None:
 
 
 def revised(login: SshLogin) -> dict[str, Any]:
-    """Give what the revision of a login is made of, with its secrets as they are stored."""
+    """Return what the revision of a login is made of, with its secrets as they are stored."""
     return {name: getattr(login, name) for name in (*SshForm.Meta.fields, *SECRETS)}
 
 
 @transaction.atomic
 def save_ssh(data: Mapping[str, Any], target: Target, user: User) -> SshLogin:
-    """Say how commands reach the target's machine. Raise Invalid, PermissionDenied.
+    """Return how commands reach the target's machine. Raise Invalid, PermissionDenied.
 
     An empty key or password leaves the stored one, unless host, port or user are others. Another
     machine has another host key: the accepted one is forgotten.

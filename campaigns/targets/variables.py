@@ -34,7 +34,7 @@ class Variables:
 
 
 def variables_of(driver: Driver, target: Target | None) -> Variables:
-    """Give what may be set; a setting never hides a parameter of the kind."""
+    """Return what may be set; a setting never hides a parameter of the kind."""
     own: dict[str, forms.Field] = dict(driver.parameters.base_fields)
     if target is None or not driver.executable or target.family not in driver.families:
         return Variables(own, tuple(driver.factors))
@@ -78,7 +78,7 @@ class SettingText(Text):
 
 
 def as_read(setting: Setting, raw: Any) -> Any:
-    """Give what was read back as the setting's type has it. Raise ValueError, saying what came."""
+    """Return what was read back as the setting's type has it. Raise ValueError, saying what came."""
     text = (json.dumps(raw) if isinstance(raw, bool) else str(raw)).strip()
     shown = text if len(text) <= 60 else f"{text[:60]}…"
     if raw is None or (isinstance(raw, bool) and setting.type in ("integer", "number")):

@@ -65,7 +65,9 @@ def open_threads(campaign: Campaign) -> Counts:
 
 
 @register.simple_tag
-def talk_link(campaign: Campaign, on: str, key: object, counts: Mapping[Any, int]) -> SafeString:
+def comments_link(
+    campaign: Campaign, on: str, key: object, counts: Mapping[Any, int]
+) -> SafeString:
     """A link to the open threads on something, with their number; nothing where there is none."""
     number = counts.get(key, 0)
     if not number:

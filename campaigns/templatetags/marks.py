@@ -56,7 +56,7 @@ def conclusion_badge(state: str) -> SafeString:
 
 
 @register.simple_tag
-def stand_in_badge(what: str) -> SafeString:
+def simulator_badge(what: str) -> SafeString:
     """What was measured was no real server; nothing where it was one."""
     if not what:
         return SafeString("")

@@ -184,7 +184,7 @@ class Secret(TellsSecret):
 
     @operation("rotate_channel_secret", TAG, answer=NewChannelOutput)
     def post(self, request: Request, pk: int) -> Response:
-        """Give a webhook another secret, told this once; for a day messages bear both signatures."""
+        """Replace the secret of a webhook, which is shown this once; for a day messages bear both signatures."""
         row = _mine(self, pk)
         secret = channels.rotate_secret(row)
         return Response(self.shown(row, NewChannelOutput, secret=secret))

@@ -149,7 +149,7 @@ class OneMember(OfTeam):
 
     @operation("replace_member", TAG, body=RolesInput, answer=MemberOutput)
     def put(self, request: Request, pk: int, user: str) -> Response:
-        """Give an account these roles and no others; it becomes a member where it was none."""
+        """Set the roles of an account, which becomes a member where it was none."""
         sent, team, name = self.read(RolesInput), self.team(pk), user.replace("\x00", "")
         with self.unchanged(team, lambda locked: teams.roles_of(locked, name)):
             made = teams.set_roles(team, name, sent["roles"], self.user)

@@ -35,7 +35,7 @@ class TokenOutput(Selectable, serializers.ModelSerializer[ApiToken]):
         ]
 
     def get_in_use(self, token: ApiToken) -> bool:
-        """Whether this request came with it."""
+        """Return whether this request came with it."""
         return bool(self.context["request"].auth == token)
 
 

@@ -11,7 +11,7 @@ when its claim is over. It may come twice where somebody is killed between the r
 note of it; every try of a delivery bears the same id.
 """
 
-from campaigns.accounts.notifications.delivery_threads import deliver_beside
+from campaigns.accounts.notifications.delivery_threads import deliver_in_threads
 from campaigns.accounts.notifications.outbox import forget_old
 
-__all__ = ["deliver_beside", "forget_old"]
+__all__ = ["deliver_in_threads", "forget_old"]

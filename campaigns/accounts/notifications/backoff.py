@@ -13,7 +13,7 @@ LAST_SECONDS = 24 * 3600.0
 
 
 def wait_seconds(failed: int, chance: float | None = None) -> float:
-    """Give how long to wait after so many failures, at least one: 1 min to 6 h.
+    """Return how long to wait after so many failures, at least one: 1 min to 6 h.
 
     chance: 0 to 1, drawn where it is not given; a fifth more or less, so that not all come at once.
     """
@@ -22,8 +22,8 @@ def wait_seconds(failed: int, chance: float | None = None) -> float:
     return min(max(usual * (1 - JITTER + 2 * JITTER * drawn), FIRST_SECONDS), LONGEST_SECONDS)
 
 
-def asked_seconds(retry_after: str, now: datetime) -> float:
-    """Give how long a receiver asks to be left alone, at most LONGEST_SECONDS; 0 where it does not.
+def retry_after_seconds(retry_after: str, now: datetime) -> float:
+    """Return how long a receiver asks to be left alone, at most LONGEST_SECONDS; 0 where it does not.
 
     retry_after: the header, seconds or a date (RFC 9110, section 10.2.3); now: aware.
     """

@@ -96,7 +96,7 @@ def save_channel(
 
 
 def revised(channel: Channel) -> dict[str, Any]:
-    """Give what the revision of a channel is made of, with its address as it is stored."""
+    """Return what the revision of a channel is made of, with its address as it is stored."""
     names = ("name", "address", "is_on", "kinds", "teams")
     return {name: getattr(channel, name) for name in names}
 
@@ -111,7 +111,7 @@ def delete_channel(channel: Channel) -> None:
 
 
 def rotate_secret(channel: Channel) -> str:
-    """Give a webhook another secret; the former one signs beside it for a day. Raise NotPossible."""
+    """Replace the secret of a webhook; the former one also signs for a day. Raise NotPossible."""
     if channel.kind != Channel.Kind.WEBHOOK:
         raise NotPossible("Only a webhook has a secret of its own.")
     secret = signing.new_secret()
@@ -175,7 +175,7 @@ def follow_account(user: User) -> str:
 
 
 def is_default(channel: Channel) -> bool:
-    """Whether it is that of the account's e-mail."""
+    """Return whether it is that of the account's e-mail."""
     return channel.name == defaults.NAME and channel.kind == Channel.Kind.EMAIL
 
 

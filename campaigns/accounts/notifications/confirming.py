@@ -22,7 +22,7 @@ def token_of(channel: Channel) -> str:
 
 
 def channel_of(token: str, user: User) -> Channel:
-    """Give somebody's channel of a link. Raise NotConfirmable."""
+    """Return somebody's channel of a link. Raise NotConfirmable."""
     try:
         pk, mark = signing.loads(token, salt=SALT, max_age=timedelta(days=DAYS))
     except signing.SignatureExpired:

@@ -51,7 +51,7 @@ class Messengers:
 messengers = Messengers()
 
 
-def deliver_beside() -> None:
+def deliver_in_threads() -> None:
     """Read the outbox, and have delivered what is due, beside; return at once."""
     if Announcement.objects.filter(read_at=None).exists():
         while read_outbox():

@@ -27,7 +27,7 @@ TOO_LONG = "it took too long"
 
 
 def is_offered() -> bool:
-    """Whether this installation knows a mail server."""
+    """Return whether this installation knows a mail server."""
     return bool(settings.EMAIL_SERVER.host)
 
 

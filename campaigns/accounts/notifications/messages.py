@@ -97,7 +97,7 @@ def message_of(delivery: Delivery) -> Message:
 
 
 def page_of(row: Announcement) -> str:
-    """Give the URL of the page that an announcement leads to; empty where nobody knows one."""
+    """Return the URL of the page that an announcement leads to; empty where nobody knows one."""
     path = row.data.get("path")
     if isinstance(path, str) and path.startswith("/") and not path.startswith("//"):
         return absolute(path)
@@ -112,7 +112,7 @@ def page_of(row: Announcement) -> str:
 
 
 def absolute(path: str) -> str:
-    """Give the URL of a page, or nothing where nobody said where perfdash is."""
+    """Return the URL of a page, or nothing where nobody said where perfdash is."""
     return f"{settings.BASE_URL.rstrip('/')}{path}" if settings.BASE_URL else ""
 
 

@@ -67,7 +67,7 @@ def _people(row: Announcement, team: Team) -> list[User]:
 
 
 def may_know(user: User, row: Announcement, right: Right = Right.SEE) -> bool:
-    """Whether somebody may be told now: the team may have changed hands, or the person left it."""
+    """Return whether somebody may be told now: the team may have changed hands, or the person left it."""
     teams = {row.team_id}
     if row.campaign is not None:
         teams.add(row.campaign.team_id)

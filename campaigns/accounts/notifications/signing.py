@@ -16,7 +16,7 @@ def new_secret() -> str:
 
 
 def headers(uid: str, timestamp: int, body: bytes, secrets: Iterable[str]) -> dict[str, str]:
-    """Give the headers of one try. timestamp: seconds since 1970, of this try, not of the event.
+    """Return the headers of one try. timestamp: seconds since 1970, of this try, not of the event.
 
     uid: the same at every try. While a secret is being changed there are two signatures.
     """

@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from campaigns.accounts.notifications import signing
-from campaigns.accounts.notifications.backoff import asked_seconds
+from campaigns.accounts.notifications.backoff import retry_after_seconds
 from campaigns.accounts.notifications.errors import DeliveryFailed, Unwanted
 from campaigns.accounts.notifications.messages import Message
 from campaigns.accounts.notifications.network_rules import notification_rules
@@ -103,7 +103,7 @@ def content(delivery: Delivery, message: Message) -> dict[str, Any]:
 def _refused(answer: guarded.Answer) -> DeliveryFailed:
     labels, wait = f"The receiver answered {answer.status}", 0.0
     if answer.status in BUSY:
-        wait = asked_seconds(answer.headers.get("Retry-After", ""), timezone.now())
+        wait = retry_after_seconds(answer.headers.get("Retry-After", ""), timezone.now())
     if wait:
         labels += f", and asks to be left alone for {wait:.0f} s"
     return DeliveryFailed(f"{labels}.", wait)

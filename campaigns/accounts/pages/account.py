@@ -98,7 +98,7 @@ def _token_row(token: ApiToken, now: datetime) -> dict[str, Any]:
         state = State("in force", "pass", "check")
     return {
         "token": token,
-        "may": access.may_in_words(token),
+        "may": access.permissions_text(token),
         "state": state,
         "over": expired or token.revoked_at is not None,
     }

@@ -106,12 +106,12 @@ class ChannelForm(channels.ChannelForm):
 
     @property
     def is_default(self) -> bool:
-        """Whether it is that of the account's e-mail."""
+        """Return whether it is that of the account's e-mail."""
         return self.channel is not None and channels.is_default(self.channel)
 
     @property
     def is_wrong(self) -> bool:
-        """Whether there is something to be read in it."""
+        """Return whether there is something to be read in it."""
         return bool(self.moved or (self.is_bound and self.errors))
 
     @property

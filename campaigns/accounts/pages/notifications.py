@@ -78,7 +78,7 @@ def channel_trial(request: HttpRequest, pk: int) -> HttpResponse:
 @never_cache
 @require_POST
 def channel_secret(request: HttpRequest, pk: int) -> HttpResponse:
-    """Give a webhook another secret, and show it this once."""
+    """Replace the secret of a webhook, and show it this once."""
     row = _mine(request, pk)
     try:
         secret = channels.rotate_secret(row)

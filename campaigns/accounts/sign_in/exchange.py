@@ -231,7 +231,7 @@ def begin(
 
 
 def configured(request: HttpRequest) -> Provider:
-    """Give the provider of the settings."""
+    """Return the provider of the settings."""
     result = ours()
     app = SocialApp(
         provider=Provider.id,

@@ -15,19 +15,19 @@ PROVIDER: Final = "provider"
 INVITATION: Final = "invitation"
 
 
-def set_door(request: HttpRequest, door: str) -> None:
+def set_method(request: HttpRequest, door: str) -> None:
     """Keep by which way somebody comes in: in the session, and at the request for the record."""
     request.session[KEY] = door
     request.session[SINCE] = timezone.now().timestamp()
     setattr(request, KEY, door)
 
 
-def door_of(request: HttpRequest) -> str:
-    """Say by which way the session came in; empty where nobody knows."""
+def method_of(request: HttpRequest) -> str:
+    """Return by which way the session came in; empty where nobody knows."""
     return str(request.session.get(KEY, ""))
 
 
 def by_fresh_link(request: HttpRequest) -> bool:
-    """Whether somebody came by a sign-in link within the hour: he is asked for nothing that he may have lost."""
+    """Return whether somebody came by a sign-in link within the hour: he is asked for nothing that he may have lost."""
     since = float(request.session.get(SINCE, 0))
-    return door_of(request) == LINK and timezone.now().timestamp() - since < FRESH_SECONDS
+    return method_of(request) == LINK and timezone.now().timestamp() - since < FRESH_SECONDS

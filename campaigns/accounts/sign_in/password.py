@@ -57,7 +57,7 @@ def by_mail(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponse
 def locked_out(
     request: HttpRequest, answer: HttpResponse | None, credentials: dict[str, Any] | None
 ) -> HttpResponse:
-    """Say how long this name has to wait at this address. Everybody else, and every link, gets in."""
+    """Return how long this name has to wait at this address. Everybody else, and every link, gets in."""
     seconds = _seconds_locked(request, credentials)
     minutes = max(1, ceil(seconds / 60))
     message = (

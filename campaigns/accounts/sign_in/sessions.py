@@ -11,7 +11,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from campaigns.accounts import sessions
-from campaigns.accounts.sign_in.methods import door_of
+from campaigns.accounts.sign_in.methods import method_of
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.rights import Right
 from perfdash.clients import client_address
@@ -40,7 +40,7 @@ class Seen:
         if needs_nobody or not key or not _is_due(key) or not isinstance(request.user, User):
             return
         agent = request.headers.get("User-Agent", "")
-        sessions.note(key, request.user, client_address(request), agent, door_of(request))
+        sessions.note(key, request.user, client_address(request), agent, method_of(request))
         _remember(key)
 
 

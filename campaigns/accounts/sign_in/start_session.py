@@ -21,7 +21,7 @@ from campaigns.accounts.sign_in.methods import (
     PASSWORD,
     PROVIDER,
     by_fresh_link,
-    set_door,
+    set_method,
 )
 from perfdash.clients import client_address
 
@@ -102,9 +102,9 @@ def begin_session(request: HttpRequest, user: User, door: str) -> None:
 
     A sign-in link comes here at once: who makes links has the server, and could delete the second factor as well.
     """
-    set_door(request, door)
+    set_method(request, door)
     login(request, user, backend=MODEL_BACKEND)
-    set_door(request, door)
+    set_method(request, door)
 
 
 def refused(request: HttpRequest, message: str, status: int = 403) -> HttpResponse:

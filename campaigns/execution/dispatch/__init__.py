@@ -17,7 +17,7 @@ from time import sleep
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
-from campaigns.execution.dispatch.analyses import due_beside_runs, due_for_runs, forget_sent
+from campaigns.execution.dispatch.analyses import due_analyses, due_for_runs, forget_sent
 from campaigns.execution.dispatch.closing import close_campaigns
 from campaigns.execution.dispatch.generators import ask_generators, due_generators, forget_messages
 from campaigns.execution.dispatch.limits import end_used_up_budgets, interrupt_in_quiet_hours
@@ -62,7 +62,7 @@ def dispatch() -> None:
         generators = due_generators()
         changed = claim_restorations()
         attempts = [] if holding_runs_back().exists() else list(queue_runs())
-        files, others = due_beside_runs()
+        files, others = due_analyses()
     for campaign in (*analyses, *others):
         send("campaigns.analyse", campaign, ANALYSIS)
     for target in changed:

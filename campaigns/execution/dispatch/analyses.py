@@ -30,7 +30,7 @@ def due_for_runs() -> list[int]:
     return _send(due.order_by("analysis_requested_at", "pk"), _workers() - on)
 
 
-def due_beside_runs() -> tuple[list[int], list[int]]:
+def due_analyses() -> tuple[list[int], list[int]]:
     """Files to be read and campaigns to be analysed that no run waits for; each is noted as sent.
 
     Campaigns have their turn while nothing is measured: first those that were measured here.

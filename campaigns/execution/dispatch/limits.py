@@ -36,7 +36,7 @@ def interrupt_in_quiet_hours(now: datetime) -> None:
 
 
 def may_begin(run: Run, now: datetime) -> bool:
-    """Whether a run may begin now and is expected to end in time; if not, act on it, or tell why."""
+    """Return whether a run may begin now and is expected to end in time; if not, act on it, or tell why."""
     campaign = run.campaign
     target = campaign.target
     limited = campaign.time_budget_seconds is not None and campaign.counted_from is not None
@@ -50,11 +50,11 @@ def may_begin(run: Run, now: datetime) -> bool:
         return False
     waits = quiet.holding_back(target, now, seconds) if target else ""
     if waits:
-        _tell_once(campaign, waits)
+        _log_once(campaign, waits)
     return not waits
 
 
-def _tell_once(campaign: Campaign, text: str) -> None:
+def _log_once(campaign: Campaign, text: str) -> None:
     """Write a line unless the last one says the same."""
     if campaign.log.order_by("-pk").values_list("text", flat=True).first() != text:
         LogLine.objects.create(campaign=campaign, text=text)

@@ -45,7 +45,7 @@ def queue_runs() -> Iterator[tuple[int, str]]:
             continue
         if not may_begin(run, now):
             continue
-        if waits_for_a_hand(run):
+        if waits_for_manual_step(run):
             served.add(target.address)
             continue
         attempt = _lease(run, target.address)
@@ -133,8 +133,8 @@ def _lease(run: Run, address: str) -> Attempt | None:
 
 # The server's queue waits with a run that waits for a hand, so that nobody changes the server while
 # something is measured on it.
-def waits_for_a_hand(run: Run) -> bool:
-    """Whether something has to be done by hand before a run; asks for what nobody was asked yet."""
+def waits_for_manual_step(run: Run) -> bool:
+    """Return whether something has to be done by hand before a run; asks for what nobody was asked yet."""
     target = run.campaign.target
     missing = needed(run)
     if target is None or not missing:

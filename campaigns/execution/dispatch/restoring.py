@@ -14,7 +14,7 @@ MARGIN_SECONDS = 30.0
 
 
 def claim_restorations() -> list[int]:
-    """Give the targets on which something is set back now."""
+    """Return the targets on which something is set back now."""
     leased = TargetLease.objects.exclude(attempt=None).values("address")
     free = due().filter(Q(claimed_until=None) | Q(claimed_until__lt=Now()))
     free = free.exclude(setting__target__address__in=leased).select_related("setting__target")

@@ -99,7 +99,7 @@ class Gathering:
         return gathered.outcome
 
     def judged(self, measured: Measured) -> Measured:
-        """Give what was measured with the worst verdict on any of the generators."""
+        """Return what was measured with the worst verdict on any of the generators."""
         for gathered in self.gathered:
             measured = gathered.judged(measured)
         return measured

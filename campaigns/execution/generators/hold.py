@@ -81,7 +81,7 @@ class Hold:
         self._ready.set()
 
     def start_at(self) -> float | None:
-        """Give the instant of `monotonic` at which the program begins; None while nobody knows."""
+        """Return the instant of `monotonic` at which the program begins; None while nobody knows."""
         if self._start_at is not None and monotonic() > self._start_at - LEAST_AHEAD_SECONDS:
             self._come_late(monotonic() - self._start_at)
             return None
@@ -89,7 +89,7 @@ class Hold:
 
     @property
     def started(self) -> bool:
-        """Whether the instant of the start was known here."""
+        """Return whether the instant of the start was known here."""
         return self._start_at is not None
 
     def _keep(self) -> None:
@@ -140,11 +140,11 @@ class Hold:
         elif row.stop_at or row.state not in Generator.LOADING:
             self._stop(row.reason or "the run needs it no more")
         elif self._ready.is_set() and self._offset is None:
-            self._say_ready()
+            self._report_ready()
         elif self._offset is not None and self._start_at is None and row.start_at is not None:
             self._begin(self._offset.here(row.start_at))
 
-    def _say_ready(self) -> None:
+    def _report_ready(self) -> None:
         offset = measure_offset()
         mine = Generator.objects.filter(pk=self.generator.pk, state=Generator.State.CLAIMED)
         mine.update(
@@ -194,7 +194,7 @@ class ClockOffset:
     uncertainty: float
 
     def here(self, instant: datetime) -> float:
-        """Give an instant of the database's clock as one of `deadline.monotonic`."""
+        """Return an instant of the database's clock as one of `deadline.monotonic`."""
         return instant.timestamp() - self.monotonic
 
 

@@ -39,7 +39,7 @@ def unpack_order(stored: str) -> Order:
 
 
 def pack_outcome(outcome: Outcome) -> dict[str, bytes]:
-    """Give the fields `result` and `samples` of a row. Raise TooLarge."""
+    """Return the fields `result` and `samples` of a row. Raise TooLarge."""
     values = asdict(outcome)
     samples = values.pop("samples")
     return {

@@ -20,7 +20,7 @@ from campaigns.execution.claim import lease_host
 from campaigns.execution.generators.hold import Hold
 from campaigns.execution.generators.messages import TooLarge, pack_outcome, unpack_order
 from campaigns.execution.workplace import NoWorkplace, workplace
-from campaigns.kinds.base.values import told_to_driver
+from campaigns.kinds.base.values import driver_levels
 from campaigns.kinds.programs.health import is_here
 from campaigns.kinds.programs.program import ProgramFailed, run_program
 from campaigns.kinds.registry import UnknownKind, driver_of
@@ -143,7 +143,7 @@ def _say(generator: Generator, values: Mapping[str, Any]) -> None:
 
 @contextmanager
 def _with_directory(request: Mapping[str, Any], attempt: int) -> Iterator[Mapping[str, Any]]:
-    """Give the request with a directory of this machine, where the run's own one is elsewhere."""
+    """Yield the request with a directory of this machine, where the run's own one is elsewhere."""
     directory = request.get("directory")
     if directory is None or Path(directory).parent.is_dir():
         yield request
@@ -154,7 +154,7 @@ def _with_directory(request: Mapping[str, Any], attempt: int) -> Iterator[Mappin
 
 
 def _is_here(target: Target) -> bool:
-    """Say whether the target stands on this machine, as far as its URL tells."""
+    """Return whether the target stands on this machine, as far as its URL tells."""
     endpoint = parse_url(target.base_url)
     if endpoint.address is None:
         return endpoint.host == "localhost"
@@ -166,7 +166,7 @@ def _require_machine(generator: Generator) -> None:
     run = generator.attempt.run
     driver = driver_of(run.campaign.kind)
     requested = driver.concurrency(
-        {**run.campaign.parameters, **told_to_driver(run.cell.levels_by_factor)}
+        {**run.campaign.parameters, **driver_levels(run.cell.levels_by_factor)}
     )
     shares = Generator.objects.filter(attempt=generator.attempt_id, part=generator.part).count()
     share = None if requested is None else -(-requested // shares)

@@ -43,7 +43,7 @@ class Gathered:
             )
 
     def judged(self, measured: Measured) -> Measured:
-        """Give the verdict of the worst generator, and why, where the driver's own is better."""
+        """Return the verdict of the worst generator, and why, where the driver's own is better."""
         own = WORST.index(measured.health.verdict)
         texts = [measured.health.verdict, *(verdict.word for verdict in self.verdicts)]
         reasons = [
@@ -123,7 +123,7 @@ def _stacked(outcomes: Sequence[Outcome]) -> dict[str, list[Any]]:
 
 
 def _figures(rows: Sequence[Generator], outcomes: Sequence[Outcome]) -> Sequence[dict[str, float]]:
-    """Give each one's figures; to one of several on a machine, the others of us are no strangers."""
+    """Return each one's figures; to one of several on a machine, the others of us are no strangers."""
     own: dict[str, float] = defaultdict(float)
     every = [
         {**outcome.result.get("figures", {}), **row.health_figures}

@@ -52,7 +52,7 @@ class Matrix:
 
     @property
     def wide(self) -> bool:
-        """Whether it needs the whole width of a page."""
+        """Return whether it needs the whole width of a page."""
         return len(self.heads) > NARROW_COLUMNS
 
 

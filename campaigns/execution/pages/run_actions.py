@@ -18,7 +18,7 @@ from campaigns.models import Campaign, Run
 from campaigns.planning import lifecycle
 from campaigns.planning.analyses import request_analysis
 from campaigns.planning.pages.actions import REFUSALS, reason_in
-from campaigns.planning.pages.launches import told_if_asked
+from campaigns.planning.pages.launches import waits_for_approval
 
 
 @require_http_methods(["GET", "POST"])
@@ -47,7 +47,7 @@ def again(request: HttpRequest, pk: int, position: int) -> HttpResponse:
         answer = _steer(request, run, lambda result: lifecycle.run_again(result, user, name))
     except NotConfirmed:
         return ask_for_name(request, run.campaign, step)
-    if told_if_asked(request, run.campaign):
+    if waits_for_approval(request, run.campaign):
         return redirect("campaign", pk)
     return answer
 

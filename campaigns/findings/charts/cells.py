@@ -77,7 +77,7 @@ class LevelCell:
         return sum(run.drawn == state for run in self.runs)
 
     def ordered(self, state: str) -> list[tuple[int, RunPoint]]:
-        """Give the runs drawn as of this state by their value, each with its place in the cell."""
+        """Return the runs drawn as of this state by their value, each with its place in the cell."""
         own = [each for each in enumerate(self.runs) if each[1].drawn == state]
         return sorted(own, key=lambda each: each[1].value or 0.0)
 
@@ -123,12 +123,12 @@ class LevelsChart:
         return list(dict.fromkeys(cell.facet for cell in self.cells))
 
     def only(self, facet: str) -> "LevelsChart":
-        """Give what one small chart holds."""
+        """Return what one small chart holds."""
         return replace(self, cells=[cell for cell in self.cells if cell.facet == facet])
 
     @property
     def is_numeric(self) -> bool:
-        """Say whether the levels stand on an axis of numbers."""
+        """Return whether the levels stand on an axis of numbers."""
         return bool(self.cells) and all(
             isinstance(cell.level, int | float)
             and not isinstance(cell.level, bool)
@@ -147,7 +147,7 @@ class LevelsChart:
 
     @property
     def is_crowded(self) -> bool:
-        """Say whether a cell is drawn as a box."""
+        """Return whether a cell is drawn as a box."""
         crowded_from = self.quota.crowded_from
         return any(cell.observed >= crowded_from for cell in self.cells)
 

@@ -99,7 +99,7 @@ class DriftChart:
 
     @property
     def by_instant(self) -> bool:
-        """Say whether time is on the axis."""
+        """Return whether time is on the axis."""
         return bool(self.runs) and all(run.started is not None for run in self.runs)
 
 
@@ -158,12 +158,12 @@ def draw(chart: DriftChart) -> Figure:
 
 
 def title(chart: DriftChart) -> str:
-    """Say what is plotted."""
+    """Return what is plotted."""
     return sentence(f"{chart.quantity.label} in the order of the runs")
 
 
 def note(chart: DriftChart) -> str:
-    """Say how many runs are drawn where not all of them are; else nothing."""
+    """Return how many runs are drawn where not all of them are; else nothing."""
     runs, drawn = (sum(map(len, cells(chart).values())) for cells in (_changes, _drawn))
     if drawn == runs:
         return ""
@@ -206,7 +206,7 @@ def describe(chart: DriftChart) -> str:
 
 
 def legend(chart: DriftChart) -> tuple[KeyItem, ...]:
-    """Say what lines are, where there are any."""
+    """Return what lines are, where there are any."""
     steps = [KeyItem("bar", "effect of a block", None, "ink-3", "blocks")] if chart.blocks else []
     begun = (
         [KeyItem("line", "another session begins", None, "warn", "sessions")]
@@ -285,12 +285,12 @@ def _boundaries(chart: DriftChart, by_instant: bool) -> dict[str, Any]:
 
 
 def changes_of(chart: DriftChart) -> dict[int, float]:
-    """Give each run's distance from the mean of its cell in %, by its position."""
+    """Return each run's distance from the mean of its cell in %, by its position."""
     return {run.position: change for runs in _changes(chart).values() for run, change in runs}
 
 
 def _changes(chart: DriftChart) -> dict[str, list[tuple[DriftRun, float]]]:
-    """Give each run in % of its own cell's geometric mean, by cell."""
+    """Return each run in % of its own cell's geometric mean, by cell."""
     cells: dict[str, list[DriftRun]] = {}
     for run in chart.runs:
         if is_finite(run.value) and run.value > 0:

@@ -59,7 +59,7 @@ class InteractionChart:
 
     @property
     def is_numeric(self) -> bool:
-        """Whether the columns stand on an axis of numbers."""
+        """Return whether the columns stand on an axis of numbers."""
         return all(isinstance(c, int | float) and not isinstance(c, bool) for c in self.columns)
 
     def x(self, column: int) -> float:
@@ -106,7 +106,7 @@ def draw(chart: InteractionChart) -> Figure:
 
 
 def title(chart: InteractionChart) -> str:
-    """Say what is plotted."""
+    """Return what is plotted."""
     return f"Interaction: {chart.factor} and {chart.rows_factor}"
 
 

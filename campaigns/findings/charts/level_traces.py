@@ -232,7 +232,7 @@ def failed(
 
 
 def shown(cell: LevelCell, state: str, quota: Quota) -> list[tuple[int, RunPoint]]:
-    """Give the runs of a state that are drawn, each with its place in the cell."""
+    """Return the runs of a state that are drawn, each with its place in the cell."""
     return sorted(quota.of(cell.ordered(state)), key=lambda each: each[0])
 
 

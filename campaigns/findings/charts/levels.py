@@ -113,14 +113,14 @@ def _drawn(chart: LevelsChart, places: Sequence[Place]) -> Figure:
 
 
 def title(chart: LevelsChart) -> str:
-    """Say what is plotted."""
+    """Return what is plotted."""
     names = (chart.factor, chart.series_factor, chart.facet_factor)
     factors = " and ".join(name for name in names if name)
     return sentence(f"{chart.quantity.label} by {factors}" if factors else chart.quantity.label)
 
 
 def note(chart: LevelsChart) -> str:
-    """Say how many runs are drawn where not all of them are; else nothing."""
+    """Return how many runs are drawn where not all of them are; else nothing."""
     quota = chart.quota
     runs = sum(chart.count(state) for state in STATES)
     drawn = sum(len(shown(cell, state, quota)) for cell in chart.cells for state in STATES)

@@ -128,7 +128,7 @@ def draw(chart: PairsChart) -> Figure:
 
 
 def title(chart: PairsChart) -> str:
-    """Say what is plotted."""
+    """Return what is plotted."""
     if not chart.candidate:
         return "Comparisons, with every block" if _has_pairs(chart) else "Comparisons"
     by = f" by {chart.strata_factor}" if chart.strata_factor else ""
@@ -152,7 +152,7 @@ def describe(chart: PairsChart) -> str:
 
 
 def note(chart: PairsChart) -> str:
-    """Say how many pairs are drawn where not all of them are; else nothing."""
+    """Return how many pairs are drawn where not all of them are; else nothing."""
     pairs = sum(is_finite(pair.change_pct) for row in chart.strata for pair in row.pairs)
     drawn = sum(len(_shown(row, chart.quota)) for row in chart.strata)
     return sampling.note(drawn, pairs, "pair", "row", chart.quota)

@@ -105,7 +105,7 @@ def draw(chart: PercentileChart) -> Figure:
 
 
 def title(chart: PercentileChart) -> str:
-    """Say what is plotted."""
+    """Return what is plotted."""
     by = f" by {chart.factor}" if chart.factor else ""
     return sentence(f"percentiles of {chart.quantity.label}{by}")
 
@@ -127,7 +127,7 @@ def describe(chart: PercentileChart) -> str:
 
 
 def legend(chart: PercentileChart) -> tuple[KeyItem, ...]:
-    """Say what lines and bands are."""
+    """Return what lines and bands are."""
     bands = [KeyItem("band", "95 % interval over runs, from three on", None, "ink-2")]
     return (
         KeyItem("solid", "geometric mean of the runs’ percentiles", None, "ink-2"),

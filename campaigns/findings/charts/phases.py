@@ -66,7 +66,7 @@ def draw(chart: PhasesChart) -> Figure:
 
 
 def title(chart: PhasesChart) -> str:
-    """Say what is plotted."""
+    """Return what is plotted."""
     return sentence(f"{chart.what} by {chart.factor}" if chart.factor else chart.what)
 
 

@@ -42,7 +42,7 @@ class Place:
 
 
 def place_cells(chart: LevelsChart) -> list[Place]:
-    """Give each cell its place: numbers where they belong, categories side by side."""
+    """Return each cell its place: numbers where they belong, categories side by side."""
     series = {name: index for index, name in enumerate(chart.series)}
     levels = _levels(chart)
     positions = {level: _position(level, index, chart) for index, level in enumerate(levels)}

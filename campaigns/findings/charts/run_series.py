@@ -34,7 +34,7 @@ class RunLine:
     position: int = 0
 
     def thinned(self) -> tuple[float, list[float]]:
-        """Give a step, and means over it, of at most MOST_POINTS points."""
+        """Return a step, and means over it, of at most MOST_POINTS points."""
         width = -(-len(self.values) // MOST_POINTS) or 1
         parts = [self.values[at : at + width] for at in range(0, len(self.values), width)]
         return width * self.step_seconds, [sum(part) / len(part) for part in parts]
@@ -92,12 +92,12 @@ def draw(chart: RunSeriesChart) -> Figure:
 
 
 def title(chart: RunSeriesChart) -> str:
-    """Say what is plotted."""
+    """Return what is plotted."""
     return sentence(f"{chart.quantity.label} over the time of each run")
 
 
 def describe(chart: RunSeriesChart) -> str:
-    """Say how long runs lasted, and the highest of each of the first."""
+    """Return how long runs lasted, and the highest of each of the first."""
     unit = chart.quantity.unit
     of = f" of {chart.cell}" if chart.cell else ""
     seen = [run for run in chart.runs if any(is_finite(value) for value in run.values)]

@@ -50,7 +50,7 @@ def evenly(items: Sequence[Item], most: int) -> list[Item]:
 
 
 def note(drawn: int, runs: int, noun: str, group: str, quota: Quota) -> str:
-    """Say how many of the runs, or pairs, are drawn where not all of them are; else nothing."""
+    """Return how many of the runs, or pairs, are drawn where not all of them are; else nothing."""
     if drawn == runs:
         return ""
     return (

@@ -146,12 +146,12 @@ def draw_throughput(chart: LoadChart) -> Figure:
 
 
 def title(chart: LoadChart) -> str:
-    """Say what is plotted."""
+    """Return what is plotted."""
     return f"Response time against {chart.throughput.label}, by {chart.factor}"
 
 
 def title_throughput(chart: LoadChart) -> str:
-    """Say what is plotted."""
+    """Return what is plotted."""
     return sentence(
         f"{chart.throughput.label} by {chart.factor}, and the Universal Scalability Law"
     )

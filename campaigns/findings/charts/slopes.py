@@ -142,7 +142,7 @@ def describe(chart: SlopesChart) -> str:
 
 
 def note(chart: SlopesChart) -> str:
-    """Say how many pairs are drawn where not all of them are; else nothing."""
+    """Return how many pairs are drawn where not all of them are; else nothing."""
     sizes, drawn = (
         [len(stratum.pairs) for stratum in each.strata] for each in (chart, chart.drawn())
     )

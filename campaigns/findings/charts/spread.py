@@ -114,7 +114,7 @@ def draw(chart: SpreadChart) -> Figure:
 
 
 def title(chart: SpreadChart | DensityChart) -> str:
-    """Say what is plotted."""
+    """Return what is plotted."""
     by = f" by {chart.factor}" if chart.factor else ""
     what = "Distribution of" if isinstance(chart, SpreadChart) else "Density of"
     return f"{what} {chart.quantity.label}{by}"
@@ -175,7 +175,7 @@ def draw_density(chart: DensityChart) -> Figure:
 
 
 def describe_density(chart: DensityChart) -> str:
-    """Say where the modes lie, and how many runs each has."""
+    """Return where the modes lie, and how many runs each has."""
     unit = chart.quantity.unit
     parts = []
     for curve in chart.curves[:MOST_DESCRIBED]:

@@ -11,9 +11,9 @@ from campaigns.findings.compute import groups as comparing
 from campaigns.findings.compute.calibration import answer_of_calibration
 from campaigns.findings.compute.level_answer import FEWEST_RUNS, answer_of_levels, names_of
 from campaigns.findings.compute.pair_answer import answer_of_pairs
-from campaigns.findings.compute.session_sentences import confirmed_by_sessions, said_by_sessions
+from campaigns.findings.compute.session_sentences import confirmed_by_sessions, sessions_text
 from campaigns.findings.compute.verdict_labels import bound_of
-from campaigns.findings.compute.withheld_verdicts import said_of_drift
+from campaigns.findings.compute.withheld_verdicts import drift_note
 from campaigns.kinds.base import Metric
 from campaigns.kit.charts.formats import amount, counted, percent, span_pct
 from campaigns.kit.charts.labels import contrast_label
@@ -64,10 +64,10 @@ def answer(
         and any(cell["summary"]["n_ok"] for cell in cells["cells"])
     ):
         value = led_by(primary, value)
-    if calibrated is None and (by_sessions := said_by_sessions(pairs, levels)):
+    if calibrated is None and (by_sessions := sessions_text(pairs, levels)):
         value = {**value, "sentence": f"{value['sentence']} {by_sessions}"}
     value = _with_bounds(value, metric, cells)
-    if open_drift := said_of_drift(levels):
+    if open_drift := drift_note(levels):
         value = {**value, "sentence": f"{value['sentence']} {open_drift}"}
     result = {
         "caveat": _caveat(campaign, cells, pairs, levels, failing),
@@ -221,7 +221,7 @@ def _of_each(metric: Metric, cells: Sequence[Cells], names: Mapping[int, str]) -
 def _unranked(
     campaign: Campaign, metric: Metric, valid: Sequence[Cells], cells: Sequence[Cells]
 ) -> str:
-    """Say why no setting is ranked, and between which values they lie."""
+    """Return why no setting is ranked, and between which values they lie."""
     few = sum(cell["summary"]["n_ok"] < FEWEST_RUNS for cell in cells)
     if campaign.state == Campaign.State.CANCELLED:
         why = "the campaign was cancelled before its stop rule was met"
@@ -239,7 +239,7 @@ def _unranked(
 
 
 def _is_invalid(cell: Cells) -> bool:
-    """Whether a value of the cell is zero, negative or no number: it has no log, so no ratio."""
+    """Return whether a value of the cell is zero, negative or no number: it has no log, so no ratio."""
     return any(flag in cell["summary"]["flags"] for flag in ("not_positive", "invalid_values"))
 
 

@@ -20,7 +20,7 @@ ALARMS = (Word.BETTER, Word.WORSE)
 Found = Mapping[str, Any]
 
 
-def told_as_false_alarms(campaign: Campaign, pairs: Found | None) -> dict[str, Any] | None:
+def false_alarms(campaign: Campaign, pairs: Found | None) -> dict[str, Any] | None:
     """Say of each “better” or “worse” between two names of one setting what it is."""
     if pairs is None or campaign.paired_factor != BLIND_LABEL:
         return dict(pairs) if pairs is not None else None
@@ -59,7 +59,7 @@ def calibration(
 
 
 def answer_of_calibration(result: Found) -> dict[str, Any]:
-    """Say how far apart identical runs are, and what that lets a campaign find."""
+    """Return how far apart identical runs are, and what that lets a campaign find."""
     floor = percent(result["floor_pct"]).lstrip("+")
     sentence = (
         f"Identical runs differ by up to about {floor} (19 of 20 pairs, estimated from {result['n']}): "

@@ -57,7 +57,7 @@ def check(
 
 
 def _labels(calibrated: Mapping[str, Any]) -> Check:
-    """Whether two names of one setting differ."""
+    """Return whether two names of one setting differ."""
     differ = calibrated["mean_p"] < validity.DRIFT_P
     figures = {"mean_pct": calibrated["mean_pct"], "p": calibrated["mean_p"]}
     outcome = Outcome.WARN if differ else Outcome.PASS

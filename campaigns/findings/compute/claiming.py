@@ -39,7 +39,7 @@ def claimed(campaign: int) -> Iterator[Campaign | None]:
         _claim(mine).update(analysis_began_at=None, analysis_sent_at=None)
 
 
-def say_alive(mine: Campaign) -> None:
+def report_alive(mine: Campaign) -> None:
     """Give a sign of life, unless another worker has claimed it since."""
     _claim(mine).update(analysis_sent_at=Now())
 
@@ -48,7 +48,7 @@ def _go_on(mine: Campaign, ended: threading.Event) -> None:
     """Give signs of life until the end. No connection is opened for an analysis that is short."""
     while not ended.wait(ALIVE_SECONDS):
         try:
-            say_alive(mine)
+            report_alive(mine)
         except (DatabaseError, InterfaceError) as error:
             log.warning("The database is away: %s", error)
         finally:

@@ -39,7 +39,7 @@ class Differs:
 
 
 def work_differences(baseline: Side, candidate: Side) -> list[Differs]:
-    """Say why no cell of two campaigns may be compared, with both values; empty where some may be."""
+    """Return why no cell of two campaigns may be compared, with both values; empty where some may be."""
     fields = _measure_differences(baseline, candidate)
     if baseline.campaign.kind != candidate.campaign.kind:  # what follows differs of course
         return fields
@@ -67,7 +67,7 @@ def values_of(side: Side, name: str) -> tuple[Any, ...]:
 def cell_differences(
     baseline: Side, one: Cell, candidate: Side, other: Cell, *, amounts: bool = True
 ) -> list[Differs]:
-    """Say why two cells may not be compared, with both values; empty where they may be."""
+    """Return why two cells may not be compared, with both values; empty where they may be."""
     fields = _measure_differences(baseline, candidate)
     fields += _differences(_work_of(baseline, one["levels"]), _work_of(candidate, other["levels"]))
     counted = _amounts_of(baseline, one), _amounts_of(candidate, other)
@@ -82,12 +82,12 @@ def setting_differences(baseline: Side, one: Cell, candidate: Side, other: Cell)
 
 
 def fixed_settings(side: Side, without: set[str]) -> dict[str, Told]:
-    """Give the settings of a campaign that do not vary in any of those compared."""
+    """Return the settings of a campaign that do not vary in any of those compared."""
     return _settings_of(side, {}, without=without)
 
 
 def same_levels(side: Side, cell: Cell, names: set[str]) -> tuple[tuple[str, object], ...]:
-    """Give what a cell of another campaign has to have, to be alike in all that varies."""
+    """Return what a cell of another campaign has to have, to be alike in all that varies."""
     known = _all_of(side, cell["levels"])
     return tuple((name, _plain(known.get(name, NOT_SET))) for name in sorted(names))
 
@@ -114,7 +114,7 @@ WAYS = {True: "lower is better", False: "higher is better", None: "neither way i
 
 
 def _measure_differences(baseline: Side, candidate: Side) -> list[Differs]:
-    """Say why the metrics may not be compared: a metric without a better way has no verdict either."""
+    """Return why the metrics may not be compared: a metric without a better way has no verdict either."""
     result = _differences(_measure_of(baseline), _measure_of(candidate))
     if not result and _direction(baseline) is None:
         result.append(Differs("direction", WAYS[None], f"{WAYS[None]}, so nothing can be judged"))

@@ -365,7 +365,7 @@ def _by_key(side: Side) -> dict[int, Mapping[str, Any]]:
 
 
 def csv_rows(compared: Compared | None) -> Iterator[Sequence[Any]]:
-    """Give the head, then one row a comparison; a campaign that is refused as a whole has one."""
+    """Yield the head, then one row a comparison; a campaign that is refused as a whole has one."""
     yield CSV_HEAD
     if compared is None:
         return

@@ -35,7 +35,7 @@ class Difference:
 
     @property
     def unknown(self) -> bool:
-        """Whether it was recorded of some of them only."""
+        """Return whether it was recorded of some of them only."""
         return 0 < self.values.count(NOT_RECORDED) < len(self.values)
 
     def only(self, places: Sequence[int]) -> "Difference":
@@ -49,7 +49,7 @@ class Difference:
 
     @property
     def any(self) -> bool:
-        """Whether one of them differs."""
+        """Return whether one of them differs."""
         return any(self.differs)
 
 

@@ -13,13 +13,13 @@ RAW, ROUNDED = "raw", "rounded"
 
 
 def is_exact(unit: str) -> bool:
-    """Whether values are counted, so that equal ones are equal and whole ones are not rounded."""
+    """Return whether values are counted, so that equal ones are equal and whole ones are not rounded."""
     dimension = UNITS[unit].dimension if unit in UNITS else ""
     return dimension == "size" or dimension.startswith("count")
 
 
 def fidelity_check(metric: Metric, cells: Mapping[str, Any], criteria: Criteria) -> list[Check]:
-    """Say what the numbers are; it fails where they are too coarse for what is asked of them."""
+    """Return what the numbers are; it fails where they are too coarse for what is asked of them."""
     if metric.fidelity not in (RAW, ROUNDED):
         return [Check("aggregated", Outcome.WARN)]
     step = 0.0 if is_exact(metric.unit) else max(_steps(cells), default=0.0)

@@ -10,7 +10,7 @@ from django.db import InterfaceError, OperationalError, transaction
 from django.db.models.functions import Now
 
 from campaigns.findings.compute.answer import answer
-from campaigns.findings.compute.calibration import calibration, told_as_false_alarms
+from campaigns.findings.compute.calibration import calibration, false_alarms
 from campaigns.findings.compute.cells import summarise_cells, without_runs
 from campaigns.findings.compute.checks import check
 from campaigns.findings.compute.criteria import criteria_of
@@ -97,7 +97,7 @@ def _read(campaign: Campaign) -> _Read:
 
 
 def document_of(campaign: Campaign) -> dict[str, Any]:
-    """Give what findings would rest on now, as `data_hash` takes it. Nothing is computed."""
+    """Return what findings would rest on now, as `data_hash` takes it. Nothing is computed."""
     return _document(campaign, _read(campaign))
 
 
@@ -113,7 +113,7 @@ def _document(campaign: Campaign, read: _Read) -> dict[str, Any]:
 
 
 def compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
-    """Give results by the name of their finding, and what they rest on, as `data_hash` takes it.
+    """Return results by the name of their finding, and what they rest on, as `data_hash` takes it.
 
     Nothing is stored. The campaign has to be as the database gives it.
     """
@@ -128,7 +128,7 @@ def compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], dict[str, An
     results |= {f"brief:{name}": without_runs(results[f"cells:{name}"]) for name in metrics}
     results["cells"] = results[f"cells:{primary.name}"]
     compared = without_ranks(compare(campaign, primary, runs[primary.name], criteria), primary)
-    pairs = told_as_false_alarms(campaign, compared)
+    pairs = false_alarms(campaign, compared)
     if pairs is not None:
         results["pairs"] = pairs
     calibrated = calibration(campaign, pairs, criteria)
@@ -193,7 +193,7 @@ def _sensitivity(
 
 
 def versions_now() -> dict[str, str]:
-    """Say by which methods and libraries findings are computed here."""
+    """Return by which methods and libraries findings are computed here."""
     versions = {name: version(name) for name in ("numpy", "scipy", "hdrhistogram", "kneed")}
     return {**versions, "methods": METHODS}
 
@@ -264,7 +264,7 @@ def hashed_document(
     criteria: Criteria,
     borders: Sequence[int],
 ) -> dict[str, Any]:
-    """Give definition, runs, exclusions and parameters, as `data_hash` takes them.
+    """Return definition, runs, exclusions and parameters, as `data_hash` takes them.
 
     borders: runs with which a changed environment begins a session; where there are none the hash is
     that of before there were any.

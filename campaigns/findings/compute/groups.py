@@ -67,5 +67,5 @@ def groups_of(factor: str, cells: Sequence[Cell]) -> list[Group]:
 
 
 def is_numeric(values: Sequence[Any]) -> bool:
-    """Whether levels have distances."""
+    """Return whether levels have distances."""
     return all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)

@@ -55,7 +55,7 @@ class _Told:
 
     @property
     def undecided(self) -> bool:
-        """Whether each of the cells that are compared across factors may be the best of all."""
+        """Return whether each of the cells that are compared across factors may be the best of all."""
         bests = [match["best"] for match in self.levels["overall"]]
         return len(bests) == 1 and len(bests[0]["possibly"]) == len(bests[0]["cells"])
 
@@ -310,7 +310,7 @@ class _Told:
         )
 
     def _holes(self, groups: Sequence[Finding]) -> str:
-        """Whether the groups hold other levels, so that their best ones had other rivals."""
+        """Return whether the groups hold other levels, so that their best ones had other rivals."""
         held = {tuple(map(str, group["values"])) for group in groups}
         return "" if len(held) == 1 else "; not every level was measured everywhere"
 

@@ -141,7 +141,7 @@ def ties_of(best: Mapping[str, Any]) -> list[int]:
 def _interaction(
     name: str, groups: Sequence[Group], compared: Comparisons, family: Family
 ) -> dict[str, Any] | None:
-    """Whether the rows differ in more than one ratio; by cells that may be used only."""
+    """Return whether the rows differ in more than one ratio; by cells that may be used only."""
     fit = fit_for_interaction(name, family, compared)
     if fit is None:
         return None

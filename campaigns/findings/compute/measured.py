@@ -35,7 +35,7 @@ class Measured:
 
     @property
     def in_blocks(self) -> bool:
-        """Whether runs of several cells share a block, made close together."""
+        """Return whether runs of several cells share a block, made close together."""
         return self.side.campaign.order in (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
 
     @cached_property

@@ -62,7 +62,7 @@ def outlook(
 
 
 def ended(campaign: Campaign, ahead: Mapping[str, Any] | None, alpha: float) -> str:
-    """Say why a finished campaign went no further, and what that costs; empty where it was fixed."""
+    """Return why a finished campaign went no further, and what that costs; empty where it was fixed."""
     if campaign.state != Campaign.State.FINISHED or not ahead or not ahead["stop"]:
         return ""
     which = "interval of the primary contrast" if ahead["primary"] else "widest interval"

@@ -204,7 +204,7 @@ def _stratum(campaign: Campaign, metric: Metric, name: str, blocks: Blocks) -> S
 
 
 def _is_complete(sides: Mapping[bool, ObservedRun]) -> bool:
-    """Say whether both sides have a value, made in one session; a block never crosses sessions."""
+    """Return whether both sides have a value, made in one session; a block never crosses sessions."""
     return (
         len(sides) == 2
         and all(run.state == "ok" and run.value is not None for run in sides.values())

@@ -8,7 +8,7 @@ from campaigns.stats.criteria import Criteria
 
 
 def failing_cells(runs: Sequence[ObservedRun], criteria: Criteria) -> frozenset[int]:
-    """Give the keys of the cells in which so much failed that their survivors make no number."""
+    """Return the keys of the cells in which so much failed that their survivors make no number."""
     by_cell: dict[int, list[ObservedRun]] = {}
     for run in runs:
         by_cell.setdefault(run.cell, []).append(run)

@@ -110,7 +110,7 @@ def _unranked(campaign: Campaign, points: Sequence[Point], criteria: Criteria) -
 
 
 def _steady(campaign: Campaign, loop: ClosedLoop) -> dict[int, bool | None]:
-    """Whether each run carried as much in both of its halves."""
+    """Return whether each run carried as much in both of its halves."""
     series = Series.objects.filter(
         attempt__run__campaign=campaign, attempt__state=Attempt.State.ACCEPTED, name=loop.series
     ).values_list("attempt__run_id", "values")

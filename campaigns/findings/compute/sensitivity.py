@@ -30,7 +30,7 @@ IN_BLOCKS = (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
 
 
 def sensitivity(campaign: Campaign) -> dict[str, Any] | None:
-    """Give what is stored of it; None while the campaign goes on, and where nothing is compared."""
+    """Return what is stored of it; None while the campaign goes on, and where nothing is compared."""
     stored = Finding.objects.filter(campaign=campaign, name=NAME).first()
     return stored.result if stored else None
 

@@ -53,7 +53,7 @@ def sentence_of(result: Result) -> str:
     return text
 
 
-def change_in_words(change: Mapping[str, Any]) -> str:
+def change_text(change: Mapping[str, Any]) -> str:
     """Name one change: “10 against 5: not enough data instead of faster”."""
     sides = f"{change['after_said']} instead of {change['before_said']}"
     match change["of"]:
@@ -85,7 +85,7 @@ def _flips(result: Result, *, best: bool) -> str:
                 ]
                 if changes:
                     changes.sort(key=lambda each: not each["primary"])
-                    text = change_in_words(changes[0])
+                    text = change_text(changes[0])
                     more = f" and {len(changes) - 1} more" if len(changes) > 1 else ""
                     results.append(f"{noun} {flip['without']}{name}: {text}{more}")
     note = "; ".join(results[:MOST_TOLD])

@@ -35,7 +35,7 @@ def sessions_told(
     }
 
 
-def said_by_sessions(pairs: Found, levels: Found) -> str:
+def sessions_text(pairs: Found, levels: Found) -> str:
     """Say of the answer what each of two sessions says, or between how many it is judged; else empty.
 
     Of several comparisons it is their mean, or the level that is best in each session.
@@ -58,7 +58,7 @@ def said_by_sessions(pairs: Found, levels: Found) -> str:
 
 
 def confirmed_by_sessions(pairs: Found, levels: Found) -> str:
-    """Say which words the sessions confirm: of all comparisons, since each has its own."""
+    """Return which words the sessions confirm: of all comparisons, since each has its own."""
     rows = rows_of(pairs, levels)
     sessions = (pairs or levels or {})["sessions"]
     confirmed = [row for row in rows if row["standing"]["standing"] == "confirmed"]

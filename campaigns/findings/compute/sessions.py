@@ -62,7 +62,7 @@ def split_sessions(runs: Sequence[ObservedRun]) -> list[list[ObservedRun]]:
 
 
 def same_session(one: ObservedRun, other: ObservedRun) -> bool:
-    """Say whether two runs of a block were made close together: one may have been run again."""
+    """Return whether two runs of a block were made close together: one may have been run again."""
     if one.session != other.session:
         return False
     if one.started_at is None or other.started_at is None:

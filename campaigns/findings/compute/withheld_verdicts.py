@@ -72,7 +72,7 @@ class Reserve:
         )
 
     def confounds(self, places: Places) -> bool:
-        """Whether a drift that is shown may make up what lies between cells measured at other times."""
+        """Return whether a drift that is shown may make up what lies between cells measured at other times."""
         known = [middle for place in places if (middle := self.middles[place]) is not None]
         if self.drift is None or not known:
             return False
@@ -95,7 +95,7 @@ class Reserve:
 
 
 def reserved(comparison: AnyComparison, verdict: Verdict) -> AnyComparison:
-    """Give a comparison another word, and the sessions the standing of that one."""
+    """Return a comparison another word, and the sessions the standing of that one."""
     sessions = comparison.sessions
     return replace(comparison, verdict=verdict, sessions=sessions.of(verdict) if sessions else None)
 
@@ -130,7 +130,7 @@ def drift_of(made: Sequence[ObservedRun]) -> Contrast | None:
     )
 
 
-def said_of_drift(levels: Mapping[str, Any] | None) -> str:
+def drift_note(levels: Mapping[str, Any] | None) -> str:
     """Say in the answer what an order of level after level leaves open; empty in any other."""
     drift = (levels or {}).get("drift")
     if drift is None:

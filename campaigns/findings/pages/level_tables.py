@@ -12,11 +12,11 @@ from campaigns.results.phrases import (
     MISSING,
     Levels,
     amount,
+    confirmation_text,
     level_text,
     p_text,
     percent,
     session_remarks,
-    standing_text,
 )
 
 MODELS = {
@@ -96,7 +96,7 @@ class LevelTables:
 
     @property
     def folded(self) -> bool:
-        """Whether there are so many groups that each is folded."""
+        """Return whether there are so many groups that each is folded."""
         return len(self.groups) > MOST_OPEN
 
 
@@ -184,7 +184,7 @@ def level_tables(
 
 
 def named_groups(finding: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    """Give each group with the id that addresses name it by."""
+    """Return each group with the id that addresses name it by."""
     return [(f"{GROUP}{n}", group) for n, group in enumerate(finding["groups"], start=1)]
 
 
@@ -237,7 +237,7 @@ def _step(row: Mapping[str, Any], names: Mapping[int, str], scale: strips.Scale)
         alone=formats.span_pct(other["ci_pct"]) if other else MISSING,
         display=row["display"],
         advice=row["advice"],
-        standing=standing_text(row["standing"]),
+        standing=confirmation_text(row["standing"]),
         remarks=(
             *session_remarks(row["standing"]),
             *(BADGES.get(badge, badge) for badge in verdict["badges"]),

@@ -80,7 +80,7 @@ def levels_plot(
 
 
 def levels_title(finding: Mapping[str, Any], words: Levels, view: View) -> str:
-    """Say what `levels_plot` will draw."""
+    """Return what `levels_plot` will draw."""
     return levels.title(_levels_chart(finding, words, view, ()))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.findings.compute.sensitivity_sentences import change_in_words
+from campaigns.findings.compute.sensitivity_sentences import change_text
 from campaigns.kit.charts.formats import counted
 from campaigns.kit.marks import OUTCOMES as MARKS
 
@@ -76,7 +76,7 @@ def _look(title: str, noun: str, look: Mapping[str, Any]) -> Look:
         Flip(
             f"Without {noun} {flip['without']}",
             tuple(
-                change_in_words(each) + (", too few left" if each["too_few"] else "")
+                change_text(each) + (", too few left" if each["too_few"] else "")
                 for each in flip["changes"]
             ),
         )

@@ -15,12 +15,12 @@ from campaigns.results.phrases import (
     MISSING,
     Levels,
     amount,
+    confirmation_text,
     level_text,
     p_text,
     percent,
     session_remarks,
     span,
-    standing_text,
 )
 
 CELLS_A_PAGE = 50
@@ -222,7 +222,7 @@ def _stratum_line(
         p_wilcoxon=p_text(comparison["wilcoxon_p"]),
         display=stratum["display"],
         advice=stratum["advice"],
-        standing=standing_text(stratum["standing"]),
+        standing=confirmation_text(stratum["standing"]),
         remarks=(*session_remarks(stratum["standing"]), *_remarks(verdict)),
     )
 

@@ -94,14 +94,14 @@ class Driver(ABC):
     def misfits(
         self, family: str, parameters: Parameters, factors: Mapping[str, Sequence[Any]]
     ) -> Mapping[str, str]:
-        """Say what does not fit servers of a family: a sentence by the name of the parameter.
+        """Return what does not fit servers of a family: a sentence by the name of the parameter.
 
         parameters: those that are fixed; factors: the levels of those that vary.
         """
         return {}
 
     def offers(self, base_url: str, sandbox_url: str) -> Mapping[str, Sequence[str]]:
-        """Give values of parameters that a target is known to serve; a form begins with the first.
+        """Return values of parameters that a target is known to serve; a form begins with the first.
 
         sandbox_url: of the sandbox of this installation, empty where there is none.
         """
@@ -134,7 +134,7 @@ class Driver(ABC):
         return ()
 
     def concurrency(self, parameters: Parameters) -> int | None:
-        """Say how many requests at a time the parameters ask for; None where that is not known."""
+        """Return how many requests at a time the parameters ask for; None where that is not known."""
         return None
 
     def environment(self, target: Target, context: Context) -> Mapping[str, str]:
@@ -150,7 +150,7 @@ class Driver(ABC):
         """Remove what a run has left; called after every attempt, also a cancelled one."""
 
     def prepares_at_length(self, parameters: Parameters) -> bool:
-        """Say whether `apply` does as much as `measure`, and so gets the time of a whole run, too."""
+        """Return whether `apply` does as much as `measure`, and so gets the time of a whole run, too."""
         return False
 
     def estimate_seconds(self, parameters: Parameters) -> float:

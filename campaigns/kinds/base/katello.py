@@ -10,7 +10,7 @@ from campaigns.kinds.servers.katello import Katello
 
 
 def who_answers(katello: Katello) -> list[Proof]:
-    """Tell what Katello this is, that the login is right, how its services are, and its clock."""
+    """Return what Katello this is, that the login is right, how its services are, and its clock."""
     began_at = time.perf_counter()
     version = katello.katello_version()
     seconds = time.perf_counter() - began_at

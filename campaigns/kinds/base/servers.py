@@ -69,7 +69,7 @@ def connected(
 
 @contextmanager
 def in_words() -> Iterator[None]:
-    """Say what errors of the client mean for the run."""
+    """Yield what errors of the client mean for the run."""
     try:
         yield
     except Refused as refusal:
@@ -99,7 +99,7 @@ def in_words() -> Iterator[None]:
 
 
 def while_leased(context: Context) -> Callable[[], None]:
-    """Give what ends a request once another run may hold the target. Cancelling does not: it is obeyed."""
+    """Return what ends a request once another run may hold the target. Cancelling does not: it is obeyed."""
 
     def check() -> None:
         if context.lease_seconds() <= 0:
@@ -130,7 +130,7 @@ OWN_CERTIFICATE = (
 
 
 def _advice(error: NoAnswer) -> str:
-    """Say what to do where no answer came."""
+    """Return what to do where no answer came."""
     said = str(error)
     if error.failure == "dns":
         return "Check the name in the target's base URL."

@@ -13,8 +13,8 @@ from campaigns.kit.http.credentials import Tls
 from campaigns.kit.network import Rules
 
 
-def told_to_driver(levels: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the levels of a cell that a driver may know: a blind label stays with perfdash."""
+def driver_levels(levels: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the levels of a cell that a driver may know: a blind label stays with perfdash."""
     return {name: level for name, level in levels.items() if name != BLIND_LABEL}
 
 
@@ -51,7 +51,7 @@ class Metric:
 
     @property
     def direction(self) -> bool | None:
-        """Whether lower is better; None where neither way is."""
+        """Return whether lower is better; None where neither way is."""
         return self.lower_is_better if self.directed else None
 
 

@@ -39,7 +39,7 @@ def check_installed(parameters: Parameters, context: Context) -> None:
 
 
 def misfits(parameters: Parameters, factors: Mapping[str, Sequence[Any]]) -> dict[str, str]:
-    """Say which levels cannot be in force together, whatever the server."""
+    """Return which levels cannot be in force together, whatever the server."""
     engines = factors.get("engine", (parameters.get("engine"),))
     versions = factors.get("http_version", (parameters.get("http_version"),))
     without = [engine for engine in engines if engine and engine not in HTTP_2]
@@ -69,13 +69,13 @@ def in_force(
 
 
 def spoken(result: Mapping[str, Any]) -> dict[str, str]:
-    """Give the version of HTTP that all answers came in; nothing where it is not known."""
+    """Return the version of HTTP that all answers came in; nothing where it is not known."""
     versions = result.get("spoken", {})
     return {"http_version": " and ".join(sorted(versions))} if versions else {}
 
 
 def _why(name: str, parameters: Parameters, found: Any, context: Context) -> str:
-    """Say why a level is not in force, and what to do, where that is known."""
+    """Return why a level is not in force, and what to do, where that is known."""
     match name:
         case "concurrency" if found == context.most_concurrent:
             return (

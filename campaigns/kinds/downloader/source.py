@@ -33,7 +33,7 @@ SANDBOX_CONTENT = (
 
 
 def manifest_url(base_url: str, written: str) -> str:
-    """Give the URL of the manifest: a whole URL as it is, a path below the base URL."""
+    """Return the URL of the manifest: a whole URL as it is, a path below the base URL."""
     if "://" in written:
         return written
     path = quote(written.lstrip("/"), safe=KEPT_CHARACTERS + "%")
@@ -100,7 +100,7 @@ def ask(
 
 
 def _whole(answer: Answer) -> bytes:
-    """Give the body of a manifest's answer. Raise DriverError for every status but 200."""
+    """Return the body of a manifest's answer. Raise DriverError for every status but 200."""
     if answer.status == 200:
         return answer.body
     message = f"{answer.url} answered {answer.status} instead of the manifest"

@@ -234,15 +234,15 @@ class Downloader(Driver):
     def misfits(
         self, family: str, parameters: Parameters, factors: Mapping[str, Sequence[Any]]
     ) -> Mapping[str, str]:
-        """Say which engines cannot speak the version of HTTP that is asked for."""
+        """Return which engines cannot speak the version of HTTP that is asked for."""
         return misfits(parameters, factors)
 
     def concurrency(self, parameters: Parameters) -> int:
-        """Give the number of tasks, threads or transfers; each has one request at a time."""
+        """Return the number of tasks, threads or transfers; each has one request at a time."""
         return int(parameters["concurrency"])
 
     def environment(self, target: Target, context: Context) -> Mapping[str, str]:
-        """Tell what the server calls itself."""
+        """Return what the server calls itself."""
         answer = ask(target.base_url, context.rules, context, PROBE, method="HEAD")
         server = answer.headers.get("Server", "not told")
         stand_in = {STAND_IN: "sandbox of perfdash"} if server == SANDBOX else {}
@@ -266,7 +266,7 @@ class Downloader(Driver):
 
 
 def _is_here(target: Target, parameters: Parameters) -> bool:
-    """Say whether the repository is served by the generator's own machine."""
+    """Return whether the repository is served by the generator's own machine."""
     endpoint = parse_url(manifest_url(target.base_url, parameters["manifest"]))
     if endpoint.address is None:
         return endpoint.host == "localhost"
@@ -302,7 +302,7 @@ def _measured(download: Download, is_target_here: bool) -> Measured:
 
 
 def _is_whole(path: Path, entry: manifest.Entry, context: Context) -> bool:
-    """Say whether the file has the size and digest of the manifest. Raise Cancelled in between."""
+    """Return whether the file has the size and digest of the manifest. Raise Cancelled in between."""
     digest, size = hashlib.sha256(), 0
     context.check()
     with suppress(OSError), path.open("rb") as file:

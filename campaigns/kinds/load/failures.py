@@ -49,7 +49,7 @@ class LoadFailed(Exception):
 
 
 def of_status(status: int) -> str:
-    """Give the class of failure of an answer; empty for one that is none (200 to 299, and 304)."""
+    """Return the class of failure of an answer; empty for one that is none (200 to 299, and 304)."""
     if 200 <= status < 300 or status == 304:
         return ""
     if status in (401, 403):
@@ -62,7 +62,7 @@ def of_status(status: int) -> str:
 
 
 def of_error(error: BaseException, doing: str) -> LoadFailed:
-    """Give the failure that an exception of a socket stands for; `doing` begins the message."""
+    """Return the failure that an exception of a socket stands for; `doing` begins the message."""
     if isinstance(error, LoadFailed):
         return error
     if isinstance(error, ssl.SSLError | ssl.CertificateError):

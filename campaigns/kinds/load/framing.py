@@ -148,7 +148,7 @@ class Line(asyncio.Protocol):
         self.finished()
 
     def _ends_with_the_connection(self) -> bool:
-        """Say whether the end of the connection is the end of the body (RFC 9112, section 6.3)."""
+        """Return whether the end of the connection is the end of the body (RFC 9112, section 6.3)."""
         over = HEAD_IS_OVER.search(self._head)
         if not over or LENGTH_IS_SAID.search(self._head, 0, over.end()):
             return False
@@ -156,7 +156,7 @@ class Line(asyncio.Protocol):
         return self.status >= 200
 
     def _loss(self, exc: Exception | None) -> LoadFailed:
-        """Say what the end of the connection was, with a request on its way."""
+        """Return what the end of the connection was, with a request on its way."""
         if isinstance(exc, ssl.SSLError):
             return of_error(exc, "TLS ended the connection")
         if not self.received:

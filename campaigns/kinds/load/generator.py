@@ -66,7 +66,7 @@ def run_work(
 
 
 def described(job: Job) -> Mapping[str, Any]:
-    """Say what is in force."""
+    """Return what is in force."""
     return {
         "engine": "load",
         "libraries": libraries("uvloop", "httptools"),
@@ -86,7 +86,7 @@ class TooManyHosts(Exception):
 
 
 def lacking(hosts: int, processes: int, descriptors: int) -> str:
-    """Say what is lacking, and what to do; empty where nothing is.
+    """Return what is lacking, and what to do; empty where nothing is.
 
     descriptors: how many a process may open (`kernel.most_open_files`).
     """

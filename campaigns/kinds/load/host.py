@@ -118,7 +118,7 @@ class Host:
 
     @property
     def counts(self) -> bool:
-        """Say whether it began after the warm-up."""
+        """Return whether it began after the warm-up."""
         return self.intended_ns >= self._part.from_ns
 
     def close(self) -> None:

@@ -58,14 +58,14 @@ class Job:
         return pin(self.url, self.rules)
 
     def tls_context(self) -> ssl.SSLContext | None:
-        """Give the context of all hosts without identities of their own; None where the URL is http."""
+        """Return the context of all hosts without identities of their own; None where the URL is http."""
         if not self.url.startswith("https:"):
             return None
         return tls.context(self.ca, insecure=self.insecure)
 
     @property
     def most_processes(self) -> int:
-        """Give how many processes there may be: a limit of the owner's that is shared out must stay whole."""
+        """Return how many processes there may be: a limit of the owner's that is shared out must stay whole."""
         if self.most_per_second is not None:
             return 1
         most = min(self.processes, len(self.schedule.numbers))
@@ -73,11 +73,11 @@ class Job:
 
     @property
     def own_concurrent(self) -> int:
-        """Give this part's share of the most requests at a time; at least one."""
+        """Return this part's share of the most requests at a time; at least one."""
         return max(1, (self.most_concurrent or 0) // self.schedule.shards)
 
     @property
     def own_per_second(self) -> float | None:
-        """Give this part's share of the most requests per second."""
+        """Return this part's share of the most requests per second."""
         most = self.most_per_second
         return None if most is None else most / self.schedule.shards

@@ -85,7 +85,7 @@ def _bounds(figures: Mapping[str, float]) -> list[str]:
 
 
 def _starved(figures: Mapping[str, float]) -> bool:
-    """Say whether others took the CPU that the generator waited for."""
+    """Return whether others took the CPU that the generator waited for."""
     return (
         figures.get("others_cpu_share", 0.0) > OTHERS_SATURATE
         and figures.get("machine_cpu_share", 0.0) > MACHINE_IS_FULL

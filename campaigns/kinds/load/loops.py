@@ -157,7 +157,7 @@ class Open:
         return count
 
     def figures(self) -> Mapping[str, float]:
-        """Say how many requests should have been sent, and how many were before the arrivals' end."""
+        """Return how many requests should have been sent, and how many were before the arrivals' end."""
         return {"offered": float(self.offered), "sent": float(self.sent)}
 
     def _arrive(self) -> None:

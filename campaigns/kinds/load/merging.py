@@ -28,7 +28,7 @@ Result = Mapping[str, Any]
 
 
 def merge(results: Sequence[Result]) -> dict[str, Any]:
-    """Give the result of the whole run. Raise ValueError where there is nothing to add."""
+    """Return the result of the whole run. Raise ValueError where there is nothing to add."""
     if not results:
         raise ValueError("There is no result to merge.")
     merged: dict[str, Any] = dict(results[0])

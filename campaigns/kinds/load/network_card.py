@@ -31,7 +31,7 @@ def read() -> Reading:
 
 
 def share(first: Reading, last: Reading) -> float | None:
-    """Give the largest share of a card's speed, each way by itself; None where no speed is known."""
+    """Return the largest share of a card's speed, each way by itself; None where no speed is known."""
     seconds = last.seconds - first.seconds
     shares = [
         8 * (after - before) / seconds / speed

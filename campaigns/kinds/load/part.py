@@ -34,19 +34,19 @@ class Work(Protocol):
         """Load from the origin on."""
 
     def progress(self) -> Mapping[str, Any]:
-        """Say how far it is."""
+        """Return how far it is."""
 
     def rows(self) -> Mapping[str, list[Any]]:
-        """Give the samples, columns of equal length, that were not given yet."""
+        """Return the samples, columns of equal length, that were not given yet."""
 
     def late(self) -> None:
         """The time limit is over: count what is not done."""
 
     def figures(self) -> Mapping[str, float]:
-        """Give further figures for the judge."""
+        """Return further figures for the judge."""
 
     def result(self) -> Mapping[str, Any]:
-        """Give further parts of the result."""
+        """Return further parts of the result."""
 
 
 class Part:
@@ -172,7 +172,7 @@ class Part:
         }
 
     def _figures(self, work: Work) -> dict[str, float]:
-        """Give what `judging.judge` reads."""
+        """Return what `judging.judge` reads."""
         figures = self._monitor.figures() | {"exhausted": float(self.exhausted)}
         figures["busiest_process_cores"] = figures["cpu_cores"]
         percentiles = {
@@ -196,7 +196,7 @@ class Part:
         return figures | self._held_back() | dict(work.figures())
 
     def _held_back(self) -> dict[str, float]:
-        """Give what the judge reads of the owner's limit; nothing where there is none."""
+        """Return what the judge reads of the owner's limit; nothing where there is none."""
         if not self.pacer.per_second:
             return {}
         every = self._monitor.seconds * len(self.job.schedule.numbers)

@@ -124,7 +124,7 @@ class Crew:
         return {"hosts": len(self.clients)}
 
     def rows(self) -> Mapping[str, list[Any]]:
-        """Give a row for each host, at the end."""
+        """Return a row for each host, at the end."""
         if not self.loop.over or self._told:
             return {}
         self._told = True
@@ -146,7 +146,7 @@ class Crew:
             self.part.failed(failure)
 
     def figures(self) -> Mapping[str, float]:
-        """Say what was offered, and how much of it was sent in time."""
+        """Return what was offered, and how much of it was sent in time."""
         return self.loop.figures()
 
     def result(self) -> Mapping[str, Any]:
@@ -198,7 +198,7 @@ class Crew:
 
 
 def prepared(request: Mapping[str, Any], number: int, host_header: str) -> bytes:
-    """Give the bytes of a host's request. `{host}` in path, headers and body is its number."""
+    """Return the bytes of a host's request. `{host}` in path, headers and body is its number."""
     method, path = str(request.get("method", "GET")), str(request["path"])
     body = str(request.get("body", ""))
     headers = {

@@ -61,7 +61,7 @@ class Instants:
         self.done: array[int] = array("q")
 
     def take(self, from_ns: int) -> tuple[dict[str, NDArray[np.int64]], int]:
-        """Give the values by series, and how many began before `from_ns` and are left out."""
+        """Return the values by series, and how many began before `from_ns` and are left out."""
         intended, sent, first_byte, done = (
             np.array(values, dtype=np.int64)
             for values in (self.intended, self.sent, self.first_byte, self.done)
@@ -102,7 +102,7 @@ class Recorder:
         self._seen = dict.fromkeys(COUNTED, 0)
 
     def named(self, name: str) -> Series:
-        """Give the series of a name."""
+        """Return the series of a name."""
         series = self.series.get(name)
         if series is None:
             series = self.series[name] = Series()
@@ -154,7 +154,7 @@ class Recorder:
         return done
 
     def result(self) -> dict[str, Any]:
-        """Give what was measured, as JSON; `merging` adds such results."""
+        """Return what was measured, as JSON; `merging` adds such results."""
         return {
             "histograms": {
                 name: text(series.counts)

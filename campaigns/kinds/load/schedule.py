@@ -53,7 +53,7 @@ class Schedule:
         return cls(**values)
 
     def part(self, shard: int, shards: int) -> "Schedule":
-        """Give one part of a schedule; parts may be cut again (a generator's, then its processes')."""
+        """Return one part of a schedule; parts may be cut again (a generator's, then its processes')."""
         return replace(self, shard=self.shard + shard * self.shards, shards=self.shards * shards)
 
     @property
@@ -77,7 +77,7 @@ class Schedule:
         return self.hosts / self.rate_per_second if self.rate_per_second else None
 
     def start_ns(self, number: int) -> int:
-        """Give when a host of a closed loop begins for the first time."""
+        """Return when a host of a closed loop begins for the first time."""
         return int(self.ramp_seconds * NS * number / self.hosts)
 
     def arrivals_ns(self) -> Iterator[tuple[int, int]]:
@@ -102,7 +102,7 @@ class Schedule:
             number += self.shards
 
     def _poisson(self, rate: float) -> Iterator[tuple[int, int]]:
-        """Give independent exponential intervals: the sum of such parts is such a process again."""
+        """Yield independent exponential intervals: the sum of such parts is such a process again."""
         chance = random.Random(f"{self.seed} {self.shard} {self.shards}")
         number, at = self.shard, 0.0
         while True:
@@ -112,7 +112,7 @@ class Schedule:
 
 
 def _problem(schedule: Schedule) -> str:
-    """Say what is wrong; empty where nothing is."""
+    """Return what is wrong; empty where nothing is."""
     if schedule.hosts < 1:
         return f"{schedule.hosts} hosts cannot load anything; give at least 1."
     if schedule.loop not in (CLOSED, OPEN):

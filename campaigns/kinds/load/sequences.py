@@ -86,7 +86,7 @@ class Sequences:
         }
 
     def rows(self) -> Mapping[str, list[Any]]:
-        """Give the rows of hosts that have ended."""
+        """Return the rows of hosts that have ended."""
         rows, self.columns = self.columns, {}
         return rows
 
@@ -96,7 +96,7 @@ class Sequences:
             self._ended(host, LoadFailed("timeout", "the time limit of the run was over"))
 
     def figures(self) -> Mapping[str, float]:
-        """Say what was offered, and how much of it was begun in time."""
+        """Return what was offered, and how much of it was begun in time."""
         if self.part.job.schedule.loop == CLOSED:
             return {}
         return {"offered": float(self.due), "sent": float(self.begun)}
@@ -154,7 +154,7 @@ class Sequences:
         self._ended(host, failure)
 
     def _in_time(self) -> bool:
-        """Say whether what begins now still belongs to the rate that was asked for."""
+        """Return whether what begins now still belongs to the rate that was asked for."""
         interval = self.part.job.schedule.interval_seconds or 0.0
         return perf_counter_ns() <= self.last_due_ns + interval * NS
 

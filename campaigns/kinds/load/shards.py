@@ -194,7 +194,7 @@ class _Shards:
 
 
 def _module() -> str:
-    """Give the name of the program, as it was started with -m."""
+    """Return the name of the program, as it was started with -m."""
     spec = sys.modules["__main__"].__spec__
     assert spec is not None  # noqa: S101 - engine programs are started with -m
     return spec.name.removesuffix(".__main__")

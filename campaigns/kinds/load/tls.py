@@ -72,7 +72,7 @@ def _load_chain(made: ssl.SSLContext, certificate: str, key: str) -> None:
 
 @lru_cache(maxsize=1)
 def _hashed_directory() -> str:
-    """Give the system's directory of certificates under the hashes of their names; empty where there is none."""
+    """Return the system's directory of certificates under the hashes of their names; empty where there is none."""
     paths = ssl.get_default_verify_paths()
     for directory in (os.environ.get(paths.openssl_capath_env), paths.openssl_capath):
         if directory and any(Path(directory).glob("*.0")):

@@ -52,7 +52,7 @@ class Answer:
     keep_alive: bool
 
     def header(self, name: bytes) -> bytes:
-        """Give the first value of a header (lower-case name); empty where there is none."""
+        """Return the first value of a header (lower-case name); empty where there is none."""
         return next((value for key, value in self.headers if key == name), b"")
 
 

@@ -57,7 +57,7 @@ class _Program(ctypes.Structure):
 
 
 def calls() -> Calls:
-    """Give the numbers of this machine. Raise NotConfined where nobody has written them down."""
+    """Return the numbers of this machine. Raise NotConfined where nobody has written them down."""
     try:
         return CALLS[platform.machine()]
     except KeyError:

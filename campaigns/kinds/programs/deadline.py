@@ -15,7 +15,7 @@ SIGEV_SIGNAL = 0
 
 
 def monotonic() -> float:
-    """Give the seconds since the machine was started, those that it slept included."""
+    """Return the seconds since the machine was started, those that it slept included."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
@@ -62,6 +62,6 @@ class Deadline:
 
 
 def _with_timers() -> ctypes.CDLL:
-    """Give the C library that has the timers; before glibc 2.34 they stood in a second one."""
+    """Return the C library that has the timers; before glibc 2.34 they stood in a second one."""
     libc = ctypes.CDLL(None, use_errno=True)
     return libc if hasattr(libc, "timer_create") else ctypes.CDLL("librt.so.1", use_errno=True)

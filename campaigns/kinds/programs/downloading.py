@@ -74,12 +74,12 @@ class Job:
 
 
 def file_url(base_url: str, name: str) -> str:
-    """Give the URL of a file beside the manifest. `base_url` ends with a slash."""
+    """Return the URL of a file beside the manifest. `base_url` ends with a slash."""
     return base_url + quote(name, safe=KEPT_CHARACTERS)
 
 
 def next_url(url: str, location: bytes, rules: Rules, hops: int) -> str:
-    """Give the checked URL that a redirect leads to. Raise FileFailed where it may not be followed.
+    """Return the checked URL that a redirect leads to. Raise FileFailed where it may not be followed.
 
     It may only lead to the same server: another one is not leased, and a run may load it already.
     """
@@ -113,12 +113,12 @@ def refuse_status(status: int) -> None:
 
 
 def libraries(*names: str) -> dict[str, str]:
-    """Give the versions of what an engine is made of."""
+    """Return the versions of what an engine is made of."""
     return {"python": platform.python_version()} | {name: version(name) for name in names}
 
 
 def _held_back(pacer: Pacer, task_seconds: float) -> dict[str, float]:
-    """Give what `health.judge` reads of the pacer; nothing where there is no limit."""
+    """Return what `health.judge` reads of the pacer; nothing where there is no limit."""
     if not pacer.per_second:
         return {}
     share = pacer.held_seconds / task_seconds if task_seconds else 0.0
@@ -126,7 +126,7 @@ def _held_back(pacer: Pacer, task_seconds: float) -> dict[str, float]:
 
 
 def _concurrency(in_flight: float | None, seconds: float, reachable: int) -> dict[str, float]:
-    """Give what was kept busy of the connections; nothing where the engine tells no times."""
+    """Return what was kept busy of the connections; nothing where the engine tells no times."""
     if in_flight is None:
         return {}
     return {

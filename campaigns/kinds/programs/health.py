@@ -89,7 +89,7 @@ def _bounds(figures: Mapping[str, float]) -> list[str]:
 
 
 def _starved(figures: Mapping[str, float]) -> bool:
-    """Say whether others took the CPU that the engine waited for."""
+    """Return whether others took the CPU that the engine waited for."""
     full = figures.get("machine_cpu_share", 0.0) > MACHINE_IS_FULL
     waited = figures.get("cpu_waiting_cores", 1.0) > WAITING_SATURATES
     return figures.get("others_cpu_share", 0.0) > OTHERS_SATURATE and full and waited
@@ -159,7 +159,7 @@ class Steps:
             self._coarsen()
 
     def per_second(self) -> list[float]:
-        """Give the rate in each step; the last one may be shorter."""
+        """Return the rate in each step; the last one may be shorter."""
         whole = len(self.values) - 1
         last = self.at - whole * self.step_seconds
         rates = [value / self.step_seconds for value in self.values[:-1]]
@@ -225,7 +225,7 @@ class Monitor:
         return self._last.own_cpu - self._first.own_cpu
 
     def figures(self) -> dict[str, float]:
-        """Give what `judge` reads, as far as this machine tells it."""
+        """Return what `judge` reads, as far as this machine tells it."""
         first, last = self._first, self._last
         machine = last.machine_all - first.machine_all
         busy = last.machine_busy - first.machine_busy
@@ -278,7 +278,7 @@ class Monitor:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Give the value at rank floor(n x share + 0.5), at least 1; 0 where there are no values."""
+    """Return the value at rank floor(n x share + 0.5), at least 1; 0 where there are no values."""
     if not values:
         return 0.0
     rank = max(1, int(len(values) * share + 0.5))
@@ -286,7 +286,7 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def is_here(address: str) -> bool:
-    """Say whether an IP address belongs to this machine: loopback, or one of its interfaces."""
+    """Return whether an IP address belongs to this machine: loopback, or one of its interfaces."""
     own = {
         entry.address.partition("%")[0]
         for entries in psutil.net_if_addrs().values()

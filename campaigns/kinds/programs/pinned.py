@@ -31,17 +31,17 @@ class Pinned:
 
     @property
     def url_of_address(self) -> str:
-        """Give the URL with the address in place of the name; it needs the header Host."""
+        """Return the URL with the address in place of the name; it needs the header Host."""
         path = urlsplit(self.url)
         return urlunsplit((self.scheme, self._place(self.address), path.path, path.query, ""))
 
     @property
     def host_header(self) -> str:
-        """Give the value of the header Host."""
+        """Return the value of the header Host."""
         return self._place(self.host)
 
     def curl(self) -> list[str]:
-        """Give the arguments that let curl connect to the address alone, `--disable` first.
+        """Return the arguments that let curl connect to the address alone, `--disable` first.
 
         Only this scheme, no redirects, proxies, configuration or netrc; the URL comes last.
         """
@@ -86,6 +86,6 @@ def allowed_addresses(
 
 
 def begin_of(url: str) -> str:
-    """Give scheme, host and port of a URL, as they are written."""
+    """Return scheme, host and port of a URL, as they are written."""
     scheme, separator, rest = url.partition("://")
     return scheme + separator + rest.partition("/")[0]

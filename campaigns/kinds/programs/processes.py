@@ -14,12 +14,12 @@ CPUCLOCK_SCHED = 2
 
 
 def cpu_seconds(children: Sequence[int] = ()) -> float:
-    """Give the CPU time of this process and of `children` (numbers of processes), all threads."""
+    """Return the CPU time of this process and of `children` (numbers of processes), all threads."""
     return time.process_time() + sum(map(_cpu_seconds_of, children))
 
 
 def waiting_seconds(children: Sequence[int] = ()) -> float | None:
-    """Give the seconds that their threads stood in a run queue; None where nobody counts them."""
+    """Return the seconds that their threads stood in a run queue; None where nobody counts them."""
     total = 0
     try:
         for process in ("self", *map(str, children)):
@@ -45,7 +45,7 @@ def most_descriptors(children: Sequence[int] = ()) -> int:
 
 
 def peak_memory_bytes(children: Sequence[int] = ()) -> int:
-    """Give the most memory that they had resident, added up; what they share counts in each.
+    """Return the most memory that they had resident, added up; what they share counts in each.
 
     Not `ru_maxrss`: that one begins with the peak of the process which started this one.
     """

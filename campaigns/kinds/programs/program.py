@@ -178,13 +178,13 @@ class _Program:
         return time.monotonic() - self.started
 
     def ended(self) -> bool:
-        """Say whether the process has ended; it stays a zombie, so its number stays ours."""
+        """Return whether the process has ended; it stays a zombie, so its number stays ours."""
         return (
             os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
         )
 
     def leased(self) -> bool:
-        """Say whether the lease still runs; tell the program until when, every half second."""
+        """Return whether the lease still runs; tell the program until when, every half second."""
         now = monotonic()
         if now >= self.told_at + HEARTBEAT_SECONDS and not self.to_send:
             self.told_at = now

@@ -59,7 +59,7 @@ class Hash(Protocol):
         """Add bytes."""
 
     def hexdigest(self) -> str:
-        """Give the digest of all bytes."""
+        """Return the digest of all bytes."""
 
 
 class Transfer:
@@ -149,7 +149,7 @@ class Transfer:
         self._tally.add(self, failure.failure, str(failure))
 
     def row(self, origin: int, failure: str) -> Row:
-        """Give the sample: whole microseconds; `first_byte_us` is 0 where nothing was answered."""
+        """Return the sample: whole microseconds; `first_byte_us` is 0 where nothing was answered."""
         now = time.perf_counter_ns()
         first = (self._first - self._start) // 1000 if self._first else 0
         return (
@@ -192,7 +192,7 @@ class Tally:
         self.origin = 0  # the instant that samples count from
 
     def counter(self) -> Counter:
-        """Give a counter of its own to a task or thread."""
+        """Return a counter for one task or thread."""
         counter = Counter()
         self._counters.append(counter)
         return counter
@@ -207,11 +207,11 @@ class Tally:
         return self._partial
 
     def partial(self, item: Item) -> str:
-        """Say where a file is while it is not whole."""
+        """Return where a file is while it is not whole."""
         return f"{self._partial}/{item.index}"
 
     def final(self, item: Item) -> str:
-        """Say where a whole file is."""
+        """Return where a whole file is."""
         return f"{self._final}/{item.name}"
 
     def add(self, transfer: Transfer, failure: str, message: str) -> None:
@@ -234,24 +234,24 @@ class Tally:
         self.examples.setdefault(failure, f"{item.name}: {message}"[:500])
 
     def received(self) -> int:
-        """Give the bytes of bodies that came so far."""
+        """Return the bytes of bodies that came so far."""
         return sum(counter.value for counter in self._counters)
 
     def counts(self) -> tuple[int, int]:
-        """Give the numbers of files done and failed."""
+        """Return the numbers of files done and failed."""
         failed = len(self._failures)
         return max(0, len(self._rows) - failed), failed
 
     def failed_as(self, failure: str) -> int:
-        """Give the number of files that failed in one way."""
+        """Return the number of files that failed in one way."""
         return self._failures.count(failure)
 
     def totals_seconds(self) -> list[float]:
-        """Give the times of the files that came."""
+        """Return the times of the files that came."""
         return [row[3] / 1e6 for row in self._rows if not row[6] and row[3] is not None]
 
     def in_flight_seconds(self) -> float | None:
-        """Give the sum of the times of all files, also those that failed; None: nobody tells."""
+        """Return the sum of the times of all files, also those that failed; None: nobody tells."""
         times = [row[3] for row in self._rows]
         return None if None in times else sum(times) / 1e6
 
@@ -263,14 +263,14 @@ class Tally:
         self._rows += rows
 
     def new_rows(self) -> list[Row]:
-        """Give the samples that were not given yet."""
+        """Return the samples that were not given yet."""
         with self._reporting:
             rows = self._rows[self._reported :]
             self._reported += len(rows)
         return rows
 
     def new_columns(self) -> dict[str, list[int | str | None]]:
-        """Give the samples that were not given yet, as columns; nothing where there are none."""
+        """Return the samples that were not given yet, as columns; nothing where there are none."""
         columns = zip(*self.new_rows(), strict=True)
         return {name: list(column) for name, column in zip(COLUMNS, columns, strict=False)}
 

@@ -36,23 +36,23 @@ TUNINGS = (
 
 
 def workers_of_installer(cpus: float, memory_gib: float) -> int:
-    """Give the workers that the installer chooses by itself, at least 1."""
+    """Return the workers that the installer chooses by itself, at least 1."""
     return max(1, math.floor(min(100.0, cpus * 1.5, memory_gib - 1.5)))
 
 
 def connections_of(workers: int, threads: int) -> int:
-    """Give the most connections that so many workers may open to the database."""
+    """Return the most connections that so many workers may open to the database."""
     return workers * (threads + SPARE_THREADS)
 
 
 def tuning_of(cpus: float) -> Tuning:
-    """Give the largest tuning profile that so many cores are enough for; the smallest below it."""
+    """Return the largest tuning profile that so many cores are enough for; the smallest below it."""
     fitting = [tuning for tuning in TUNINGS if tuning.cores <= cpus]
     return fitting[-1] if fitting else TUNINGS[0]
 
 
 def warnings_of(settings: Mapping[str, Any]) -> list[str]:
-    """Say what does not fit together; of what is not known nothing is said.
+    """Return what does not fit together; of what is not known nothing is said.
 
     settings: puma_workers, puma_threads, db_pool, db_connections, cpus and memory_gib.
     """

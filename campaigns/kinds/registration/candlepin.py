@@ -32,7 +32,7 @@ class CandlepinServer:
     """A Candlepin at which hosts register; without a user, only the hosts themselves are asked."""
 
     def probe(self, target: Target, rules: Rules) -> list[Proof]:
-        """Tell what Candlepin this is, and how it is."""
+        """Return what Candlepin this is, and how it is."""
         with _opened(target, rules, lambda: None) as candlepin:
             began_at = time.perf_counter()
             status = candlepin.status()

@@ -46,7 +46,7 @@ class KatelloServer:
     """A Foreman with Katello at which hosts register."""
 
     def probe(self, target: Target, rules: Rules) -> list[Proof]:
-        """Tell what Katello this is, whether the login is right, and how its services are."""
+        """Return what Katello this is, whether the login is right, and how its services are."""
         with katello_of(target, rules, lambda: None) as katello:
             told = who_answers(katello)
             candlepin = katello.get("/rhsm/status")
@@ -291,7 +291,7 @@ def facts_of(katello: Katello, target: Target) -> dict[str, str]:
 
 
 def _unless_refused(ask: Callable[[], dict[str, str]]) -> dict[str, str]:
-    """Give what is told; nothing where the user may not see it, or the version does not have it."""
+    """Return what is told; nothing where the user may not see it, or the version does not have it."""
     try:
         return ask()
     except NotPermitted:

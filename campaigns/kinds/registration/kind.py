@@ -45,7 +45,7 @@ class Server(Protocol):
     """A family of servers at which hosts register."""
 
     def probe(self, target: Target, rules: Rules) -> list[Proof]:
-        """Tell what it is, whether the login is right, and how it is."""
+        """Return what it is, whether the login is right, and how it is."""
 
     def clear(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
         """Remove what earlier runs of this installation left, and prove it."""
@@ -67,7 +67,7 @@ class Server(Protocol):
         """Remove what this attempt registered and is still there."""
 
     def facts(self, target: Target, context: Context) -> Mapping[str, str]:
-        """Tell what must stay the same within a session."""
+        """Return what must stay the same within a session."""
 
 
 SERVERS: Mapping[str, Server] = {KATELLO: KatelloServer(), CANDLEPIN: CandlepinServer()}
@@ -126,7 +126,7 @@ class Registration(Driver):
     )  # fmt: skip
 
     def probe(self, target: Target, rules: Rules) -> list[Proof]:
-        """Tell what server this is, and whether the login is right."""
+        """Return what server this is, and whether the login is right."""
         return SERVERS[target.family].probe(target, rules)
 
     def reset(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
@@ -183,7 +183,7 @@ class Registration(Driver):
     def misfits(
         self, family: str, parameters: Parameters, factors: Mapping[str, Sequence[Any]]
     ) -> Mapping[str, str]:
-        """Say what only a Foreman has."""
+        """Return what only a Foreman has."""
         profiles = factors.get("profile", (parameters.get("profile"),))
         if family == CANDLEPIN and FOREMAN_GLOBAL.name in profiles:
             return {
@@ -202,7 +202,7 @@ class Registration(Driver):
         return foreman_snippets(settings) if family == KATELLO else ()
 
     def concurrency(self, parameters: Parameters) -> int:
-        """Give the number of hosts: each has one request at a time."""
+        """Return the number of hosts: each has one request at a time."""
         return int(parameters["hosts"])
 
     def environment(self, target: Target, context: Context) -> Mapping[str, str]:
@@ -233,7 +233,7 @@ class Registration(Driver):
 
 
 def _is_here(target: Target) -> bool:
-    """Say whether the target stands on the generator's own machine."""
+    """Return whether the target stands on the generator's own machine."""
     endpoint = parse_url(target.base_url)
     if endpoint.address is None:
         return endpoint.host == "localhost"
@@ -246,7 +246,7 @@ def _refuse_no_connection(found: Registrations) -> None:
     began = any(found.columns.get("steps", ()))
     if found.result and not found.passed and set(failures) <= NO_CONNECTION and not began:
         raise TargetUnavailable(
-            f"None of {found.hosts} hosts got a connection: {found.first_words()} Check that the "
+            f"None of {found.hosts} hosts got a connection: {found.first_message()} Check that the "
             "server runs, the target's base URL, and its CA bundle."
         )
 

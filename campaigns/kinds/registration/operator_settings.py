@@ -14,14 +14,14 @@ WRITTEN = re.compile(rf"\b({'|'.join(NOT_READABLE)})\b\s*[=:]?\s*([\w.+-]+)", re
 
 
 def typed_in(settings: Mapping[str, Any], hardware: str) -> dict[str, Any]:
-    """Give what the operator says: the target's settings, and before them words like “puma_workers 4”."""
+    """Return what the operator says: the target's settings, and before them words like “puma_workers 4”."""
     words = {match[1].lower(): match[2].rstrip(".") for match in WRITTEN.finditer(hardware)}
     told = {name: settings[name] for name in NOT_READABLE if _is_there(settings, name)}
     return words | told
 
 
 def told_by_operator(typed: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, str]:
-    """Give each of them with where it comes from; wanted: settings that a run puts in force."""
+    """Return each of them with where it comes from; wanted: settings that a run puts in force."""
 
     def told(name: str) -> str:
         if name in wanted:

@@ -6,7 +6,7 @@ LEVELS = ("10", "25", "50", "100", "200", "400", "700", "1000")
 
 
 def presets() -> tuple[Preset, ...]:
-    """Give the presets; they fit the stand-in of the sandbox, and a real server with such a key."""
+    """Return the presets; they fit the stand-in of the sandbox, and a real server with such a key."""
     common = {"organization": "ACME", "activation_keys": "bench-ak", "profile": "rhsm-1.30"}
     return (
         Preset(

@@ -22,13 +22,13 @@ KATELLO, CANDLEPIN = "katello", "candlepin"
 
 
 def root_of(base_url: str) -> str:
-    """Give the path below which a Foreman stands: that of its URL without the path of an API."""
+    """Return the path below which a Foreman stands: that of its URL without the path of an API."""
     path = urlsplit(base_url).path.rstrip("/")
     return next((path.removesuffix(end) for end in ENDINGS if path.endswith(end)), path)
 
 
 def rhsm_place(target: Target) -> str:
-    """Give the path of the subscription API."""
+    """Return the path of the subscription API."""
     if target.family == CANDLEPIN:
         return place_of(target.base_url)
     return f"{root_of(target.base_url)}/rhsm"
@@ -119,10 +119,10 @@ def removing(target: Target, context: Context, hosts: int, seconds: float) -> di
 
 
 def processes_for(hosts: int) -> int:
-    """Give how many processes share the hosts on this machine."""
+    """Return how many processes share the hosts on this machine."""
     return max(1, min(len(os.sched_getaffinity(0)), -(-hosts // HOSTS_A_PROCESS)))
 
 
 def is_global(parameters: Parameters) -> bool:
-    """Whether hosts register by Foreman's script."""
+    """Return whether hosts register by Foreman's script."""
     return bool(parameters["profile"] == FOREMAN_GLOBAL.name)

@@ -65,7 +65,7 @@ class Registrations:
         return {kind: count for kind, count in counts.items() if count}
 
     def values(self) -> dict[str, float]:
-        """Give the value of each metric that this run allows."""
+        """Return the value of each metric that this run allows."""
         passed = len(self.passed)
         values = {
             "passed": float(passed),
@@ -100,7 +100,7 @@ class Registrations:
         return values | {name: value for name, (value, _) in self._percentiles().items()}
 
     def _percentiles(self) -> dict[str, tuple[float, bool]]:
-        """Give each percentile that the number of hosts bears, and whether it is only a lower limit.
+        """Return each percentile that the number of hosts bears, and whether it is only a lower limit.
 
         A host that timed out would have taken longer than it was waited for: it stands above all others.
         """
@@ -127,7 +127,7 @@ class Registrations:
         return found
 
     def _parts(self) -> dict[str, float]:
-        """Give the mean times of the parts of a registration that has several."""
+        """Return the mean times of the parts of a registration that has several."""
         if len(self.profile.parts) < 2:
             return {}
         means = self.step_means()
@@ -139,7 +139,7 @@ class Registrations:
         return values
 
     def _middle(self) -> dict[str, float]:
-        """Give the throughput of the middle 80 % of the completions."""
+        """Return the throughput of the middle 80 % of the completions."""
         ends = sorted(self._of("ended_us"))
         if len(ends) < FEWEST_IN_STEADY_PART:
             return {}
@@ -147,7 +147,7 @@ class Registrations:
         return {"middle_rate": 0.8 * len(ends) / ((last - first) / 1e6)} if last > first else {}
 
     def step_means(self) -> dict[str, float]:
-        """Give the mean seconds of each step of the hosts that came through; together: a registration."""
+        """Return the mean seconds of each step of the hosts that came through; together: a registration."""
         passed = len(self.passed)
         means = {}
         for name in columns_of(self.profile):
@@ -157,18 +157,18 @@ class Registrations:
         return means
 
     def times_us(self) -> dict[str, list[int]]:
-        """Give the times of those that came through by quantity, in microseconds: the whole, and each step."""
+        """Return the times of those that came through by quantity, in microseconds: the whole, and each step."""
         return {"registration_time": self._of("total_us")} | {
             name: times for name in columns_of(self.profile) if (times := self._of(f"{name}_us"))
         }
 
     def connections(self) -> dict[str, bytes]:
-        """Give the encoded histograms of what connections took: `connect`, and `tls`."""
+        """Return the encoded histograms of what connections took: `connect`, and `tls`."""
         coded = self.result.get("histograms") or {}
         return {name: coded[name].encode("ascii") for name in ("connect", "tls") if name in coded}
 
     def figures(self) -> dict[str, float]:
-        """Give what the generator is judged by, and what so many identities cost it."""
+        """Return what the generator is judged by, and what so many identities cost it."""
         figures = dict(self.result.get("figures") or {})
         for name, encoded in self.connections().items():
             figures[f"{name}_p50_seconds"] = histogram.counts_of(encoded).at([0.5])[0] / 1e6
@@ -186,7 +186,7 @@ class Registrations:
         return [float(counts[second]) for second in range(max(ends) + 1)] if ends else []
 
     def failure(self) -> str:
-        """Say why the run as a whole failed; empty where it did not."""
+        """Return why the run as a whole failed; empty where it did not."""
         if not self.result:
             return f"The time limit of {self.limit_seconds:g} s ended the run, and its program."
         if self.passed:
@@ -197,16 +197,18 @@ class Registrations:
                 )
             return ""
         counts = ", ".join(f"{count} {kind}" for kind, count in self.failures().items())
-        return f"None of {self.hosts} hosts registered ({counts}). The first: {self.first_words()}"
+        return (
+            f"None of {self.hosts} hosts registered ({counts}). The first: {self.first_message()}"
+        )
 
-    def first_words(self) -> str:
-        """Say what went wrong first."""
+    def first_message(self) -> str:
+        """Return what went wrong first."""
         words = [text for text in self._column("words") if text]
         examples = self.result.get("examples") or {}
         return words[0] if words else next(iter(examples.values()), "nothing was said")
 
     def examples(self) -> dict[str, str]:
-        """Give the first words of each class of failure."""
+        """Return the first words of each class of failure."""
         found: dict[str, str] = {}
         for failure, words in zip(self._column("failure"), self._column("words"), strict=True):
             if failure and words:
@@ -214,7 +216,7 @@ class Registrations:
         return found
 
     def samples(self) -> dict[str, Sequence[Any]]:
-        """Give one row a host, in seconds; what it did not come to is None."""
+        """Return one row a host, in seconds; what it did not come to is None."""
         given: dict[str, Sequence[Any]] = {
             "host": self._column("name"),
             "start_seconds": [value / 1e6 for value in self._column("start_us")],
@@ -244,7 +246,7 @@ class Registrations:
         return "retry" if self._column("number")[row] in self.retried else "failed"
 
     def _of(self, name: str) -> list[int]:
-        """Give a column of the hosts that came through, without holes."""
+        """Return a column of the hosts that came through, without holes."""
         if name == "ended_us":
             column: Sequence[Any] = [
                 intended + total

@@ -29,7 +29,7 @@ class Consumer:
 
 
 def place_of(base_url: str) -> str:
-    """Give the path that Candlepin's API stands at: that of the base URL, or its usual one."""
+    """Return the path that Candlepin's API stands at: that of the base URL, or its usual one."""
     return urlsplit(base_url).path.rstrip("/") or PLACE
 
 
@@ -53,7 +53,7 @@ class Candlepin:
         return self._ask("GET", "/status").headers.get("Date")
 
     def has_owner(self, key: str) -> bool:
-        """Say whether there is an organization of this key, which needs a login."""
+        """Return whether there is an organization of this key, which needs a login."""
         return self._ask("GET", f"/owners/{quote(key, safe='')}", but=GONE).status not in GONE
 
     def activation_keys(self, owner: str) -> list[str]:
@@ -62,7 +62,7 @@ class Candlepin:
         return [str(each.get("name")) for each in _list(said) if isinstance(each, dict)]
 
     def consumers(self, owner: str, prefix: str) -> Iterator[Consumer]:
-        """Give the consumers of an organization whose names begin so."""
+        """Yield the consumers of an organization whose names begin so."""
         for page in range(1, MOST_PAGES + 1):
             path = f"/owners/{quote(owner, safe='')}/consumers"
             found = _list(self._ask("GET", path, {"page": page, "per_page": PAGE}).json())

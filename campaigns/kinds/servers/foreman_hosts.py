@@ -80,7 +80,7 @@ def organization_of(katello: Katello, label: str) -> Organization | None:
 
 
 def activation_keys_of(katello: Katello, organization: Organization) -> dict[str, ActivationKey]:
-    """Give the activation keys of an organization, by name."""
+    """Return the activation keys of an organization, by name."""
     found = katello.results("/katello/api/v2/activation_keys", organization_id=organization.id)
     return {
         str(each["name"]): ActivationKey(int(each["id"]), str(each["name"]), _most_of(each))
@@ -95,7 +95,7 @@ def _most_of(key: Mapping[str, Any]) -> int | None:
 
 
 def hosts_named(katello: Katello, text: str) -> list[Host]:
-    """Give the hosts whose names hold the text."""
+    """Return the hosts whose names hold the text."""
     return [_host(each) for each in katello.results(HOSTS, search=f"name ~ {text}")]
 
 
@@ -139,7 +139,7 @@ def command_for(katello: Katello, registration: Mapping[str, Any]) -> Command:
 
 
 def told_settings(katello: Katello, names: Sequence[str] = TOLD_SETTINGS) -> dict[str, str]:
-    """Give the values of settings that change what a registration costs; those that there are."""
+    """Return the values of settings that change what a registration costs; those that there are."""
     said = katello.get("/api/v2/settings", per_page="all").get("results")
     if not isinstance(said, list):
         raise Strange("Foreman gave no list of settings.")

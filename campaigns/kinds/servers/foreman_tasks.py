@@ -49,12 +49,12 @@ class ForemanTask:
 
     @property
     def at_rest(self) -> bool:
-        """Whether nothing will change by itself any more: stopped, or paused after an error."""
+        """Return whether nothing will change by itself any more: stopped, or paused after an error."""
         return self.state in ("stopped", "paused")
 
     @property
     def succeeded(self) -> bool:
-        """Whether it came through, without a warning."""
+        """Return whether it came through, without a warning."""
         return self.state == "stopped" and self.result == "success"
 
     @property
@@ -71,7 +71,7 @@ class ForemanTask:
 
     @property
     def skips_metadata_check(self) -> bool:
-        """Whether Foreman was asked to sync also where the metadata have not changed."""
+        """Return whether Foreman was asked to sync also where the metadata have not changed."""
         options = self.input.get("options")
         asked = self.input.get("skip_metadata_check")
         if isinstance(options, Mapping):
@@ -80,7 +80,7 @@ class ForemanTask:
 
     @property
     def was_skipped(self) -> bool:
-        """Whether it says that there was nothing to do, or left out what follows a sync."""
+        """Return whether it says that there was nothing to do, or left out what follows a sync."""
         lines = (
             done for name, (done, _) in self.progress.items() if "skipping sync" in name.lower()
         )

@@ -252,7 +252,7 @@ def _refused(answer: Answer) -> Answered:
 
 
 def words_of(answer: Answer) -> str:
-    """Give what an answer says is wrong, in any form that Foreman and Katello have; a page says nothing."""
+    """Return what an answer says is wrong, in any form that Foreman and Katello have; a page says nothing."""
     try:
         said = answer.json()
     except Strange:

@@ -73,7 +73,7 @@ class Pulp:
 
     @property
     def has_session(self) -> bool:
-        """Whether requests go with a session's cookie, which costs the server little."""
+        """Return whether requests go with a session's cookie, which costs the server little."""
         return bool(self._cookies)
 
     def get(self, path: str, **query: Any) -> Any:
@@ -188,7 +188,7 @@ class Pulp:
 
 
 def _refused(answer: Answer) -> Answered:
-    """Say what a status means, in Pulp's words where it has any."""
+    """Return what a status means, in Pulp's words where it has any."""
     fields: dict[str, list[str]] = {}
     words = answer.shown
     try:

@@ -38,7 +38,7 @@ class Task:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing will change any more."""
+        """Return whether nothing will change any more."""
         return self.state in ENDED
 
     @property

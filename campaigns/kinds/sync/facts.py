@@ -41,7 +41,7 @@ def versions_of(status: Mapping[str, Any]) -> str:
 
 
 def stand_in_of(status: Mapping[str, Any]) -> str:
-    """Say what it is that only answers as Pulp does; empty for a Pulp."""
+    """Return what it is that only answers as Pulp does; empty for a Pulp."""
     versions = {each["component"]: each["version"] for each in status["versions"]}
     if STAND_IN_COMPONENT not in versions:
         return ""
@@ -49,7 +49,7 @@ def stand_in_of(status: Mapping[str, Any]) -> str:
 
 
 def _versions_of_workers(status: Mapping[str, Any]) -> str:
-    """Whether all workers run what the API runs; else who does not, and what that one runs."""
+    """Return whether all workers run what the API runs; else who does not, and what that one runs."""
     versions = {each["component"]: each["version"] for each in status["versions"]}
     others = {
         f"{component} {version}"

@@ -33,7 +33,7 @@ NOT_THE_FEEDS = {
 
 
 def failure_class(words: str, code: str = "") -> str:
-    """Give the class of a task's error, from its `error_code` and its words."""
+    """Return the class of a task's error, from its `error_code` and its words."""
     said = f"{code} {words}"
     return next((name for name, pattern in CLASSES if pattern.search(said)), OTHER)
 

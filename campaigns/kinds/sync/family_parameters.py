@@ -19,7 +19,7 @@ ALONE = {
 def misfits(
     family: str, parameters: Parameters, factors: Mapping[str, Sequence[Any]]
 ) -> dict[str, str]:
-    """Say what a server of the family has nothing to do with, and what it misses."""
+    """Return what a server of the family has nothing to do with, and what it misses."""
     found = dict(_of_others(family, parameters, factors))
     missing = _missing_of_katello if family == KATELLO else _missing_of_pulp
     return found | dict(missing(parameters, factors))
@@ -40,7 +40,7 @@ def _of_others(
 
 
 def _is_untouched(value: Any, initial: Any) -> bool:
-    """Whether nobody chose the value; `content` is read as file/file where file is the initial."""
+    """Return whether nobody chose the value; `content` is read as file/file where file is the initial."""
     return value in (None, "", initial) or (bool(initial) and value == f"{initial}/{initial}")
 
 

@@ -102,7 +102,7 @@ class Sync(Driver):
     )
 
     def probe(self, target: Target, rules: Rules) -> list[Proof]:
-        """Tell what server this is, and whether the login is right."""
+        """Return what server this is, and whether the login is right."""
         return STEPS[target.family].probe(target, rules)
 
     def reset(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
@@ -128,7 +128,7 @@ class Sync(Driver):
     def misfits(
         self, family: str, parameters: Parameters, factors: Mapping[str, Sequence[Any]]
     ) -> Mapping[str, str]:
-        """Say what only the other family has, and what is missing."""
+        """Return what only the other family has, and what is missing."""
         return misfits(family, parameters, factors)
 
     def urls(self, base_url: str, parameters: Parameters) -> Mapping[str, str]:

@@ -9,7 +9,7 @@ LABELS = {
 
 
 def presets_at(sandbox_url: str) -> tuple[Preset, ...]:
-    """Give the presets, with feeds of the sandbox at this URL."""
+    """Return the presets, with feeds of the sandbox at this URL."""
     files = ("file", f"{sandbox_url}/repo/preset=%s/PULP_MANIFEST")
     packages = ("rpm", f"{sandbox_url}/rpm/preset=%s/")
     return tuple(

@@ -69,7 +69,7 @@ def make_pairs(pulp: Pulp, parameters: Parameters, context: Context) -> list[Pai
 
 
 def made_pairs(context: Context) -> list[Pair]:
-    """Give what `make_pairs` has made for this attempt."""
+    """Return what `make_pairs` has made for this attempt."""
     return [Pair(**pair) for pair in json.loads(_file(context).read_text())]
 
 
@@ -96,7 +96,7 @@ def in_force(pulp: Pulp, pairs: list[Pair], parameters: Parameters) -> Iterator[
 def _further(
     parameters: Parameters, name: str, found: Mapping[str, Any]
 ) -> Iterator[EffectiveSetting]:
-    """Tell what became of further fields: Pulp may write them otherwise, or not show them at all."""
+    """Yield what became of further fields: Pulp may write them otherwise, or not show them at all."""
     for field, asked in extra(parameters, name).items():
         shown = _short(found[field]) if field in found else "not told"
         told = f"{name}: {field}"[:MOST_LETTERS]
@@ -115,7 +115,7 @@ def start_sync(pulp: Pulp, pair: Pair, parameters: Parameters) -> str:
 
 
 def sync_body(pair: Pair, parameters: Parameters) -> dict[str, Any]:
-    """Give the body that asks for a sync, as the plug-in has it."""
+    """Return the body that asks for a sync, as the plug-in has it."""
     body: dict[str, Any] = {"remote": pair.remote, "optimize": parameters["optimize"] == "on"}
     policy = parameters["sync_policy"]
     if parameters["content"] == "file/file":
@@ -126,7 +126,7 @@ def sync_body(pair: Pair, parameters: Parameters) -> dict[str, Any]:
 
 
 def extra(parameters: Parameters, name: str) -> dict[str, Any]:
-    """Give further fields that somebody wrote as JSON."""
+    """Return further fields that somebody wrote as JSON."""
     written = parameters.get(name)
     found: dict[str, Any] = json.loads(written) if written else {}
     return found
@@ -134,7 +134,7 @@ def extra(parameters: Parameters, name: str) -> dict[str, Any]:
 
 @contextmanager
 def fields_in_words(parameters: Parameters, more: str) -> Iterator[None]:
-    """Say which parameter Pulp does not take, and that a plug-in is missing.
+    """Yield which parameter Pulp does not take, and that a plug-in is missing.
 
     more: the parameter that gives further fields of what is made. Raise DriverError.
     """

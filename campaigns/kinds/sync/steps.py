@@ -46,7 +46,7 @@ class PulpSteps:
     """Syncs repositories into a clean Pulp 3, and takes the time of its tasks."""
 
     def probe(self, target: Target, rules: Rules) -> list[Proof]:
-        """Tell what Pulp this is, whether the login is right, and whether it is clean."""
+        """Return what Pulp this is, whether the login is right, and whether it is clean."""
         with pulp_of(target, rules, lambda: None, log_in=False) as pulp:
             return look_at(pulp, target)
 
@@ -268,7 +268,7 @@ def pulp_of(
 
 
 def look_at(pulp: Pulp, target: Target) -> list[Proof]:
-    """Tell what Pulp this is, whether the login is right, and whether it is clean."""
+    """Return what Pulp this is, whether the login is right, and whether it is clean."""
     began_at = time.perf_counter()
     status = pulp.status()
     seconds = time.perf_counter() - began_at

@@ -53,14 +53,14 @@ class Syncs:
             self.not_ended = began
 
     def bounds(self) -> tuple[float, float]:
-        """Give the least and most seconds from the first start to the last end, by our clock."""
+        """Return the least and most seconds from the first start to the last end, by our clock."""
         started = self.wall_seconds if self.started is None else self.started
         least = max(0.0, self.not_ended - started - CLOCK_SECONDS)
         return least, self.wall_seconds - self.not_started + CLOCK_SECONDS
 
     @property
     def ended(self) -> bool:
-        """Whether every task has ended."""
+        """Return whether every task has ended."""
         return all(task.ended for task in self.tasks.values())
 
     @property
@@ -172,7 +172,7 @@ def _require_back(last_answer: float, error: Exception) -> None:
 
 
 def class_of(task: Task) -> str:
-    """Give the class of a task that did not come through."""
+    """Return the class of a task that did not come through."""
     if task.state == "canceled" and not task.words:
         return CANCELLED
     return failure_class(task.words, str(task.error.get("error_code") or ""))

@@ -56,7 +56,7 @@ class TokenAuthentication(BaseAuthentication):
     """`Authorization: Bearer <token>`, or `Token <token>`."""
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
-        """Give user and token; None without the header, so that a browser's session is tried."""
+        """Return user and token; None without the header, so that a browser's session is tried."""
         words = get_authorization_header(request).split()
         if not words or words[0].lower() not in WORDS:
             return None

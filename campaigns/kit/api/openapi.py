@@ -108,7 +108,7 @@ class Documented(AutoSchema):
     """What `?fields=` may leave out is not required of an answer; bodies hold no other names."""
 
     def get_auth(self) -> Any:
-        """Say which scope a token needs."""
+        """Return which scope a token needs."""
         reads = self.method in SAFE_METHODS
         scope = Scope.READ if reads else getattr(self.view, "needs", Scope.OPERATE)
         return [

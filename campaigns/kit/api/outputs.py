@@ -88,7 +88,7 @@ def selected(request: Request, shape: type[Selectable]) -> frozenset[str] | None
 
 
 def picked(entry: Mapping[str, Any], only: frozenset[str] | None) -> dict[str, Any]:
-    """Give the fields that are asked for of what is computed anyway."""
+    """Return the fields that are asked for of what is computed anyway."""
     return {name: value for name, value in entry.items() if only is None or name in only}
 
 

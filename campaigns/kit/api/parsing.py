@@ -47,7 +47,7 @@ class StrictJSONParser(BaseParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Give the value. Raise ParseError with a message for people, or TooLarge."""
+        """Return the value. Raise ParseError with a message for people, or TooLarge."""
         content = stream.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
             raise TooLarge
@@ -143,11 +143,11 @@ class Readable(Protocol):
     """What a body comes from."""
 
     def read(self, size: int = -1, /) -> bytes:
-        """Give at most so many bytes; none at its end."""
+        """Return at most so many bytes; none at its end."""
 
 
 def unpacked(request: Request, stream: Readable, most: int) -> Iterator[bytes]:
-    """Give the body in pieces, unpacked. Raise TooLarge above `most` bytes, packed or not."""
+    """Yield the body in pieces, unpacked. Raise TooLarge above `most` bytes, packed or not."""
     if request.headers.get("Transfer-Encoding") and not request.headers.get("Content-Length"):
         raise LengthRequired("Say how long the body is: send Content-Length.")
     encoding = request.headers.get("Content-Encoding", "identity").strip().lower()

@@ -22,7 +22,7 @@ MOST_ERRORS = 100
 
 
 def answer(error: Exception, context: Mapping[str, Any]) -> Response | None:
-    """Give the response for an expected error; None for a bug, which Django re-raises."""
+    """Return the response for an expected error; None for a bug, which Django re-raises."""
     match error:
         case Invalid():
             return _problem(

@@ -48,7 +48,7 @@ class Standing:
         }
 
     def refusal(self, whose: str) -> TooMany:
-        """Say when to ask again."""
+        """Return when to ask again."""
         seconds = max(1, ceil(self.taken.wait_seconds))
         return TooMany(
             f"{whose} may send {self.rate.count} in {self.rate.seconds} s "

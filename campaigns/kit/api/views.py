@@ -90,11 +90,11 @@ class Api(APIView):
             setattr(self, name, lambda *_, **__: self.once(act, lambda: digest))
 
     def scope_needed(self) -> Scope | None:
-        """Say which scope a token needs for this request; None: any will do."""
+        """Return which scope a token needs for this request; None: any will do."""
         return Scope.READ if self.request.method in SAFE_METHODS else self.needs
 
     def right_needed(self, method: str) -> Right:
-        """Say which right a method takes, such as `post`."""
+        """Return which right a method takes, such as `post`."""
         if method.upper() in SAFE_METHODS:
             return self.takes.get("get", Right.SEE)
         return self.takes[method]
@@ -125,7 +125,7 @@ class Api(APIView):
         return checked(shape(data=asked, context={"query": True}))
 
     def to_store(self, body: bytes) -> bytes:
-        """Give what is kept of an answer for whoever repeats the request: without what is told once."""
+        """Return what is kept of an answer for whoever repeats the request: without what is told once."""
         return body
 
     def page(
@@ -174,7 +174,7 @@ class Api(APIView):
     def shown(
         self, rows: Any, output: type[Selectable], *, many: bool = False, **context: Any
     ) -> Any:
-        """Give rows as their output shows them, with the fields that a reader asks for."""
+        """Return rows as their output shows them, with the fields that a reader asks for."""
         reads = self.request.method in SAFE_METHODS
         only = selected(self.request, output) if reads else None
         context |= {"request": self.request, "only": only}

@@ -14,12 +14,12 @@ TICK_GAP = 0.035
 
 
 def has_clock(unit: str, largest: float) -> bool:
-    """Say whether the axis is written in min:s."""
+    """Return whether the axis is written in min:s."""
     return unit == "s" and largest > CLOCK_ABOVE_SECONDS
 
 
 def value_title(quantity: Quantity, *, with_clock: bool) -> str:
-    """Say what an axis shows, in what unit, and which way is better."""
+    """Return what an axis shows, in what unit, and which way is better."""
     unit = (
         "min:s"
         if with_clock
@@ -47,7 +47,7 @@ def nice_step(extent: float, most: int = 6) -> float:
 
 
 def clock_ticks(low: float, high: float) -> dict[str, Any]:
-    """Give a linear axis of durations ticks at whole minutes or parts of them."""
+    """Place the ticks of a linear axis of durations at whole minutes or parts of them."""
     step = next(
         (step for step in CLOCK_STEPS if (high - low) / step <= LARGEST_STEPS),
         86400 * math.ceil((high - low) / 86400 / LARGEST_STEPS),
@@ -57,7 +57,7 @@ def clock_ticks(low: float, high: float) -> dict[str, Any]:
 
 
 def log_clock_ticks(low: float, high: float) -> dict[str, Any]:
-    """Give a log axis of durations, low > 0, ticks that are easy to say."""
+    """Place the ticks of a log axis of durations (low > 0) at round values."""
     steps = [1.0, 2.0, 5.0, 10.0, 20.0, 30.0]
     steps += [60.0 * factor * 10**power for power in range(6) for factor in (1, 2, 3, 5)]
     inside = [step for step in steps if low <= step <= high]
@@ -67,7 +67,7 @@ def log_clock_ticks(low: float, high: float) -> dict[str, Any]:
 
 
 def log_ticks(low: float, high: float) -> dict[str, Any]:
-    """Give a log axis, low > 0, ticks at 1, 2 and 5 times powers of ten, or at Plotly's choice."""
+    """Place the ticks of a log axis (low > 0) at 1, 2 and 5 times powers of ten, or at Plotly's choice."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     factors = (1, 2, 5) if len(powers) <= 4 else (1,)
     values = [factor * 10.0**power for power in powers for factor in factors]

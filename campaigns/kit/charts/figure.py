@@ -36,13 +36,13 @@ class Quantity:
     lower_is_better: bool | None = None
 
     def readable(self) -> tuple["Quantity", float]:
-        """Give the quantity in the unit that is shown, and the factor for its values."""
+        """Return the quantity in the unit that is shown, and the factor for its values."""
         factor, unit = readable(1.0, self.unit)
         return replace(self, unit=unit), factor
 
     @property
     def better(self) -> str:
-        """Say which way is better, or nothing where nobody knows."""
+        """Return which way is better, or nothing where nobody knows."""
         if self.lower_is_better is None:
             return ""
         return "lower is better" if self.lower_is_better else "higher is better"
@@ -164,7 +164,7 @@ def symbol_of(index: int) -> str:
 
 
 def is_finite(value: float | None) -> bool:
-    """Say whether a value can be drawn: an axis has no room for what is beyond all measure."""
+    """Return whether a value can be drawn: an axis has no room for what is beyond all measure."""
     return value is not None and -LARGEST < value < LARGEST
 
 

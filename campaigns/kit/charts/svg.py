@@ -26,7 +26,7 @@ NONE = "none"
 
 
 def paint(color: str | None, of: str) -> str:
-    """Give the attributes of a colour; `of` is fill or stroke. What is no token is not painted."""
+    """Return the attributes of a colour; `of` is fill or stroke. What is no token is not painted."""
     found = TOKEN.match(color or "")
     if found is None:
         return f'{of}="{NONE}"'
@@ -36,7 +36,7 @@ def paint(color: str | None, of: str) -> str:
 
 
 def pen(color: str | None, width: float, dash: str = "") -> str:
-    """Give the attributes of a line."""
+    """Return the attributes of a line."""
     dashes = f' stroke-dasharray="{DASHES[dash]}"' if dash in DASHES else ""
     return f'{paint(color, "stroke")} stroke-width="{width:g}"{dashes}'
 
@@ -71,7 +71,7 @@ class Scale:
         return self.start + (shown - self.low) / (self.high - self.low) * (self.end - self.start)
 
     def holds(self, value: float) -> bool:
-        """Whether a value can be drawn, and lies on the axis."""
+        """Return whether a value can be drawn, and lies on the axis."""
         if self.is_log and value <= 0:
             return False
         shown = math.log10(value) if self.is_log else value

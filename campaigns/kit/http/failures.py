@@ -54,12 +54,12 @@ class FileFailed(Exception):
 
 
 def took_too_long(longest_seconds: float) -> FileFailed:
-    """Give the failure of a file that was not whole in time, however steadily it came."""
+    """Return the failure of a file that was not whole in time, however steadily it came."""
     return FileFailed("timeout", f"it was not whole after {longest_seconds:g} s")
 
 
 def normalised_message(message: str) -> str:
-    """Give what a library or program said; of what all engines meet, in words that are the same."""
+    """Return what a library or program said; of what all engines meet, in words that are the same."""
     return NO_LENGTH if any(words in message for words in LENGTH_MESSAGES) else message
 
 
@@ -80,12 +80,12 @@ def _is_length(written: str) -> bool:
 
 
 def headers(sender: str) -> dict[str, str]:
-    """Give what every engine sends beside Host; `sender` tells the server's owner who loads it."""
+    """Return what every engine sends beside Host; `sender` tells the server's owner who loads it."""
     return {"User-Agent": sender, "Accept": "*/*", "Accept-Encoding": "identity"}
 
 
 def classified(error: BaseException, classes: ErrorClasses) -> FileFailed:
-    """Say which class of failure an exception of a library is; the innermost cause decides."""
+    """Return which class of failure an exception of a library is; the innermost cause decides."""
     causes = list(_causes(error))
     for cause in causes:
         if isinstance(cause, FileFailed):

@@ -194,7 +194,7 @@ def checked_session(
     sender: str = ANONYMOUS,
     limit: "Limit | None" = None,
 ) -> requests.Session:
-    """Give a session of one connection, without cookies, retries, proxies or netrc.
+    """Return a session of one connection, without cookies, retries, proxies or netrc.
 
     `opened` collects the connections, for somebody who wants to break them off. `limit` says until
     when answers may come.
@@ -267,7 +267,7 @@ class Limit:
         self._ends_at = time.monotonic() + self._longest_seconds - used_seconds
 
     def left(self) -> float:
-        """Give the seconds left. Raise FileFailed where there are none."""
+        """Return the seconds left. Raise FileFailed where there are none."""
         left = self._ends_at - time.monotonic()
         if left <= 0:
             raise took_too_long(self._longest_seconds)

@@ -31,7 +31,7 @@ class Pacer:
         self._next = clock() + self.distance_seconds
 
     def left(self) -> float:
-        """Give the seconds until the next request may begin; 0 or less: now."""
+        """Return the seconds until the next request may begin; 0 or less: now."""
         return self._next - self.clock()
 
     def wait(self) -> None:

@@ -53,7 +53,7 @@ class Field:
 
 
 def shape_of(form_field: forms.Field) -> str:
-    """Say how a field of a Django form is drawn."""
+    """Return how a field of a Django form is drawn."""
     if isinstance(form_field, forms.BooleanField):
         return "checkbox"
     if isinstance(form_field, forms.ChoiceField):

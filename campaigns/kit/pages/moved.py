@@ -46,13 +46,13 @@ def posted(request: HttpRequest) -> QueryDict | None:
 
 
 def seen_in(request: HttpRequest) -> Seen:
-    """Give the revision that the form was opened on; None where it bears none."""
+    """Return the revision that the form was opened on; None where it bears none."""
     sent = request.POST.get(NAME)
     return None if sent is None else [sent]
 
 
 def opened_on(request: HttpRequest, data: Data | None, changed: Changed | None = None) -> str:
-    """Give the revision that the next saving is held against; empty for what is new.
+    """Return the revision that the next saving is held against; empty for what is new.
 
     That of what is stored now, where the form shows it; else the one that the form was opened on.
     """

@@ -25,7 +25,7 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 
 def user_of(request: HttpRequest) -> User:
-    """Give the user who is signed in. Raise PermissionDenied where nobody is."""
+    """Return the user who is signed in. Raise PermissionDenied where nobody is."""
     if isinstance(request.user, User):
         return request.user
     raise PermissionDenied

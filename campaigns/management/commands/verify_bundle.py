@@ -51,7 +51,7 @@ class Command(BaseCommand):
     def _tell(self, path: Path, report: Report, most: int) -> None:
         for name in report.campaigns:
             self.stdout.write(name)
-        for note in (*report.taken_as_read, *report.notes):
+        for note in (*report.unverified, *report.notes):
             self.stdout.write(f"- {note}")
         self.stdout.write(f"- seal: {report.seal}")
         for difference in report.differences[:most]:

@@ -28,7 +28,7 @@ class OpenApi(Api):
 
     @operation("get_openapi", TAG, answer=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> HttpResponse:
-        """Give this document as JSON."""
+        """Return this document as JSON."""
         self.read_query(NoQuery)
         return served(as_json(), "application/json")
 
@@ -38,7 +38,7 @@ class OpenApiYaml(Api):
 
     @operation("get_openapi_yaml", TAG, answer=OpenApiTypes.OBJECT, media_type=YAML)
     def get(self, request: Request) -> HttpResponse:
-        """Give this document as YAML."""
+        """Return this document as YAML."""
         self.read_query(NoQuery)
         return served(as_yaml(), YAML)
 

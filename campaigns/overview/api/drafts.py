@@ -123,7 +123,7 @@ class OneCampaign(WholeCampaignApi):
         return answer
 
     def has_changed(self, campaign: Campaign, known: Mapping[str, Any]) -> bool:
-        """Say whether what a client knows of a campaign is not so any more."""
+        """Return whether what a client knows of a campaign is not so any more."""
         campaign.refresh_from_db()
         return bool(
             campaign.state != known.get("state", campaign.state)

@@ -198,7 +198,7 @@ class CampaignDetail(CampaignOutput):
         return live.progress_of(campaign).left_seconds
 
     def get_analysis_pending(self, campaign: Campaign) -> bool:
-        """Whether the findings are still those of before what was last measured or changed."""
+        """Return whether the findings are still those of before what was last measured or changed."""
         return campaign.analysis_requested_at is not None
 
     def get_analysis_failure(self, campaign: Campaign) -> str:

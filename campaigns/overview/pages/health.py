@@ -20,7 +20,7 @@ def health(request: HttpRequest) -> JsonResponse:
 @never_cache
 @require_safe
 def ready(request: HttpRequest) -> JsonResponse:
-    """Say whether all is there that a page needs; 503 where something is missing."""
+    """Return whether all is there that a page needs; 503 where something is missing."""
     result = checks()
     is_ready = all(word == OK for word in result.values())
     status = OK if is_ready else "not ready"

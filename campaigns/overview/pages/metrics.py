@@ -41,7 +41,7 @@ REFUSED = (
 @never_cache
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Give all figures in Prometheus's text format, to those who may see them."""
+    """Return all figures in Prometheus's text format, to those who may see them."""
     if not _may_see(request):
         refusal = HttpResponse(REFUSED, status=401, content_type="text/plain; charset=utf-8")
         refusal.headers["WWW-Authenticate"] = 'Bearer realm="perfdash metrics"'

@@ -95,7 +95,7 @@ def so_far_context(campaign: Campaign, etag: str) -> dict[str, Any]:
 
 
 def ahead(outlook: Mapping[str, Any]) -> str:
-    """Say how precise a campaign is, and how much is to come."""
+    """Return how precise a campaign is, and how much is to come."""
     width, target = outlook["half_width_pct"], f"±{outlook['target_pct']:g} %"
     so_far = "not known yet" if width is None else f"±{width:.1f} %"
     which = "interval of the primary contrast" if outlook.get("primary") else "widest interval"

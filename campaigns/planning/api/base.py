@@ -31,7 +31,7 @@ class CampaignApi(Api):
         return visible(Target.objects.all(), self.user, right=Right.WRITE)
 
     def asked(self, waiting: LaunchRequest) -> Response:
-        """Say what waits for approval by a second person."""
+        """Return what waits for approval by a second person."""
         data = self.shown(waiting, LaunchRequestOutput)
         headers = {"Location": data["url"]}
         return Response(data, status=status.HTTP_202_ACCEPTED, headers=headers)

@@ -94,15 +94,15 @@ class OneTemplate(Api):
     def get(self, request: Request, pk: int) -> Response:
         """One template, also a retired one."""
         row = get_object_or_404(Template, pk=pk)
-        return self.one(row, TemplateOutput, templates.said_of)
+        return self.one(row, TemplateOutput, templates.description_of)
 
     @operation("edit_template", "templates", body=TemplateInput, answer=TemplateOutput)
     def patch(self, request: Request, pk: int) -> Response:
         """Change its name or notes; what is not sent stays."""
         template = get_object_or_404(Template, pk=pk)
-        data = templates.said_of(template) | self.read(TemplateInput)
+        data = templates.description_of(template) | self.read(TemplateInput)
         try:
-            with self.unchanged(template, templates.said_of):
+            with self.unchanged(template, templates.description_of):
                 templates.change_template(template, data, self.user)
         except templates.NoTemplate as refusal:
             raise NotPossible(str(refusal)) from None

@@ -20,7 +20,7 @@ State = LaunchRequest.State
 
 
 def takes_two(campaign: Campaign) -> bool:
-    """Whether one person alone may not load the server: by the rule of the team, or of one that marks it."""
+    """Return whether one person alone may not load the server: by the rule of the team, or of one that marks it."""
     if campaign.target is None:
         return False
     marks = [row for row in same_server(campaign.target) if row.is_production]

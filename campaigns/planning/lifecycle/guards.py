@@ -1,6 +1,6 @@
 """What has to be true before anything loads a target."""
 
-from campaigns.kinds.base.values import told_to_driver
+from campaigns.kinds.base.values import driver_levels
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit import network
 from campaigns.kit.errors import NotConfirmed, NotPossible
@@ -27,7 +27,7 @@ def require_executable(campaign: Campaign) -> None:
         raise NotPossible(str(error)) from None
     allowed = allowed_on(campaign.target)
     for levels in campaign.cells.order_by("position").values_list("levels_by_factor", flat=True):
-        if excess := excess_at(allowed, driver, campaign.parameters, told_to_driver(levels)):
+        if excess := excess_at(allowed, driver, campaign.parameters, driver_levels(levels)):
             raise NotPossible(excess)
 
 

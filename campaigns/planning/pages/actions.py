@@ -16,7 +16,7 @@ from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
 from campaigns.planning import drafts, lifecycle
-from campaigns.planning.pages.launches import ANYWAY, kept_back, told_if_asked
+from campaigns.planning.pages.launches import ANYWAY, held_back, waits_for_approval
 
 LONGEST_REASON = 2000
 REFUSALS = (NotPossible, drafts.NotADraft)
@@ -29,7 +29,7 @@ def launch(request: HttpRequest, pk: int) -> HttpResponse:
     user = user_of(request)
     campaign = get_object_or_404(Campaign.objects.select_related("target"), pk=pk)
     requested = lifecycle.production_server(campaign) is not None and not typed_name(request)
-    if request.method == "POST" and not requested and kept_back(request, campaign):
+    if request.method == "POST" and not requested and held_back(request, campaign):
         return redirect(f"{reverse('campaign', args=[pk])}?{ANYWAY}=on")
     step = _step(
         pk,
@@ -170,7 +170,7 @@ def _load(
     except NotConfirmed:
         return ask_for_name(request, campaign, step)
     if asks:
-        told_if_asked(request, campaign)
+        waits_for_approval(request, campaign)
     return answer
 
 

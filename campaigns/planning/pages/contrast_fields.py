@@ -93,7 +93,7 @@ def as_entered(contrast: Mapping[str, Any] | None) -> dict[str, str]:
 
 
 def read_entered(values: Mapping[str, str]) -> tuple[dict[str, Any], str]:
-    """Give the contrast as `check` takes it, and what is wrong with the choice.
+    """Return the contrast as `check` takes it, and what is wrong with the choice.
 
     Nothing chosen is no contrast: an empty dictionary.
     """

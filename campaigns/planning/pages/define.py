@@ -25,7 +25,7 @@ from campaigns.planning.checking import Definition, check
 from campaigns.planning.pages import forms
 from campaigns.planning.pages.form_page import form_page, labels_of, problems
 from campaigns.planning.pages.forms import Entered, Errors
-from campaigns.planning.pages.launches import ANYWAY, failed_try_out, kept_back, told_if_asked
+from campaigns.planning.pages.launches import ANYWAY, failed_try_out, held_back, waits_for_approval
 from campaigns.planning.pages.limits import limits_entered
 from campaigns.planning.pages.plans import PlanView, plan_view
 from campaigns.planning.preview import preview
@@ -148,7 +148,7 @@ def _calibrate(request: HttpRequest, campaign: Campaign | None, entered: Entered
 def _go_on(request: HttpRequest, stored: Campaign, act: str) -> HttpResponse:
     """Launch or try a stored draft; where that is refused, it stays a draft."""
     user = user_of(request)
-    if act == "launch" and kept_back(request, stored):
+    if act == "launch" and held_back(request, stored):
         return redirect(f"{reverse('campaign', args=[stored.pk])}?{ANYWAY}=on")
     try:
         if act == "launch":
@@ -164,7 +164,7 @@ def _go_on(request: HttpRequest, stored: Campaign, act: str) -> HttpResponse:
     if act == "save":
         messages.success(request, f"“{stored.name}” is saved as a draft.")
     else:
-        told_if_asked(request, stored)
+        waits_for_approval(request, stored)
         work_waits.send(sender=None)
     return redirect("campaign", stored.pk)
 

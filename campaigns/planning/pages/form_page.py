@@ -183,7 +183,7 @@ def problems(errors: Errors, entered: Entered) -> list[Problem]:
 
 
 def labels_of(paths: Iterable[str], entered: Entered) -> dict[str, str]:
-    """Give the label of each path, in the order of the form."""
+    """Return the label of each path, in the order of the form."""
     order = [*LABELS, *FIELDS]
     result = {
         path: _place(path, entered)[0] or path.replace("_", " ").capitalize() for path in paths

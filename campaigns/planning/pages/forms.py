@@ -153,7 +153,7 @@ def with_kind(entered: Entered, target: Target | None = None) -> Entered:
 
 
 def offers_of(entered: Entered) -> dict[str, list[str]]:
-    """Give values of parameters that the chosen target is known to serve, the one to begin with first.
+    """Return values of parameters that the chosen target is known to serve, the one to begin with first.
 
     Those that its driver knows; else those of the last campaigns on it that went through.
     """
@@ -224,7 +224,7 @@ def from_data(data: Mapping[str, Any], teams: frozenset[int]) -> Entered:
 
 
 def as_shown(entered: Entered) -> dict[str, str]:
-    """Give what stands in the form as texts by the path of an error: to compare one with another."""
+    """Return what stands in the form as texts by the path of an error: to compare one with another."""
     hard = ", ".join(sorted(entered.hard & entered.varied)) if entered.hard else ""
     parameters = {
         f"parameters.{name}": f"varies: {', '.join(entered.levels.get(name, ()))}"
@@ -244,7 +244,7 @@ def as_shown(entered: Entered) -> dict[str, str]:
 
 
 def stored_in(path: str) -> frozenset[str]:
-    """Give the names under which a definition holds what stands at a path of `as_shown`."""
+    """Return the names under which a definition holds what stands at a path of `as_shown`."""
     if path in contrasts.NAMES:
         return frozenset({contrasts.PATH})
     if path.startswith("parameters."):
@@ -253,7 +253,7 @@ def stored_in(path: str) -> frozenset[str]:
 
 
 def refusals(entered: Entered, refused: Iterable[tuple[str, Any, str]]) -> dict[str, list[str]]:
-    """Give what a target refused of the levels that stand in the form, by the path of an error."""
+    """Return what a target refused of the levels that stand in the form, by the path of an error."""
     data: dict[str, list[str]] = {}
     for name, level, sentence in refused:
         text = as_text(level)
@@ -275,7 +275,7 @@ def _typed(name: str, value: Any) -> str:
 
 
 def to_data(entered: Entered) -> tuple[dict[str, Any], dict[str, list[str]]]:
-    """Give what `check` takes, and the errors that only the text of the form can have."""
+    """Return what `check` takes, and the errors that only the text of the form can have."""
     variables = entered.variables
     known = variables.fields
     excluded, errors = combinations(entered.excluded, known)

@@ -62,7 +62,7 @@ def failed_try_out(campaign: Campaign) -> str:
     return f"The last try-out is {run.get_state_display()}: {reason}. Runs of a launch would probably end the same way."
 
 
-def kept_back(request: HttpRequest, campaign: Campaign) -> bool:
+def held_back(request: HttpRequest, campaign: Campaign) -> bool:
     """Look for what the runs begin with; where it is missing, say so, unless it was said before."""
     if request.POST.get(ANYWAY) or campaign.state != Campaign.State.DRAFT:
         return False
@@ -72,7 +72,7 @@ def kept_back(request: HttpRequest, campaign: Campaign) -> bool:
     return bool(result)
 
 
-def told_if_asked(request: HttpRequest, campaign: Campaign) -> bool:
+def waits_for_approval(request: HttpRequest, campaign: Campaign) -> bool:
     """Say that a step waits for approval by a second person; False where none waits."""
     waiting = lifecycle.waiting_of(campaign)
     if waiting is None:

@@ -180,5 +180,5 @@ def _row(
 
 
 def _is_bad(level: str, messages: Sequence[str]) -> bool:
-    """Whether an error begins with a level, as those of `planning.levels` do."""
+    """Return whether an error begins with a level, as those of `planning.levels` do."""
     return any(message.startswith(f"“{level[:60]}”") for message in messages)

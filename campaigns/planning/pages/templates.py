@@ -67,12 +67,12 @@ def template_new(request: HttpRequest, pk: int) -> HttpResponse:
 def template_edit(request: HttpRequest, pk: int) -> HttpResponse:
     """Change name and notes."""
     template = get_object_or_404(Template, pk=pk, retired_at=None)
-    stored = templates.said_of(template)
+    stored = templates.description_of(template)
     form = templates.TemplateForm(posted(request), initial=stored)
     changed, status = None, 200
     if request.method == "POST":
         try:
-            with held(template, templates.said_of, seen_in(request)):
+            with held(template, templates.description_of, seen_in(request)):
                 templates.change_template(template, form.data, user_of(request))
             return redirect("template-list")
         except Invalid as invalid:

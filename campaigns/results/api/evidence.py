@@ -285,7 +285,7 @@ class Evidence(CampaignApi):
     """Columns that a list does not show."""
 
     def rows(self, request: Request, pk: int) -> Response:
-        """Give them in the order in which they were stored."""
+        """Return them in the order in which they were stored."""
         results: QuerySet[Any] = self.model._default_manager.filter(
             attempt__run__campaign=self.campaign(pk)
         )

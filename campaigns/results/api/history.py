@@ -55,7 +55,7 @@ class WrittenRenderer(JSONRenderer):
     """Puts together what is `Written`; anything else, such as a problem, is JSON as everywhere."""
 
     def render(self, data: Any, *context: Any, **named: Any) -> bytes:
-        """Give it as JSON."""
+        """Return it as JSON."""
         if not isinstance(data, Written):
             return super().render(data, *context, **named)
         pairs = [f'"{name}":{text}' for name, text in data.items()]

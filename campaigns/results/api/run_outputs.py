@@ -127,7 +127,7 @@ class RunOutput(Selectable, serializers.ModelSerializer[Run]):
     @extend_schema_field(ProofCounts)
     def get_proofs(self, run: Run) -> dict[str, int]:
         """How many hold, of how many, in the attempt that stands for the run."""
-        attempt = standing_attempt(run)
+        attempt = accepted_attempt(run)
         if attempt is None:
             return {"total": 0, "ok": 0}
         return {"total": attempt.proofs_all, "ok": attempt.proofs_ok}  # type: ignore[attr-defined]
@@ -143,7 +143,7 @@ class RunOutput(Selectable, serializers.ModelSerializer[Run]):
 
     def get_stand_in(self, run: Run) -> str:
         """What stood in for the target; empty where that was a real one."""
-        attempt = standing_attempt(run)
+        attempt = accepted_attempt(run)
         return attempt.stand_in if attempt else ""
 
     def get_url(self, run: Run) -> str:
@@ -280,7 +280,7 @@ def measurements_of(measurements: Iterable[Measurement]) -> dict[str, Any]:
     }
 
 
-def standing_attempt(run: Run) -> Attempt | None:
+def accepted_attempt(run: Run) -> Attempt | None:
     """The attempt that stands for a run: the accepted one, else the last failed one."""
     attempts = [each for each in run.attempts.all() if each.state in Attempt.WITH_VALUES]
     accepted = Attempt.State.ACCEPTED

@@ -181,7 +181,7 @@ class AppendedOutput(serializers.Serializer[Any]):
 
 
 def received_data(received: Received, request: Any, *, dry: bool) -> dict[str, Any]:
-    """Give what was received as ReceivedOutput shows it."""
+    """Return what was received as ReceivedOutput shows it."""
     campaign = received.campaign
     result = SubmissionOutput(received.submission, context={"request": request}).data
     return {

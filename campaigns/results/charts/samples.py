@@ -96,7 +96,7 @@ def draw(chart: SamplesChart) -> Figure:
 
 
 def title(chart: SamplesChart) -> str:
-    """Say what is plotted."""
+    """Return what is plotted."""
     return sentence(f"{chart.quantity.label} of all {chart.unit_of_work}")
 
 

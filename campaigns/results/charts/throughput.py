@@ -65,7 +65,7 @@ def draw(chart: ThroughputChart) -> Figure:
 
 
 def title(chart: ThroughputChart) -> str:
-    """Say what is plotted."""
+    """Return what is plotted."""
     return sentence(f"{chart.quantity.label} over the run")
 
 

@@ -26,7 +26,7 @@ for an answer on a machine that is busy with something else, too."""
 
 
 def published_campaign(author: User | None) -> tuple[Campaign, bool]:
-    """Give the campaign of the 18 published sync runs, and whether it was imported just now."""
+    """Return the campaign of the 18 published sync runs, and whether it was imported just now."""
     row = Campaign.objects.filter(kind="external", source=PUBLISHED_SOURCE).first()
     if row is not None:
         return row, False

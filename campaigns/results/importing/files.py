@@ -79,7 +79,7 @@ def stored_already(digest: str, team: Team | None) -> Received | None:
 
 
 def submitted_of(read: Read, about: About, digest: str = "") -> Submitted:
-    """Give what was read as it is stored; what a person said of it comes first."""
+    """Return what was read as it is stored; what a person said of it comes first."""
     directed = [metric.name for metric in read.metrics if metric.lower_is_better is not None]
     primary = read.primary_metric if read.primary_metric in directed else "".join(directed[:1])
     suggested = {

@@ -15,7 +15,7 @@ from campaigns.results.importing.submitted import SubmittedRun
 def new_among(
     campaign: Campaign, runs: Sequence[SubmittedRun]
 ) -> tuple[list[tuple[int, SubmittedRun]], int]:
-    """Give the runs that are not stored, with their numbers, and how many are. Raise Differs."""
+    """Return the runs that are not stored, with their numbers, and how many are. Raise Differs."""
     named = [run.external_id for run in runs if run.external_id]
     if not named:
         return list(enumerate(runs)), 0

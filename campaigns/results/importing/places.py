@@ -49,7 +49,7 @@ class Places:
             self._know(campaign.cells.filter(levels_by_factor__in=wanted))
 
     def place(self, number: int, run: SubmittedRun, errors: Errors) -> tuple[Cell, Block, int]:
-        """Give cell, block and position; note at `runs.<number>` what is wrong with its place."""
+        """Return cell, block and position; note at `runs.<number>` what is wrong with its place."""
         cell = self._cell(number, run, errors)
         cell.received += 1
         block = self._block(number, run, cell, errors)

@@ -201,7 +201,7 @@ def _submitted_before(campaign: Campaign, submitted: Submitted) -> Received:
 
 
 def _declare(campaign: Campaign, submitted: Submitted) -> dict[str, DeclaredMetric]:
-    """Give the metrics that are sent by name, with those that are new to it. Raise Differs."""
+    """Return the metrics that are sent by name, with those that are new to it. Raise Differs."""
     stored = campaign.metrics.all()
     if not submitted.metrics:
         stored = stored.filter(name__in={name for run in submitted.runs for name in run.values})

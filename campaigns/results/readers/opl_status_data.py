@@ -73,7 +73,7 @@ class OplStatusData:
 
 
 def _leaves(node: Node, above: str = "", depth: int = 0) -> Iterator[tuple[str, Node]]:
-    """Give what is no object, with its path."""
+    """Yield what is no object, with its path."""
     if depth > MOST_DEPTH:
         refuse(node.path, f"Objects are nested deeper than {MOST_DEPTH}.")
     for key, value in node.items():

@@ -105,11 +105,11 @@ class InboxOutput(Selectable):
     since = serializers.DateTimeField()
 
 
-class TalkApi(Api):
+class CommentsApi(Api):
     """What the views share."""
 
     def written(self, said: talk.Said, code: int = status.HTTP_200_OK) -> Response:
-        """Give the thread as it is now, and what its author should know."""
+        """Return the thread as it is now, and what its author should know."""
         thread = threads().get(pk=said.comment.thread_id)
         self.revision = revision_of(talk.revised(said.comment))
         warning = sentence_of(said.left)
@@ -118,7 +118,7 @@ class TalkApi(Api):
         return Response(data, status=code, headers=headers)
 
 
-class CampaignThreads(TalkApi):
+class CampaignThreads(CommentsApi):
     """GET: threads of a campaign. POST: a new one."""
 
     of: ClassVar[type[Model] | None] = Campaign
@@ -138,7 +138,7 @@ class CampaignThreads(TalkApi):
         return self.written(talk.begin(place, sent["text"], self.user), status.HTTP_201_CREATED)
 
 
-class ConclusionThreads(TalkApi):
+class ConclusionThreads(CommentsApi):
     """GET: threads of a conclusion. POST: a new one."""
 
     of: ClassVar[type[Model] | None] = Conclusion
@@ -157,7 +157,7 @@ class ConclusionThreads(TalkApi):
         return self.written(comment, status.HTTP_201_CREATED)
 
 
-class OneThread(TalkApi):
+class OneThread(CommentsApi):
     """GET: one thread."""
 
     of: ClassVar[type[Model] | None] = Thread
@@ -169,7 +169,7 @@ class OneThread(TalkApi):
         return Response(self.shown(get_object_or_404(threads(), pk=pk), ThreadOutput))
 
 
-class Answer(TalkApi):
+class Answer(CommentsApi):
     """POST: an answer in a thread."""
 
     of: ClassVar[type[Model] | None] = Thread
@@ -183,7 +183,7 @@ class Answer(TalkApi):
         return self.written(comment, status.HTTP_201_CREATED)
 
 
-class Resolve(TalkApi):
+class Resolve(CommentsApi):
     """POST: settle a thread."""
 
     of: ClassVar[type[Model] | None] = Thread
@@ -196,7 +196,7 @@ class Resolve(TalkApi):
         return Response(self.shown(threads().get(pk=pk), ThreadOutput))
 
 
-class Reopen(TalkApi):
+class Reopen(CommentsApi):
     """POST: open a thread again."""
 
     of: ClassVar[type[Model] | None] = Thread
@@ -209,7 +209,7 @@ class Reopen(TalkApi):
         return Response(self.shown(threads().get(pk=pk), ThreadOutput))
 
 
-class OneComment(TalkApi):
+class OneComment(CommentsApi):
     """PATCH, DELETE: one's own comment."""
 
     of: ClassVar[type[Model] | None] = Comment

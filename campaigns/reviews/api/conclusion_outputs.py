@@ -14,7 +14,7 @@ from campaigns.models import Conclusion, Decision, Evidence
 from campaigns.reviews.checklist import checklist, without_word
 from campaigns.reviews.deciding import approvals
 from campaigns.reviews.freezing import data_hash_of
-from campaigns.reviews.queries import asked_of
+from campaigns.reviews.queries import review_requests
 from campaigns.reviews.rows import possible_reviewers
 
 
@@ -55,7 +55,7 @@ class DecisionPart(outputs.Part):
     at = serializers.DateTimeField()
 
 
-class AskedPart(outputs.Part):
+class ReviewRequestPart(outputs.Part):
     """Somebody who is asked to decide."""
 
     reviewer = serializers.CharField()
@@ -166,7 +166,7 @@ class ConclusionDetail(ConclusionOutput):
             for check in checks
         ]
 
-    @extend_schema_field(AskedPart(many=True))
+    @extend_schema_field(ReviewRequestPart(many=True))
     def get_asked(self, row: Conclusion) -> list[dict[str, Any]]:
         """Who is asked, and since when."""
         return [
@@ -176,7 +176,7 @@ class ConclusionDetail(ConclusionOutput):
                 "asked_at": each.asked_at,
                 "decided": each.decision is not None,
             }
-            for each in asked_of(row)
+            for each in review_requests(row)
             if each.asked_at is not None
         ]
 

@@ -46,8 +46,8 @@ class Evidence:
                 yield from self._values(folder, attempt, again)
                 yield from self._histograms(folder, attempt, again)
 
-    def taken_as_read(self) -> list[str]:
-        """Say what nothing else in the bundle tells once more."""
+    def unverified(self) -> list[str]:
+        """Return what nothing else in the bundle tells once more."""
         measured = Measurement.objects.filter(attempt__run__campaign=self.campaign)
         metrics = sorted(set(measured.values_list("metric", flat=True)) - self.recomputed.keys())
         attempts = Attempt.objects.filter(run__campaign=self.campaign)

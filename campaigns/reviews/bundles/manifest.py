@@ -63,7 +63,7 @@ def arithmetic() -> dict[str, str]:
 
 
 def as_json(manifest: Manifest) -> dict[str, Any]:
-    """Give it as it is written."""
+    """Return it as it is written."""
     return {"format": FORMAT, **asdict(manifest)}
 
 

@@ -16,7 +16,7 @@ from campaigns.reviews.bundles.tables import Table
 
 
 def as_objects(table: Table, campaign: Campaign) -> Iterator[dict[str, Any]]:
-    """Give each row by column, as JSON holds it, in the order of their keys."""
+    """Yield each row by column, as JSON holds it, in the order of their keys."""
     fields = table.fields
     names = [field.attname for field in fields]
     rows = table.rows(campaign).order_by("pk").values_list(*names)

@@ -54,7 +54,7 @@ class Redactor:
         self._text = lru_cache(maxsize=CACHED)(self._cleaned)
 
     def clean(self, value: Any, *, of_keys: bool = False) -> Any:
-        """Give JSON without secrets. of_keys: every text in it is a list of activation keys."""
+        """Return JSON without secrets. of_keys: every text in it is a list of activation keys."""
         if isinstance(value, str):
             cleaned = self._named(value) if of_keys else self._text(value)
             if cleaned != value:

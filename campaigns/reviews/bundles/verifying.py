@@ -34,7 +34,7 @@ APPS = ("contenttypes", "auth", "campaigns")
 class Report:
     """What came out. differences: each with its place, what the bundle says and what the data give.
 
-    taken_as_read: what nothing in the bundle says twice. notes: what to know of how it was compared.
+    unverified: what nothing in the bundle says twice. notes: what to know of how it was compared.
     damaged: why the rest could not be looked at; empty where everything was.
     """
 
@@ -42,13 +42,13 @@ class Report:
     campaigns: list[str] = field(default_factory=list)
     differences: list[Difference] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    taken_as_read: list[str] = field(default_factory=list)
+    unverified: list[str] = field(default_factory=list)
     numbers: int = 0
     damaged: str = ""
 
     @property
     def holds(self) -> bool:
-        """Whether everything is as the bundle says."""
+        """Return whether everything is as the bundle says."""
         return not self.differences and not self.damaged
 
 
@@ -119,7 +119,7 @@ def _campaign(archive: Archive, manifest: Manifest, part: Told, report: Report) 
         campaign = load(archive, part.folder)
         evidence = Evidence(campaign)
         report.differences += evidence.differences(part.folder)
-        report.taken_as_read += evidence.taken_as_read()
+        report.unverified += evidence.unverified()
         results, document = compute(campaign)
         hashed = data_hash(**document)
         definition = archive.document(part.folder + DEFINITION)
@@ -143,7 +143,7 @@ def _more(archive: Archive, manifest: Manifest, hashes: Mapping[str, str], repor
     if FILE in names:
         value = archive.document(FILE)
         report.differences += hashes_that_differ(value, hashes)
-    report.taken_as_read += taken_as_read(value, names)
+    report.unverified += unverified(value, names)
 
 
 def _findings(archive: Archive, part: Told) -> dict[str, Any]:
@@ -274,8 +274,8 @@ def hashes_that_differ(told: Any, hashes: Mapping[str, str]) -> Iterator[Differe
             yield Difference(FILE, place, decision.get("data_hash"), together)
 
 
-def taken_as_read(told: Any, names: Sequence[str]) -> Iterator[str]:
-    """Say what of the files beside the campaigns nothing tells once more. names: of those files."""
+def unverified(told: Any, names: Sequence[str]) -> Iterator[str]:
+    """Yield what of the files beside the campaigns nothing tells once more. names: of those files."""
     if others := [name for name in names if name != FILE]:
         yield f"taken as read: {', '.join(others)}"
     if FILE not in names:

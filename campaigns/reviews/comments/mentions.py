@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 
 from campaigns.kit.markup import names_in
 from campaigns.models import Conclusion, Team
-from campaigns.reviews.threads import who_may_be_told
+from campaigns.reviews.threads import may_be_mentioned
 
 MOST = 50
 """Names of a comment that are looked at."""
@@ -24,7 +24,7 @@ def mentioned(text: str, team: Team, conclusion: Conclusion | None = None) -> Fo
     """Find the members of a team, who may see what is its own, whom a text mentions."""
     requested = names_in(text)[:MOST]
     wanted = {name for names in requested for name in names}
-    members = who_may_be_told(team, conclusion).filter(username__in=wanted)
+    members = may_be_mentioned(team, conclusion).filter(username__in=wanted)
     known = {user.username: user for user in members}
     people, left = {}, []
     for names in requested:

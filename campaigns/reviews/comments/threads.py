@@ -61,7 +61,7 @@ def reply(thread: Thread, text: str, user: User) -> Said:
 
 
 def revised(comment: Comment) -> dict[str, Any]:
-    """Give what the revision of a comment is made of."""
+    """Return what the revision of a comment is made of."""
     return {"text": comment.text}
 
 
@@ -176,7 +176,7 @@ def _record(action: Action, thread: Thread, user: User) -> None:
 
 
 def checked(text: str) -> str:
-    """Give the text as it is stored. Raise Invalid, of the field `text`."""
+    """Return the text as it is stored. Raise Invalid, of the field `text`."""
     try:
         return str(Text(max_length=LONGEST).clean(text.replace("\r\n", "\n").replace("\r", "\n")))
     except ValidationError as error:

@@ -71,7 +71,7 @@ def report_of(conclusion: Conclusion, *, public: bool = False) -> Report:
 
 
 def stands(conclusion: Conclusion) -> bool:
-    """Whether it is accepted, and nothing that it rests on has moved since; re-opening takes a moment."""
+    """Return whether it is accepted, and nothing that it rests on has moved since; re-opening takes a moment."""
     if conclusion.state != State.ACCEPTED:
         return False
     return not {row.campaign_id for row in conclusion.evidence.all()} & set(overdue())
@@ -104,7 +104,7 @@ def report_of_campaign(campaign: Campaign) -> Report:
 
 
 def advice_of(campaign: Campaign, contrast: object, *, own: bool = True) -> Iterator[Advice]:
-    """Say which setting the findings favour, with what sets it; nothing before all runs are made.
+    """Yield which setting the findings favour, with what sets it; nothing before all runs are made.
 
     own: also by commands that the target's settings have.
     """

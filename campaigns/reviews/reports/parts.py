@@ -156,7 +156,7 @@ def _how(campaign: Campaign, outline: Outline) -> Iterator[tuple[str, str]]:
     )
     yield "Failure limit", f"above {100 * campaign.failed_limit:g} % of the work of a cell"
     if campaign.stop_rule:
-        yield "Stop rule", campaign.stop_rule_in_words
+        yield "Stop rule", campaign.stop_rule_text
     if outline.executable:
         yield "Limits", limits_of(campaign)
     if campaign.source:
@@ -199,7 +199,7 @@ def _amended(campaign: Campaign, *, public: bool) -> Iterator[str]:
 
 
 def _sensitivity(campaign: Campaign) -> tuple[str, ...]:
-    """Whether a verdict hangs on one run or block, as the analysis found it."""
+    """Return whether a verdict hangs on one run or block, as the analysis found it."""
     finding = Finding.objects.filter(campaign=campaign, name="sensitivity").first()
     return (str(finding.result["sentence"]),) if finding else ()
 

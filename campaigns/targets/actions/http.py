@@ -80,7 +80,7 @@ def filled(body: Any, value: Any) -> Any:
 
 
 def found_in(answer: Answer, at: str) -> Any:
-    """Give what stands at a place of an answer of JSON. Raise ActionFailed where it does not."""
+    """Return what stands at a place of an answer of JSON. Raise ActionFailed where it does not."""
     try:
         whole = answer.json()
     except ClientError as error:

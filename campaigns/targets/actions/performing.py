@@ -48,7 +48,7 @@ def perform(
 
 
 def read_value(action: Action, server: Server, check: Callable[[], None]) -> Any:
-    """Give what an action reads back: a text, a number, yes or no. Raise ActionFailed."""
+    """Return what an action reads back: a text, a number, yes or no. Raise ActionFailed."""
     if action.way == HTTP:
         return http.found_in(http.ask(action, server.door, check, action.seconds), action.at)
     ran = _run(action, server, check, action.seconds)
@@ -123,6 +123,6 @@ def _as_text(value: Any) -> str:
 
 
 def shortened(text: str) -> str:
-    """Give the end of a text, where the words on what went wrong stand."""
+    """Return the end of a text, where the words on what went wrong stand."""
     text = text.strip()
     return text if len(text) <= MOST_SAID else f"…{text[-MOST_SAID:]}"

@@ -66,7 +66,7 @@ class Kept:
 
     @property
     def cut(self) -> bool:
-        """Whether something is missing in the middle."""
+        """Return whether something is missing in the middle."""
         return self.total > len(self.begin) + len(self.end)
 
     @property
@@ -77,7 +77,7 @@ class Kept:
 
 
 def fingerprint_of(host_key: str) -> str:
-    """Give SHA256:... of a line of OpenSSH; empty where it is none."""
+    """Return SHA256:... of a line of OpenSSH; empty where it is none."""
     try:
         return str(asyncssh.import_public_key(host_key).get_fingerprint())
     except (asyncssh.KeyImportError, ValueError):
@@ -85,7 +85,7 @@ def fingerprint_of(host_key: str) -> str:
 
 
 def wrong_key(text: str) -> str:
-    """Say what is wrong with a private key; empty where it can be used."""
+    """Return what is wrong with a private key; empty where it can be used."""
     try:
         asyncssh.import_private_key(text)
     except asyncssh.KeyEncryptionError:

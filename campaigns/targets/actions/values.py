@@ -57,7 +57,7 @@ class Action:
     words: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Give what `parse` takes, without what says nothing."""
+        """Return what `parse` takes, without what says nothing."""
         shown: dict[str, Any] = {"way": self.way}
         if self.way == HTTP:
             shown |= {"method": self.method, "url": self.url}
@@ -190,13 +190,13 @@ def _command(data: Mapping[str, Any], role: Role, action: Action, errors: dict[s
 
 
 def is_place(argument: str) -> bool:
-    """Whether an argument is the value, or an option that ends with it."""
+    """Return whether an argument is the value, or an option that ends with it."""
     option, equals, rest = argument.partition("=")
     return argument == PLACE or (bool(equals) and rest == PLACE and option.startswith("-"))
 
 
 def is_program(arguments: Sequence[str]) -> bool:
-    """Whether a shell among the arguments gets the value as what it shall run."""
+    """Return whether a shell among the arguments gets the value as what it shall run."""
     if PLACE not in arguments:
         return False
     before = arguments[: arguments.index(PLACE)]
@@ -281,7 +281,7 @@ def _scalar(data: Mapping[str, Any], errors: dict[str, str]) -> Any:
 
 
 def flaw_of(body: Any, depth: int = 0) -> str:
-    """Say why a body can be neither stored nor sent; empty where it can."""
+    """Return why a body can be neither stored nor sent; empty where it can."""
     if depth > DEEPEST:
         return f"It is nested deeper than {DEEPEST} levels."
     if isinstance(body, float):

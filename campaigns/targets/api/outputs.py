@@ -5,7 +5,7 @@ from rest_framework import serializers
 
 from campaigns.kit.api.outputs import ModelOutput, Part, all_of
 from campaigns.models import Target
-from campaigns.targets.allowed import names_beside
+from campaigns.targets.allowed import other_names
 from campaigns.targets.forms import TYPED
 
 
@@ -60,7 +60,7 @@ class TargetOutput(ModelOutput[Target]):
     @cached_property
     def _beside(self) -> dict[int, tuple[str, ...]]:
         """For all targets of a list at once."""
-        return names_beside(all_of(self))
+        return other_names(all_of(self))
 
 
 class TargetAnswer(TargetOutput):

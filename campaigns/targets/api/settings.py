@@ -172,7 +172,7 @@ class Ssh(Api):
 
     @operation("replace_ssh", TAG, body=SshInput, answer=SshOutput)
     def put(self, request: Request, pk: int) -> Response:
-        """Say how commands reach the target, as an admin; then read settings back to see its host key.
+        """Set how commands reach the target, as an admin; then read settings back to see its host key.
 
         A key or a password that is not sent stays, unless machine or user are others.
         """

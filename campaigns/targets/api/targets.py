@@ -60,7 +60,7 @@ class Targets(Api):
         target = saving.save_target(data, team=team)
         request_probe(target)
         output = dict(TargetOutput(target, context={"request": request}).data)
-        output["warnings"] = saving.to_be_told(target, data)
+        output["warnings"] = saving.remarks_on(target, data)
         return Response(output, status=status.HTTP_201_CREATED, headers={"Location": output["url"]})
 
 
@@ -88,7 +88,7 @@ class OneTarget(Api):
         self.revision = revision_of(saving.revised(saved))
         why_not = request_probe(saved)
         output = dict(TargetOutput(saved, context={"request": request}).data)
-        value = saving.to_be_told(saved, changes)
+        value = saving.remarks_on(saved, changes)
         return Response(output | {"warnings": [*value, why_not] if why_not else value})
 
     @operation("delete_target", "targets")

@@ -29,7 +29,7 @@ def settings_context(target: Target, user: User | None) -> dict[str, Any]:
 
 
 def in_words(action: Mapping[str, Any]) -> str:
-    """Say how an action is done, in a few words."""
+    """Return how an action is done, in a few words."""
     match action.get("way"):
         case "http":
             return f"by {action.get('method', 'GET')} {action.get('url', '')}"

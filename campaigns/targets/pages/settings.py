@@ -103,7 +103,7 @@ def step_delete(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @takes(Right.OPERATE, Target)
 def ssh(request: HttpRequest, pk: int) -> HttpResponse:
-    """Say how commands reach the target."""
+    """Return how commands reach the target."""
     target = _target(pk)
     row = SshLogin.objects.filter(target=target).first()
     return _edit(

@@ -167,7 +167,7 @@ def _saved(request: HttpRequest, form: TargetForm, target: Target) -> HttpRespon
     messages.success(
         request, f"{is_saved}. {why_not}" if why_not else f"{is_saved}, and is being probed."
     )
-    for sentence in saving.to_be_told(target, form.cleaned_data):
+    for sentence in saving.remarks_on(target, form.cleaned_data):
         messages.warning(request, sentence)
     return redirect("target", target.pk)
 

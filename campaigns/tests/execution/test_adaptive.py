@@ -67,7 +67,7 @@ def test_quiet_runs_end_with_the_first_eight_blocks(launched, noisy):
     campaign = go_on(adaptive(launched))
 
     assert (campaign.state, campaign.repetitions) == ("finished", 8)
-    assert campaign.stop_rule_in_words == "Until precise enough: ±3 %, at most 30 blocks"
+    assert campaign.stop_rule_text == "Until precise enough: ±3 %, at most 30 blocks"
     assert campaign.runs.count() == 16
     assert any(
         text.startswith("precise enough: the widest interval is ±0.") for text in told(campaign)
@@ -269,5 +269,5 @@ def test_a_stop_by_precision_that_cannot_be_kept_is_refused(stand_in, target, ch
 def test_a_fixed_number_of_blocks_keeps_the_hash_that_it_had(launched):
     campaign = launched()
 
-    assert campaign.stop_rule_in_words == "Fixed number of blocks"
+    assert campaign.stop_rule_text == "Fixed number of blocks"
     assert "stop_most" not in drafts.as_data(campaign)

@@ -213,13 +213,13 @@ def test_who_computes_for_long_gives_signs_of_life(submitted):
         assert mine is not None
         Campaign.objects.update(analysis_sent_at=Now() - timedelta(seconds=50))
 
-        claiming.say_alive(mine)
+        claiming.report_alive(mine)
         assert alive.exists()
 
         Campaign.objects.update(
             analysis_began_at=Now(), analysis_sent_at=Now() - timedelta(seconds=50)
         )
-        claiming.say_alive(mine)
+        claiming.report_alive(mine)
         assert not alive.exists(), "another worker has it"
 
 

@@ -73,7 +73,7 @@ def test_targets_are_looked_at_several_at_a_time(add, target, stand_in, lookout)
     together = threading.Barrier(probing.MOST_AT_ONCE, timeout=10)
     stand_in.probe = lambda target, rules: [together.wait()][:0]
 
-    execution.probe_all_beside()
+    execution.probe_all_in_threads()
 
     assert lookout.wait(10)
     assert not Target.objects.filter(probed_at=None).exists()
@@ -128,7 +128,7 @@ def test_targets_that_are_one_server_take_turns(add, target, server, lookout):
     server.answer.set()
 
     for _ in range(3):
-        execution.probe_all_beside()
+        execution.probe_all_in_threads()
         assert lookout.wait(10)
         Target.objects.exclude(probed_at=None).update(probed_at=F("probed_at") - MINUTE)
 

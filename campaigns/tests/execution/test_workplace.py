@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from campaigns.execution.workplace import NoWorkplace, remove_leftovers, workplace
+from campaigns.execution.workplace import NoWorkplace, remove_stale_files, workplace
 
 HOLD = """
 import sys, time
@@ -47,7 +47,7 @@ def test_installations_with_attempts_of_one_number_do_not_touch_one_another(tmp_
     with workplace(tmp_path, 7) as directory:
         directory.mkdir()
         (directory / "file").write_text("mine")
-        remove_leftovers(tmp_path)
+        remove_stale_files(tmp_path)
 
         assert str(directory) != other.directory
         assert (directory / "file").read_text() == "mine"
@@ -73,7 +73,7 @@ def test_a_removal_that_was_cut_off_is_gone_on_with(tmp_path):
     (tmp_path / "attempt-2-abc").mkdir()
     (tmp_path / "attempt-2-abc" / "lock").touch()
 
-    remove_leftovers(tmp_path)
+    remove_stale_files(tmp_path)
 
     assert list(tmp_path.iterdir()) == []
 
@@ -82,7 +82,7 @@ def test_a_removal_that_was_cut_off_is_gone_on_with(tmp_path):
 def test_what_is_none_of_ours_is_left_alone(tmp_path, name):
     (tmp_path / name / "work").mkdir(parents=True)
 
-    remove_leftovers(tmp_path)
+    remove_stale_files(tmp_path)
 
     assert (tmp_path / name / "work").exists()
 

@@ -69,7 +69,7 @@ def test_targets_with_a_common_ip_address_and_port_share_one_address(first, seco
     one, two = save(first), save(second)
 
     assert two.address == one.address
-    assert "same server as" in saving.to_be_told(two, {})[0]
+    assert "same server as" in saving.remarks_on(two, {})[0]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_other_servers_and_other_ports_keep_their_own(first, second):
     one, two = save(first), save(second)
 
     assert two.address != one.address
-    assert saving.to_be_told(two, {}) == []
+    assert saving.remarks_on(two, {}) == []
 
 
 def test_limits_and_production_mark_hold_whatever_was_typed():
@@ -205,7 +205,7 @@ def test_a_name_service_that_hangs_holds_nobody_up(monkeypatch):
 
 @pytest.mark.parametrize(("password", "told"), [("admin", 1), ("sesame", 0), ("", 0)])
 def test_a_password_too_short_to_be_redacted_is_told(password, told):
-    sentences = saving.to_be_told(save("https://pulp.example"), {"password": password})
+    sentences = saving.remarks_on(save("https://pulp.example"), {"password": password})
 
     assert len(sentences) == told
     assert not any(password and password in sentence for sentence in sentences)

@@ -292,4 +292,4 @@ def test_whoever_verifies_nothing_is_told():
     target = saving.save_target(sent)
 
     assert not saving.as_driver_sees_it(target).tls.verify
-    assert any("is not verified" in sentence for sentence in saving.to_be_told(target, sent))
+    assert any("is not verified" in sentence for sentence in saving.remarks_on(target, sent))

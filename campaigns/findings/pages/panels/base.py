@@ -21,7 +21,7 @@ Value = str | float | int | None
 
 
 def comes_late(outline: Outline) -> bool:
-    """Whether charts of every run or cell come after the page."""
+    """Return whether charts of every run or cell come after the page."""
     return outline.runs > MOST_RUNS or outline.cells > MOST_CELLS
 
 
@@ -57,17 +57,17 @@ class Shown:
 
     @property
     def many(self) -> bool:
-        """Whether charts of every run come after the page."""
+        """Return whether charts of every run come after the page."""
         return comes_late(self.outline)
 
     @property
     def is_open(self) -> bool:
-        """Whether the campaign goes on, so that nobody judges yet."""
+        """Return whether the campaign goes on, so that nobody judges yet."""
         return self.campaign.state in Campaign.ACTIVE
 
     @property
     def primary(self) -> bool:
-        """Whether the metric is the one that is judged."""
+        """Return whether the metric is the one that is judged."""
         return self.view.metric == self.campaign.primary_metric
 
 
@@ -129,7 +129,7 @@ class Late:
     judged: bool = False
 
     def fits(self, shown: Shown) -> bool:
-        """Say whether there is something to show."""
+        """Return whether there is something to show."""
         if self.judged:
             finding = getattr(shown.findings, self.needs)
             return bool(finding) and shown.primary and not shown.is_open

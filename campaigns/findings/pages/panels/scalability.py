@@ -113,7 +113,7 @@ def response_panel(shown: Shown) -> Panel | None:
 
 
 def _has_times(shown: Shown) -> bool:
-    """Whether a run of any curve has a response time: one curve alone may have none that counts."""
+    """Return whether a run of any curve has a response time: one curve alone may have none that counts."""
     groups = shown.findings.charts["usl"]["groups"]
     return any(run["response"] is not None for group in groups for run in group["runs"])
 
@@ -190,7 +190,7 @@ def _notes(group: Mapping[str, Any], chart: scalability.LoadChart) -> tuple[str,
 
 
 def doubt_of(group: Mapping[str, Any], unit: str) -> str:
-    """Say where runs carried more than the law allows at all: nothing is to be had from it then."""
+    """Return where runs carried more than the law allows at all: nothing is to be had from it then."""
     most = group["law"]["most"]
     above = [
         level

@@ -39,7 +39,7 @@ OF_CONTENT = ("digest",)
 
 
 def main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
-    """Say what is in force; download unless only that was asked for."""
+    """Return what is in force; download unless only that was asked for."""
     request = keeper.request
     job = Job.from_request(request)
     program = shutil.which(PROGRAM)
@@ -242,7 +242,7 @@ class Settled:
 
 
 def arguments(job: Job, tally: Tally) -> list[str]:
-    """Give what aria2c is started with; what is not said here is its own default."""
+    """Return what aria2c is started with; what is not said here is its own default."""
     certificates = ssl.get_default_verify_paths().cafile
     sent = [f"--header={name}: {value}" for name, value in headers(job.sender).items()]
     return [

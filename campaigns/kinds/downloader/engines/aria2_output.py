@@ -80,7 +80,7 @@ class Reader:
             self._complain(self._about, line.strip())
 
     def at_the_end(self) -> Iterator[Said]:
-        """Give the files that it only complained about; of some it does not say that they failed."""
+        """Yield the files that it only complained about; of some it does not say that they failed."""
         for index in list(self._complaints):
             yield judged(index, self._complaints.pop(index))
 
@@ -89,7 +89,7 @@ class Reader:
 
 
 def judged(index: int, complaints: list[str]) -> Said:
-    """Say why a file failed. The last complaint is the cause of those before it."""
+    """Return why a file failed. The last complaint is the cause of those before it."""
     text = " ".join(complaints)
     code = int(codes[-1]) if (codes := CODE.findall(text)) else 1
     statuses = STATUS.findall(text)
@@ -114,5 +114,5 @@ def _failure(code: int, status: int | None, text: str) -> str:
 
 
 def _shown(text: str) -> str:
-    """Give the last of aria2's sentences, which says most."""
+    """Return the last of aria2's sentences, which says most."""
     return normalised_message(text.rpartition("] ")[2]) or "aria2 says nothing"

@@ -53,7 +53,7 @@ def main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
 
 
 async def _main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
-    """Say what is in force; download unless only that was asked for."""
+    """Return what is in force; download unless only that was asked for."""
     request = keeper.request
     job = Job.from_request(request)
     run = Run(keeper, job)
@@ -104,7 +104,7 @@ async def _download_all(
 
 
 def _paced(pacer: pacing.Pacer) -> aiohttp.ClientMiddlewareType:
-    """Give what aiohttp calls before every request."""
+    """Return what aiohttp calls before every request."""
     queue = pacing.Tasks(pacer)
 
     async def wait(

@@ -45,7 +45,7 @@ def checked_session(
     sender: str = ANONYMOUS,
     middlewares: Sequence[aiohttp.ClientMiddlewareType] = (),
 ) -> aiohttp.ClientSession:
-    """Give a session that sends each request once, without cookies, decoding, proxies, netrc, or a limit of the total time."""
+    """Return a session that sends each request once, without cookies, decoding, proxies, netrc, or a limit of the total time."""
     checked = _Checked(rules)
     connector = aiohttp.TCPConnector(
         limit=concurrency,
@@ -115,7 +115,7 @@ class _Resolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
-        """Give the allowed addresses of a name. Raise Refused where there is none."""
+        """Return the allowed addresses of a name. Raise Refused where there is none."""
         found = await self._inner.resolve(host, port, family)
         allowed = self._checked.rules.allowed_of(found, port, host, lambda place: place["host"])
         self._checked.good.update((place["host"], place["port"]) for place in allowed)

@@ -58,7 +58,7 @@ class Place:
 
     @property
     def resolve(self) -> list[str]:
-        """Give what tells libcurl the addresses; it asks no name service then."""
+        """Return what tells libcurl the addresses; it asks no name service then."""
         if self.endpoint.address is not None:
             return []
         written = ",".join(f"[{one}]" if ":" in one else one for one in self.addresses)
@@ -160,7 +160,7 @@ class CheckedCurl:
         self.begun = False
 
     def failure(self, code: int, message: str) -> FileFailed:
-        """Say why a request ended that libcurl gave up with `code`."""
+        """Return why a request ended that libcurl gave up with `code`."""
         if self.reason:
             return self.reason
         message = message or pycurl.easy_strerror(code)
@@ -222,7 +222,7 @@ def spoken(url: str, places: Places, curl: CheckedCurl, timeout_seconds: float) 
 
 
 def libraries() -> dict[str, str]:
-    """Give the versions of what pycurl is made of."""
+    """Return the versions of what pycurl is made of."""
     parts = dict(part.split("/", 1) for part in pycurl.version.split() if "/" in part)
     return {"pycurl": parts.pop("PycURL")} | {
         name: parts[name] for name in ("libcurl", "OpenSSL", "nghttp2") if name in parts

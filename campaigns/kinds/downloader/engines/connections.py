@@ -109,7 +109,7 @@ class Confined:
                 fcntl.ioctl(self._listener, SEND, answer)
 
     def _refuses(self, process: int, pointer: int, length: int) -> int:
-        """Give the error of a connection that may not be made; 0 where it may."""
+        """Return the error of a connection that may not be made; 0 where it may."""
         try:
             with open(f"/proc/{process}/mem", "rb", buffering=0) as memory:
                 memory.seek(pointer)
@@ -145,7 +145,7 @@ def _port(written: bytes) -> int:
 
 
 def _is_name_service(address: str, port: int) -> bool:
-    """Say whether this machine's resolver would ask there, too."""
+    """Return whether this machine's resolver would ask there, too."""
     if port != NAME_SERVICE_PORT:
         return False
     with suppress(OSError, ValueError):

@@ -22,7 +22,7 @@ MOST_AUTOMATIC = 2
 
 
 def main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
-    """Say what is in force; download unless only that was asked for."""
+    """Return what is in force; download unless only that was asked for."""
     request = keeper.request
     job = Job.from_request(request)
     shards = processes(job)
@@ -42,7 +42,7 @@ def main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
 
 
 def processes(job: Job) -> int:
-    """Say how many processes share the files.
+    """Return how many processes share the files.
 
     One process keeps a rate that the owner allows, and none may be without work.
     """

@@ -129,7 +129,7 @@ class Fetcher:
             self._multi.add_handle(handle.curl)
 
     def _patience(self, now: float, look_at: float) -> float:
-        """Give the seconds that nothing needs to be done unless the network does something."""
+        """Return the seconds that nothing needs to be done unless the network does something."""
         until = min(self._due, look_at)
         if self._waiting:
             until = min(until, now + self._pacer.left())
@@ -231,7 +231,7 @@ class _Handle(CheckedCurl):
         self.is_enough = self._head_is_there = False
 
     def silent_seconds(self) -> float:
-        """Give the seconds since anything came of an answer that was asked for."""
+        """Return the seconds since anything came of an answer that was asked for."""
         silent = time.perf_counter() - self._heard
         if silent > self._longest and self._is_plain:  # half a line was not told: ask
             return min(silent, self._seconds_without_data())

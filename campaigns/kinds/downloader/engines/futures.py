@@ -41,7 +41,7 @@ class Threads(threading.local):
 
 
 def main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
-    """Say what is in force; download unless only that was asked for."""
+    """Return what is in force; download unless only that was asked for."""
     request = keeper.request
     job = Job.from_request(request)
     own = Threads()

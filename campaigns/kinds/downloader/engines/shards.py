@@ -51,7 +51,7 @@ class Shared:
 
 
 def queue_of(number: int, directory: Path) -> int:
-    """Give the descriptor of a queue of the numbers below `number`, for processes that inherit it."""
+    """Return the descriptor of a queue of the numbers below `number`, for processes that inherit it."""
     with TemporaryFile(dir=directory) as queue:
         queue.write(array("I", range(number)).tobytes())
         queue.seek(0)
@@ -65,7 +65,7 @@ def taken_from(queue: int) -> Iterator[int]:
 
 
 def shared_counts(descriptor: int, number: int) -> memoryview:
-    """Give the counts of `number` processes, in a memory file."""
+    """Return the counts of `number` processes, in a memory file."""
     return memoryview(mmap.mmap(descriptor, number * BYTES_OF_A_COUNT)).cast("Q")
 
 

@@ -23,7 +23,7 @@ class Download:
 
     @property
     def complete(self) -> bool:
-        """Say whether every file was dealt with before the time was over."""
+        """Return whether every file was dealt with before the time was over."""
         return bool(self.result.get("complete"))
 
     @property
@@ -32,7 +32,7 @@ class Download:
         return sum(self.failures().values())
 
     def done(self) -> list[int]:
-        """Give the numbers, in the manifest, of the files that came."""
+        """Return the numbers, in the manifest, of the files that came."""
         return [self._column("file")[row] for row in self._rows()]
 
     def failures(self) -> dict[str, int]:
@@ -40,7 +40,7 @@ class Download:
         return dict(Counter(failure for failure in self._column("failure") if failure))
 
     def failure(self) -> str:
-        """Say why the run as a whole failed; empty where it did not."""
+        """Return why the run as a whole failed; empty where it did not."""
         done = len(self.done())
         if not self.complete:
             what = self.result.get("ended_by") or f"The time limit of {self.limit_seconds:g} s"
@@ -55,7 +55,7 @@ class Download:
         return f"All {self.failed} files failed ({counts}). The first: {first}"
 
     def values(self) -> dict[str, float]:
-        """Give the value of each metric that this run allows."""
+        """Return the value of each metric that this run allows."""
         result, done = self.result, self.done()
         values = {"failed_files": float(self.failed)}
         if result:
@@ -78,7 +78,7 @@ class Download:
         return values
 
     def times_us(self) -> dict[str, list[int]]:
-        """Give the times of the files that came, in microseconds; none where nobody can tell them."""
+        """Return the times of the files that came, in microseconds; none where nobody can tell them."""
         rows = self._rows()
         found = {
             name: [self._column(column)[row] for row in rows]
@@ -97,7 +97,7 @@ class Download:
         return {"first byte": share * seconds, "download and save": (1 - share) * seconds}
 
     def samples(self) -> dict[str, Sequence[Any]]:
-        """Give the samples with names and in seconds; None is what never came, or nobody can tell."""
+        """Return the samples with names and in seconds; None is what never came, or nobody can tell."""
         return {
             "file": [self.entries[index].name for index in self._column("file")],
             "start_seconds": _seconds(self._column("start_us")),

@@ -30,7 +30,7 @@ class Known:
     built: str = ""
 
     def offers(self, what: str) -> bool:
-        """Whether the server has the rel, or the capability."""
+        """Return whether the server has the rel, or the capability."""
         return not what or what in self.rels or what in self.capabilities
 
 

@@ -40,12 +40,12 @@ PARTS = (
 
 
 def dmi_uuid(name: str) -> str:
-    """Give the machine's uuid of the host of a name."""
+    """Return the machine's uuid of the host of a name."""
     return str(uuid5(HOSTS, name)).upper()
 
 
 def facts_of(name: str) -> dict[str, str]:
-    """Give the facts of a host, as many and as long as a real one sends."""
+    """Return the facts of a host, as many and as long as a real one sends."""
     digest = sha256(name.encode()).digest()
     address = f"10.{digest[0]}.{digest[1]}.{digest[2] % 254 + 1}"
     mac = "52:54:00:" + ":".join(f"{byte:02x}" for byte in digest[3:6])

@@ -37,7 +37,7 @@ class Keeper:
 
 
 def kept_in(directory: Path) -> Iterator[Identity]:
-    """Give the identities that were kept; a line that was cut off is left out."""
+    """Yield the identities that were kept; a line that was cut off is left out."""
     for path in sorted(directory.glob(PATTERN)):
         for line in path.read_bytes().splitlines():
             try:

@@ -68,7 +68,7 @@ class Profile:
 
     @property
     def sends_profile(self) -> bool:
-        """Whether the packages of the host are sent while it registers."""
+        """Return whether the packages of the host are sent while it registers."""
         return any(step.body == "profile" for step in self.steps)
 
 

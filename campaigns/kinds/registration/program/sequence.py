@@ -165,7 +165,7 @@ class _Registration:
         return await self.host.step(step.name, wire, data, accepted=accepted, retry=again)
 
     async def _connected(self, step: Step) -> Wire:
-        """Give the step's connection; the one before is closed, as the client does."""
+        """Return the step's connection; the one before is closed, as the client does."""
         wire = self.wire
         if (
             wire is not None
@@ -231,7 +231,7 @@ class _Registration:
 
 @cache
 def _keeper(directory: str) -> Keeper:
-    """Give this process's keeper of a directory."""
+    """Return this process's keeper of a directory."""
     place = Path(directory)
     place.mkdir(parents=True, exist_ok=True)
     return Keeper(place)

@@ -80,7 +80,7 @@ def unfinished(katello: Katello, parts: Sequence[Part]) -> list[ForemanTask]:
 
 
 def is_ours(task: ForemanTask, begun: Sequence[str], mark: str = MARK) -> bool:
-    """Whether perfdash began the task: this attempt, or one that marked its request so."""
+    """Return whether perfdash began the task: this attempt, or one that marked its request so."""
     return task.id in begun or task.request_id.startswith(mark)
 
 

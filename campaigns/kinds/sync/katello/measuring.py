@@ -54,7 +54,7 @@ def _durations(watched: Watched) -> dict[str, float]:
 
 
 def _failure(watched: Watched, failures: dict[str, int], limit: float) -> str:
-    """Say why the run as a whole failed; empty where it did not."""
+    """Return why the run as a whole failed; empty where it did not."""
     if watched.timed_out:
         return (
             f"The time limit of {limit:g} s ended the run; Foreman was asked to cancel its tasks."

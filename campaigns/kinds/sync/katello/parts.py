@@ -36,7 +36,7 @@ class Part:
 
 
 def parts_of(parameters: Parameters) -> list[Part]:
-    """Give what is synced at a cell's levels."""
+    """Return what is synced at a cell's levels."""
     proxy = parameters.get("proxy")
     ids = [int(each) for each in str(parameters.get("repository_ids") or "").split(",") if each]
     if not ids:
@@ -45,7 +45,7 @@ def parts_of(parameters: Parameters) -> list[Part]:
 
 
 def body_of(part: Part, parameters: Parameters) -> dict[str, Any]:
-    """Give the body that asks for a sync."""
+    """Return the body that asks for a sync."""
     body: dict[str, Any] = {}
     if part.proxy is not None and part.repository is not None:
         body["repository_id"] = part.repository
@@ -55,7 +55,7 @@ def body_of(part: Part, parameters: Parameters) -> dict[str, Any]:
 
 
 def read_back(katello: Katello, parts: Sequence[Part]) -> list[EffectiveSetting]:
-    """Tell what the repositories are set to, which perfdash does not change. Raise DriverError."""
+    """Return what the repositories are set to, which perfdash does not change. Raise DriverError."""
     settings: list[EffectiveSetting] = []
     for part in parts:
         if part.repository is None:
@@ -91,7 +91,7 @@ def _without_login(url: str) -> str:
 
 
 def proxies_of(katello: Katello, parts: Sequence[Part]) -> list[EffectiveSetting]:
-    """Tell what the smart proxies are. Raise DriverError where one cannot hold content."""
+    """Return what the smart proxies are. Raise DriverError where one cannot hold content."""
     settings = []
     for proxy in {part.proxy: None for part in parts if part.proxy is not None}:
         with known(f"smart proxy {proxy}"):
@@ -159,13 +159,13 @@ class Work:
 
 
 def work_of(context: Context) -> Work:
-    """Give what the steps before have written."""
+    """Return what the steps before have written."""
     told = json.loads(_file(context).read_text())
     return Work([Part(**each) for each in told["parts"]], told["counts"], told["tasks"])
 
 
 def begun_tasks(context: Context) -> list[str]:
-    """Give the ids of the tasks that this attempt has begun."""
+    """Return the ids of the tasks that this attempt has begun."""
     return work_of(context).tasks if _file(context).is_file() else []
 
 

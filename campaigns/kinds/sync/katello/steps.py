@@ -39,7 +39,7 @@ class KatelloSteps:
     """Syncs repositories that a Katello has, or a proxy of it, and takes the time of Foreman's tasks."""
 
     def probe(self, target: Target, rules: Rules) -> list[Proof]:
-        """Tell what Katello this is, whether the login is right, and how its services are."""
+        """Return what Katello this is, whether the login is right, and how its services are."""
         with katello_of(target, rules, lambda: None) as katello:
             return who_answers(katello)
 

@@ -43,7 +43,7 @@ class Lines:
 
 
 def lines_of(task: ForemanTask) -> Lines:
-    """Give the lines of a task; their sum is left out."""
+    """Return the lines of a task; their sum is left out."""
     reports = {}
     for words, (done, total) in task.progress.items():
         if words != TOTAL:
@@ -67,7 +67,7 @@ class Watched:
 
     @property
     def at_rest(self) -> bool:
-        """Whether no task will change any more by itself."""
+        """Return whether no task will change any more by itself."""
         return all(task.at_rest for task in self.tasks.values())
 
     @property
@@ -103,7 +103,7 @@ class Watched:
 
 
 def failure_of(task: ForemanTask) -> str:
-    """Give the class of what became of a task; empty where it came through."""
+    """Return the class of what became of a task; empty where it came through."""
     if not task.at_rest or task.succeeded:
         return ""
     if task.state == "paused":

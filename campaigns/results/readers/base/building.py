@@ -93,7 +93,7 @@ class Builder:
     def build(
         self, *, name: str, question: str, primary: Iterable[str], tags: Iterable[str] = ()
     ) -> Read:
-        """Give what was read. primary: names of metrics, the first that has values is taken."""
+        """Return what was read. primary: names of metrics, the first that has values is taken."""
         if not self._runs:
             refuse("", f"There is no run in this file of {self.label}.")
         used = {metric for run in self._runs for metric in run["values"]}
@@ -155,7 +155,7 @@ class Builder:
                     run["levels"].pop(name, None)
 
     def _typed(self, name: str) -> dict[tuple[str, str], Scalar]:
-        """Give each level as it is; texts that are all numbers become numbers."""
+        """Return each level as it is; texts that are all numbers become numbers."""
         result = {
             _key(each): each for each in (run["levels"].get(name, NOT_SET) for run in self._runs)
         }
@@ -200,7 +200,7 @@ def _note(notes: dict[str, str], name: str, value: object) -> None:
 
 
 def _level(level: Scalar) -> Scalar:
-    """Give a level as it is stored: 5.0 is 5, as it is to the database."""
+    """Return a level as it is stored: 5.0 is 5, as it is to the database."""
     if isinstance(level, float) and level.is_integer():
         return int(level)
     return clean(level, LEVEL_LETTERS) or NOT_SET if isinstance(level, str) else level

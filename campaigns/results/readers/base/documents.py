@@ -36,22 +36,22 @@ class Node:
         return isinstance(self.value, dict) and self.value.get(key) is not None
 
     def at(self, key: str) -> "Node":
-        """Give what is at a key. Raise BadFile where nothing is."""
+        """Return what is at a key. Raise BadFile where nothing is."""
         if key not in self:
             refuse(self._where(), f"There is no “{key}” here; the file is not whole.")
         return Node(self.value[key], self._below(key))
 
     def get(self, key: str) -> "Node | None":
-        """Give what is at a key, or None."""
+        """Return what is at a key, or None."""
         return self.at(key) if key in self else None
 
     def items(self) -> Iterator[tuple[str, "Node"]]:
-        """Give the keys and values of an object. Raise BadFile for anything else."""
+        """Yield the keys and values of an object. Raise BadFile for anything else."""
         for key, value in self._as(dict).items():
             yield key, Node(value, self._below(key))
 
     def elements(self) -> list["Node"]:
-        """Give the elements of a list, at most MOST_VALUES. Raise BadFile for anything else."""
+        """Return the elements of a list, at most MOST_VALUES. Raise BadFile for anything else."""
         if isinstance(self.value, list) and len(self.value) > MOST_VALUES:
             refuse(
                 self._where(), f"The list has more than {MOST_VALUES:,} elements; split the file."
@@ -59,7 +59,7 @@ class Node:
         return [Node(value, f"{self.path}[{i}]") for i, value in enumerate(self._as(list))]
 
     def number(self) -> float:
-        """Give a finite number. Raise BadFile for anything else."""
+        """Return a finite number. Raise BadFile for anything else."""
         value = self.value
         if isinstance(value, bool) or not isinstance(value, int | float):
             refuse(self._where(), f"There is {self._kind()} where a number is due.")
@@ -68,25 +68,25 @@ class Node:
         return float(value)
 
     def seconds(self, factor: float = 1.0) -> float:
-        """Give a time, at least 0, in seconds."""
+        """Return a time, at least 0, in seconds."""
         number = self.number()
         if number < 0:
             refuse(self._where(), f"The time {number:g} is negative.")
         return number * factor
 
     def count(self) -> int:
-        """Give a whole number, at least 0."""
+        """Return a whole number, at least 0."""
         number = self.number()
         if number < 0 or number != math.floor(number) or number > 1e15:
             refuse(self._where(), f"{number:g} is no count; counts are whole numbers from 0.")
         return int(number)
 
     def text(self) -> str:
-        """Give a text of at most 2,000 letters. Raise BadFile for anything else."""
+        """Return a text of at most 2,000 letters. Raise BadFile for anything else."""
         return clean(self._as(str))
 
     def scalar(self) -> Scalar:
-        """Give a level: a text, a number, true or false; what is deeper is given as JSON."""
+        """Return a level: a text, a number, true or false; what is deeper is given as JSON."""
         value = self.value
         if isinstance(value, bool):
             return value

@@ -20,7 +20,7 @@ def percentile(number: float) -> str:
 def latency(
     fidelity: Fidelity, percentiles: Iterable[float] = PERCENTILES, of_percentiles: Fidelity = "raw"
 ) -> list[ReadMetric]:
-    """Give the mean and percentiles of latency, in seconds."""
+    """Return the mean and percentiles of latency, in seconds."""
     kind = fidelity if of_percentiles == "raw" else of_percentiles
     mean = ReadMetric(MEAN, "Mean latency", "s", True, fidelity, latency=True)
     return [

@@ -35,13 +35,13 @@ class Source:
         self._given = 0
 
     def pieces(self) -> Iterator[bytes]:
-        """Give the file in pieces. Raise BadFile above MOST_BYTES."""
+        """Yield the file in pieces. Raise BadFile above MOST_BYTES."""
         while piece := self._next():
             self._count(len(piece), MOST_BYTES)
             yield piece
 
     def document(self, most: int = MOST_DOCUMENT_BYTES) -> bytes:
-        """Give the file as a whole. Raise BadFile above `most` bytes."""
+        """Return the file as a whole. Raise BadFile above `most` bytes."""
         parts = []
         while piece := self._next():
             self._count(len(piece), most)
@@ -49,11 +49,11 @@ class Source:
         return b"".join(parts)
 
     def text(self) -> str:
-        """Give the file as text. Raise BadFile where it is not UTF-8, or is too large."""
+        """Return the file as text. Raise BadFile where it is not UTF-8, or is too large."""
         return decoded(self.document())
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Give number and text of each line, with its end. Raise BadFile for one that is too long."""
+        """Yield number and text of each line, with its end. Raise BadFile for one that is too long."""
         number, rest = 1, b""
         for piece in self.pieces():
             whole, end, rest = (rest + piece).rpartition(b"\n")

@@ -13,7 +13,7 @@ MOST_COLUMNS = 200
 def rows(
     source: Source, delimiter: str = ",", most: int | None = None
 ) -> Iterator[tuple[str, list[str]]]:
-    """Give “line n” and the fields of each line that is not empty.
+    """Yield “line n” and the fields of each line that is not empty.
 
     Raise BadFile for what is no CSV, and for more lines than `most`.
     """
@@ -47,7 +47,7 @@ class Table:
             refuse("line 1", f"There is no column {columns}; {remedy}")
 
     def place(self, name: str) -> int | None:
-        """Say which column that is, from 0; None where there is none."""
+        """Return which column that is, from 0; None where there is none."""
         return self.names.index(name) if name in self.names else None
 
     def check(self, where: str, fields: list[str]) -> None:
@@ -59,13 +59,13 @@ class Table:
             )
 
     def record(self, where: str, fields: list[str]) -> dict[str, str]:
-        """Give the fields by name. Raise BadFile where there are more or fewer than columns."""
+        """Return the fields by name. Raise BadFile where there are more or fewer than columns."""
         self.check(where, fields)
         return dict(zip(self.names, fields, strict=True))
 
 
 def number(record: dict[str, str], column: str, where: str) -> float:
-    """Give a number from 0. Raise BadFile for anything else."""
+    """Return a number from 0. Raise BadFile for anything else."""
     text = record.get(column)
     if text is None:
         refuse("line 1", f"There is no column “{column}”.")
@@ -76,7 +76,7 @@ def number(record: dict[str, str], column: str, where: str) -> float:
 
 
 def count(record: dict[str, str], column: str, where: str) -> int:
-    """Give a whole number from 0. Raise BadFile for anything else."""
+    """Return a whole number from 0. Raise BadFile for anything else."""
     result = number(record, column, where)
     if result != int(result) or result > 1e15:
         refuse(where, f"{column}: {result:g} is no count; counts are whole numbers from 0.")

@@ -54,7 +54,7 @@ def instant_of(text: str) -> datetime | None:
 
 
 def instant_at(seconds: float) -> datetime | None:
-    """Give the instant so many seconds after 1970, of the years 1990 to 2099; None otherwise."""
+    """Return the instant so many seconds after 1970, of the years 1990 to 2099; None otherwise."""
     if not EARLIEST <= seconds < LATEST:
         return None
     return datetime.fromtimestamp(seconds, UTC)

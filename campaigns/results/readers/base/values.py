@@ -94,7 +94,7 @@ class Reader(Protocol):
     label: str
 
     def detects(self, head: bytes, filename: str) -> bool:
-        """Say whether the first 64 KiB look like this format."""
+        """Return whether the first 64 KiB look like this format."""
 
     def read(self, source: Source, options: Options) -> Read:
         """Read a whole file. Raise BadFile, and nothing else."""

@@ -21,7 +21,12 @@ from campaigns.reviews.check import CAUSES, Check
 from campaigns.reviews.checklist import checklist, failed, without_word
 from campaigns.reviews.deciding import approvals, may_confirm
 from campaigns.reviews.freezing import data_hash_of
-from campaigns.reviews.queries import asked_of, conclusions_seen_by, events_of, former_decisions
+from campaigns.reviews.queries import (
+    conclusions_seen_by,
+    events_of,
+    former_decisions,
+    review_requests,
+)
 from campaigns.reviews.reopening import MOST_CHANGES, moved_since
 from campaigns.reviews.reports.charts import charts_of
 from campaigns.reviews.reports.values import Chart
@@ -66,7 +71,7 @@ class CheckGroup:
 
     @property
     def missing(self) -> bool:
-        """Whether one of them takes a text."""
+        """Return whether one of them takes a text."""
         return any(line.missing for line in self.lines)
 
 
@@ -104,7 +109,7 @@ def context(request: HttpRequest, conclusion: Conclusion) -> dict[str, Any]:
     """What the page is written from."""
     user = user_of(request)
     checks = checklist(conclusion)
-    requested = asked_of(conclusion)
+    requested = review_requests(conclusion)
     in_review = conclusion.state == Conclusion.State.IN_REVIEW
     is_editable = conclusion.state in Conclusion.EDITABLE
     decided = conclusion.decisions.filter(revision=conclusion.revision, user=user).exists()

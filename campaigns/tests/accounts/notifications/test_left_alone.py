@@ -6,7 +6,7 @@ from email.utils import format_datetime
 import pytest
 from django.utils import timezone
 
-from campaigns.accounts.notifications.backoff import LONGEST_SECONDS, asked_seconds
+from campaigns.accounts.notifications.backoff import LONGEST_SECONDS, retry_after_seconds
 from campaigns.models import Delivery
 from campaigns.tests.accounts.notifications.conftest import deliver_all, tell
 
@@ -38,7 +38,7 @@ NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
     ],
 )
 def test_retry_after_is_seconds_or_a_date_and_nothing_else(header, seconds):
-    assert asked_seconds(header, NOW) == seconds
+    assert retry_after_seconds(header, NOW) == seconds
 
 
 def waits(delivery: Delivery) -> float:

@@ -267,7 +267,7 @@ def test_one_that_hangs_holds_up_neither_the_caller_nor_the_others(team, setting
             tell(team, "campaign_finished")
         read_outbox()
 
-        delivery_threads.deliver_beside()
+        delivery_threads.deliver_in_threads()
 
         quick.wait(3)
         assert len(silent.got) == 1

@@ -82,7 +82,7 @@ def test_a_bundle_holds(downloads, written):
     assert found.holds, told(found)
     assert found.numbers > 1000
     assert found.campaigns == [f"Is asyncio faster? ({downloads.findings.first().data_hash})"]
-    assert "file_rate" in found.taken_as_read[0]
+    assert "file_rate" in found.unverified[0]
 
 
 def test_an_import_holds_with_what_was_excluded_and_amended(published, written):
@@ -93,7 +93,7 @@ def test_an_import_holds_with_what_was_excluded_and_amended(published, written):
     found = verify(written(published))
 
     assert found.holds, told(found)
-    assert any("18 attempts without raw samples" in line for line in found.taken_as_read)
+    assert any("18 attempts without raw samples" in line for line in found.unverified)
 
 
 def test_nothing_is_left_behind_and_nothing_that_is_there_is_seen(downloads, written):

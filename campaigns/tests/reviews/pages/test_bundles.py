@@ -123,7 +123,7 @@ def test_of_one_that_is_re_opened_the_data_may_have_moved(signed, tmp_path):
     found = verify(packed(tmp_path / "reopened.zip", concluded(signed, change)))
 
     assert found.holds
-    assert any("as the conclusion is reopened" in each for each in found.taken_as_read)
+    assert any("as the conclusion is reopened" in each for each in found.unverified)
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", '{"evidence": [1], "decisions": []}'])
@@ -134,7 +134,7 @@ def test_what_is_no_conclusion_is_said(signed, tmp_path, text):
 
 
 def test_what_nothing_tells_once_more_is_named(signed, tmp_path):
-    told = " ".join(verify(packed(tmp_path / "signed.zip", signed)).taken_as_read)
+    told = " ".join(verify(packed(tmp_path / "signed.zip", signed)).unverified)
 
     assert "more/report.html, more/report.md" in told
     assert "the words of more/conclusion.json" in told

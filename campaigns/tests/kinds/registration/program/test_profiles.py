@@ -32,7 +32,7 @@ UPLOAD = [("GET", "/rhsm/status"), ("PUT", "/rhsm/consumers/UUID/profiles")]
 COMPLIANCE = [("GET", "/rhsm/consumers/UUID/compliance")] * 4
 
 
-def asked_of(katello):
+def review_requests(katello):
     """Methods and paths, with the host's own parts named."""
     found = []
     for each in katello.asked:
@@ -45,7 +45,7 @@ def test_1_30_asks_what_was_recorded_on_three_connections(katello, run):
     outcome = run()
 
     assert outcome.result["hosts_done"] == 1, outcome.result["examples"]
-    assert asked_of(katello) == BEFORE + WITH_CERTIFICATE + UPLOAD
+    assert review_requests(katello) == BEFORE + WITH_CERTIFICATE + UPLOAD
     assert [each.connection for each in katello.asked] == [1, 2, *[3] * 8]
 
 
@@ -53,7 +53,7 @@ def test_1_29_asks_for_compliance_on_a_fourth_connection_and_uploads_nothing(kat
     outcome = run(profile="rhsm-1.29")
 
     assert outcome.result["hosts_done"] == 1, outcome.result["examples"]
-    assert asked_of(katello) == BEFORE + WITH_CERTIFICATE + COMPLIANCE
+    assert review_requests(katello) == BEFORE + WITH_CERTIFICATE + COMPLIANCE
     assert [each.connection for each in katello.asked] == [1, 2, *[3] * 8, 4, 4]
 
 
@@ -127,7 +127,7 @@ def test_foremans_registration_adds_a_script_before_and_two_requests_after(katel
 
     assert outcome.result["hosts_done"] == 1, outcome.result["examples"]
     middle = BEFORE + WITH_CERTIFICATE + UPLOAD
-    asked = asked_of(katello)
+    asked = review_requests(katello)
     assert asked[0] == ("GET", script)
     assert asked[1:-2] == middle
     assert asked[-2] == ("POST", "/register")
@@ -162,7 +162,7 @@ def test_a_server_without_the_rel_packages_gets_no_profile(katello, run):
     outcome = run()
 
     assert outcome.result["hosts_done"] == 1, outcome.result["examples"]
-    assert asked_of(katello) == BEFORE + WITH_CERTIFICATE
+    assert review_requests(katello) == BEFORE + WITH_CERTIFICATE
     assert outcome.samples["profile_us"] == [None]
 
 
