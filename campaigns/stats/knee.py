@@ -14,9 +14,8 @@ from itertools import pairwise
 import numpy as np
 from kneed import KneeLocator
 from numpy.typing import NDArray
+from scipy import optimize, stats
 
-from campaigns.stats import curves
-from campaigns.stats.curves import Curve, Levels
 from campaigns.stats.interval import Interval
 from campaigns.stats.resamples import Resampler
 
@@ -24,6 +23,144 @@ FEWEST_LEVELS = 5
 SHOWN, STRONG = 2.0, 6.0
 """Differences of AICc from the best smooth curve: a knee is shown, and strongly so."""
 RESAMPLES = 2000
+
+GRID = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """Levels x > 0, ascending, shape (m,): mean logs y, runs n of each, and squares within them.
+
+    df_within: how many degrees of freedom those have; 0 where no level was repeated.
+    """
+
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    n: NDArray[np.float64]
+    within: float
+    df_within: int
+
+    @property
+    def runs(self) -> int:
+        """Of all levels."""
+        return int(self.n.sum())
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A fitted curve. aicc: small is good; inf where there are too few runs for it.
+
+    lack_of_fit_p: of the F test against the noise within levels; None without repeats or room.
+    """
+
+    name: str
+    parameters: tuple[float, ...]
+    sse: float
+    aicc: float
+    lack_of_fit_f: float | None
+    lack_of_fit_p: float | None
+
+
+def power_law(levels: Levels) -> Curve:
+    """Ln y = a + b ln x; parameters: exp(a) and -b."""
+    design = np.column_stack([np.ones_like(levels.x), np.log(levels.x)])
+    (a, b), sse = _least_squares(design, levels)
+    return _curve("power law", (math.exp(a), -b), sse, 2, levels)
+
+
+def hyperbola(levels: Levels) -> Curve:
+    """Ln y = ln(a + b / x), a and b not negative; parameters: a and b."""
+    y, root = levels.y, np.sqrt(levels.n)
+    scale = math.exp(float(y.mean()))
+
+    def errors(parameters: NDArray[np.float64]) -> NDArray[np.float64]:
+        a, b = parameters
+        return np.asarray(root * (np.log(scale * (a + b / levels.x) + 1e-300) - y))
+
+    start = [0.5, 0.5 * float(np.exp(np.log(levels.x).mean()))]
+    result = optimize.least_squares(
+        errors, start, bounds=([1e-12, 0], np.inf), xtol=1e-15, ftol=1e-15, gtol=1e-15
+    )
+    sse = float(2 * result.cost)
+    a, b = (scale * float(value) for value in result.x)
+    return _curve("hyperbola", (a, b), sse, 2, levels)
+
+
+def broken_power_law(levels: Levels) -> Curve:
+    """Ln y = a + b ln x + c max(0, ln x - ln k), x_2 <= k <= x_(m-1); parameters: k, a, b, c."""
+    grid = candidates(levels.x)
+    errors = squares_around(levels.y[None, :], levels, grid)[0]
+    best = int(errors.argmin())
+    low, high = np.log(grid[max(0, best - 1)]), np.log(grid[min(grid.size - 1, best + 1)])
+
+    def error(log_k: float) -> float:
+        return _least_squares(broken_design(levels.x, math.exp(log_k)), levels)[1]
+
+    ends = [(error(end), end) for end in (low, high, np.log(grid[best]))]
+    if high > low:
+        result = optimize.minimize_scalar(
+            error, bounds=(low, high), method="bounded", options={"xatol": 1e-12}
+        )
+        ends.append((float(result.fun), float(result.x)))
+    k = math.exp(min(ends)[1])
+    parameters, sse = _least_squares(broken_design(levels.x, k), levels)
+    return _curve("broken power law", (k, *parameters), sse, 4, levels)
+
+
+def candidates(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the places that a break is looked for at, from the second level to the last but one."""
+    return np.exp(np.linspace(np.log(x[1]), np.log(x[-2]), GRID + 1))
+
+
+def broken_design(x: NDArray[np.float64], k: float) -> NDArray[np.float64]:
+    """Columns of the broken power law for a break at `k`, shape (m, 3)."""
+    log_x = np.log(x)
+    return np.column_stack([np.ones_like(x), log_x, np.maximum(0, log_x - math.log(k))])
+
+
+def squares_around(
+    y: NDArray[np.float64], levels: Levels, grid: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Sums of squares of rows of means, shape (r, m), around each break of the grid: (r, g)."""
+    root, log_x = np.sqrt(levels.n), np.log(levels.x)
+    line, _ = np.linalg.qr(root[:, None] * np.column_stack([np.ones_like(log_x), log_x]))
+    left = y * root
+    left = left - left @ line @ line.T
+    bends = root[:, None] * np.maximum(0, log_x[:, None] - np.log(grid)[None, :])
+    bends = bends - line @ (line.T @ bends)
+    bends = bends / np.linalg.norm(bends, axis=0)
+    explained = np.square(left @ bends)
+    return np.asarray(np.maximum(0, np.square(left).sum(axis=1)[:, None] - explained))
+
+
+def fit_broken(y: NDArray[np.float64], levels: Levels, k: float) -> tuple[float, float]:
+    """Return the exponents below and above a break for other means of the same levels."""
+    root = np.sqrt(levels.n)
+    solution = np.linalg.lstsq(root[:, None] * broken_design(levels.x, k), root * y, rcond=None)[0]
+    return float(solution[1]), float(solution[1] + solution[2])
+
+
+def _least_squares(design: NDArray[np.float64], levels: Levels) -> tuple[tuple[float, ...], float]:
+    root = np.sqrt(levels.n)
+    solution = np.linalg.lstsq(root[:, None] * design, root * levels.y, rcond=None)[0]
+    errors = root * (levels.y - design @ solution)
+    return tuple(float(value) for value in solution), float(errors @ errors)
+
+
+def _curve(
+    name: str, parameters: tuple[float, ...], around: float, count: int, levels: Levels
+) -> Curve:
+    """`count`: of free parameters, without the noise."""
+    sse, n, p = around + levels.within, levels.runs, count + 1
+    aicc = math.inf
+    if n > p + 1:
+        aicc = n * math.log(max(sse, 1e-300) / n) + 2 * p + 2 * p * (p + 1) / (n - p - 1)
+    df = levels.x.size - count
+    f = p_value = None
+    if df > 0 and levels.df_within > 0 and levels.within > 0:
+        f = around / df / (levels.within / levels.df_within)
+        p_value = float(stats.f.sf(f, df, levels.df_within))
+    return Curve(name, parameters, sse, aicc, f, p_value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +252,8 @@ def find_knee(
         return None
     if not (levels.x > 0).all() or np.unique(levels.x).size < levels.x.size:
         raise ValueError("Levels have to be different numbers above 0.")
-    smooth = (curves.hyperbola(levels), curves.power_law(levels))
-    broken = curves.broken_power_law(levels)
+    smooth = (hyperbola(levels), power_law(levels))
+    broken = broken_power_law(levels)
     delta = min(curve.aicc for curve in smooth) - broken.aicc
     k, _, below, bend = broken.parameters
     return Knee(
@@ -202,10 +339,10 @@ def _uncertainty(
     levels: Levels, resampler: Resampler, resamples: int, seed: int, alpha: float
 ) -> Uncertainty:
     drawn = np.array([draw.means(levels.x.size) for draw in resampler.draws(resamples, seed)])
-    grid = curves.candidates(levels.x)
-    breaks = grid[curves.squares_around(drawn, levels, grid).argmin(axis=1)]
+    grid = candidates(levels.x)
+    breaks = grid[squares_around(drawn, levels, grid).argmin(axis=1)]
     exponents = np.array(
-        [curves.fit_broken(y, levels, float(k)) for y, k in zip(drawn, breaks, strict=True)]
+        [fit_broken(y, levels, float(k)) for y, k in zip(drawn, breaks, strict=True)]
     )
     values = np.exp(drawn)
 

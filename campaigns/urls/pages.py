@@ -11,8 +11,8 @@ from campaigns.planning.pages import define, launches
 from campaigns.planning.pages import templates as team_templates
 from campaigns.results.pages import importing, retention
 from campaigns.reviews.pages import bundles, comments, inbox
+from campaigns.reviews.reports import links
 from campaigns.reviews.reports import links as report_links
-from campaigns.reviews.reports import pages as reports
 from campaigns.targets.pages import settings as target_settings
 from campaigns.targets.pages import targets
 
@@ -86,9 +86,9 @@ urlpatterns = [
     path("import/preview/", importing.import_preview, name="import-preview"),
     path("import/<int:pk>/", importing.import_wait, name="import-wait"),
     path("conclusions/", include("campaigns.reviews.pages.conclusions.urls")),
-    path("conclusions/<int:pk>/report/", reports.report, name="report"),
-    path("conclusions/<int:pk>/report.html", reports.report_html, name="report-html"),
-    path("conclusions/<int:pk>/report.md", reports.report_markdown, name="report-markdown"),
+    path("conclusions/<int:pk>/report/", links.report, name="report"),
+    path("conclusions/<int:pk>/report.html", links.report_html, name="report-html"),
+    path("conclusions/<int:pk>/report.md", links.report_markdown, name="report-markdown"),
     path("conclusions/<int:pk>/bundle.zip", bundles.conclusion_bundle, name="conclusion-bundle"),
     path("conclusions/<int:pk>/links/", report_links.link_list, name="public-links"),
     path(
@@ -108,7 +108,7 @@ urlpatterns = [
     path("templates/<int:pk>/retire/", team_templates.template_retire, name="template-retire"),
     path("templates/<int:pk>/new/", team_templates.template_begin, name="template-begin"),
     path("campaigns/<int:pk>/template/", team_templates.template_new, name="template-new"),
-    path("campaigns/<int:pk>/report/", reports.draft_report, name="campaign-report"),
+    path("campaigns/<int:pk>/report/", links.draft_report, name="campaign-report"),
     path("campaigns/", campaigns.campaign_list, name="campaign-list"),
     path("campaigns/new/", define.campaign_new, name="campaign-new"),
     path("campaigns/plan/", define.campaign_plan, name="campaign-plan"),

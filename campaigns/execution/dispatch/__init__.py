@@ -19,11 +19,15 @@ from django.db.models.functions import Now
 
 from campaigns.execution.dispatch.analyses import due_analyses, due_for_runs, forget_sent
 from campaigns.execution.dispatch.closing import close_campaigns
-from campaigns.execution.dispatch.generators import ask_generators, due_generators, forget_messages
+from campaigns.execution.dispatch.due import (
+    ask_generators,
+    claim_restorations,
+    due_generators,
+    forget_messages,
+)
 from campaigns.execution.dispatch.limits import end_used_up_budgets, interrupt_in_quiet_hours
 from campaigns.execution.dispatch.losing import holding, take_back_lost
 from campaigns.execution.dispatch.queueing import queue_runs
-from campaigns.execution.dispatch.restoring import claim_restorations
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.messages import ANALYSIS, CONTROL, send
 from campaigns.models import Attempt, TargetLease

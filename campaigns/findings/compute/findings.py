@@ -38,8 +38,8 @@ from campaigns.planning.amendments import was_adaptive
 from campaigns.planning.design import FIELDS
 from campaigns.planning.metrics import analysed_metrics_of
 from campaigns.results.environment import stretches_of
-from campaigns.results.surroundings import NAME as SURROUNDINGS
-from campaigns.results.surroundings import Surroundings, count_surroundings
+from campaigns.results.pages_data import NAME as SURROUNDINGS
+from campaigns.results.pages_data import Surroundings, count_surroundings
 from campaigns.results.values import ObservedRun, observed_runs_by_metric
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.hashing import data_hash

@@ -28,7 +28,7 @@ from campaigns.planning.outline import FactorOutline
 from campaigns.planning.pages.limits import limits_of, stopped_of
 from campaigns.results.environment import stand_ins_of
 from campaigns.results.pages.changes import changed_facts
-from campaigns.results.pages_data import Findings, Outline, findings_of
+from campaigns.results.pages_data import Findings, Outline, came_in, findings_of, surroundings_of
 from campaigns.results.phrases import (
     MISSING,
     Levels,
@@ -41,8 +41,6 @@ from campaigns.results.phrases import (
 from campaigns.results.rows import RunRow
 from campaigns.results.run_list import COLUMNS, NO_PLAIN_VALUE, WITHOUT_VALUE, Found, RunList
 from campaigns.results.run_plots import Plot, labelled
-from campaigns.results.submissions import came_in
-from campaigns.results.surroundings import surroundings_of
 
 PAGE_SIZE = 100
 MOST_CHOICES = 500

@@ -1,11 +1,21 @@
 """Health and readiness, for whoever watches over the processes. Open to all; tells nothing of the inside."""
 
+from functools import cache
+
 from django.contrib.auth.decorators import login_not_required
+from django.db import DatabaseError, connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from campaigns.overview.readiness import OK, checks
+from campaigns.kit import broker
+
+DATABASE = "The database does not answer. Look whether PostgreSQL runs and DATABASE_URL is right."
+MIGRATIONS = "Migrations are not applied ({}). Run `manage.py migrate`."
+BROKER = "The broker does not answer. Look whether Redis runs and BROKER_URL is right."
+OK = "ok"
 
 
 @login_not_required
@@ -25,3 +35,26 @@ def ready(request: HttpRequest) -> JsonResponse:
     is_ready = all(word == OK for word in result.values())
     status = OK if is_ready else "not ready"
     return JsonResponse({"status": status, **result}, status=200 if is_ready else 503)
+
+
+def checks() -> dict[str, str]:
+    """What is asked for, with `ok` or what is missing, in words."""
+    result = {"broker": OK if broker.answers() else BROKER}
+    try:
+        missing = _known_migrations() - set(MigrationRecorder(connection).applied_migrations())
+    except DatabaseError:
+        connection.close()
+        return {"database": DATABASE, "migrations": "Unknown without the database.", **result}
+    names = ", ".join(f"{app} {name}" for app, name in sorted(missing)[:3])
+    more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+    return {
+        "database": OK,
+        "migrations": MIGRATIONS.format(names + more) if missing else OK,
+        **result,
+    }
+
+
+@cache
+def _known_migrations() -> frozenset[tuple[str, str]]:
+    """Those that this code comes with."""
+    return frozenset(MigrationLoader(None).disk_migrations)

@@ -12,7 +12,7 @@ from campaigns.kit.pages.people import may, takes
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
 from campaigns.overview import home as queries
-from campaigns.planning.waiting_approvals import waiting_in
+from campaigns.planning.lifecycle.approval import waiting_in
 from campaigns.targets.holders import target_rows
 
 

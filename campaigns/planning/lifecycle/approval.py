@@ -2,9 +2,11 @@
 
 import hashlib
 import json
+from collections.abc import Set
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from campaigns.kit.activity import Action, record
@@ -80,3 +82,9 @@ def outdate(campaign: Campaign) -> None:
     """A request for another definition than this one is void. The campaign must be locked."""
     rows = LaunchRequest.objects.filter(campaign=campaign, state=State.WAITING)
     rows.update(state=State.OUTDATED, decided_at=Now())
+
+
+def waiting_in(teams: Set[int]) -> QuerySet[LaunchRequest]:
+    """What waits in teams, the oldest first."""
+    rows = LaunchRequest.objects.filter(state=LaunchRequest.State.WAITING, campaign__team__in=teams)
+    return rows.select_related("campaign__target", "asked_by").order_by("pk")

@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
+from campaigns.kinds.base import REFUSED
 from campaigns.kit.errors import Invalid, NotConfirmed, NotPossible
 from campaigns.kit.events import work_waits
 from campaigns.kit.forms import is_key
@@ -18,7 +19,7 @@ from campaigns.kit.pages.moved import Moved, opened_on, seen_in
 from campaigns.kit.pages.people import campaign_of, may, takes, user_of
 from campaigns.kit.revisions import Changed
 from campaigns.kit.rights import NotAllowed, Right
-from campaigns.models import Campaign, Target
+from campaigns.models import Campaign, EffectiveSetting, Target
 from campaigns.planning import drafts, lifecycle
 from campaigns.planning.calibrating import calibration_of
 from campaigns.planning.checking import Definition, check
@@ -29,7 +30,6 @@ from campaigns.planning.pages.launches import ANYWAY, failed_try_out, held_back,
 from campaigns.planning.pages.limits import limits_entered
 from campaigns.planning.pages.plans import PlanView, plan_view
 from campaigns.planning.preview import preview
-from campaigns.planning.refusals import refused_levels
 
 PRESET = "preset:"
 Store = Callable[[Definition], Campaign]
@@ -253,3 +253,18 @@ def _moved(changed: Changed, entered: Entered) -> Moved:
     typed = forms.as_shown(entered)
     paths = [path for path in stored.keys() | typed if forms.stored_in(path) & {*changed.fields}]
     return moved.of_texts(changed, typed, stored, labels_of(paths, entered))
+
+
+def refused_levels(campaign: Campaign) -> list[tuple[str, Any, str]]:
+    """Return parameter, level and the target's sentence of each refusal, once each."""
+    seen = (
+        EffectiveSetting.objects.filter(attempt__run__campaign=campaign, ok=False)
+        .order_by()
+        .values_list("name", "asked", "in_force")
+        .distinct()
+    )
+    return [
+        (name, text, value.removeprefix(REFUSED))
+        for name, text, value in seen
+        if isinstance(value, str) and value.startswith(REFUSED)
+    ]

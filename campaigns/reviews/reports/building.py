@@ -9,10 +9,10 @@ from campaigns.findings.snippets import snippets_of
 from campaigns.models import Campaign, Conclusion, Decision
 from campaigns.results.pages_data import findings_of, outline_of
 from campaigns.results.phrases import MISSING, Levels
+from campaigns.reviews.checklist import checklist
 from campaigns.reviews.reopening import overdue
-from campaigns.reviews.reports.checks import check_rows
 from campaigns.reviews.reports.parts import at, part_of
-from campaigns.reviews.reports.values import Advice, Part, Report, Signature
+from campaigns.reviews.reports.values import Advice, CheckRow, Part, Report, Signature
 from perfdash import __version__
 
 State = Conclusion.State
@@ -36,6 +36,8 @@ SIDES = (("was", "before"), ("is", "after"))
 """In words, where there are any, else as it is stored."""
 WITHOUT = "No conclusion: the findings only, not signed"
 NO_SNIPPET = "No tool's option is known for {}: set it as you do on your target."
+
+ORDER = ("fail", "warn", "pass")
 
 
 def report_of(conclusion: Conclusion, *, public: bool = False) -> Report:
@@ -151,3 +153,17 @@ def _reopened(conclusion: Conclusion) -> Iterator[tuple[str, str, str]]:
 
 def _value(value: object) -> str:
     return MISSING if value is None else str(value)
+
+
+def check_rows(conclusion: Conclusion) -> tuple[CheckRow, ...]:
+    """Write every check of every campaign, what fails first, with the author's word on it."""
+    return tuple(sorted(_rows(conclusion), key=lambda row: ORDER.index(row.state)))
+
+
+def _rows(conclusion: Conclusion) -> Iterator[CheckRow]:
+    texts = {(word.check_name, word.about): word.text for word in conclusion.words.all()}
+    names = dict(conclusion.evidence.values_list("campaign", "campaign__name"))
+    for check in checklist(conclusion):
+        of = f" ({names[check.campaign]})" if len(names) > 1 else ""
+        word = texts.get((check.key, check.said), "")
+        yield CheckRow(f"{check.title}{of}", check.state, check.number, check.words, word)

@@ -16,9 +16,8 @@ from campaigns.planning.amendments import amendments_of
 from campaigns.planning.metrics import metric_of
 from campaigns.planning.pages.limits import limits_of
 from campaigns.results.environment import stand_ins_of
-from campaigns.results.pages_data import Findings, Outline, findings_of, outline_of
+from campaigns.results.pages_data import Findings, Outline, findings_of, outline_of, surroundings_of
 from campaigns.results.phrases import Levels, amount, level_text
-from campaigns.results.surroundings import surroundings_of
 from campaigns.reviews.reports.charts import charts_of
 from campaigns.reviews.reports.values import Compared, Excluded, Part, Rows
 

@@ -1,12 +1,17 @@
 """Targets: list, page, form, probe now, retire."""
 
 from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any
+from zoneinfo import available_timezones
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from campaigns.kit import encryption
@@ -19,13 +24,15 @@ from campaigns.kit.pages.sorting import Sort
 from campaigns.kit.revisions import Changed
 from campaigns.kit.rights import Right
 from campaigns.models import Target
-from campaigns.targets import saving
+from campaigns.targets import quiet_hours, saving
+from campaigns.targets.actions import fingerprint_of
 from campaigns.targets.forms import CERTIFICATES, SECRETS, SERVER, TargetForm
 from campaigns.targets.holders import TargetRow, target_rows
-from campaigns.targets.pages.quiet import quiet_of, zones
-from campaigns.targets.pages.setting_rows import settings_context
 from campaigns.targets.probes import request_probe
 from campaigns.targets.production import is_kept
+from campaigns.targets.reaching import ssh_of
+from campaigns.targets.settings import as_levels
+from campaigns.targets.ssh_logins import is_admin
 
 OPERATE = Right.OPERATE
 COLUMNS: Mapping[str, Callable[[TargetRow], Any]] = {
@@ -39,6 +46,19 @@ COLUMNS: Mapping[str, Callable[[TargetRow], Any]] = {
 """Of the list of targets, by what each is sorted."""
 MOST_LOOKS = 20
 """How often the page looks for the outcome of a probe, once a second."""
+
+CONTINENTS = (
+    "Africa",
+    "America",
+    "Antarctica",
+    "Arctic",
+    "Asia",
+    "Atlantic",
+    "Australia",
+    "Europe",
+    "Indian",
+    "Pacific",
+)
 
 
 @require_GET
@@ -198,3 +218,66 @@ def _health(
 
 def _stamp(moment: datetime | None) -> str:
     return f"{moment.timestamp():.6f}" if moment else ""
+
+
+def settings_context(target: Target, user: User | None) -> dict[str, Any]:
+    """What `targets/_settings.html` draws."""
+    login = ssh_of(target)
+    return {
+        "settings": [
+            (row, as_levels(row), (in_words(row.apply), in_words(row.read_back)))
+            for row in target.setting_rows.all()
+        ],
+        "steps": [(step, in_words(step.action)) for step in target.steps.all()],
+        "ssh": login,
+        "accepted": fingerprint_of(login.host_key) if login else "",
+        "offered": fingerprint_of(login.offered_key) if login else "",
+        "may_command": user is not None and is_admin(user),
+    }
+
+
+def in_words(action: Mapping[str, Any]) -> str:
+    """Return how an action is done, in a few words."""
+    match action.get("way"):
+        case "http":
+            return f"by {action.get('method', 'GET')} {action.get('url', '')}"
+        case "command":
+            return f"by the command {' '.join(action.get('arguments', ()))[:60]}"
+    return "by hand"
+
+
+@dataclass(frozen=True, slots=True)
+class Quiet:
+    """The quiet hours of a target as they are now.
+
+    ends_at: the end of those that are on. begins_at: the begin of the next ones, where none are on.
+    problem: why stored hours cannot be read any more.
+    """
+
+    lines: tuple[str, ...]
+    zone: str
+    ends_at: datetime | None = None
+    begins_at: datetime | None = None
+    problem: str = ""
+
+
+def quiet_of(target: Target) -> Quiet | None:
+    """Read the quiet hours of a target; None where it has none."""
+    lines = tuple(line for line in target.quiet_hours.splitlines() if line.strip())
+    if not lines:
+        return None
+    now = timezone.now()
+    try:
+        hours = quiet_hours.parse(target.quiet_hours)
+        ends_at = hours.ends_at(now, target.quiet_zone)
+        begins_at = None if ends_at else hours.begins_at(now, target.quiet_zone)
+    except quiet_hours.BadQuietHours as error:
+        return Quiet(lines, target.quiet_zone, problem=str(error))
+    return Quiet(lines, target.quiet_zone, ends_at, begins_at)
+
+
+@cache
+def zones() -> tuple[str, ...]:
+    """Names of time zones that somebody may choose; others are understood as well."""
+    named = (name for name in available_timezones() if name.partition("/")[0] in CONTINENTS)
+    return ("UTC", *sorted(named))

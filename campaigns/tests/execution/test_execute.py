@@ -21,7 +21,7 @@ from campaigns.models import (
     TargetLease,
 )
 from campaigns.planning import lifecycle
-from campaigns.planning.refusals import refused_levels
+from campaigns.planning.pages.define import refused_levels
 from campaigns.tests.execution.beside import Beside
 from campaigns.tests.execution.together import until
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from campaigns import execution, results
 from campaigns.execution import dispatch
 from campaigns.execution.claim import claim
-from campaigns.execution.dispatch import generators
+from campaigns.execution.dispatch import due
 from campaigns.execution.generators import gathering
 from campaigns.execution.generators.totals import added_progress
 from campaigns.execution.waiting import waiting_for
@@ -300,7 +300,7 @@ def test_messages_are_sent_again_where_nobody_took_them(run_together, workers, m
     attempt, joined = run_together(2)
     until(lambda: len(states()) == 2)
     sent = []
-    monkeypatch.setattr(generators, "send", lambda *message: sent.append(message))
+    monkeypatch.setattr(due, "send", lambda *message: sent.append(message))
     rows = list(Generator.objects.values_list("pk", flat=True))
 
     dispatch.ask_generators(attempt.pk)

@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 
 from campaigns import execution
 from campaigns.execution import dispatch, manual_steps
-from campaigns.execution.dispatch.restoring import claim_restorations
+from campaigns.execution.dispatch.due import claim_restorations
 from campaigns.execution.manual_steps import open_requests
 from campaigns.execution.waiting import waiting_for
 from campaigns.kit.errors import NotPossible

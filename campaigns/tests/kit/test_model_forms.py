@@ -7,7 +7,7 @@ from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import SecretArea, SecretInput, add_errors, form_field
 from campaigns.models import Target, Team
 from campaigns.targets.api.outputs import TargetOutput
-from campaigns.targets.api.setting_outputs import SettingInput, SshInput, StepInput
+from campaigns.targets.api.settings import SettingInput, SshInput, StepInput
 from campaigns.targets.api.targets import EditTargetInput, NewTargetInput
 from campaigns.targets.forms import TargetForm
 

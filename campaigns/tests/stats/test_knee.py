@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from campaigns.stats import curves, knee
+from campaigns.stats import knee
 from campaigns.stats.knee import find_knee, levels_of
 from campaigns.stats.resamples import of_levels
 
@@ -184,7 +184,7 @@ def test_a_rising_duration_is_no_case_of_an_error():
 
 
 def test_a_break_stays_between_the_second_and_the_last_but_one_level():
-    places = curves.candidates(np.array([3.0, 5, 7, 10, 15, 20]))
+    places = knee.candidates(np.array([3.0, 5, 7, 10, 15, 20]))
 
     assert places[0] == pytest.approx(5)
     assert places[-1] == pytest.approx(15)
@@ -194,13 +194,13 @@ def test_the_squares_around_every_break_are_those_of_a_fit(pulp):
     x, logs, _ = pulp
     levels = levels_of(x, logs)
     rows = np.array([levels.y, levels.y[::-1] + 0.1 * np.sin(x)])
-    grid = curves.candidates(x)[::50]
+    grid = knee.candidates(x)[::50]
 
-    found = curves.squares_around(rows, levels, grid)
+    found = knee.squares_around(rows, levels, grid)
 
     for row, squares in zip(rows, found, strict=True):
         for k, square in zip(grid, squares, strict=True):
             root = np.sqrt(levels.n)[:, None]
-            design = root * curves.broken_design(x, float(k))
+            design = root * knee.broken_design(x, float(k))
             _, expected, _, _ = np.linalg.lstsq(design, root[:, 0] * row, rcond=None)
             assert square == pytest.approx(float(expected[0]), rel=1e-9)

@@ -6,11 +6,16 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
+from campaigns.execution.restorations import due
 from campaigns.kit.messages import send
-from campaigns.models import Attempt, Generator
+from campaigns.models import Attempt, FoundSetting, Generator, Target, TargetLease
+from campaigns.targets.reaching import seconds_to_set
 
 AGAIN_SECONDS = 10
 """How long after a message another one is sent, where nobody could take the row."""
+
+MARGIN_SECONDS = 30.0
+"""From the end of the time that it may take to when another worker tries."""
 
 
 def ask_generators(attempt_pk: int) -> None:
@@ -40,3 +45,19 @@ def _wanted() -> QuerySet[Generator]:
     return Generator.objects.filter(
         state=Generator.State.WANTED, stop_at=None, attempt__state=Attempt.State.RUNNING
     )
+
+
+def claim_restorations() -> list[int]:
+    """Return the targets on which something is set back now."""
+    leased = TargetLease.objects.exclude(attempt=None).values("address")
+    free = due().filter(Q(claimed_until=None) | Q(claimed_until__lt=Now()))
+    free = free.exclude(setting__target__address__in=leased).select_related("setting__target")
+    by_target: dict[Target, list[FoundSetting]] = {}
+    for row in free:
+        by_target.setdefault(row.setting.target, []).append(row)
+    for target, rows in by_target.items():
+        seconds = seconds_to_set([row.setting for row in rows], target) + MARGIN_SECONDS
+        FoundSetting.objects.filter(pk__in=[row.pk for row in rows]).update(
+            claimed_until=Now() + timedelta(seconds=seconds)
+        )
+    return [target.pk for target in by_target]
