@@ -1,14 +1,12 @@
-"""Take a queued attempt: by one conditional update, together with the leases that it needs."""
+"""Claim a queued attempt for a worker, together with the leases that it needs."""
 
-from datetime import timedelta
-
-from django.conf import settings
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 
+from campaigns.execution.leases import lease_host, renew_queued
 from campaigns.kit.database_clock import database_now
-from campaigns.models import Attempt, Campaign, GeneratorLease, LogLine, Run, TargetLease
+from campaigns.models import Attempt, Campaign, LogLine, Run
 from campaigns.planning.expected import budget_seconds_left
 from campaigns.planning.lifecycle.rows import release_leases
 from campaigns.targets import quiet
@@ -26,13 +24,7 @@ def claim(attempt_pk: int, worker: str, host: str) -> Attempt | None:
     attempt = _attempts().filter(pk=attempt_pk, state=Attempt.State.QUEUED).first()
     if attempt is None or attempt.run.campaign.target is None:
         return None
-    mine = TargetLease.objects.filter(
-        attempt=attempt,
-        token=attempt.token,
-        address=attempt.run.campaign.target.address,
-        expires_at__gt=Now(),
-    )
-    if not mine.update(expires_at=Now() + timedelta(seconds=settings.LEASE_SECONDS)):
+    if not renew_queued(attempt, attempt.run.campaign.target.address):
         return None
     if not _may_start(attempt.run) or not lease_host(attempt, host):
         release_leases([attempt.pk])
@@ -67,20 +59,3 @@ def _within_time(campaign: Campaign) -> bool:
     now = database_now()
     silent = campaign.target and quiet.on_by(campaign.target, now)
     return silent is None and budget_seconds_left(campaign, now) > 0
-
-
-def lease_host(attempt: Attempt, host: str) -> bool:
-    """Take a generator host for a run, unless it measures another one already.
-
-    However long ago that was renewed: dispatch alone takes a holder as lost, with all that it holds.
-    A run may hold several hosts, and have several generators on each.
-    """
-    GeneratorLease.objects.get_or_create(host=host)
-    lease = GeneratorLease.objects.filter(host=host)
-    taken = lease.filter(attempt=None).update(
-        attempt=attempt,
-        holder=f"run {attempt.run.position} of {attempt.run.campaign.name}"[:200],
-        token=F("token") + 1,
-        expires_at=Now() + timedelta(seconds=settings.LEASE_SECONDS),
-    )
-    return bool(taken) or lease.filter(attempt=attempt).exists()

@@ -11,19 +11,19 @@ import logging
 import threading
 from collections.abc import Callable, Mapping
 from contextvars import copy_context
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from math import inf
 from typing import Any, TypeVar
 
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
-from django.db.models.functions import Now
 
 from campaigns.execution import progress
+from campaigns.execution.leases import renew
 from campaigns.kinds.programs.deadline import monotonic
 from campaigns.kit import redaction
 from campaigns.kit.units import written
-from campaigns.models import Attempt, GeneratorLease, TargetLease
+from campaigns.models import Attempt
 from campaigns.planning.lifecycle.stopping import heed_limits
 
 LOOK_SECONDS = 0.4
@@ -150,12 +150,9 @@ class Keeper:
 
     def _renew(self) -> None:
         asked_at = monotonic()
-        until = Now() + timedelta(seconds=settings.LEASE_SECONDS)
-        mine = TargetLease.objects.filter(attempt=self.attempt, token=self.attempt.token)
-        if not mine.update(expires_at=until):
+        if not renew(self.attempt):
             self._stop("somebody else holds the target's lease", lost=True)
             return
-        GeneratorLease.objects.filter(attempt=self.attempt).update(expires_at=until)
         self._certain_until = asked_at + settings.LEASE_SECONDS - settings.LEASE_MARGIN_SECONDS
 
     def _look(self) -> None:

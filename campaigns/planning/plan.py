@@ -16,8 +16,6 @@ from typing import Any
 
 Levels = dict[str, Any]
 
-"""The factor of an A/A campaign: two names for one and the same, which no driver is told."""
-
 
 class Unplannable(ValueError):
     """The factors and exclusions give no plan; `field` names what has to change."""

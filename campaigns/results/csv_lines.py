@@ -1,4 +1,4 @@
-"""Runs and comparisons as lines of CSV. Values are exact.
+"""Runs as lines of CSV. Values are exact.
 
 The first columns of imported durations of whole seconds are those of the published tables: h:mm:ss,
 one row a run, the average on the last row of each level.

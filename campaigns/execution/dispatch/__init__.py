@@ -1,11 +1,12 @@
-"""Which run may start now; the only place that sends a task, by its name.
+"""Decide which run may start now, and send it to a worker.
 
-Idempotent: look for free targets with a planned run, lease, queue. Called after every close, after
-everything that a person starts, and by beat every few seconds, so that an emptied broker heals.
-`losing` takes lost leases back, also after the clock was set back; `limits` keeps time budgets and
-quiet hours, `closing` ends campaigns, `analyses` says when one is analysed, `restoring` has settings
-set back, `queueing` leases and queues, and asks people where something is done by hand; `generators`
-asks for the generators of a run, `sending` sends.
+Dispatch looks for free targets that have a planned run, leases them and queues the run. It may run
+at any time, any number of times: it is called after each run, after everything that a person starts,
+and by beat every few seconds, so that an emptied broker heals. `losing` takes lost leases back, also
+after the clock was set back; `limits` applies time budgets and quiet hours; `closing` ends campaigns;
+`analyses` decides when one is analysed; `queueing` leases targets (by `execution.leases`), queues
+runs and requests manual steps; `due` asks for the generators of a run and has settings set back.
+Tasks go out by `kit.messages`.
 
 Everybody else locks rows in the order campaign, run, attempt, leases. Dispatch waits for none: a
 row that is locked is being changed, and is looked at the next time.

@@ -1,4 +1,7 @@
-"""Messages for generators that a run waits for; the rows are made by the run itself."""
+"""Send what is due besides runs: to the generators that a run waits for, and to set settings back.
+
+The rows of generators are created by the run itself.
+"""
 
 from datetime import timedelta
 

@@ -1,14 +1,13 @@
 """Lease free targets for the next run of each, and queue its attempt."""
 
 from collections.abc import Iterator
-from datetime import timedelta
 from typing import Any
 
-from django.conf import settings
 from django.db.models import Q
 from django.db.models.functions import Now
 
 from campaigns.execution.dispatch.limits import may_begin
+from campaigns.execution.leases import lease_target
 from campaigns.execution.manual_steps import needed, number_of_next_attempt
 from campaigns.execution.queue_order import ORDER
 from campaigns.execution.restorations import addresses_held
@@ -48,7 +47,7 @@ def queue_runs() -> Iterator[tuple[int, str]]:
         if waits_for_manual_step(run):
             served.add(target.address)
             continue
-        attempt = _lease(run, target.address)
+        attempt = lease_target(run, target.address)
         if attempt is not None:
             served.add(target.address)
             room[campaign.pool] -= 1
@@ -100,35 +99,6 @@ def _room_by_pool() -> dict[str, int]:
     for pool in queued:
         room[pool] = room.get(pool, 0) - 1
     return room
-
-
-def _lease(run: Run, address: str) -> Attempt | None:
-    """Lease the target for a run's queued attempt, made where there is none. None: not now."""
-    TargetLease.objects.get_or_create(address=address)
-    lapsed = ~Q(attempt__state=Attempt.State.RUNNING) & Q(expires_at__lt=Now())
-    lease = (
-        TargetLease.objects.select_for_update(of=("self",), no_key=True, skip_locked=True)
-        .filter(Q(attempt=None) | lapsed, address=address)
-        .first()
-    )
-    planned = Run.objects.select_for_update(no_key=True, skip_locked=True).filter(
-        pk=run.pk, state=Run.State.PLANNED
-    )
-    if lease is None or planned.first() is None:
-        return None
-    attempt = run.attempts.filter(state=Attempt.State.QUEUED).first()
-    if attempt is None:
-        attempt = Attempt(run=run, number=run.attempts.count() + 1, pool=run.campaign.pool)
-    attempt.token = lease.token + 1
-    attempt.save()
-    TargetLease.objects.filter(attempt=attempt).update(attempt=None)
-    TargetLease.objects.filter(pk=lease.pk).update(
-        attempt=attempt,
-        token=attempt.token,
-        holder=f"run {run.position} of {run.campaign.name}"[:200],
-        expires_at=Now() + timedelta(seconds=settings.LEASE_SECONDS),
-    )
-    return attempt
 
 
 # The server's queue waits with a run that waits for a hand, so that nobody changes the server while

@@ -16,9 +16,9 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models.functions import Now
 
 from campaigns.execution import machine, progress
-from campaigns.execution.claim import lease_host
 from campaigns.execution.generators.hold import Hold
 from campaigns.execution.generators.messages import TooLarge, pack_outcome, unpack_order
+from campaigns.execution.leases import lease_host
 from campaigns.execution.workplace import NoWorkplace, workplace
 from campaigns.kinds.base.values import driver_levels
 from campaigns.kinds.programs.health import is_here

@@ -1,0 +1,83 @@
+"""Take and renew leases: of a target by dispatch, of a generator host by the worker that measures.
+
+A lease has one holder until it expires by the database's clock. Its token grows by one with each
+holder, and every write of a run names it, so that a worker whose lease was lost writes nothing.
+Leases are released by `planning.lifecycle.rows.release_leases`, since a campaign that is cancelled
+releases them too, and taken back from lost workers in `dispatch.losing`.
+"""
+
+from datetime import timedelta
+
+from django.conf import settings
+from django.db.models import F, Q
+from django.db.models.expressions import CombinedExpression
+from django.db.models.functions import Now
+
+from campaigns.models import Attempt, GeneratorLease, Run, TargetLease
+
+
+def lease_target(run: Run, address: str) -> Attempt | None:
+    """Lease the target for a run's queued attempt, which is created where there is none. None: not now."""
+    TargetLease.objects.get_or_create(address=address)
+    lapsed = ~Q(attempt__state=Attempt.State.RUNNING) & Q(expires_at__lt=Now())
+    lease = (
+        TargetLease.objects.select_for_update(of=("self",), no_key=True, skip_locked=True)
+        .filter(Q(attempt=None) | lapsed, address=address)
+        .first()
+    )
+    planned = Run.objects.select_for_update(no_key=True, skip_locked=True).filter(
+        pk=run.pk, state=Run.State.PLANNED
+    )
+    if lease is None or planned.first() is None:
+        return None
+    attempt = run.attempts.filter(state=Attempt.State.QUEUED).first()
+    if attempt is None:
+        attempt = Attempt(run=run, number=run.attempts.count() + 1, pool=run.campaign.pool)
+    attempt.token = lease.token + 1
+    attempt.save()
+    TargetLease.objects.filter(attempt=attempt).update(attempt=None)
+    TargetLease.objects.filter(pk=lease.pk).update(
+        attempt=attempt,
+        token=attempt.token,
+        holder=f"run {run.position} of {run.campaign.name}"[:200],
+        expires_at=_end_of_term(),
+    )
+    return attempt
+
+
+def lease_host(attempt: Attempt, host: str) -> bool:
+    """Take a generator host for a run, unless it measures another one already.
+
+    However long ago that was renewed: dispatch alone takes a holder as lost, with all that it holds.
+    A run may hold several hosts, and have several generators on each.
+    """
+    GeneratorLease.objects.get_or_create(host=host)
+    lease = GeneratorLease.objects.filter(host=host)
+    taken = lease.filter(attempt=None).update(
+        attempt=attempt,
+        holder=f"run {attempt.run.position} of {attempt.run.campaign.name}"[:200],
+        token=F("token") + 1,
+        expires_at=_end_of_term(),
+    )
+    return bool(taken) or lease.filter(attempt=attempt).exists()
+
+
+def renew_queued(attempt: Attempt, address: str) -> bool:
+    """Renew the target's lease of an attempt that is about to start; False where it has expired."""
+    held = TargetLease.objects.filter(
+        attempt=attempt, token=attempt.token, address=address, expires_at__gt=Now()
+    )
+    return bool(held.update(expires_at=_end_of_term()))
+
+
+def renew(attempt: Attempt) -> bool:
+    """Renew all leases of a running attempt; False where another attempt holds the target's."""
+    held = TargetLease.objects.filter(attempt=attempt, token=attempt.token)
+    if not held.update(expires_at=_end_of_term()):
+        return False
+    GeneratorLease.objects.filter(attempt=attempt).update(expires_at=_end_of_term())
+    return True
+
+
+def _end_of_term() -> CombinedExpression:
+    return Now() + timedelta(seconds=settings.LEASE_SECONDS)
