@@ -201,7 +201,7 @@ class Presence(threading.Thread):
         """Say it every few seconds. No connection stays open: the worker's children are forked."""
         self._do(self._begin)
         while not self._ending.wait(SEEN_SECONDS):
-            self._do(self._say)
+            self._do(self._write)
         self._do(self._take_back)
 
     def end(self) -> None:
@@ -215,11 +215,11 @@ class Presence(threading.Thread):
         connection.close()
 
     def _begin(self) -> None:
-        self._say()
+        self._write()
         dispatching.send_again(self.pools)
         work_waits.send(sender=None)
 
-    def _say(self) -> None:
+    def _write(self) -> None:
         Worker.objects.update_or_create(
             name=self.worker,
             defaults={

@@ -23,7 +23,7 @@ def team_rows(user: User) -> list[TeamRow]:
     """The teams that somebody sees, by name."""
     own = dict(Membership.objects.filter(user=user).values_list("team", "roles"))
     teams = teams_with(user).annotate(members=Count("memberships"))
-    return [TeamRow(team, team.members, in_words(own.get(team.pk, ()))) for team in teams]
+    return [TeamRow(team, team.members, roles_text(own.get(team.pk, ()))) for team in teams]
 
 
 def members_of(team: Team) -> QuerySet[Membership]:
@@ -39,6 +39,6 @@ def people() -> QuerySet[User]:
     return rows.prefetch_related(teams).order_by("number", "username")
 
 
-def in_words(roles: Sequence[str]) -> str:
+def roles_text(roles: Sequence[str]) -> str:
     """Roles as a sentence names them."""
     return ", ".join(Role(role).label for role in roles)

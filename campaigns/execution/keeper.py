@@ -84,7 +84,7 @@ class Keeper:
         """How long the lease is certain; 0 or less: stop at once."""
         return 0.0 if self.lost else self._certain_until - monotonic()
 
-    def say(self, values: Mapping[str, Any]) -> None:
+    def report(self, values: Mapping[str, Any]) -> None:
         """Pass on what is going on."""
         self._progress |= redaction.redact_all(values)
         progress.write(self.attempt.pk, {**self._progress, "at": datetime.now(UTC).isoformat()})

@@ -36,7 +36,7 @@ class Current:
     token: int
     cancelling: bool
     seconds: float | None
-    said: dict[str, Any] = field(default_factory=dict)
+    reported: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ def current_of(campaign: Campaign) -> Current | None:
         token=attempt.token,
         cancelling=attempt.cancel_requested_at is not None,
         seconds=(timezone.now() - since).total_seconds() if since else None,
-        said=reported,
+        reported=reported,
     )
 
 

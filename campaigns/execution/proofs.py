@@ -12,10 +12,10 @@ def unproved_of(proofs: Sequence[Proof]) -> str:
     """What is not as it has to be, in words; empty where all is proved."""
     if not proofs:
         return "nothing proves it"
-    return in_words([proof for proof in proofs if not proof.ok])
+    return proofs_text([proof for proof in proofs if not proof.ok])
 
 
-def in_words(things: Sequence[Proof | EffectiveSetting]) -> str:
+def proofs_text(things: Sequence[Proof | EffectiveSetting]) -> str:
     """Proofs and settings as one line of the log."""
     texts = [
         f"{thing.name} {_amount(thing.measured, thing.unit)}"

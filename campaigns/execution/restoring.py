@@ -44,10 +44,10 @@ def _restore(row: FoundSetting, target: Target, check: Callable[[], None]) -> No
     setting, name = row.setting, row.setting.name
     if apply_of(setting).way == HAND:
         if setting.hand_value == row.value:
-            _tell(row, f"{name} is {row.value}, as it was before the campaign")
+            _notify(row, f"{name} is {row.value}, as it was before the campaign")
             _done(row)
             return
-        _tell(row, f"{name} was {row.value} before; somebody is asked to set it back manually")
+        _notify(row, f"{name} was {row.value} before; somebody is asked to set it back manually")
         HandRequest.objects.create(
             target=target,
             campaign=row.campaign,
@@ -71,14 +71,14 @@ def _restore(row: FoundSetting, target: Target, check: Callable[[], None]) -> No
             given_up=why if tries >= MOST_TRIES else "",
         )
         if tries >= MOST_TRIES:
-            _tell(
+            _notify(
                 row,
                 f"{name} could not be set back to {row.value}, tried {tries} times: {why} Set "
                 "it back manually.",
                 LogLine.Tone.BAD,
             )
         return
-    _tell(row, f"{name} is {row.value} again, as it was before the campaign")
+    _notify(row, f"{name} is {row.value} again, as it was before the campaign")
     _done(row)
 
 
@@ -86,6 +86,6 @@ def _done(row: FoundSetting) -> None:
     FoundSetting.objects.filter(pk=row.pk).update(restored_at=Now(), claimed_until=None)
 
 
-def _tell(row: FoundSetting, text: str, tone: str = LogLine.Tone.PLAIN) -> None:
+def _notify(row: FoundSetting, text: str, tone: str = LogLine.Tone.PLAIN) -> None:
     if row.campaign is not None:
         LogLine.objects.create(campaign=row.campaign, text=storable(text), tone=tone)

@@ -62,7 +62,7 @@ def reset(bench: Workbench, run: Run) -> list[Proof]:
     """
     proofs: list[Proof] = []
     for step, action in bench.steps(TargetStep.Purpose.RESET):
-        proofs.append(_by_hand(step, run) if action.way == HAND else _done(step, action, bench))
+        proofs.append(_manual_step(step, run) if action.way == HAND else _done(step, action, bench))
         if not proofs[-1].ok:
             return proofs
     if proofs:
@@ -104,7 +104,7 @@ def _done(step: TargetStep, action: Action, bench: Workbench) -> Proof:
     return _proof(step, expected, redact(str(done)), ok=True)
 
 
-def _by_hand(step: TargetStep, run: Run) -> Proof:
+def _manual_step(step: TargetStep, run: Run) -> Proof:
     done = (
         HandRequest.objects.filter(run=run, step=step, done_at__isnull=False)
         .order_by("-pk")

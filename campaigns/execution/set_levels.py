@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from campaigns.execution.proofs import in_words
+from campaigns.execution.proofs import proofs_text
 from campaigns.execution.server_steps import SettingFailed, Workbench, note_offered_key, until_ready
 from campaigns.kinds.base import EffectiveSetting
 from campaigns.kit.redaction import redact
@@ -91,7 +91,7 @@ def set_one(setting: Setting, value: Any, bench: Workbench) -> None:
     await_all(bench)
     result = _in_force(setting, value, bench)
     if not result.ok:
-        raise SettingFailed(f"{in_words([result])}.")
+        raise SettingFailed(f"{proofs_text([result])}.")
 
 
 def _rows(bench: Workbench, wanted: Mapping[str, Any]) -> Any:

@@ -17,7 +17,7 @@ from django.conf import settings
 from campaigns.execution import machine
 from campaigns.execution.generators.gathering import Ask, Gathering
 from campaigns.execution.keeper import NOT_RENEWED, Keeper, LeaseLost
-from campaigns.execution.proofs import in_words, unproved_of
+from campaigns.execution.proofs import proofs_text, unproved_of
 from campaigns.execution.server_steps import Workbench, reset, seconds_of
 from campaigns.execution.set_levels import put_in_force
 from campaigns.execution.workplace import workplace
@@ -123,7 +123,7 @@ class Steps:
         context = Context(
             cancelled=self.keeper.cancelled,
             lease_seconds=self.keeper.lease_seconds,
-            progress=self.keeper.say,
+            progress=self.keeper.report,
             say=self._log,
             clock=perf_counter_ns,
             directory=directory,
@@ -178,7 +178,7 @@ class Steps:
     def _reset(self, target: Target, context: Context) -> list[Proof]:
         """Do the target's own reset commands, then the driver's; the first that fails ends it."""
         self.record.clean_state = mine = self.own.reset(self.bench, self.attempt.run)
-        self.unproved = in_words([proof for proof in mine if not proof.ok])
+        self.unproved = proofs_text([proof for proof in mine if not proof.ok])
         if self.unproved:
             return mine
         theirs = self.driver.reset(target, self.parameters, context)
@@ -239,7 +239,7 @@ class Steps:
         )
         if measuring:
             self._log("measure: the clock is running", LogLine.Tone.NOW)
-        self.keeper.say({"phase": str(phase), "step_started_at": datetime.now(UTC).isoformat()})
+        self.keeper.report({"phase": str(phase), "step_started_at": datetime.now(UTC).isoformat()})
         started = perf_counter_ns()
         try:
             result = action()
@@ -247,7 +247,7 @@ class Steps:
             self.record.steps[phase] = (perf_counter_ns() - started) / 1e9
         context.check()
         if not measuring and isinstance(result, list):
-            self._log(f"{phase}: {in_words(result)}")
+            self._log(f"{phase}: {proofs_text(result)}")
         return result
 
     def _longest(self, phase: Attempt.Phase) -> float:

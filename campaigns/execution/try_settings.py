@@ -51,7 +51,7 @@ def _log_in(target: Target, check: Callable[[], None]) -> None:
         return
     failure, offered = "", login.offered_key
     try:
-        look(access_of(login), server_of(target).door.rules, check)
+        look(access_of(login), server_of(target).endpoint.rules, check)
         offered = ""
     except HostKeyRefused as refused:
         failure, offered = str(refused), refused.key

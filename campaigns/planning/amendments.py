@@ -37,8 +37,8 @@ def amendments_of(campaign: Campaign) -> Sequence[AmendmentLine]:
     return [
         AmendmentLine(
             label=_label(row.field),
-            before=_words(row.field, row.before),
-            after=_words(row.field, row.after),
+            before=_text(row.field, row.before),
+            after=_text(row.field, row.after),
             by=row.user.get_username() if row.user else "perfdash",
             at=row.at,
             reason=row.reason,
@@ -69,11 +69,11 @@ def _label(column: str) -> str:
     return label_of(BY_COLUMN[column]).lower()
 
 
-def _words(column: str, value: Any) -> str:
+def _text(column: str, value: Any) -> str:
     if value in (None, ""):
         return "none"
     if column == "primary_contrast":
         return contrast_label(value)
     if column in BY_COLUMN:
-        return FIELDS[BY_COLUMN[column]].in_words(value)
+        return FIELDS[BY_COLUMN[column]].as_text(value)
     return str(value).replace("_", " ")

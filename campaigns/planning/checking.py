@@ -27,7 +27,7 @@ from campaigns.planning.kind_fields import (
     read_parameters,
     read_target,
 )
-from campaigns.planning.limits import excess_at, words_of
+from campaigns.planning.limits import cell_label, excess_at
 from campaigns.planning.plan import Design, Unplannable, plan_runs, possible_cells
 from campaigns.targets.allowed import Allowed, allowed_on
 from campaigns.targets.variables import variables_of
@@ -172,7 +172,7 @@ def _check_plan(definition: Definition, driver: Driver) -> None:
         if not form.is_valid():
             raise Invalid(
                 {
-                    _path(name, cell): [f"At {words_of(cell)}: {message}" for message in messages]
+                    _path(name, cell): [f"At {cell_label(cell)}: {message}" for message in messages]
                     for name, messages in messages_of(form).items()
                 }
             )

@@ -64,7 +64,7 @@ def _contrast(
         "at": _elsewhere(values.get("at"), driver, factors, factor),
     }
     if not pairs_of(contrast, cells):
-        where = f" at {_words(contrast['at'])}" if contrast["at"] else ""
+        where = f" at {_text(contrast['at'])}" if contrast["at"] else ""
         raise _Wrong(
             f"{candidate} and {baseline} are measured together nowhere{where}: a combination of them "
             "is excluded. Choose other levels, or measure both."
@@ -149,5 +149,5 @@ def _is_empty(value: Any) -> bool:
     return value is None or value == ""
 
 
-def _words(levels: Levels) -> str:
+def _text(levels: Levels) -> str:
     return ", ".join(f"{name} {level}" for name, level in levels.items())

@@ -65,7 +65,7 @@ class Declared(forms.Field):
         """Return what the column holds as a definition has it."""
         return value
 
-    def in_words(self, value: Any) -> str:
+    def as_text(self, value: Any) -> str:
         """Return what the column holds as a sentence names it."""
         return str(value).replace("_", " ")
 
@@ -73,7 +73,7 @@ class Declared(forms.Field):
 class Line(Declared, Text):
     """Text of a person, without control characters."""
 
-    def in_words(self, value: Any) -> str:
+    def as_text(self, value: Any) -> str:
         """Return the text between quotation marks."""
         return f"“{value}”"
 
@@ -127,7 +127,7 @@ class Percent(Number):
         """Return the percentage."""
         return round(float(value) * 100, 6)
 
-    def in_words(self, value: Any) -> str:
+    def as_text(self, value: Any) -> str:
         """Return the percentage with its sign."""
         return f"{'±' if '±' in self.unit else ''}{100 * value:g} %"
 
@@ -141,7 +141,7 @@ class Choice(Declared, forms.ChoiceField):
         choices: Any = self.choices
         return list(choices)
 
-    def in_words(self, value: Any) -> str:
+    def as_text(self, value: Any) -> str:
         """Return the label."""
         return dict(self.options).get(value, str(value)).lower()
 

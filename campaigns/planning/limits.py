@@ -23,9 +23,9 @@ def excess_at(
 ) -> str:
     """Say it of the runs of a cell, and which one it is."""
     excess = excess_of(allowed, driver, {**parameters, **cell})
-    return f"At {words_of(cell)}: {excess}" if excess and cell else excess
+    return f"At {cell_label(cell)}: {excess}" if excess and cell else excess
 
 
-def words_of(cell: Mapping[str, Any]) -> str:
+def cell_label(cell: Mapping[str, Any]) -> str:
     """Name a cell by its levels."""
     return ", ".join(f"{name} {level}" for name, level in cell.items())

@@ -16,7 +16,7 @@ from campaigns.models import Campaign, Measurement
 from campaigns.planning.metrics import metric_of
 from campaigns.planning.outline import FactorOutline
 from campaigns.results.pages_data import findings_of
-from campaigns.results.rows import RunRow, Standing
+from campaigns.results.rows import Accepted, RunRow
 from campaigns.results.run_stream import MeasuredRun, measured_runs, units_of
 
 IMPORTED = "external"
@@ -52,7 +52,7 @@ def _rows(campaign: Campaign, factors: tuple[FactorOutline, ...]) -> Iterator[li
         mean = averages.get(row.cell) if is_last else None
         yield [
             *(row.levels.get(factor.name, "") for factor in factors),
-            *_in_words(row, mean, published=published),
+            *_described(row, mean, published=published),
             *(row.state, row.block, row.position, row.purpose, _reason(row), row.stand_in),
             *(_exact(run.values.get(name)) for name in names),
         ]
@@ -81,7 +81,7 @@ def _averages(campaign: Campaign) -> dict[int, float | None]:
     return {cell["cell"]: cell["summary"]["mean"] for cell in cells["cells"]} if cells else {}
 
 
-def _in_words(row: RunRow, mean: float | None, *, published: bool) -> list[Any]:
+def _described(row: RunRow, mean: float | None, *, published: bool) -> list[Any]:
     """Average, value, start and finish."""
     value = row.measured.value if row.measured else None
     if published:
@@ -113,5 +113,5 @@ def _reason(row: RunRow) -> str:
     return f"excluded by {row.excluded_by}: {row.excluded_why}" if row.excluded_by else row.reason
 
 
-def _exact(value: Standing | None) -> str:
+def _exact(value: Accepted | None) -> str:
     return "" if value is None else repr(value.value)

@@ -111,13 +111,13 @@ def _measurement(value: Value) -> dict[str, Any]:
 
 def finding_entries(campaign: Campaign) -> list[dict[str, Any]]:
     """Every finding that may be shown, as it is stored; but what is there twice, for pages."""
-    return [{**about, "result": finding.result} for finding, about in _told(_stored(campaign))]
+    return [{**about, "result": finding.result} for finding, about in _text(_stored(campaign))]
 
 
 def _findings(campaign: Campaign) -> Iterator[str]:
     """The same as text, one at a time: results of megabytes are passed on as the database has them."""
     stored = _stored(campaign).defer("result").annotate(text=Cast("result", TextField()))
-    for finding, about in _told(stored.iterator(chunk_size=1)):
+    for finding, about in _text(stored.iterator(chunk_size=1)):
         yield f'{_json(about)[:-1]}, "result": {finding.text}}}'
 
 
@@ -125,7 +125,7 @@ def _stored(campaign: Campaign) -> QuerySet[Finding]:
     return shown_findings(campaign).exclude(name__startswith="brief:").order_by("name")
 
 
-def _told(findings: Iterable[Any]) -> Iterator[tuple[Any, dict[str, Any]]]:
+def _text(findings: Iterable[Any]) -> Iterator[tuple[Any, dict[str, Any]]]:
     for finding in findings:
         yield (
             finding,

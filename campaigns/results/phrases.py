@@ -7,7 +7,7 @@ from campaigns.kit.charts import formats
 from campaigns.kit.charts.labels import short_labels
 from campaigns.kit.forms import as_text
 from campaigns.planning.outline import FactorOutline
-from campaigns.results.rows import RunRow, Standing
+from campaigns.results.rows import Accepted, RunRow
 
 MISSING = "—"
 MINUS = "\u2212"
@@ -107,7 +107,7 @@ class Levels:
         )
 
 
-def value_text(measured: Standing | None) -> str:
+def value_text(measured: Accepted | None) -> str:
     """Write the value of a run: “above” where it timed out, “at most” where it is a bound."""
     if measured is None:
         return MISSING

@@ -81,11 +81,11 @@ def _delete_batch(rule: Retention, most: int) -> int:
     )
     chosen.delete()
     for campaign, runs in Counter(keys[pk] for _, _, pk in notes).items():
-        _tell(campaigns[campaign], runs, days)
+        _notify(campaigns[campaign], runs, days)
     return len(notes)
 
 
-def _tell(campaign: Campaign, attempts: int, days: int) -> None:
+def _notify(campaign: Campaign, attempts: int, days: int) -> None:
     """Say it in the log and in the record of who did what."""
     text = (
         f"Raw samples of {attempts} attempt{'' if attempts == 1 else 's'} were deleted, as the team keeps "

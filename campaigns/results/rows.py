@@ -11,7 +11,7 @@ from campaigns.models import Attempt, Campaign, Exclusion, Measurement, Run
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Accepted:
     """The measurement that counts for a run."""
 
     value: float
@@ -41,7 +41,7 @@ class RunRow:
     repetition: int
     state: str
     reason: str
-    measured: Standing | None
+    measured: Accepted | None
     started_at: datetime | None
     finished_at: datetime | None
     tries: int
@@ -66,7 +66,7 @@ def run_rows(campaign: Campaign, metric: str, *, trials: bool = False) -> list[R
 
 def accepted_values(
     campaign: Campaign, metric: str, runs: Collection[int] | QuerySet[Any] | None = None
-) -> dict[int, Standing]:
+) -> dict[int, Accepted]:
     """Return the measurement that counts for each run.
 
     runs: only for these, by their keys.
@@ -75,18 +75,18 @@ def accepted_values(
     rows = Measurement.objects.filter(attempt__run__campaign=campaign, metric=metric, **among)
     fields = ("value", "unit", "lower_is_better", "censored", "bound")
     return {
-        run: Standing(*values)
+        run: Accepted(*values)
         for run, *values in rows.that_count().values_list("attempt__run_id", *fields)
     }
 
 
-def standing_of(run: Run, metric: str) -> Standing | None:
+def accepted_of(run: Run, metric: str) -> Accepted | None:
     """Return the measurement that counts for one run; None where there is none."""
     return accepted_values(run.campaign, metric, [run.pk]).get(run.pk)
 
 
 def rows_of(
-    campaign: Campaign, runs: QuerySet[Run], values: Mapping[int, Standing]
+    campaign: Campaign, runs: QuerySet[Run], values: Mapping[int, Accepted]
 ) -> list[RunRow]:
     """Runs of a campaign in the order of their positions, with what `values` says stands for each."""
     around = Around.of(campaign, runs)
@@ -160,7 +160,7 @@ class Around:
             phases_of(runs),
         )
 
-    def row(self, run: ReadRun, measured: Standing | None) -> RunRow:
+    def row(self, run: ReadRun, measured: Accepted | None) -> RunRow:
         """Make the row; `measured` counts for it."""
         by, why = self.excluded.get(run.pk, ("", ""))
         cell_position, levels = self.cells[run.cell_id]
@@ -187,7 +187,7 @@ class Around:
         )
 
 
-def state_of(state: str, measured: Standing | None, phase: str) -> str:
+def state_of(state: str, measured: Accepted | None, phase: str) -> str:
     """Return what a run's state is called on pages."""
     if state == Run.State.FAILED:
         return "censored" if measured is not None and measured.censored else "failed"

@@ -51,7 +51,7 @@ class RunList:
     def __len__(self) -> int:
         return self.counts.total()
 
-    def found(self, text: str, state: str) -> "Found":
+    def matching(self, text: str, state: str) -> "Matching":
         """Runs of a state, or WITHOUT_VALUE, whose levels, block, reason or instant hold a text."""
         runs, count = self._runs, len(self)
         if state == WITHOUT_VALUE:
@@ -63,7 +63,7 @@ class RunList:
         wanted = text.strip().lower()
         if wanted:
             return self._holding(runs, wanted)
-        return Found(runs, count)
+        return Matching(runs, count)
 
     def column(self, name: str) -> dict[int, Any]:
         """Return one of COLUMNS of every run, by its key, as something that sorts.
@@ -127,7 +127,7 @@ class RunList:
         """The levels of each cell, by its key."""
         return dict(self._campaign.cells.values_list("pk", "levels_by_factor"))
 
-    def _holding(self, runs: QuerySet[Run], wanted: str) -> "Found":
+    def _holding(self, runs: QuerySet[Run], wanted: str) -> "Matching":
         names = {cell: _named(each) for cell, each in self.levels.items()}
         value = runs.values_list("pk", "state", "position", "cell", "reason", "started_at")
         keys = [
@@ -135,7 +135,7 @@ class RunList:
             for run, state, position, cell, reason, started_at in value
             if wanted in self._text(run, f"{position} {names[cell]}", state, reason, started_at)
         ]
-        return Found(keys, len(keys))
+        return Matching(keys, len(keys))
 
     def _text(
         self, run: int, place: str, state: str, reason: str, started_at: datetime | None
@@ -146,7 +146,7 @@ class RunList:
         return text.lower()
 
 
-class Found:
+class Matching:
     """Keys of runs that are counted already, and read where they are asked for."""
 
     def __init__(self, runs: QuerySet[Run] | Sequence[int], count: int) -> None:

@@ -9,14 +9,14 @@ from django.db.models import Max, OuterRef, Subquery
 
 from campaigns.models import Attempt, Campaign, Measurement, Run
 from campaigns.models.evidence import MeasurementQuerySet
-from campaigns.results.rows import Around, ReadRun, RunRow, Standing, read_runs
+from campaigns.results.rows import Accepted, Around, ReadRun, RunRow, read_runs
 
 CHUNK = 2000
 """Rows that the database hands over at a time."""
 
 
 @dataclass(frozen=True, slots=True)
-class Value(Standing):
+class Value(Accepted):
     """A measurement that counts for a run, how exact it came in, and the worker that made it."""
 
     fidelity: str
@@ -57,7 +57,7 @@ def measured_runs(campaign: Campaign, *, by_cell: bool = False) -> Iterator[Meas
     last = Attempt.objects.filter(run=OuterRef("pk")).order_by("-number").values("worker")[:1]
     order = ["cell__position", "position"] if by_cell else ["position"]
     read = read_runs(runs.order_by(*order), Subquery(last)).iterator(chunk_size=CHUNK)
-    values = _Values(_standing(campaign, by_cell=by_cell))
+    values = _Values(_accepted(campaign, by_cell=by_cell))
     for *value, worker in read:
         run = ReadRun._make(value)
         cell = around.cells[run.cell_id][0] if by_cell else 0
@@ -91,7 +91,7 @@ class _Values:
         return None, {}
 
 
-def _standing(campaign: Campaign, *, by_cell: bool) -> Iterator[tuple[Any, ...]]:
+def _accepted(campaign: Campaign, *, by_cell: bool) -> Iterator[tuple[Any, ...]]:
     cell = ["attempt__run__cell__position"] if by_cell else []
     result = (
         _values(campaign)

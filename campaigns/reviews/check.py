@@ -76,7 +76,7 @@ class Check:
         return f"{self.name}-{self.campaign}"
 
     @property
-    def said(self) -> str:
+    def about(self) -> str:
         """What a word on it is about: another number, or another meaning, makes the word void."""
         return f"{self.number}: {self.words}"
 

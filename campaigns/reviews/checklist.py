@@ -83,7 +83,9 @@ def check_as_json(check: Check) -> dict[str, Any]:
 def without_word(conclusion: Conclusion, checks: Iterable[Check]) -> list[Check]:
     """Warnings and failures on which nobody has written a word, or one on another number."""
     texts = {word.check_name: word.about for word in conclusion.words.all()}
-    return [check for check in checks if check.state != PASS and texts.get(check.key) != check.said]
+    return [
+        check for check in checks if check.state != PASS and texts.get(check.key) != check.about
+    ]
 
 
 def failed(checks: Iterable[Check]) -> list[Check]:
@@ -296,7 +298,7 @@ def _check(campaign: Campaign, first: str, rows: Sequence["Difference"], place: 
     if differing:
         left = len(differing) - MOST_DIFFERENCES
         more = f" and {left} more" if left > 0 else ""
-        note = ", ".join(_told(row, place) for row in differing[:MOST_DIFFERENCES])
+        note = ", ".join(_text(row, place) for row in differing[:MOST_DIFFERENCES])
         parts.append(f"Differs from “{first}” in {note}{more}: each may be why results differ.")
     if one_sided:
         facts = counted(len(one_sided), "fact")
@@ -304,7 +306,7 @@ def _check(campaign: Campaign, first: str, rows: Sequence["Difference"], place: 
     return Check(BETWEEN, campaign.pk, WARN, str(len(differing)), " ".join(parts))
 
 
-def _told(row: "Difference", place: int) -> str:
+def _text(row: "Difference", place: int) -> str:
     if row.label == UNTOLD:
         return row.label
     return f"{row.label} ({_short(row.values[0])} → {_short(row.values[place])})"

@@ -154,7 +154,7 @@ def _decide(conclusion: Conclusion, user: User, word: Word, reason: str, with_fa
         case Word.APPROVE:
             if len(approvals(conclusion)) >= conclusion.team.approvals_needed:
                 _accept(conclusion, user)
-    _tell(conclusion, user, word, reason, decided=conclusion.state != was)
+    _notify(conclusion, user, word, reason, decided=conclusion.state != was)
 
 
 def _require_complete(conclusion: Conclusion, with_failed: bool) -> None:
@@ -190,7 +190,7 @@ def _close(conclusion: Conclusion, state: Conclusion.State, reason: str) -> None
     conclusion.save(update_fields=["state", "reason", "decided_at", "changed_at"])
 
 
-def _tell(conclusion: Conclusion, user: User, word: Word, reason: str, *, decided: bool) -> None:
+def _notify(conclusion: Conclusion, user: User, word: Word, reason: str, *, decided: bool) -> None:
     campaign = conclusion.evidence.select_related("campaign")[0].campaign
     record(
         Action.DECISION_MADE,

@@ -92,7 +92,7 @@ def edit(
     conclusion.changed_at = Now()
     conclusion.save(update_fields=[*before, "supersedes", "changed_at"])
     conclusion.writers.add(user)
-    if _cited(conclusion) != [_told(each) for each in content.evidence]:
+    if _cited(conclusion) != [_text(each) for each in content.evidence]:
         conclusion.evidence.all().delete()
         _cite(conclusion, content.evidence)
     _write_justifications(conclusion, user, content.words)
@@ -165,7 +165,7 @@ def _cited(conclusion: Conclusion) -> list[tuple[Any, ...]]:
     return list(rows.values_list("campaign", "contrast", "finding", "view"))
 
 
-def _told(each: Cited) -> tuple[Any, ...]:
+def _text(each: Cited) -> tuple[Any, ...]:
     return each.campaign, _contrast(each), each.finding, each.view
 
 
@@ -192,13 +192,13 @@ def _write_justifications(conclusion: Conclusion, user: User, label: Mapping[str
         rows = CheckWord.objects.filter(conclusion=conclusion, check_name=key)
         if not text.strip():
             rows.delete()
-        elif not rows.filter(text=text.strip(), about=checks[key].said).exists():
+        elif not rows.filter(text=text.strip(), about=checks[key].about).exists():
             CheckWord.objects.update_or_create(
                 conclusion=conclusion,
                 check_name=key,
                 defaults={
                     "text": text.strip(),
-                    "about": checks[key].said,
+                    "about": checks[key].about,
                     "user": user,
                     "at": Now(),
                 },

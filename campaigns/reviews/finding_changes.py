@@ -36,7 +36,7 @@ VALUES = frozenset(
 """What is in the finding's own unit."""
 
 
-def in_words(change: Change, findings: Mapping[str, Any]) -> tuple[str, str, str]:
+def change_texts(change: Change, findings: Mapping[str, Any]) -> tuple[str, str, str]:
     """Return where it stands in these findings, what it was, and what it is."""
     first, *steps = change.path.split(".")
     finding = findings.get(first)

@@ -109,7 +109,7 @@ def _changes(user: User) -> QuerySet[Conclusion]:
     return visible(rows, user, right=Right.WRITE)
 
 
-def _words(user: User) -> QuerySet[Conclusion]:
+def _text(user: User) -> QuerySet[Conclusion]:
     rows = visible(mine(user).filter(state=State.IN_REVIEW), user, right=Right.WRITE)
     return rows.annotate(lacks_a_word=RawSQL(WITHOUT_A_WORD, [], BooleanField())).filter(  # noqa: S611
         lacks_a_word=True
@@ -129,7 +129,7 @@ def _mentions(user: User) -> QuerySet[Mention]:
     return visible(rows.filter(about), user, "comment__thread__team")
 
 
-def _hands(user: User) -> QuerySet[HandRequest]:
+def _manual_steps(user: User) -> QuerySet[HandRequest]:
     return visible(open_requests(), user, "target__team", Right.OPERATE)
 
 
@@ -140,10 +140,10 @@ def _with_all(rows: QuerySet[Any]) -> QuerySet[Any]:
 ROWS: Mapping[str, Callable[[User], QuerySet[Any]]] = {
     Waits.REVIEW: _reviews,
     Waits.CHANGES: _changes,
-    Waits.WORD: _words,
+    Waits.WORD: _text,
     Waits.LAUNCH: _launches,
     Waits.MENTION: _mentions,
-    Waits.HAND: _hands,
+    Waits.HAND: _manual_steps,
 }
 SINCE: Mapping[str, Combinable] = {
     Waits.REVIEW: Coalesce("sent_at", "changed_at"),

@@ -14,7 +14,7 @@ MOST_EVENTS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReviewRequest:
     """Somebody who was asked, or decided unasked, on the revision of now."""
 
     name: str
@@ -52,13 +52,13 @@ def mine(user: User) -> QuerySet[Conclusion]:
     return conclusions_seen_by(user).filter(writes)
 
 
-def review_requests(conclusion: Conclusion) -> list[Asked]:
+def review_requests(conclusion: Conclusion) -> list[ReviewRequest]:
     """Who was asked, and who decided, on the revision of now."""
     rows = conclusion.decisions.filter(revision=conclusion.revision).select_related("user")
     decided = {row.user_id: row for row in rows}
     requested = conclusion.reviewers.select_related("user", "asked_by").order_by("asked_at", "pk")
     results = [
-        Asked(
+        ReviewRequest(
             each.user.get_username(),
             each.asked_at,
             each.asked_by.get_username() if each.asked_by else "",
@@ -66,7 +66,9 @@ def review_requests(conclusion: Conclusion) -> list[Asked]:
         )
         for each in requested
     ]
-    return results + [Asked(row.user.get_username(), None, "", row) for row in decided.values()]
+    return results + [
+        ReviewRequest(row.user.get_username(), None, "", row) for row in decided.values()
+    ]
 
 
 def former_decisions(conclusion: Conclusion) -> Sequence[Decision]:

@@ -26,7 +26,7 @@ from campaigns.models import (
 )
 from campaigns.planning.amendments import amendments_of
 from campaigns.results.data_stamp import attempts_with_values, stamp_of
-from campaigns.reviews.finding_changes import in_words
+from campaigns.reviews.finding_changes import change_texts
 from campaigns.reviews.rows import people_of
 from campaigns.stats import changes as stats
 
@@ -169,7 +169,7 @@ def _of_findings(
     """Both values of each, words such as verdicts first; `was` and `is`: as people read them."""
     made = []
     for change in sorted(result, key=lambda each: not isinstance(each.before, str)):
-        labels, was, now = in_words(change, evidence.snapshot["findings"])
+        labels, was, now = change_texts(change, evidence.snapshot["findings"])
         stored = _change(campaign, "finding", labels, change.before, change.after)
         made.append(stored | {"was": was, "is": now})
     return made

@@ -90,7 +90,7 @@ class SessionFindings:
 
     def of(self, verdict: Verdict) -> "SessionFindings":
         """Return the standing of another word, which something else than sessions decided."""
-        standing, reason = _standing(self.each, verdict)
+        standing, reason = _accepted(self.each, verdict)
         return replace(self, verdict=verdict, standing=standing, reason=reason)
 
 
@@ -159,7 +159,7 @@ def over_sessions(
         else Verdict(Word.NOT_ENOUGH_DATA, n=int(each.n), reason="n_below_minimum")
         for each in sessions
     )
-    standing, reason = _standing(each_word, verdict)
+    standing, reason = _accepted(each_word, verdict)
     return SessionFindings(
         standing=standing,
         reason=reason,
@@ -192,7 +192,7 @@ def _alone(session: SessionEstimate) -> Contrast:
     return Contrast(session.estimate, error, session.df, int(session.n))
 
 
-def _standing(each: Sequence[Verdict], verdict: Verdict) -> tuple[Standing, str]:
+def _accepted(each: Sequence[Verdict], verdict: Verdict) -> tuple[Standing, str]:
     """Return whether sessions confirm the word: two where each alone says it, three by what is between."""
     texts = {one.word for one in each}
     if len(each) == 1:

@@ -15,7 +15,7 @@ def require_to_unmark(target: Target, user: User | None = None) -> None:
     """
     user = user or current_user()
     held = Target.objects.select_related("team").filter(pk=target.pk).first()
-    if user is None or held is None or not is_kept(held) or may(user, held.team, Right.MANAGE):
+    if user is None or held is None or not is_protected(held) or may(user, held.team, Right.MANAGE):
         return
     raise NotAllowed(
         f"“{held.name}” is a production server, and loading it needs two people. An admin of "
@@ -24,7 +24,7 @@ def require_to_unmark(target: Target, user: User | None = None) -> None:
     )
 
 
-def is_kept(target: Target) -> bool:
+def is_protected(target: Target) -> bool:
     """Return whether a target has the mark, and a team to which the same server belongs wants two people."""
     return target.is_production and any(
         row.team.second_for_production for row in same_server(target)

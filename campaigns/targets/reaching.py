@@ -7,7 +7,7 @@ from django.conf import settings
 from campaigns.kit import encryption
 from campaigns.kit.http.credentials import Login
 from campaigns.models import Setting, SshLogin, Target, TargetStep
-from campaigns.targets.actions import Action, Door, Role, Server, SshAccess, parse
+from campaigns.targets.actions import Action, Endpoint, Role, Server, SshAccess, parse
 from campaigns.targets.saving import as_driver_sees_it, rules_for
 
 SLACK_SECONDS = 30.0
@@ -25,7 +25,7 @@ def server_of(target: Target, sender: str = "perfdash") -> Server:
     rules = rules_for(target)
     if login is not None and settings.OWNER_CONFIRMS and login.confirmed_rule:
         rules = rules.allowing(login.confirmed_rule)
-    door = Door(seen.base_url, rules, Login(seen.username, seen.password), seen.tls, sender)
+    door = Endpoint(seen.base_url, rules, Login(seen.username, seen.password), seen.tls, sender)
     return Server(door, None if login is None else access_of(login))
 
 

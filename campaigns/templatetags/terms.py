@@ -27,7 +27,7 @@ def term(context: Context, name: str, text: str = "", part: str = "") -> SafeStr
 @register.simple_tag(takes_context=True)
 def terms(context: Context, text: str) -> SafeString:
     """Link the words of the glossary that a text names, each where the page names it first."""
-    parts = _words().split(str(text))
+    parts = _text().split(str(text))
     linked = [
         _linked(context, _known(part), part) if place % 2 else conditional_escape(part)
         for place, part in enumerate(parts)
@@ -67,7 +67,7 @@ def _linked_before(context: Context) -> set[str]:
 
 
 @cache
-def _words() -> re.Pattern[str]:
+def _text() -> re.Pattern[str]:
     """Find the words, but for parts of others and of addresses, such as run-to-run or /campaigns/.
 
     Without regard to case in ASCII alone: other letters may be alike to a pattern that `lower` tells apart, as the dotless i and i.

@@ -106,7 +106,7 @@ class DeliveryOutput(Selectable):
         return dict(super().to_representation(from_row))
 
 
-class TellsSecret(Api):
+class ShowsSecret(Api):
     """A view whose answer holds a secret: nothing keeps that, and repeated it is null."""
 
     def to_store(self, body: bytes) -> bytes:
@@ -114,7 +114,7 @@ class TellsSecret(Api):
         return json.dumps(json.loads(body) | {"secret": None}).encode()
 
 
-class Channels(TellsSecret):
+class Channels(ShowsSecret):
     """GET: one's own channels. POST: a new one."""
 
     takes = {"post": Right.SEE}
@@ -177,7 +177,7 @@ class Trial(Api):
         return Response(self.shown(made, DeliveryOutput), status=status.HTTP_202_ACCEPTED)
 
 
-class Secret(TellsSecret):
+class Secret(ShowsSecret):
     """POST: another secret for a webhook."""
 
     takes = {"post": Right.SEE}

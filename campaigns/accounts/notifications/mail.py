@@ -50,7 +50,7 @@ def send(delivery: Delivery, message: Message) -> None:
             backend.open()
             backend.send_messages([mail(delivery, message, to)])
         except (OSError, smtplib.SMTPException, ValueError) as error:
-            text = TOO_LONG if backend.is_late else _words(error)
+            text = TOO_LONG if backend.is_late else _text(error)
             raise DeliveryFailed(f"The mail server did not take it: {text}") from error
         with suppress(OSError, smtplib.SMTPException):
             backend.close()  # it was taken, whatever becomes of the farewell
@@ -141,7 +141,7 @@ def _domain() -> str:
     return "perfdash.invalid"
 
 
-def _words(error: Exception) -> str:
+def _text(error: Exception) -> str:
     match error:
         case smtplib.SMTPRecipientsRefused():
             answers = [f"{code} {_decoded(text)}" for code, text in error.recipients.values()]

@@ -14,7 +14,7 @@ HIDDEN = "something that you may not see any more"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class SentMessage:
     """One delivery. `message`: what went wrong at the last try."""
 
     id: int
@@ -43,12 +43,12 @@ def deliveries_of(user: User) -> QuerySet[Delivery]:
     )
 
 
-def told(delivery: Delivery) -> Told:
+def told(delivery: Delivery) -> SentMessage:
     """Tell of a delivery; its subject only where its person may know it now."""
     row = delivery.announcement
     known = row.kind == Announcement.Kind.TRIAL or may_know(delivery.channel.user, row)
     waits = delivery.state == Delivery.State.WAITING
-    return Told(
+    return SentMessage(
         id=delivery.pk,
         uid=str(delivery.uid),
         channel=delivery.channel_id,

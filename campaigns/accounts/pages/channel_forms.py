@@ -134,9 +134,9 @@ class ChannelForm(channels.ChannelForm):
             stored["address"] = HIDDEN
         typed = {**sent, "address": sent.get("address") or HIDDEN}
         labels = {name: LABELS_OF[name] for name in stored}
-        return of_texts(changed, self._in_words(typed), self._in_words(stored), labels)
+        return of_texts(changed, self._described(typed), self._described(stored), labels)
 
-    def _in_words(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def _described(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return values of a channel as the page calls them."""
         result = dict(values)
         if "is_on" in result:

@@ -92,7 +92,7 @@ def team_member(request: HttpRequest, pk: int) -> HttpResponse:
         request,
         pk,
         lambda result: teams.set_roles(result, name, roles, user_of(request)),
-        f"{name} is {queries.in_words([role for role in Role.values if role in roles])}.",
+        f"{name} is {queries.roles_text([role for role in Role.values if role in roles])}.",
         lambda result: teams.roles_of(result, name),
         member=teams.MemberForm(request.POST),
     )
@@ -125,7 +125,7 @@ def people(request: HttpRequest) -> HttpResponse:
     if not user_of(request).is_superuser:
         raise PermissionDenied(OWNER_ALONE)
     rows = [
-        (person, [(each.team, queries.in_words(each.roles)) for each in person.memberships.all()])
+        (person, [(each.team, queries.roles_text(each.roles)) for each in person.memberships.all()])
         for person in queries.people()
     ]
     return render(request, "accounts/teams/people.html", {"rows": rows})
@@ -176,7 +176,7 @@ def _page(
                 teams.MemberForm(
                     initial={"roles": ticked.get(row.user.username, row.roles)}, auto_id=False
                 ),
-                queries.in_words(row.roles),
+                queries.roles_text(row.roles),
                 revision_of({"roles": row.roles}),
             )
             for row in queries.members_of(result)
@@ -192,5 +192,5 @@ def _page(
 def _moved(changed: Changed, member: teams.MemberForm) -> Moved:
     """Return the roles of a member, as they are now and as they were ticked."""
     label = f"Roles of {member['user'].value()}"
-    now = queries.in_words(changed.stored["roles"])
-    return moved(changed, [Difference(label, now, queries.in_words(member["roles"].value()))])
+    now = queries.roles_text(changed.stored["roles"])
+    return moved(changed, [Difference(label, now, queries.roles_text(member["roles"].value()))])

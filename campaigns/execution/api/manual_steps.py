@@ -21,7 +21,7 @@ from campaigns.models import HandRequest
 TAG = "settings"
 
 
-class HandOutput(Selectable, serializers.ModelSerializer[HandRequest]):
+class ManualStepOutput(Selectable, serializers.ModelSerializer[HandRequest]):
     """What somebody is asked to do by hand. `run`: the one that waits for it, null where none does."""
 
     url = serializers.SerializerMethodField()
@@ -58,26 +58,26 @@ class HandOutput(Selectable, serializers.ModelSerializer[HandRequest]):
         return request.target.name
 
 
-class Hands(Api):
+class ManualSteps(Api):
     """GET: what people are asked to do by hand now."""
 
-    @operation("list_hands", TAG, answer=HandOutput, whole=True)
+    @operation("list_hands", TAG, answer=ManualStepOutput, whole=True)
     def get(self, request: Request) -> Response:
         """What is to be done by hand now, the oldest first; runs wait for it."""
         self.read_query(NoQuery)
         rows = self.visible(open_requests(), "target__team")
-        return self.whole([self.shown(row, HandOutput) for row in rows], HandOutput)
+        return self.whole([self.shown(row, ManualStepOutput) for row in rows], ManualStepOutput)
 
 
-class HandDone(Api):
+class ConfirmManualStep(Api):
     """POST: say that something is done by hand."""
 
     of = HandRequest
     takes = {"post": Right.OPERATE}
 
-    @operation("confirm_hand", TAG, answer=HandOutput)
+    @operation("confirm_hand", TAG, answer=ManualStepOutput)
     def post(self, request: Request, pk: int) -> Response:
         """Say that it is done; what waited for it begins when it is its turn."""
         done = manual_steps.confirm(get_object_or_404(HandRequest, pk=pk), self.user)
         work_waits.send(sender=None)
-        return Response(self.shown(done, HandOutput))
+        return Response(self.shown(done, ManualStepOutput))

@@ -80,6 +80,6 @@ class RunAgain(RunApi):
         name = self.read(ConfirmInput)["confirm_target"]
         made = lifecycle.run_again(self.run(pk, position), self.user, name)
         if isinstance(made, LaunchRequest):
-            return self.asked(made)
+            return self.approval_answer(made)
         work_waits.send(sender=None)
         return Response(self.shown(self.run(pk, position), RunDetail))

@@ -123,7 +123,7 @@ def waits_for_manual_step(run: Run) -> bool:
             defaults={
                 "target": target,
                 "campaign": run.campaign,
-                "words": _words(what, value),
+                "words": _text(what, value),
             },
         )
         if made:
@@ -145,7 +145,7 @@ def waits_for_manual_step(run: Run) -> bool:
     return True
 
 
-def _words(what: Setting | TargetStep, value: object) -> str:
+def _text(what: Setting | TargetStep, value: object) -> str:
     if isinstance(what, Setting):
         text = str(what.apply.get("words") or "")
         unit = f" {what.unit}" if what.unit else ""

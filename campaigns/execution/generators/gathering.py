@@ -140,7 +140,7 @@ class Gathering:
         while True:
             rows = self._look(party)
             ready = [row for row in rows if row.state == Generator.State.READY]
-            self.keeper.say({"generators": f"{len(ready)} of {party.size} ready"})
+            self.keeper.report({"generators": f"{len(ready)} of {party.size} ready"})
             if len(ready) == party.size:
                 return
             if monotonic() > begun + settings.GENERATORS_SECONDS:

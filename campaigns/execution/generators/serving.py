@@ -112,7 +112,7 @@ def _outcome(generator: Generator, hold: Hold) -> dict[str, Any]:
                 cancelled=hold.cancelled,
                 lease_seconds=hold.lease_seconds,
                 deadline_seconds=order.deadline_seconds,
-                progress=partial(_say, generator),
+                progress=partial(_write, generator),
                 ready=hold.ready,
                 start_at=hold.start_at,
             )
@@ -136,7 +136,7 @@ def _ended(state: Generator.State, reason: str) -> dict[str, Any]:
     return {"state": state, "reason": storable(redaction.redact(reason))}
 
 
-def _say(generator: Generator, values: Mapping[str, Any]) -> None:
+def _write(generator: Generator, values: Mapping[str, Any]) -> None:
     """Pass on how far the program is; the run's keeper adds it to that of the others."""
     progress.write(progress.of_generator(generator.pk), redaction.redact_all(values))
 

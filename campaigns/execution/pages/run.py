@@ -16,7 +16,7 @@ from campaigns.planning.metrics import metric_of, metrics_of
 from campaigns.planning.outline import factors_of, sample_of
 from campaigns.results.details import attempts_of, exclusions_of, log_of_run, samples_of
 from campaigns.results.phrases import PURPOSES, Levels, value_text
-from campaigns.results.rows import standing_of, state_of
+from campaigns.results.rows import accepted_of, state_of
 
 STOP_POLLING = 286
 
@@ -77,7 +77,7 @@ def _page(request: HttpRequest, result: Run) -> HttpResponse:
     attempts = attempts_of(result)
     shown = _shown(request, attempts)
     metric = metric_of(campaign, campaign.primary_metric)
-    measured = standing_of(result, metric.name)
+    measured = accepted_of(result, metric.name)
     exclusions = exclusions_of(result)
     excluded = next((each for each in exclusions if each.withdrawn_at is None), None)
     state = "excluded" if excluded else state_of(result.state, measured, "")

@@ -19,7 +19,7 @@ from campaigns.kit.formats import direction, number, observed
 from campaigns.kit.histogram import needs
 from campaigns.models import Attempt, DeletedSamples, Generator, Measurement, Phase, Proof
 from campaigns.results.phrases import level_text, value_text
-from campaigns.results.rows import Standing
+from campaigns.results.rows import Accepted
 from campaigns.results.run_plots import Plot, labelled, throughput_plot
 
 STEPS = (
@@ -124,7 +124,7 @@ def steps_of(current: live.Current) -> list[Step]:
         now = len(names)
     marks = ["done" if index < now else "now" if index == now else "" for index in range(4)]
     return [
-        Step(name, mark, _detail(current.said) if mark == "now" else "")
+        Step(name, mark, _detail(current.reported) if mark == "now" else "")
         for name, mark in zip(names, marks, strict=True)
     ]
 
@@ -355,7 +355,7 @@ def _values(
     lines = {
         m.metric: (
             labels.get(m.metric, m.metric.replace("_", " ")),
-            value_text(Standing(m.value, m.unit, m.lower_is_better, m.censored, bound=False)),
+            value_text(Accepted(m.value, m.unit, m.lower_is_better, m.censored, bound=False)),
             direction(m.lower_is_better),
         )
         for m in measurements

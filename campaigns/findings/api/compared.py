@@ -16,7 +16,9 @@ Positions = Mapping[int, int]
 """Of cells, by their keys."""
 
 
-def told(compared: Compared, positions: Positions, request: Request) -> dict[str, Any]:
+def comparison_as_json(
+    compared: Compared, positions: Positions, request: Request
+) -> dict[str, Any]:
     """Everything that the page tells, with exact numbers."""
     first, answer = compared.measured[0], answer_of(compared)
     return {
@@ -94,7 +96,7 @@ def _cell(
     compared: Compared, side: int, cell: Cell, mean: float | None, positions: Positions
 ) -> dict[str, Any]:
     measured = compared.measured[side]
-    runs = measured.taken[cell["cell"]]
+    runs = measured.cell_runs[cell["cell"]]
     return {
         "campaign": measured.side.campaign.pk,
         "position": positions.get(cell["cell"]),

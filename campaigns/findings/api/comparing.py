@@ -187,7 +187,7 @@ class Compare(Api):
         Cells that have the same levels are compared; `csv`: one line for each two of them.
         """
         # scipy takes longer to load than all the rest of perfdash, and few requests need it.
-        from campaigns.findings.api.compared import told
+        from campaigns.findings.api.compared import comparison_as_json
         from campaigns.findings.compute.compared import compare, csv_rows
 
         query = request.query_params
@@ -208,7 +208,7 @@ class Compare(Api):
                 content_type="text/csv; charset=utf-8",
                 headers={"Content-Disposition": 'attachment; filename="comparison.csv"'},
             )
-        return Response(picked(told(found, positions, request), only))
+        return Response(picked(comparison_as_json(found, positions, request), only))
 
 
 def _chosen(

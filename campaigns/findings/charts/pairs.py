@@ -100,7 +100,7 @@ def draw(chart: PairsChart) -> Figure:
             *(_pairs(chart, rows, *order) for order in ORDERS),
             *_estimates(rows),
             _seconds(rows),
-            _words(rows),
+            _text(rows),
         ],
         {
             "xaxis": {
@@ -313,7 +313,7 @@ def _seconds(rows: Sequence[tuple[int, StratumRow]]) -> Trace:
     return line(ends, {"color": "@ink-3", "width": 1.5}, name="by another model", meta=["second"])
 
 
-def _words(rows: Sequence[tuple[int, StratumRow]]) -> Trace:
+def _text(rows: Sequence[tuple[int, StratumRow]]) -> Trace:
     """Write the word where a row has no change to draw: a refusal is a result."""
     refused = [(y, row) for y, row in rows if row.change_pct is None]
     trace = markers([(0, y) for y, _ in refused], {}, name="no value")

@@ -187,13 +187,13 @@ def _lines(cell: PercentileCell, chart: PercentileChart) -> list[Trace]:
             {"color": f"@{token}", "width": 2, "dash": dash_of(cell.place)},
             name=text(cell.name),
             legendgroup=text(cell.name),
-            text=[_told(named, cell, point, unit) for point in cell.points],
+            text=[_text(named, cell, point, unit) for point in cell.points],
             hovertemplate=HOVER,
         ),
     ]
 
 
-def _told(named: str, cell: PercentileCell, point: PercentilePoint, unit: str) -> str:
+def _text(named: str, cell: PercentileCell, point: PercentilePoint, unit: str) -> str:
     over = f"<br>over runs {span(point.interval, unit)}" if point.interval else ""
     return (
         f"<b>{named}</b><br>p{100 * point.share:.6g} of {counted(cell.runs, 'run')}:"

@@ -226,7 +226,7 @@ def _runs(chart: LoadChart, placed: Sequence[tuple[LoadRun, float, float | None]
                 [(x, y) for _, x, y in drawn],
                 marker,
                 name=name,
-                text=[_told(run, chart) for run, _, _ in drawn],
+                text=[_text(run, chart) for run, _, _ in drawn],
                 customdata=[run.position for run, _, _ in drawn],
                 meta=[group],
                 hovertemplate=HOVER,
@@ -257,7 +257,7 @@ def _marks(placed: Sequence[tuple[LoadMark, float, float]]) -> list[Trace]:
     ]
 
 
-def _told(run: LoadRun, chart: LoadChart) -> str:
+def _text(run: LoadRun, chart: LoadChart) -> str:
     name = f"<b>{text(run.name)}</b>, " if run.name else ""
     response = f", answered in {amount(run.response, 's')}" if run.response is not None else ""
     out = f"<br>in no fit: {text(run.left_out)}" if run.left_out else ""

@@ -195,7 +195,7 @@ def _steps(cell: SpreadCell, factor: float, chart: SpreadChart) -> Trace:
     points = [(factor * run.value, 100 * rank / n) for rank, run in ranked]
     if points:
         points.insert(0, (points[0][0], 0.0))
-    notes = [_told(cell, run, rank, n, chart) for rank, run in ranked]
+    notes = [_text(cell, run, rank, n, chart) for rank, run in ranked]
     return {
         **line(
             points,
@@ -219,7 +219,7 @@ def _steps(cell: SpreadCell, factor: float, chart: SpreadChart) -> Trace:
     }
 
 
-def _told(cell: SpreadCell, run: SpreadRun, rank: int, n: int, chart: SpreadChart) -> str:
+def _text(cell: SpreadCell, run: SpreadRun, rank: int, n: int, chart: SpreadChart) -> str:
     name = f"<b>{text(run.name)}</b>, " if run.name else ""
     note = f"<br>{text(run.note, LONGEST_NOTE)}" if run.note else ""
     return (

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from statistics import fmean, geometric_mean
 from typing import Any
 
-from campaigns.findings.compute.runs_of_cell import taken
+from campaigns.findings.compute.runs_of_cell import runs_of_cell
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
 from campaigns.results.values import ObservedRun
@@ -71,7 +71,7 @@ def _summary(runs: Sequence[ObservedRun], metric: Metric, criteria: Criteria) ->
     )
     if summary.n_censored:
         return summary.without_estimates("has_censored")
-    if metric.of_survivors and too_many_failures(taken(runs), criteria):
+    if metric.of_survivors and too_many_failures(runs_of_cell(runs), criteria):
         return summary.without_estimates("too_many_failures")
     return summary
 
@@ -92,7 +92,7 @@ def _counts(runs: Sequence[ObservedRun], criteria: Criteria) -> dict[str, Any]:
         "at_least": _average([*values, *limits]) if limits else None,
         "units": sum(run.units_done + run.units_failed for run in worked),
         "units_failed": sum(run.units_failed for run in worked),
-        "too_many_failures": too_many_failures(taken(runs), criteria) is not None,
+        "too_many_failures": too_many_failures(runs_of_cell(runs), criteria) is not None,
     }
 
 

@@ -207,7 +207,7 @@ def _rows(measured: Sequence[Measured], pairs: Sequence[_Pair], criteria: Criter
     for side, cell in (each for pair in pairs for each in (pair.baseline, pair.candidate)):
         if (side, cell["cell"]) not in cells:
             cells[side, cell["cell"]] = len(taken)
-            taken.append(measured[side].taken[cell["cell"]])
+            taken.append(measured[side].cell_runs[cell["cell"]])
     fields = [_fields(measured, pair) for pair in pairs]
     places = [
         tuple(cells[side, cell["cell"]] for side, cell in (pair.baseline, pair.candidate))
@@ -256,7 +256,7 @@ def _row(
 ) -> Row:
     (base, one), (candidate, other) = pair.baseline, pair.candidate
     sides, metric = (measured[base].side, measured[candidate].side), measured[base]
-    taken = measured[base].taken[one["cell"]], measured[candidate].taken[other["cell"]]
+    taken = measured[base].cell_runs[one["cell"]], measured[candidate].cell_runs[other["cell"]]
     noun = "session" if enough_sessions(*taken) else "run"
     if not fields and not is_exact(metric.unit):
         comparison = replace(comparison, verdict=_resolved(comparison.verdict, taken, criteria))
@@ -274,7 +274,7 @@ def _row(
             margin=criteria.margin,
         ),
         advice=advice(comparison.verdict, criteria, noun, " of each side"),
-        standing=standing_of(comparison.verdict, *taken),
+        standing=confirmation_text(comparison.verdict, *taken),
         means=(measured[base].mean(one), measured[candidate].mean(other)),
         fields=tuple(fields),
         settings=tuple(setting_differences(sides[0], one, sides[1], other)),
@@ -299,7 +299,10 @@ def _with_overall(
     ]
     base, candidate = measured[0], measured[against.side]
     over = over_cells(
-        [(base.taken[row.baseline["cell"]], candidate.taken[row.candidate["cell"]]) for row in own],
+        [
+            (base.cell_runs[row.baseline["cell"]], candidate.cell_runs[row.candidate["cell"]])
+            for row in own
+        ],
         in_blocks=(base.in_blocks, candidate.in_blocks),
         criteria=criteria,
     )
@@ -328,7 +331,7 @@ def _cells(side: Side) -> Sequence[Cell]:
     return cells
 
 
-def standing_of(verdict: Verdict, baseline: CellRuns, candidate: CellRuns) -> str:
+def confirmation_text(verdict: Verdict, baseline: CellRuns, candidate: CellRuns) -> str:
     """Say it in words; empty where there is nothing to confirm."""
     if verdict.word in WITHOUT_NUMBERS or not baseline.values or not candidate.values:
         return ""

@@ -28,7 +28,7 @@ from campaigns.findings.compute.runs_of_cell import failing_cells
 from campaigns.findings.compute.scalability import scalability
 from campaigns.findings.compute.sensitivity import NAME as SENSITIVITY
 from campaigns.findings.compute.sensitivity import leave_out
-from campaigns.findings.compute.session_sentences import sessions_told
+from campaigns.findings.compute.session_sentences import session_sentences
 from campaigns.findings.compute.sessions import Begun, in_sessions
 from campaigns.kinds.base import Metric
 from campaigns.kit.network import normalised_address
@@ -150,7 +150,7 @@ def compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], dict[str, An
     if excluded is not None:
         results["with_excluded"] = excluded
     results[SURROUNDINGS] = asdict(surroundings)
-    sessions = sessions_told(campaign, runs[primary.name], begun)
+    sessions = session_sentences(campaign, runs[primary.name], begun)
     if sessions is not None:
         results["sessions"] = sessions
     results |= _spread(campaign, metrics, runs, results, criteria)

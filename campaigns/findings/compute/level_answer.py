@@ -29,7 +29,7 @@ def names_of(cells: Sequence[Mapping[str, Any]]) -> dict[int, str]:
 
 def answer_of_levels(metric: Metric, cells: Finding, levels: Finding) -> dict[str, Any]:
     """Compose badges and statements, and sentence, tone and facts where a cell can be best."""
-    value = _Told(metric, cells, levels)
+    value = _Answer(metric, cells, levels)
     result: dict[str, Any] = {"badges": value.badges(), "statements": value.statements()}
     groups = [group for group in levels["groups"] if group["best"]]
     if groups:
@@ -42,7 +42,7 @@ def answer_of_levels(metric: Metric, cells: Finding, levels: Finding) -> dict[st
     return result
 
 
-class _Told:
+class _Answer:
     """Puts the findings of levels into words."""
 
     def __init__(self, metric: Metric, cells: Finding, levels: Finding) -> None:

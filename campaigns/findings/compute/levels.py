@@ -5,7 +5,7 @@ from typing import Any
 
 from campaigns.findings.compute.groups import MOST_CELLS, Group, comparable_factors, groups_of
 from campaigns.findings.compute.primary import compare_with_primary
-from campaigns.findings.compute.runs_of_cell import taken
+from campaigns.findings.compute.runs_of_cell import runs_of_cell
 from campaigns.findings.compute.statistics_input import Family
 from campaigns.findings.compute.whole_plots import hard_noise
 from campaigns.kinds.base import Metric
@@ -91,7 +91,7 @@ def changes_in_blocks(
     members: dict[int, list[ObservedRun]] = {}
     for run in runs:
         members.setdefault(run.cell, []).append(run)
-    cells = {cell: taken(own) for cell, own in members.items()}
+    cells = {cell: runs_of_cell(own) for cell, own in members.items()}
     values = {
         cell: dict(zip(own.blocks, own.values, strict=True))
         for cell, own in cells.items()

@@ -79,7 +79,7 @@ def _row(
 ) -> dict[str, Any]:
     """A row whose first cell fails has no number at all: there is nothing to improve on."""
     first = group.cells[0]
-    no_baseline = not family.usable[first] or not family.taken[first].values
+    no_baseline = not family.usable[first] or not family.cell_runs[first].values
     cells = [
         _cell(place, value, None if place == first else rows[first, place], family)
         for place, value in zip(group.cells, group.values, strict=True)
@@ -99,7 +99,7 @@ def _row(
 
 
 def _cell(place: int, value: Any, comparison: Comparison | None, family: Family) -> dict[str, Any]:
-    taken = family.taken[place]
+    taken = family.cell_runs[place]
     state = state_of(taken, family.criteria, is_baseline=comparison is None)
     verdict = comparison.verdict if comparison else None
     shown = verdict is not None and verdict.pct_change is not None

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from campaigns.findings.compared import Side
-from campaigns.findings.compute.runs_of_cell import taken
+from campaigns.findings.compute.runs_of_cell import runs_of_cell
 from campaigns.findings.compute.sessions import in_parts
 from campaigns.kit.units import UNITS, convert
 from campaigns.models import Campaign
@@ -53,9 +53,9 @@ class Measured:
         return result
 
     @cached_property
-    def taken(self) -> dict[int, CellRuns]:
+    def cell_runs(self) -> dict[int, CellRuns]:
         """What a comparison takes of each cell."""
-        return {key: taken(runs) for key, runs in self.runs.items()}
+        return {key: runs_of_cell(runs) for key, runs in self.runs.items()}
 
     def mean(self, cell: Cell) -> float | None:
         """Of a cell, geometric where there is one."""

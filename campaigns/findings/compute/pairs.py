@@ -5,7 +5,12 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from campaigns.findings.compute.primary import primary_of_pairs, strata_of
-from campaigns.findings.compute.sessions import noun_of, same_session, split_sessions, standing_of
+from campaigns.findings.compute.sessions import (
+    confirmation_of,
+    noun_of,
+    same_session,
+    split_sessions,
+)
 from campaigns.findings.compute.verdict_labels import displayed
 from campaigns.findings.compute.withheld_verdicts import Reserve, reserved
 from campaigns.kinds.base import Metric
@@ -58,7 +63,7 @@ def compare(
                 "comparison": asdict(replace(comparison, sessions=None)),
                 "display": asdict(displayed(comparison.verdict.word, metric, criteria)),
                 "advice": advice(comparison.verdict, criteria, noun_of(comparison.sessions)),
-                "standing": standing_of(comparison.sessions, sessions),
+                "standing": confirmation_of(comparison.sessions, sessions),
                 "pairs": _pairs_shown(comparison, blocks[comparison.name][1]),
             }
             for comparison in family.comparisons
@@ -142,7 +147,7 @@ def _overall(
         "heterogeneous": match.heterogeneous,
         "geometric_ci": match.geometric_ci,
     }
-    sessions = standing_of(family.over_all, 1)
+    sessions = confirmation_of(family.over_all, 1)
     if sessions.get("between") and family.over_all:
         mean = family.over_all.verdict.pct_change
         shown |= {"geometric_pct": mean, "geometric_ci": sessions["ci_pct"], "average_ci": None}

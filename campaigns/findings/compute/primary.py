@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from campaigns.findings.compute.sessions import noun_of, standing_of
+from campaigns.findings.compute.sessions import confirmation_of, noun_of
 from campaigns.findings.compute.statistics_input import Family
 from campaigns.findings.compute.verdict_labels import displayed
 from campaigns.kinds.base import Metric
@@ -91,5 +91,5 @@ def primary_of_pairs(
         },
         "display": asdict(displayed(verdict.word, metric, criteria)),
         "advice": advice(verdict, criteria, noun_of(by_session)),
-        "standing": standing_of(by_session, sessions),
+        "standing": confirmation_of(by_session, sessions),
     }

@@ -13,11 +13,13 @@ def failing_cells(runs: Sequence[ObservedRun], criteria: Criteria) -> frozenset[
     for run in runs:
         by_cell.setdefault(run.cell, []).append(run)
     return frozenset(
-        cell for cell, members in by_cell.items() if too_many_failures(taken(members), criteria)
+        cell
+        for cell, members in by_cell.items()
+        if too_many_failures(runs_of_cell(members), criteria)
     )
 
 
-def taken(runs: Sequence[ObservedRun]) -> CellRuns:
+def runs_of_cell(runs: Sequence[ObservedRun]) -> CellRuns:
     """Count what failed and what was lost beside the values."""
     values = [run for run in runs if run.state == "ok" and run.value is not None]
     failed = [run for run in runs if run.state in ("failed", "censored")]

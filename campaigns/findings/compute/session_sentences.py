@@ -15,7 +15,7 @@ Found = Mapping[str, Any] | None
 MOST_TOLD, MOST_FACTS, MOST_LETTERS = 3, 3, 40
 
 
-def sessions_told(
+def session_sentences(
     campaign: Campaign, runs: Sequence[ObservedRun], begun: Sequence[Begun]
 ) -> dict[str, Any] | None:
     """Say, as JSON holds it, why sessions began and how many blocks they part; None with one session.

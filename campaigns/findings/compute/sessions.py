@@ -70,7 +70,7 @@ def same_session(one: ObservedRun, other: ObservedRun) -> bool:
     return abs(one.started_at - other.started_at) <= GAP
 
 
-def standing_of(session_findings: SessionFindings | None, sessions: int) -> dict[str, Any]:
+def confirmation_of(session_findings: SessionFindings | None, sessions: int) -> dict[str, Any]:
     """Say, as JSON holds it, whether sessions agree; sessions: of the campaign, with or without an estimate.
 
     each_pct: what each session says of the change. within: what these sessions alone say of it, all

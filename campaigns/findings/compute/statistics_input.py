@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from campaigns.findings.compute.groups import Group
-from campaigns.findings.compute.runs_of_cell import taken
-from campaigns.findings.compute.sessions import split_sessions, standing_of
+from campaigns.findings.compute.runs_of_cell import runs_of_cell
+from campaigns.findings.compute.sessions import confirmation_of, split_sessions
 from campaigns.findings.compute.verdict_labels import displayed
 from campaigns.findings.compute.whole_plots import hard_factors, places_of
 from campaigns.findings.compute.withheld_verdicts import Reserve, with_reserve
@@ -54,15 +54,15 @@ class Family:
         self.cancelled = campaign.state == Campaign.State.CANCELLED
         self.place = {cell.pk: place for place, cell in enumerate(cells)}
         self.sessions = split_sessions(runs)
-        self.taken = self._taken(runs)
+        self.cell_runs = self._runs_of_cells(runs)
         self.reserve = Reserve(campaign, metric, criteria, self._by_cell(runs))
-        self.usable = [not too_many_failures(cell, criteria) for cell in self.taken]
+        self.usable = [not too_many_failures(cell, criteria) for cell in self.cell_runs]
 
     def compare(
         self, wanted: Sequence[tuple[int, int]], together: Sequence[tuple[int, int]] = ()
     ) -> Comparisons:
         """Judge the wanted pairs; the mean of some, too. What the runs cannot show is taken back."""
-        compared = self._compared(self.taken, wanted, together)
+        compared = self._compared(self.cell_runs, wanted, together)
         return with_reserve(compared, self.reserve, together)
 
     def described(
@@ -89,8 +89,8 @@ class Family:
         """Write a word of the closed list as this metric says it."""
         return asdict(displayed(word, self.metric, self.criteria))
 
-    def _taken(self, runs: Sequence[ObservedRun]) -> list[CellRuns]:
-        return [taken(members) for members in self._by_cell(runs)]
+    def _runs_of_cells(self, runs: Sequence[ObservedRun]) -> list[CellRuns]:
+        return [runs_of_cell(members) for members in self._by_cell(runs)]
 
     def _by_cell(self, runs: Sequence[ObservedRun]) -> list[list[ObservedRun]]:
         by_cell: list[list[ObservedRun]] = [[] for _ in self.cells]
@@ -126,7 +126,7 @@ class Family:
             "comparison": asdict(replace(comparison, sessions=None)),
             "display": self.display(comparison.verdict.word),
             "advice": advice(comparison.verdict, self.criteria, noun, where),
-            "standing": standing_of(comparison.sessions, len(self.sessions)),
+            "standing": confirmation_of(comparison.sessions, len(self.sessions)),
         }
 
     def _readings(self, group: Group, compared: Comparisons) -> list[list[float] | None]:
@@ -153,7 +153,7 @@ class Family:
             return compared.between.blocks.fit.part(places)
         if self.places is None:
             return compared.fit.part(places)
-        blocks = self._compared([self.taken[place] for place in members], []).blocks
+        blocks = self._compared([self.cell_runs[place] for place in members], []).blocks
         return blocks.fit if blocks else None
 
     def _members(self, group: Group, compared: Comparisons) -> list[int]:
@@ -165,7 +165,7 @@ class Family:
         return [
             self.cells[place].pk
             for place in group.cells
-            if self.usable[place] and not self._is_enough(self.taken[place])
+            if self.usable[place] and not self._is_enough(self.cell_runs[place])
         ]
 
     def _is_enough(self, cell: CellRuns) -> bool:
@@ -181,7 +181,9 @@ class Family:
         if self.cancelled:
             return None
         members = [
-            place for place in self._members(group, compared) if self._is_enough(self.taken[place])
+            place
+            for place in self._members(group, compared)
+            if self._is_enough(self.cell_runs[place])
         ]
         if compared.fit is None or len(members) < 2 or self.reserve.confounds(members):
             return None
@@ -248,7 +250,7 @@ class Family:
             return []
         result = []
         for runs in self.sessions:
-            cells = self._taken(runs)
+            cells = self._runs_of_cells(runs)
             if not all(
                 cells[place].has_logs and self._is_enough(cells[place]) for place in group.cells
             ):
@@ -265,14 +267,14 @@ class Family:
         if compared.fit is None or len(members) < FEWEST_LEVELS or not positive:
             return None
         places = [compared.fitted.index(place) for place in members]
-        cells = compared.between.cells if compared.between else self.taken
+        cells = compared.between.cells if compared.between else self.cell_runs
         logs = [np.log(cells[place].array) for place in members]
         fitted = compared.between.blocks if compared.between else compared.blocks
         adjusted = fitted.fit.means[places] if fitted else None
         means = (
             np.exp(adjusted)
             if adjusted is not None
-            else np.array([self.taken[place].array.mean() for place in members])
+            else np.array([self.cell_runs[place].array.mean() for place in members])
         )
         knee = find_knee(
             levels_of(values, logs, adjusted),

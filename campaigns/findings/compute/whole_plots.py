@@ -50,7 +50,7 @@ def hard_noise(family: "Family", compared: Comparisons) -> dict[str, Any]:
     if family.places is None:
         return {}
     result: dict[str, Any] = {"hard": family.hard}
-    fit = Plots(family.places, family.taken, compared.fitted).fit
+    fit = Plots(family.places, family.cell_runs, compared.fitted).fit
     if fit is not None and fit.whole_df and fit.sub_df:
         between = max(0.0, fit.whole - fit.sub) / fit.logs.shape[2]
         result["plots"] = {
@@ -73,7 +73,7 @@ def fit_for_interaction(factor: str, family: "Family", compared: Comparisons) ->
         return compared.between.blocks.fit
     if family.places is None or compared.fit is None:
         return compared.fit
-    plots = Plots(family.places, family.taken, compared.fitted).fit
+    plots = Plots(family.places, family.cell_runs, compared.fitted).fit
     if plots is None or plots.sub_df < 1 or (factor in family.hard and len(family.hard) > 1):
         return None
     return replace(compared.fit, sd=math.sqrt(plots.sub), df=plots.sub_df)

@@ -69,11 +69,11 @@ def _line(check: Mapping[str, Any]) -> CheckLine:
     if check["outcome"] == "not_possible":
         value, text = word, IMPOSSIBLE.get(name, "Too few data.")
     else:
-        value, text = _said(name, check)
+        value, text = _text(name, check)
     return CheckLine(TITLES.get(name, name), tone, icon, value, text)
 
 
-def _said(name: str, check: Mapping[str, Any]) -> tuple[str, str]:
+def _text(name: str, check: Mapping[str, Any]) -> tuple[str, str]:
     """The number of a check, and what it means."""
     value, figures, good = check["value"], check["figures"], check["outcome"] == "pass"
     runs = ", ".join(str(position) for position in check["positions"][:8])

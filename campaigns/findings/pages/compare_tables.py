@@ -139,7 +139,7 @@ def environment_of(compared: Compared) -> Environment | None:
     )
 
 
-def told(row: Any) -> str:
+def difference_text(row: Any) -> str:
     """Write one field with both values."""
     return f"{row.label}: {row.baseline} vs. {row.candidate}"
 
@@ -157,8 +157,8 @@ def _of_candidate(
         numbers=("1", str(against.side + 1)),
         heads="candidate",
         lines=lines,
-        refused=tuple(told(each) for each in against.refused),
-        apart=tuple(told(each) for each in against.apart),
+        refused=tuple(difference_text(each) for each in against.refused),
+        apart=tuple(difference_text(each) for each in against.apart),
         only_here=_listed(against.only_here),
         only_there=_listed(against.only_there),
         names=names,
@@ -171,7 +171,7 @@ def _of_candidate(
 def _line(compared: Compared, row: Row, scale: strips.Scale) -> Line:
     verdict, unit = row.comparison.verdict, compared.measured[0].unit
     runs = [
-        compared.measured[side].taken[cell["cell"]]
+        compared.measured[side].cell_runs[cell["cell"]]
         for side, cell in ((0, row.baseline), (row.side, row.candidate))
     ]
     shown = verdict.pct_change is not None
@@ -195,8 +195,10 @@ def _line(compared: Compared, row: Row, scale: strips.Scale) -> Line:
         advice=row.advice or _reason(verdict.reason, verdict.side, verdict.share),
         standing=row.standing,
         remarks=tuple(BADGES.get(badge, badge) for badge in verdict.badges),
-        refused=tuple(told(each) for each in row.fields),
-        settings=tuple(told(each) for each in row.settings) if not compared.against else (),
+        refused=tuple(difference_text(each) for each in row.fields),
+        settings=tuple(difference_text(each) for each in row.settings)
+        if not compared.against
+        else (),
         environment=bool(compared.causes_of(row.side)),
     )
 

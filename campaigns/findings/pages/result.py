@@ -39,7 +39,7 @@ from campaigns.results.phrases import (
     value_text,
 )
 from campaigns.results.rows import RunRow
-from campaigns.results.run_list import COLUMNS, NO_PLAIN_VALUE, WITHOUT_VALUE, Found, RunList
+from campaigns.results.run_list import COLUMNS, NO_PLAIN_VALUE, WITHOUT_VALUE, Matching, RunList
 from campaigns.results.run_plots import Plot, labelled
 
 PAGE_SIZE = 100
@@ -118,7 +118,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "opened": opened,
         "failures": failures,
         "more_failures": max(0, runs.without_counts.total() - MOST_FAILURES),
-        "told": _told(runs),
+        "told": _text(runs),
         "table": table,
         "facts": surroundings.facts,
         "came_in": came_in(campaign),
@@ -166,7 +166,7 @@ def _undecided(pairs: Mapping[str, Any]) -> dict[str, Any]:
     return {**pairs, "strata": strata}
 
 
-def _told(runs: RunList) -> list[str]:
+def _text(runs: RunList) -> list[str]:
     """How many runs gave no plain value, by state."""
     counts = runs.without_counts
     return [f"{counts[state]} {RUNS[state][0]}" for state in NO_PLAIN_VALUE if counts[state]]
@@ -196,7 +196,7 @@ def _runs(
     """One page of the runs that fit the filter, with the filter itself; and the first failures."""
     text = request.GET.get("q", "").replace("\x00", "")[:200]
     state = request.GET.get("state", "")
-    result = runs.found(text, state)
+    result = runs.matching(text, state)
     page = Paginator(range(len(result)), PAGE_SIZE).get_page(request.GET.get("page"))
     first = (page.number - 1) * PAGE_SIZE
     means = {
@@ -208,7 +208,7 @@ def _runs(
     ordered = _sorted(result, sort, runs, levels, means) if sort.by else result
     shown, failed = (
         ordered[first : first + PAGE_SIZE],
-        runs.found("", WITHOUT_VALUE)[:MOST_FAILURES],
+        runs.matching("", WITHOUT_VALUE)[:MOST_FAILURES],
     )
     rows = {row.run: row for row in runs.rows({*shown, *failed})}
     stored = {name: request.GET[name] for name in KEPT if name in request.GET}
@@ -231,7 +231,7 @@ def _runs(
 
 
 def _sorted(
-    result: Found,
+    result: Matching,
     sort: Sort,
     runs: RunList,
     levels: Mapping[str, FactorOutline],

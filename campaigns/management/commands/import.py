@@ -72,9 +72,9 @@ class Command(RecordedCommand):
             raise CommandError(f"Nothing was imported: {problem}") from None
         if not options["dry_run"]:
             request_analysis(received.campaign)
-        self._tell(received, dry_run=options["dry_run"])
+        self._notify(received, dry_run=options["dry_run"])
 
-    def _tell(self, received: Received, *, dry_run: bool) -> None:
+    def _notify(self, received: Received, *, dry_run: bool) -> None:
         campaign, submission = received.campaign, received.submission
         if not received.made:
             self.stdout.write(f"This file is campaign {campaign.pk} already: {campaign.name}")

@@ -42,13 +42,13 @@ class Command(BaseCommand):
         except Damaged as problem:
             self.stderr.write(f"{path}: {problem}")
             sys.exit(DAMAGED)
-        self._tell(path, report, sys.maxsize if options["all"] else MOST_TOLD)
+        self._notify(path, report, sys.maxsize if options["all"] else MOST_TOLD)
         if report.damaged:
             sys.exit(DAMAGED)
         if report.differences:
             sys.exit(DIFFERS)
 
-    def _tell(self, path: Path, report: Report, most: int) -> None:
+    def _notify(self, path: Path, report: Report, most: int) -> None:
         for name in report.campaigns:
             self.stdout.write(name)
         for note in (*report.unverified, *report.notes):

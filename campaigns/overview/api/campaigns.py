@@ -49,7 +49,7 @@ class WholeCampaignApi(CampaignApi):
         campaign = step(self.campaign(pk))
         waiting = lifecycle.waiting_of(campaign)
         if waiting is not None:
-            return self.asked(waiting)
+            return self.approval_answer(waiting)
         work_waits.send(sender=None)
         return self.answer(campaign)
 

@@ -179,7 +179,7 @@ class Try(CampaignApi):
                 raise Invalid({"cell": [f"This campaign has no cell {position}."]})
         run = lifecycle.try_or_ask(campaign, self.user, cell, sent["confirm_target"])
         if isinstance(run, LaunchRequest):
-            return self.asked(run)
+            return self.approval_answer(run)
         work_waits.send(sender=None)
         planned = records.runs(campaign).get(pk=run.pk)
         data = self.shown(planned, RunOutput)

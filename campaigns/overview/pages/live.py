@@ -73,7 +73,7 @@ def etag_of(version: str) -> str:
 def progress_version(campaign: Campaign) -> str:
     """Changes with every run, with what the attempt says, and every few seconds."""
     current = live.current_of(campaign)
-    reported = current.said if current else {}
+    reported = current.reported if current else {}
     tick = int(monotonic() / TICK_SECONDS)
     return versions.fingerprint(versions.version(campaign), reported, tick)
 
@@ -81,7 +81,7 @@ def progress_version(campaign: Campaign) -> str:
 def figure_version(campaign: Campaign) -> str:
     """Changes with what the attempt says, and with the run that ended last."""
     current, last = live.current_of(campaign), live.last_series(campaign)
-    return versions.fingerprint(current and current.said, last and last.pk)
+    return versions.fingerprint(current and current.reported, last and last.pk)
 
 
 @polled(progress_version)

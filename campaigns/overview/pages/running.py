@@ -68,7 +68,7 @@ def progress_context(campaign: Campaign, etag: str) -> dict[str, Any]:
         "current": current,
         "cell": Levels(factors_of(campaign)).sentence(current.levels) if current else "",
         "steps": steps_of(current) if current else [],
-        "facts": _facts(current.said, sample_of(campaign)) if current else [],
+        "facts": _facts(current.reported, sample_of(campaign)) if current else [],
     }
 
 
@@ -131,7 +131,7 @@ def live_plot(campaign: Campaign, current: live.Current | None) -> Plot:
 
 
 def _live_plot(campaign: Campaign, current: live.Current | None) -> Plot:
-    reported = current.said if current else {}
+    reported = current.reported if current else {}
     name, unit = rate_of(campaign)
     if current and reported.get("rate_series"):
         step = float(reported.get("step_seconds") or 1.0)

@@ -30,7 +30,7 @@ class CampaignApi(Api):
             return Target.objects.filter(team=campaign.team_id)
         return visible(Target.objects.all(), self.user, right=Right.WRITE)
 
-    def asked(self, waiting: LaunchRequest) -> Response:
+    def approval_answer(self, waiting: LaunchRequest) -> Response:
         """Return what waits for approval by a second person."""
         data = self.shown(waiting, LaunchRequestOutput)
         headers = {"Location": data["url"]}

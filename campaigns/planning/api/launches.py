@@ -25,7 +25,7 @@ TAG = "launch requests"
 Decide = Callable[[LaunchRequest, User, str], LaunchRequest]
 
 
-class WordsInput(Input):
+class ReasonInput(Input):
     """Why."""
 
     words = serializers.CharField(required=False, allow_blank=True, default="", max_length=2000)
@@ -78,22 +78,22 @@ class Decision(Api):
 class Approve(Decision):
     """POST {words}: say yes to what another person asked for."""
 
-    @operation("approve_launch", TAG, body=WordsInput, answer=LaunchRequestOutput)
+    @operation("approve_launch", TAG, body=ReasonInput, answer=LaunchRequestOutput)
     def post(self, request: Request, pk: int) -> Response:
         """Say yes as a second operator, and do it, once.
 
         409 where the definition was changed since: the request is void then, and nothing began.
         """
-        return self.decide(pk, lifecycle.approve, self.read(WordsInput)["words"])
+        return self.decide(pk, lifecycle.approve, self.read(ReasonInput)["words"])
 
 
 class Refuse(Decision):
     """POST {words}: say no."""
 
-    @operation("refuse_launch", TAG, body=WordsInput, answer=LaunchRequestOutput)
+    @operation("refuse_launch", TAG, body=ReasonInput, answer=LaunchRequestOutput)
     def post(self, request: Request, pk: int) -> Response:
         """Say no; nothing begins."""
-        return self.decide(pk, lifecycle.refuse, self.read(WordsInput)["words"])
+        return self.decide(pk, lifecycle.refuse, self.read(ReasonInput)["words"])
 
 
 class Withdraw(Decision):

@@ -211,7 +211,7 @@ def _values(choices: Iterable[Mapping[str, Any]], *, blank: bool) -> list[Any]:
     return [*values, None] if blank else values
 
 
-class WhateverIsAsked(BaseContentNegotiation):
+class AnyMediaType(BaseContentNegotiation):
     """Editors ask for schemas of their own type; they all take JSON."""
 
     def select_renderer(
@@ -230,7 +230,7 @@ class DefinitionSchema(Api):
 
     authentication_classes = []
     permission_classes = [AllowAny]
-    content_negotiation_class = WhateverIsAsked
+    content_negotiation_class = AnyMediaType
 
     @operation(
         "get_definition_schema",

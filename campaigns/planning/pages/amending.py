@@ -149,7 +149,7 @@ def _stored(campaign: Campaign) -> dict[str, str]:
     return plain | as_entered(campaign.primary_contrast)
 
 
-def _said(request: HttpRequest) -> dict[str, str]:
+def _text(request: HttpRequest) -> dict[str, str]:
     reason = reason_in(request) if request.method == "POST" else ""
     return {"reason": reason, "confirmed_name": typed_name(request)}
 
@@ -162,7 +162,7 @@ def _draw(
     was: Mapping[str, str] | None = None,
     overtaken: Changed | None = None,
 ) -> HttpResponse:
-    form = AmendForm(campaign, {**entered, **_said(request)}, errors)
+    form = AmendForm(campaign, {**entered, **_text(request)}, errors)
     context = {
         "campaign": campaign,
         "form": form,

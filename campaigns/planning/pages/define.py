@@ -138,7 +138,7 @@ def _answer(request: HttpRequest, campaign: Campaign | None, store: Store) -> Ht
 
 def _calibrate(request: HttpRequest, campaign: Campaign | None, entered: Entered) -> HttpResponse:
     """Store the A/A campaign of what stands in the form; the form itself stays unsaved."""
-    definition, errors = _checked(_asked(entered))
+    definition, errors = _checked(_with_question(entered))
     if definition is None:
         return _draw(request, campaign, entered, errors)
     made = drafts.create(calibration_of(definition), user_of(request))
@@ -190,14 +190,14 @@ def _checked(entered: Entered) -> tuple[Definition | None, Errors]:
 
 def _planned(entered: Entered) -> dict[str, Any]:
     """The plan, or why there is none yet. A question that is still empty changes no plan."""
-    definition, errors = _checked(_asked(entered))
+    definition, errors = _checked(_with_question(entered))
     plan: PlanView | None = None
     if definition is not None:
         plan = plan_view(definition, preview(definition))
     return {"plan": plan, "plan_problems": problems(errors, entered)}
 
 
-def _asked(entered: Entered) -> Entered:
+def _with_question(entered: Entered) -> Entered:
     """Let a question that is still empty be one."""
     return replace(
         entered, values={**entered.values, "question": entered.values.get("question") or "?"}

@@ -121,12 +121,12 @@ def _tiles(definition: Definition, cells: Sequence[Levels]) -> list[Tile]:
             Tile(
                 short[as_text(cell[factor])],
                 _shade(ranks[repr(cell[factor])], len(ranks)),
-                _words(cell),
+                _text(cell),
             )
             for cell in cells
         ]
     return [
-        Tile(str(index + 1), _shade(index, len(cells)), _words(cell))
+        Tile(str(index + 1), _shade(index, len(cells)), _text(cell))
         for index, cell in enumerate(cells)
     ]
 
@@ -143,7 +143,7 @@ def _shade(rank: int, of: int) -> str:
     return f"l{1 + round(rank * (SHADES - 1) / (of - 1))}"
 
 
-def _words(cell: Mapping[str, Any]) -> str:
+def _text(cell: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {as_text(level)}" for name, level in cell.items()) or "the only cell"
 
 

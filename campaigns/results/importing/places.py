@@ -122,7 +122,7 @@ class Places:
         if place not in self._blocks:
             self._blocks[place] = Block(campaign=self.campaign, number=place, repetition=place)
         if in_blocks and run.block is not None:
-            cells = self._taken[place]
+            cells = self._occupied[place]
             key = _key(run.levels)
             if key in cells:
                 errors[f"runs.{number}.block"] = [
@@ -132,7 +132,7 @@ class Places:
         return self._blocks[place]
 
     @cached_property
-    def _taken(self) -> defaultdict[int, set[str]]:
+    def _occupied(self) -> defaultdict[int, set[str]]:
         """Cells that have a run, by the number of the block, of those blocks that are sent."""
         runs = self.campaign.runs.filter(block__number__in=self._sent_blocks)
         result: defaultdict[int, set[str]] = defaultdict(set)

@@ -132,7 +132,7 @@ def import_page(request: HttpRequest) -> HttpResponse:
         try:
             return _imported(request, file, form.about(file.name or ""))
         except (BadFile, Invalid) as problem:
-            problems = _words(problem)
+            problems = _text(problem)
     context = {"fields": _fields(request, form), "problems": problems, **_last(request)}
     return render(request, "results/imports/form.html", context, status=422)
 
@@ -154,7 +154,7 @@ def import_preview(request: HttpRequest) -> HttpResponse:
             try:
                 context["look"] = _look(request, file, form.about(file.name or ""))
             except (BadFile, Invalid) as problem:
-                context["problems"] = _words(problem)
+                context["problems"] = _text(problem)
     return render(request, "results/imports/_look.html", context)
 
 
@@ -242,7 +242,7 @@ def _content(file: UploadedFile) -> IO[bytes]:
     return file.file if file.file is not None else file
 
 
-def _words(problem: BadFile | Invalid) -> list[str]:
+def _text(problem: BadFile | Invalid) -> list[str]:
     if isinstance(problem, BadFile):
         return [f"{where}: {what}" if where else what for where, what in problem.problems]
     return [

@@ -50,7 +50,7 @@ class Criterion:
                     for name, label in ESTIMATES.values()
                 )
             )
-            _kept(builder, documents(source.text()))
+            _retained(builder, documents(source.text()))
         else:
             builder.declare(PRINTED)
             _printed(builder, source.text())
@@ -66,7 +66,7 @@ class Criterion:
         )
 
 
-def _kept(builder: Builder, provided: list[Node]) -> None:
+def _retained(builder: Builder, provided: list[Node]) -> None:
     """benchmark.json names what follows: estimates.json, sample.json, and others that are not read."""
     result: list[tuple[dict[str, Scalar], dict[str, Node]]] = []
     for each in provided:

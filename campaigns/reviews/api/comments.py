@@ -16,9 +16,9 @@ from campaigns.kit.markup import to_html
 from campaigns.kit.revisions import revision_of
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign, Comment, Conclusion, Thread
-from campaigns.reviews import comments as talk
+from campaigns.reviews import comments
 from campaigns.reviews.comments import page_of
-from campaigns.reviews.comments.inbox import told
+from campaigns.reviews.comments.inbox import inbox_line
 from campaigns.reviews.comments.mentions import sentence_of
 from campaigns.reviews.filters import ThreadFilters
 from campaigns.reviews.inbox import Waits, waiting
@@ -56,7 +56,7 @@ class CommentOutput(Selectable, serializers.ModelSerializer[Comment]):
         return to_html(comment.text, self.get_mentions(comment))
 
     def get_mentions(self, comment: Comment) -> list[str]:
-        """Who was told of it."""
+        """Who was inbox_line of it."""
         return [mention.user.get_username() for mention in comment.mentions.all()]
 
 
@@ -108,10 +108,10 @@ class InboxOutput(Selectable):
 class CommentsApi(Api):
     """What the views share."""
 
-    def written(self, said: talk.Said, code: int = status.HTTP_200_OK) -> Response:
+    def written(self, said: comments.Written, code: int = status.HTTP_200_OK) -> Response:
         """Return the thread as it is now, and what its author should know."""
         thread = threads().get(pk=said.comment.thread_id)
-        self.revision = revision_of(talk.revised(said.comment))
+        self.revision = revision_of(comments.revised(said.comment))
         warning = sentence_of(said.left)
         data = self.shown(thread, WrittenOutput, warnings=[warning] if warning else [])
         headers = {"Location": data["url"]} if code == status.HTTP_201_CREATED else {}
@@ -134,8 +134,8 @@ class CampaignThreads(CommentsApi):
     def post(self, request: Request, pk: int) -> Response:
         """Begin one: on the campaign, a cell, a run, or a view of a chart."""
         sent = self.read(ThreadInput)
-        place = talk.place_on(get_object_or_404(Campaign, pk=pk), sent["on"], sent["key"])
-        return self.written(talk.begin(place, sent["text"], self.user), status.HTTP_201_CREATED)
+        place = comments.place_on(get_object_or_404(Campaign, pk=pk), sent["on"], sent["key"])
+        return self.written(comments.begin(place, sent["text"], self.user), status.HTTP_201_CREATED)
 
 
 class ConclusionThreads(CommentsApi):
@@ -152,8 +152,8 @@ class ConclusionThreads(CommentsApi):
     @operation("create_conclusion_thread", TAG, body=CommentInput, answer=WrittenOutput)
     def post(self, request: Request, pk: int) -> Response:
         """Begin one on the conclusion."""
-        place = talk.place_on(get_object_or_404(Conclusion, pk=pk))
-        comment = talk.begin(place, self.read(CommentInput)["text"], self.user)
+        place = comments.place_on(get_object_or_404(Conclusion, pk=pk))
+        comment = comments.begin(place, self.read(CommentInput)["text"], self.user)
         return self.written(comment, status.HTTP_201_CREATED)
 
 
@@ -179,7 +179,7 @@ class Answer(CommentsApi):
     def post(self, request: Request, pk: int) -> Response:
         """Answer in a thread."""
         thread = get_object_or_404(Thread, pk=pk)
-        comment = talk.reply(thread, self.read(CommentInput)["text"], self.user)
+        comment = comments.reply(thread, self.read(CommentInput)["text"], self.user)
         return self.written(comment, status.HTTP_201_CREATED)
 
 
@@ -192,7 +192,7 @@ class Resolve(CommentsApi):
     @operation("resolve_thread", TAG, answer=ThreadOutput)
     def post(self, request: Request, pk: int) -> Response:
         """Settle a thread; 409 where somebody did so before."""
-        talk.resolve(get_object_or_404(threads(), pk=pk), self.user)
+        comments.resolve(get_object_or_404(threads(), pk=pk), self.user)
         return Response(self.shown(threads().get(pk=pk), ThreadOutput))
 
 
@@ -205,7 +205,7 @@ class Reopen(CommentsApi):
     @operation("reopen_thread", TAG, answer=ThreadOutput)
     def post(self, request: Request, pk: int) -> Response:
         """Open a thread again; 409 where it is open."""
-        talk.reopen(get_object_or_404(threads(), pk=pk), self.user)
+        comments.reopen(get_object_or_404(threads(), pk=pk), self.user)
         return Response(self.shown(threads().get(pk=pk), ThreadOutput))
 
 
@@ -220,16 +220,16 @@ class OneComment(CommentsApi):
         """Change one's own comment; it then says so."""
         comment = get_object_or_404(Comment, pk=pk)
         text = self.read(CommentInput)["text"]
-        with self.unchanged(comment, talk.revised):
-            said = talk.edit(comment, text, self.user)
+        with self.unchanged(comment, comments.revised):
+            said = comments.edit(comment, text, self.user)
         return self.written(said)
 
     @operation("delete_comment", TAG)
     def delete(self, request: Request, pk: int) -> Response:
         """Take the text of one's own comment away; its place stays."""
         comment = get_object_or_404(Comment, pk=pk)
-        with self.unchanged(comment, talk.revised):
-            talk.delete(comment, self.user)
+        with self.unchanged(comment, comments.revised):
+            comments.delete(comment, self.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -239,5 +239,5 @@ class Inbox(Api):
     @operation("list_inbox", "talk", answer=InboxOutput, whole=True)
     def get(self, request: Request) -> Response:
         """What waits for you, the longest first; at most 200."""
-        results = [told(each) for each in waiting(self.user)]
+        results = [inbox_line(each) for each in waiting(self.user)]
         return self.whole([dict(InboxOutput(line).data) for line in results], InboxOutput)

@@ -267,8 +267,8 @@ def _baseline(view: APIView, campaign: Campaign) -> dict[str, Any]:
     if isinstance(compared, str):
         return {**facts, "reason": compared, "comparison": None}
     # Loads scipy, which few requests need.
-    from campaigns.findings.api.compared import told as written
+    from campaigns.findings.api.compared import comparison_as_json
 
     keys = [result.campaign.pk, campaign.pk]
     cells = Cell.objects.filter(campaign__in=keys).values_list("pk", "position")
-    return {**facts, "reason": "", "comparison": written(compared, dict(cells), request)}
+    return {**facts, "reason": "", "comparison": comparison_as_json(compared, dict(cells), request)}

@@ -42,7 +42,7 @@ class Redactor:
 
     def __init__(self, campaigns: Iterable[Campaign]) -> None:
         """Read the secrets; each then stays out of what this process logs, too."""
-        for secret in _kept():
+        for secret in _retained():
             redaction.remember(secret)
         hashes = (ApiToken, SignInLink, Invitation, PublicLink)
         self._hashes = {h for model in hashes for h in model.objects.values_list("hash", flat=True)}
@@ -102,7 +102,7 @@ class Redactor:
         return redaction.REDACTED if known else match.group()
 
 
-def _kept() -> Iterator[str]:
+def _retained() -> Iterator[str]:
     """Whatever is stored encrypted and can be opened; what no key opens cannot have been used either."""
     stored = (
         *Target.objects.values_list("password", "client_key"),

@@ -242,12 +242,12 @@ def load(archive: Archive, folder: str) -> Campaign:
             with transaction.atomic():
                 _load(archive, folder + table.file, table)
         except DatabaseError as error:
-            raise Damaged(f"{folder}{table.file} does not fit: {_words(error)}") from None
+            raise Damaged(f"{folder}{table.file} does not fit: {_text(error)}") from None
     try:
         with connection.cursor() as cursor:
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
     except DatabaseError as error:
-        raise Damaged(f"The rows in {folder} do not fit together: {_words(error)}") from None
+        raise Damaged(f"The rows in {folder} do not fit together: {_text(error)}") from None
     campaigns = list(Campaign.objects.all()[:2])
     if len(campaigns) != 1:
         raise Damaged(f"{folder}rows/campaign.ndjson holds {len(campaigns)} campaigns, not one.")
@@ -267,7 +267,7 @@ def _models() -> list[type[Model]]:
     return [model for model in results if model._meta.managed and not model._meta.proxy]
 
 
-def _words(error: Exception) -> str:
+def _text(error: Exception) -> str:
     return " ".join(str(error).split())[:300]
 
 

@@ -82,7 +82,7 @@ def write_bundle(
     with _one_moment():
         fresh = [Campaign.objects.get(pk=campaign.pk) for campaign in campaigns]
         redactor = Redactor(fresh)
-        notes = [_told(campaign, redactor) for campaign in fresh]
+        notes = [_text(campaign, redactor) for campaign in fresh]
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
             files: dict[str, Listed] = {}
             for campaign, about in zip(fresh, notes, strict=True):
@@ -101,7 +101,7 @@ def write_bundle(
     return Written(sha256(written.encode()).hexdigest(), sum(redactor.taken_out.values()))
 
 
-def _told(campaign: Campaign, redactor: Redactor) -> Told:
+def _text(campaign: Campaign, redactor: Redactor) -> Told:
     """Describe a campaign. Raise NotReady."""
     if campaign.state not in Campaign.CLOSED:
         raise NotReady(
@@ -198,11 +198,11 @@ def readme(told: Sequence[Told], more: Sequence[str]) -> str:
         more="".join(
             f"| `more/{name}` | belongs to what the bundle was made for |\n" for name in more
         ),
-        taken_out=_taken_out(told),
+        taken_out=_removed(told),
     )
 
 
-def _taken_out(value: Sequence[Told]) -> str:
+def _removed(value: Sequence[Told]) -> str:
     changed = [each.folder for each in value if each.bundle_hash != each.data_hash]
     if not changed:
         return "The hash of the data can be computed from what is here."

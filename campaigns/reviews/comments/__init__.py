@@ -4,9 +4,9 @@
 can be done. Each deed is one transaction; whether somebody may is asked by the faces.
 """
 
-from campaigns.reviews.comments.places import Place, page_of, place_on, words_of
+from campaigns.reviews.comments.places import Place, page_of, place_on, place_text
 from campaigns.reviews.comments.threads import (
-    Said,
+    Written,
     begin,
     delete,
     edit,
@@ -20,17 +20,17 @@ from campaigns.reviews.comments.threads import (
 
 __all__ = [
     "Place",
-    "Said",
+    "Written",
     "begin",
     "delete",
     "edit",
     "page_of",
     "place_on",
+    "place_text",
     "reopen",
     "reply",
     "resolve",
     "revised",
     "see_all_mentions",
     "see_mentions",
-    "words_of",
 ]

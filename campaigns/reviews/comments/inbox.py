@@ -7,7 +7,7 @@ from typing import Any
 from django.urls import reverse
 
 from campaigns.models import Conclusion, HandRequest, LaunchRequest, Mention
-from campaigns.reviews.comments.places import words_of
+from campaigns.reviews.comments.places import place_text
 from campaigns.reviews.inbox import Waiting, Waits
 
 LONGEST = 160
@@ -25,7 +25,7 @@ class Line:
     since: datetime
 
 
-def told(waiting: Waiting) -> Line:
+def inbox_line(waiting: Waiting) -> Line:
     """Describe what waits."""
     what, labels, path, team = TOLD[waiting.why](waiting.row)
     return Line(waiting.why, what, labels, path, team, waiting.since)
@@ -60,7 +60,7 @@ def _launch(row: LaunchRequest) -> Told:
 
 def _mention(row: Mention) -> Told:
     thread = row.comment.thread
-    where = words_of(thread)
+    where = place_text(thread)
     label = (
         f"{row.comment.author} mentioned you{f' on {where}' if where else ''}: {row.comment.text}"
     )
@@ -68,7 +68,7 @@ def _mention(row: Mention) -> Told:
     return str(thread.campaign or thread.conclusion), _short(label), path, thread.team.name
 
 
-def _hand(row: HandRequest) -> Told:
+def _manual_step(row: HandRequest) -> Told:
     path = reverse("home")
     if row.campaign_id is not None:
         path = reverse("campaign", args=[row.campaign_id])
@@ -89,5 +89,5 @@ TOLD: dict[str, Any] = {
     Waits.WORD: _word,
     Waits.LAUNCH: _launch,
     Waits.MENTION: _mention,
-    Waits.HAND: _hand,
+    Waits.HAND: _manual_step,
 }

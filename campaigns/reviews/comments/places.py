@@ -72,7 +72,7 @@ def _chart(key: str) -> str:
     return result
 
 
-def words_of(thread: Thread | Place) -> str:
+def place_text(thread: Thread | Place) -> str:
     """What it is on, within the campaign or the conclusion; empty for that itself."""
     if thread.on == On.CHART:
         return f"chart {thread.key.partition('?')[0].replace('-', ' ')}"

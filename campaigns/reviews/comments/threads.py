@@ -15,7 +15,7 @@ from campaigns.kit.forms import Text
 from campaigns.kit.outbox import announce, forget_comment
 from campaigns.models import Announcement, Comment, Mention, Thread
 from campaigns.reviews.comments.mentions import mentioned
-from campaigns.reviews.comments.places import Place, words_of
+from campaigns.reviews.comments.places import Place, place_text
 
 MOST_COMMENTS = 500
 QUOTED = 500
@@ -24,7 +24,7 @@ LONGEST = 5000
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Written:
     """A comment as it is stored. left: names that it mentions and that are nobody's in the team."""
 
     comment: Comment
@@ -32,7 +32,7 @@ class Said:
 
 
 @transaction.atomic
-def begin(place: Place, text: str, user: User) -> Said:
+def begin(place: Place, text: str, user: User) -> Written:
     """Begin a thread. Raise Invalid."""
     text = checked(text)
     thread = Thread.objects.create(
@@ -42,19 +42,19 @@ def begin(place: Place, text: str, user: User) -> Said:
         conclusion=place.conclusion,
         key=place.key,
     )
-    written = _say(thread, text, user)
+    written = _write(thread, text, user)
     _record(Action.THREAD_OPENED, thread, user)
     return written
 
 
 @transaction.atomic
-def reply(thread: Thread, text: str, user: User) -> Said:
+def reply(thread: Thread, text: str, user: User) -> Written:
     """Answer in a thread. Raise Invalid; NotPossible where it is full."""
     text = checked(text)
     locked = Thread.objects.select_for_update(of=("self",), no_key=True).get(pk=thread.pk)
     if locked.comments.count() >= MOST_COMMENTS:
         raise NotPossible(f"This thread has {MOST_COMMENTS} comments; begin a new one.")
-    written = _say(locked, text, user)
+    written = _write(locked, text, user)
     _record(Action.COMMENT_MADE, locked, user)
     see_mentions(locked, user)
     return written
@@ -66,17 +66,17 @@ def revised(comment: Comment) -> dict[str, Any]:
 
 
 @transaction.atomic
-def edit(comment: Comment, text: str, user: User) -> Said:
+def edit(comment: Comment, text: str, user: User) -> Written:
     """Change one's own comment. Raise Invalid, PermissionDenied; NotPossible where it was deleted."""
     text = checked(text)
     row = _own(comment, user)
     if row.text == text:
-        return Said(row, mentioned(text, row.thread.team, row.thread.conclusion).left)
+        return Written(row, mentioned(text, row.thread.team, row.thread.conclusion).left)
     row.text = text
     Comment.objects.filter(pk=row.pk).update(text=text, edited_at=Now())
     left = _mention(row)
     _record(Action.COMMENT_EDITED, row.thread, user)
-    return Said(row, left)
+    return Written(row, left)
 
 
 @transaction.atomic
@@ -119,9 +119,9 @@ def see_all_mentions(user: User) -> int:
     return Mention.objects.filter(user=user, seen_at=None).update(seen_at=Now())
 
 
-def _say(thread: Thread, text: str, user: User) -> Said:
+def _write(thread: Thread, text: str, user: User) -> Written:
     comment = Comment.objects.create(thread=thread, author=user, text=text)
-    return Said(comment, _mention(comment))
+    return Written(comment, _mention(comment))
 
 
 def _own(comment: Comment, user: User) -> Comment:
@@ -148,7 +148,7 @@ def _mention(comment: Comment) -> tuple[str, ...]:
     Mention.objects.filter(comment=comment, user=comment.author_id).update(seen_at=Now())
     if others:
         about = thread.campaign or thread.conclusion
-        where = words_of(thread)
+        where = place_text(thread)
         announce(
             Announcement.Kind.MENTIONED,
             thread.team,
@@ -171,7 +171,7 @@ def _record(action: Action, thread: Thread, user: User) -> None:
         user=user,
         subject=thread,
         campaign=thread.campaign,
-        on=words_of(thread),
+        on=place_text(thread),
     )
 
 

@@ -145,7 +145,7 @@ def _threads(request: HttpRequest, what: Campaign | Conclusion) -> HttpResponse:
     if key:
         rows = rows.filter(on=place.on, key=place.key)
     context |= {
-        "place": comments.words_of(place),
+        "place": comments.place_text(place),
         "page": comments.page_of(place),
         "views": [thread_view(row, user) for row in rows[:MOST]],
     }
@@ -163,7 +163,7 @@ def _threads(request: HttpRequest, what: Campaign | Conclusion) -> HttpResponse:
     return _draw(request, "reviews/comments/list.html", context | {"writing": writing})
 
 
-def _edited(request: HttpRequest, comment: Comment, text: str) -> comments.Said:
+def _edited(request: HttpRequest, comment: Comment, text: str) -> comments.Written:
     """Change a comment where it says what the form was opened on. Raise Changed and what `edit` raises."""
     with held(comment, comments.revised, seen_in(request)):
         return comments.edit(comment, text, user_of(request))
@@ -173,7 +173,7 @@ def _written(
     request: HttpRequest,
     writing: Writing,
     within: Within,
-    store: Callable[[str], comments.Said],
+    store: Callable[[str], comments.Written],
     draw: Callable[[Writing], HttpResponse],
 ) -> HttpResponse:
     """Show how it will look, or store it and go to its thread; or show what is wrong."""

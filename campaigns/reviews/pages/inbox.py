@@ -8,7 +8,7 @@ from django.views.decorators.http import require_GET, require_POST
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.rights import Right
 from campaigns.reviews import comments
-from campaigns.reviews.comments.inbox import told
+from campaigns.reviews.comments.inbox import inbox_line
 from campaigns.reviews.inbox import MOST, count, waiting
 
 
@@ -17,7 +17,7 @@ from campaigns.reviews.inbox import MOST, count, waiting
 def inbox(request: HttpRequest) -> HttpResponse:
     """All that waits, the longest first."""
     user = user_of(request)
-    lines = [told(each) for each in waiting(user)]
+    lines = [inbox_line(each) for each in waiting(user)]
     context = {
         "lines": lines,
         "more": count(user) - len(lines) if len(lines) >= MOST else 0,

@@ -11,7 +11,7 @@ from campaigns.kit.markup import to_html
 from campaigns.kit.rights import Right
 from campaigns.kit.rights import may as may_in
 from campaigns.models import Campaign, Comment, Conclusion, Thread
-from campaigns.reviews.comments import page_of, words_of
+from campaigns.reviews.comments import page_of, place_text
 from campaigns.reviews.comments.threads import LONGEST
 from campaigns.reviews.threads import names_to_mention, threads_on
 
@@ -81,7 +81,7 @@ def thread_view(thread: Thread, user: User | AnonymousUser) -> ThreadView:
     """Describe a thread; it comes with its comments, as `threads` gives them."""
     return ThreadView(
         thread,
-        words_of(thread),
+        place_text(thread),
         page_of(thread),
         [_comment(comment, user) for comment in thread.comments.all()],
     )

@@ -165,5 +165,5 @@ def _rows(conclusion: Conclusion) -> Iterator[CheckRow]:
     names = dict(conclusion.evidence.values_list("campaign", "campaign__name"))
     for check in checklist(conclusion):
         of = f" ({names[check.campaign]})" if len(names) > 1 else ""
-        word = texts.get((check.key, check.said), "")
+        word = texts.get((check.key, check.about), "")
         yield CheckRow(f"{check.title}{of}", check.state, check.number, check.words, word)

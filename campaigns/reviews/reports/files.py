@@ -49,8 +49,8 @@ def file_name(conclusion: Conclusion, ending: str) -> str:
     return f"conclusion-{conclusion.pk}-{name}.{ending}"
 
 
-def told(title: str, said: str) -> str:
+def page_of_message(title: str, said: str) -> str:
     """Write a page that says one thing, in the same way."""
     return render_to_string(
-        "reviews/reports/told.html", {"title": title, "said": said, "style": style()}
+        "reviews/reports/page_of_message.html", {"title": title, "said": said, "style": style()}
     )

@@ -68,10 +68,10 @@ def public_report(request: HttpRequest, token: str) -> HttpResponse:
         return _no_report(request, client_address(request))
     taken = rates.take(f"public:{conclusion.pk}", READS)
     if taken is not None and not taken.allowed:
-        return _told("Too many at once", "Read it again in a minute.", 429)
+        return _text("Too many at once", "Read it again in a minute.", 429)
     if not stands(conclusion):
         text = "What this link led to is not accepted any more. Ask whoever gave you the link."
-        return _told("This report was withdrawn", text, 410)
+        return _text("This report was withdrawn", text, 410)
     return _public(files.standalone(_for_anybody(conclusion)), 200)
 
 
@@ -89,12 +89,12 @@ def _no_report(request: HttpRequest, address: str | None) -> HttpResponse:
     limit = settings.API_RATES["failure"]
     taken = limit and rates.take(f"public-guess:{address}", rates.Rate(*limit))
     if taken and not taken.allowed:
-        return _told("Too many wrong links", "Try again in a minute.", 429)
-    return _told("No report here", "The link is wrong, or it was revoked.", 404)
+        return _text("Too many wrong links", "Try again in a minute.", 429)
+    return _text("No report here", "The link is wrong, or it was revoked.", 404)
 
 
-def _told(title: str, text: str, status: int) -> HttpResponse:
-    answer = _public(files.told(title, text), status)
+def _text(title: str, text: str, status: int) -> HttpResponse:
+    answer = _public(files.page_of_message(title, text), status)
     if status == 429:
         answer.headers["Retry-After"] = "60"
     return answer

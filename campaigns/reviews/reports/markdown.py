@@ -61,7 +61,7 @@ def _blocks(report: Report) -> Iterator[str]:
         yield paragraphs(report.reason)
         yield table(("what changed", "before", "now"), report.reopened_by)
     yield f"# {line(report.claim)}"
-    yield _standing(report)
+    yield _accepted(report)
     yield _bullets(
         f"{line(each.name)} {line(each.word)}, {line(each.at)}, data {_hash(each.data_hash)}"
         + (f": {line(each.reason)}" if each.reason else "")
@@ -85,7 +85,7 @@ def _blocks(report: Report) -> Iterator[str]:
     yield f"*{line(report.made_by)}, {line(report.made_at)}*"
 
 
-def _standing(report: Report) -> str:
+def _accepted(report: Report) -> str:
     texts = [f"**{line(report.state)}**"]
     texts += [f"by {line(report.author)}"] if report.author else []
     texts += [f"team {line(report.team)}"] if report.team else []

@@ -5,7 +5,7 @@ reads one and says what is wrong with it, `http` and `ssh` do it, `performing` c
 """
 
 from campaigns.targets.actions.errors import ActionFailed, BadAction, HostKeyRefused
-from campaigns.targets.actions.http import Door
+from campaigns.targets.actions.http import Endpoint
 from campaigns.targets.actions.performing import Done, Server, await_ready, perform, read_value
 from campaigns.targets.actions.ssh import SshAccess, fingerprint_of, look, wrong_key
 from campaigns.targets.actions.values import COMMAND, HAND, HTTP, PLACE, Action, Role, parse
@@ -19,7 +19,7 @@ __all__ = [
     "ActionFailed",
     "BadAction",
     "Done",
-    "Door",
+    "Endpoint",
     "HostKeyRefused",
     "Role",
     "Server",

@@ -17,7 +17,7 @@ SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class Endpoint:
     """How a target is asked: its base URL, the login and TLS that are for it alone, and the rules."""
 
     base_url: str
@@ -28,26 +28,26 @@ class Door:
 
 
 def ask(
-    action: Action, door: Door, check: Callable[[], None], seconds: float, value: Any = None
+    action: Action, endpoint: Endpoint, check: Callable[[], None], seconds: float, value: Any = None
 ) -> Answer:
     """Send the request of an action. Raise ActionFailed unless the answer is a success."""
     at_home = action.url.startswith("/")
-    base = door.base_url if at_home else action.url
+    base = endpoint.base_url if at_home else action.url
     parts = urlsplit(action.url)
     path = (
         action.url if at_home else (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     )
-    same = _origin(base) == _origin(door.base_url)
+    same = _origin(base) == _origin(endpoint.base_url)
     headers = {"Accept": "application/json"}
     if action.login and at_home:
-        headers |= door.login.header
+        headers |= endpoint.login.header
     try:
         connection = Connection(
             base,
-            door.rules,
-            tls=door.tls if same else Tls(),
+            endpoint.rules,
+            tls=endpoint.tls if same else Tls(),
             check=check,
-            sender=door.sender,
+            sender=endpoint.sender,
         )
         try:
             answer = connection.ask(
@@ -79,7 +79,7 @@ def filled(body: Any, value: Any) -> Any:
     return body
 
 
-def found_in(answer: Answer, at: str) -> Any:
+def value_at(answer: Answer, at: str) -> Any:
     """Return what stands at a place of an answer of JSON. Raise ActionFailed where it does not."""
     try:
         whole = answer.json()

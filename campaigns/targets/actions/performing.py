@@ -19,7 +19,7 @@ ONE_LOOK_SECONDS = 10.0
 class Server:
     """How the machine of a target is reached; `ssh` is None where nobody has said how."""
 
-    door: http.Door
+    endpoint: http.Endpoint
     ssh: shell.SshAccess | None = None
 
 
@@ -41,7 +41,7 @@ def perform(
 ) -> Done:
     """Do an action by HTTP or SSH. Raise ActionFailed where it did not succeed."""
     if action.way == HTTP:
-        answer = http.ask(action, server.door, check, action.seconds, value)
+        answer = http.ask(action, server.endpoint, check, action.seconds, value)
         return Done(f"status {answer.status}", shortened(answer.shown), answer.seconds)
     ran = _run(action, server, check, action.seconds, value)
     return Done("exit code 0", shortened(ran.output or ran.errors), ran.seconds)
@@ -50,7 +50,7 @@ def perform(
 def read_value(action: Action, server: Server, check: Callable[[], None]) -> Any:
     """Return what an action reads back: a text, a number, yes or no. Raise ActionFailed."""
     if action.way == HTTP:
-        return http.found_in(http.ask(action, server.door, check, action.seconds), action.at)
+        return http.value_at(http.ask(action, server.endpoint, check, action.seconds), action.at)
     ran = _run(action, server, check, action.seconds)
     if ran.cut:
         raise ActionFailed("The command printed far more than a value; let it print that alone.")
@@ -81,10 +81,10 @@ def await_ready(action: Action, server: Server, check: Callable[[], None]) -> fl
 
 def _look_once(action: Action, server: Server, check: Callable[[], None], seconds: float) -> None:
     if action.way == HTTP:
-        answer = http.ask(action, server.door, check, seconds)
+        answer = http.ask(action, server.endpoint, check, seconds)
         if action.expect is None:
             return
-        result = http.found_in(answer, action.at)
+        result = http.value_at(answer, action.at)
     else:
         ran = _run(action, server, check, seconds)
         if action.expect is None:
@@ -106,7 +106,7 @@ def _run(
     if server.ssh is None:
         raise ActionFailed("Nobody has said how commands reach the target: give its SSH login.")
     arguments = [argument.replace(PLACE, _as_text(value)) for argument in action.arguments]
-    ran = shell.run(arguments, server.ssh, server.door.rules, check, seconds)
+    ran = shell.run(arguments, server.ssh, server.endpoint.rules, check, seconds)
     if ran.exit_status:
         text = shortened(ran.errors or ran.output)
         raise ActionFailed(

@@ -55,10 +55,10 @@ class TargetOutput(ModelOutput[Target]):
 
     def get_same_server_as(self, target: Target) -> list[str]:
         """Names of the other targets in use with this address."""
-        return list(self._beside[target.pk])
+        return list(self._others[target.pk])
 
     @cached_property
-    def _beside(self) -> dict[int, tuple[str, ...]]:
+    def _others(self) -> dict[int, tuple[str, ...]]:
         """For all targets of a list at once."""
         return other_names(all_of(self))
 

@@ -29,7 +29,7 @@ from campaigns.targets.actions import fingerprint_of
 from campaigns.targets.forms import CERTIFICATES, SECRETS, SERVER, TargetForm
 from campaigns.targets.holders import TargetRow, target_rows
 from campaigns.targets.probes import request_probe
-from campaigns.targets.production import is_kept
+from campaigns.targets.production import is_protected
 from campaigns.targets.reaching import ssh_of
 from campaigns.targets.settings import as_levels
 from campaigns.targets.ssh_logins import is_admin
@@ -174,7 +174,7 @@ def _form_page(request: HttpRequest, target: Target | None) -> HttpResponse:
         "seen": opened_on(request, saving.revised(stored) if target else None, changed),
         "locked": _locked(target and stored),
         "kept": target is not None
-        and is_kept(stored)
+        and is_protected(stored)
         and stored.team_id not in may(request).manage,
     }
     status = 409 if changed else 422 if invalid else 200
@@ -225,10 +225,10 @@ def settings_context(target: Target, user: User | None) -> dict[str, Any]:
     login = ssh_of(target)
     return {
         "settings": [
-            (row, as_levels(row), (in_words(row.apply), in_words(row.read_back)))
+            (row, as_levels(row), (action_text(row.apply), action_text(row.read_back)))
             for row in target.setting_rows.all()
         ],
-        "steps": [(step, in_words(step.action)) for step in target.steps.all()],
+        "steps": [(step, action_text(step.action)) for step in target.steps.all()],
         "ssh": login,
         "accepted": fingerprint_of(login.host_key) if login else "",
         "offered": fingerprint_of(login.offered_key) if login else "",
@@ -236,7 +236,7 @@ def settings_context(target: Target, user: User | None) -> dict[str, Any]:
     }
 
 
-def in_words(action: Mapping[str, Any]) -> str:
+def action_text(action: Mapping[str, Any]) -> str:
     """Return how an action is done, in a few words."""
     match action.get("way"):
         case "http":

@@ -1,4 +1,4 @@
-from campaigns.execution.proofs import in_words, unproved_of
+from campaigns.execution.proofs import proofs_text, unproved_of
 from campaigns.kinds.base import EffectiveSetting, Proof
 
 
@@ -9,7 +9,7 @@ def test_numbers_are_written_in_the_units_that_people_know():
         Proof("clock", "any", 0.25, "s", ok=True),
     ]
 
-    assert in_words(proofs) == "storage used 18,188 MB; artifacts 0; clock 0.25 s"
+    assert proofs_text(proofs) == "storage used 18,188 MB; artifacts 0; clock 0.25 s"
 
 
 def test_what_does_not_hold_says_what_it_should_have_been():
@@ -26,4 +26,4 @@ def test_what_does_not_hold_says_what_it_should_have_been():
 def test_settings_are_read_back_and_many_are_counted():
     settings = [EffectiveSetting(f"s{n}", n, n, ok=True) for n in range(7)]
 
-    assert in_words(settings).endswith("s4 4, read back 4 and 2 more")
+    assert proofs_text(settings).endswith("s4 4, read back 4 and 2 more")

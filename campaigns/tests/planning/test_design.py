@@ -71,4 +71,4 @@ def test_a_definition_names_what_was_added_later_only_where_somebody_chose_it():
     ],
 )
 def test_a_value_is_written_as_a_sentence_names_it(name, value, words):
-    assert design.FIELDS[name].in_words(value) == words
+    assert design.FIELDS[name].as_text(value) == words

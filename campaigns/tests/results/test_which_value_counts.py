@@ -10,7 +10,7 @@ from campaigns.planning import checking, drafts, lifecycle
 from campaigns.results import records
 from campaigns.results.api.run_outputs import RunOutput
 from campaigns.results.history import history_of
-from campaigns.results.rows import run_rows, standing_of
+from campaigns.results.rows import accepted_of, run_rows
 from campaigns.results.run_stream import measured_runs
 from campaigns.results.values import observed_runs_by_metric
 from campaigns.tests.people import somebody
@@ -59,7 +59,7 @@ def told(run, metric="duration"):
     campaign = run.campaign
     campaign.primary_metric = metric
     row = next(each for each in run_rows(campaign, metric) if each.run == run.pk).measured
-    one = standing_of(run, metric)
+    one = accepted_of(run, metric)
     page = RunOutput(records.runs(campaign).get(pk=run.pk), context={"request": None})
     rest = page.fields["measurements"].to_representation(page.instance).get(metric)
     past = json.loads(history_of(campaign, metric, most=9).columns["value"])

@@ -1,6 +1,6 @@
 import pytest
 
-from campaigns.reviews.finding_changes import in_words
+from campaigns.reviews.finding_changes import change_texts
 from campaigns.stats.changes import MISSING, Change
 
 FINDINGS = {
@@ -40,7 +40,7 @@ CELL, COMPARISON = "cells:duration.cells.1.summary.", "levels.groups.0.compariso
     ],
 )
 def test_a_number_of_a_cell_is_told_with_its_levels(path, before, after, words):
-    where, was, now = in_words(Change(path, before, after), FINDINGS)
+    where, was, now = change_texts(Change(path, before, after), FINDINGS)
 
     assert f"{where}: {was} → {now}" == f"duration, concurrency 10, file size 1 MB, {words}"
 
@@ -60,6 +60,6 @@ def test_a_number_of_a_cell_is_told_with_its_levels(path, before, after, words):
     ],
 )  # fmt: skip
 def test_any_place_is_told_in_words(path, before, after, words):
-    where, was, now = in_words(Change(path, before, after), FINDINGS)
+    where, was, now = change_texts(Change(path, before, after), FINDINGS)
 
     assert f"{where}: {was} → {now}" == words

@@ -12,7 +12,7 @@ from campaigns.targets.actions import (
     Action,
     ActionFailed,
     BadAction,
-    Door,
+    Endpoint,
     HostKeyRefused,
     Role,
     Server,
@@ -56,7 +56,7 @@ def access_of(machine, **other):
 
 def server_of(access):
     rules = parse_rules(f"127.0.0.1:{access.port}, 127.0.0.2:1-65535")
-    return Server(Door("http://127.0.0.1:9", rules, Login(), Tls()), access)
+    return Server(Endpoint("http://127.0.0.1:9", rules, Login(), Tls()), access)
 
 
 def command(*arguments, seconds=20.0, **other):
@@ -145,7 +145,7 @@ def test_a_password_lets_in_too():
 def test_rules_of_addresses_hold_for_ssh(machine):
     access = access_of(machine)
     rules = parse_rules("10.0.0.1:22")
-    server = Server(Door("http://127.0.0.1:9", rules, Login(), Tls()), access)
+    server = Server(Endpoint("http://127.0.0.1:9", rules, Login(), Tls()), access)
     with pytest.raises(ActionFailed, match="no rule allows it"):
         perform(command("true"), server, go_on)
 

@@ -118,7 +118,7 @@ def parsed(text: str, where: str = "", nan: bool = False) -> Node:
 
     nan: take NaN, too, which is how the tool writes what it did not measure.
     """
-    with _told(text, where):
+    with _text(text, where):
         return Node(_decoder(nan).decode(text), where)
 
 
@@ -130,7 +130,7 @@ def documents(text: str, nan: bool = False) -> list[Node]:
     result: list[tuple[Any, str]] = []
     decoder, place = _decoder(nan), _end_of_space(text, 0)
     line = 1 + text.count("\n", 0, place)
-    with _told(text, ""):
+    with _text(text, ""):
         while place < len(text):
             if len(result) >= MOST_DOCUMENTS:
                 refuse("", f"The file has more than {MOST_DOCUMENTS:,} JSON documents; split it.")
@@ -157,7 +157,7 @@ def _end_of_space(text: str, place: int) -> int:
 
 
 @contextmanager
-def _told(text: str, where: str) -> Iterator[None]:
+def _text(text: str, where: str) -> Iterator[None]:
     """Turn what the parser raises into BadFile."""
     if sum(map(text.count, ",[{")) > MOST_ELEMENTS:
         refuse(where, f"The JSON has more than {MOST_ELEMENTS:,} values; split the file.")

@@ -146,7 +146,7 @@ def drawn(
     """Return what the form is drawn from; a conclusion that is stored has its checks to answer."""
     form = ConclusionForm({name: getattr(content, name) for name in ConclusionForm.base_fields})
     add_errors(form, Invalid({name: errors[name] for name in form.fields if name in errors}))
-    text = _words(conclusion, content, errors) if conclusion else []
+    text = _label(conclusion, content, errors) if conclusion else []
     left_over = _left_over(content, text) if errors else []
     return {
         "form": form,
@@ -231,7 +231,7 @@ def _rows(request: HttpRequest, content: Content, errors: Errors) -> list[Eviden
     )
 
 
-def _words(conclusion: Conclusion, content: Content, errors: Errors) -> list[WordForm]:
+def _label(conclusion: Conclusion, content: Content, errors: Errors) -> list[WordForm]:
     """Return a form for each cause of checks that do not pass."""
     lines = check_lines(conclusion, checklist(conclusion))
     texts = []

@@ -31,7 +31,7 @@ def campaign(target, person):
 
 
 def positions(runs, **wanted):
-    found = runs.found(wanted.get("text", ""), wanted.get("state", ""))
+    found = runs.matching(wanted.get("text", ""), wanted.get("state", ""))
     rows = runs.rows(found[0:100])
     assert len(rows) == len(found)
     return [row.position for row in rows]
@@ -40,7 +40,7 @@ def positions(runs, **wanted):
 def test_each_run_is_counted_as_what_it_is_called(campaign):
     runs = RunList(campaign, "duration")
 
-    called = [row.state for row in runs.rows(runs.found("", "")[0:100])]
+    called = [row.state for row in runs.rows(runs.matching("", "")[0:100])]
 
     assert called == ["done", "bound", "censored", "void", "excluded", "failed"]
     assert +runs.counts == dict.fromkeys(called, 1)
@@ -75,7 +75,7 @@ def test_a_text_is_looked_for_among_the_runs_of_the_state(campaign):
 
 
 def test_a_page_of_the_runs_is_read_alone(campaign):
-    found = RunList(campaign, "duration").found("", "")
+    found = RunList(campaign, "duration").matching("", "")
 
     assert len(found[2:4]) == 2
     assert len(found) == 6

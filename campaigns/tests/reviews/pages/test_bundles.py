@@ -75,7 +75,7 @@ def signed(conclusion, person, team, browser, tmp_path):
     sending.send(conclusion.pk, person, [reviewer])
     row = Conclusion.objects.get(pk=conclusion.pk)
     for check in checklist(row):
-        row.words.create(check_name=check.key, about=check.said, text="Known.", user=person)
+        row.words.create(check_name=check.key, about=check.about, text="Known.", user=person)
     decide(
         row.pk,
         reviewer,

@@ -4,7 +4,7 @@ import pytest
 
 from campaigns.models import Conclusion, HandRequest, LaunchRequest, Setting, Target, Team
 from campaigns.reviews import comments
-from campaigns.reviews.comments.inbox import told
+from campaigns.reviews.comments.inbox import inbox_line
 from campaigns.reviews.inbox import count, waiting
 from campaigns.tests.people import join, somebody
 
@@ -35,7 +35,7 @@ def conclusion(team, author, state, **fields):
 
 
 def whys(user):
-    lines = [told(each) for each in waiting(user)]
+    lines = [inbox_line(each) for each in waiting(user)]
     assert len(lines) == count(user)
     assert all(line.path.startswith("/") and line.what and line.words for line in lines)
     return [line.why for line in lines]

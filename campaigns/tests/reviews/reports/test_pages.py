@@ -153,7 +153,7 @@ def test_a_conclusion_without_evidence_has_a_report(browser, accepted):
 def test_the_checklist_stands_there_with_the_words_of_the_author(browser, accepted):
     (check,) = [each for each in checklist(accepted) if each.name == "sessions"]
     word = {"check_name": check.key, "user": accepted.author, "text": "One day is enough here."}
-    accepted.words.create(about=check.said, **word)
+    accepted.words.create(about=check.about, **word)
 
     page = Page(get(browser, accepted)).text
     written = get(browser, accepted, "report-markdown").content.decode()
@@ -167,7 +167,7 @@ def test_a_word_on_another_number_is_not_shown(browser, accepted):
     (check,) = [each for each in checklist(accepted) if each.name == "sessions"]
     before = replace(check, number="3")
     word = {"check_name": check.key, "user": accepted.author, "text": "Of yesterday."}
-    accepted.words.create(about=before.said, **word)
+    accepted.words.create(about=before.about, **word)
 
     assert "Of yesterday." not in get(browser, accepted).content.decode()
 

@@ -299,7 +299,7 @@ def test_warnings_of_one_cause_are_answered_once_and_each_keeps_its_text(author,
     words = {word.check_name: word for word in made.words.all()}
     assert words.keys() == warned.keys()
     assert {words[key].text for key in elsewhere} == {answers[f"word-{','.join(elsewhere)}"]}
-    assert all(words[key].about == check.said for key, check in warned.items())
+    assert all(words[key].about == check.about for key, check in warned.items())
     assert without_word(made, checklist(made)) == []
     shown = Page(client.get(f"/conclusions/{made.pk}/")).text
     assert "on these 3 (measured elsewhere, and not recorded there)" in shown
