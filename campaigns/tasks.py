@@ -162,7 +162,7 @@ def tidy() -> None:
     """Delete what is kept for a while only."""
     close_old_connections()
     with _without_database():
-        idempotency.forget_old()
+        idempotency.delete_expired()
         sessions.forget_expired()
         retention.delete_old()
         notifications.forget_old()

@@ -1,4 +1,7 @@
-"""Who acts at the moment, and by which means: known to whatever is called, without being passed on."""
+"""The record of activity: who did what, by which means. A row is written in the transaction of the action.
+
+Who acts, and by which means, is held in a context variable, so that functions need not pass it on.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +21,7 @@ BROWSER, COMMAND, SYSTEM = "browser", "command", "system"
 
 @dataclass(frozen=True, slots=True)
 class Acting:
-    """By which means something is done, and who is asked when somebody wants to know by whom."""
+    """By which means something is done, and a function that returns who does it."""
 
     means: str = SYSTEM
     user: Callable[[], User | None] = lambda: None
@@ -29,35 +32,35 @@ _acting: ContextVar[Acting] = ContextVar("acting", default=Acting())  # noqa: B0
 
 @contextmanager
 def by_means(of: str) -> Iterator[None]:
-    """Let what is recorded inside be done by these means: browser, command, or a token by its name."""
+    """Record what is done within the block as done by these means: browser, command, or a token's name."""
     with _as(replace(_acting.get(), means=of)):
         yield
 
 
 @contextmanager
 def by_request(user: Callable[[], User | None]) -> Iterator[None]:
-    """Let what is recorded inside be done by whoever sends a web request; `user` says who that is."""
+    """Record what is done within the block as done in a browser by the user that `user` returns."""
     with _as(Acting(BROWSER, user)):
         yield
 
 
 def set_means(of: str) -> None:
-    """Say, within `by_request`, by which other means it came."""
+    """Set other means than the browser, within `by_request`."""
     _acting.set(replace(_acting.get(), means=of))
 
 
 def token_means(name: str) -> str:
-    """How a token is named as the means."""
+    """Return the name of a token as means."""
     return f"token “{name}”"
 
 
 def current_means() -> str:
-    """By which means something is done at the moment."""
+    """Return the means of what is done now."""
     return _acting.get().means
 
 
 def current_user() -> User | None:
-    """Who sent the request; None for commands and tasks."""
+    """Return the sender of the request; None in commands and tasks."""
     return _acting.get().user()
 
 
@@ -71,14 +74,14 @@ def _as(acting: Acting) -> Iterator[None]:
 
 
 class Action(models.TextChoices):
-    """What somebody did, or perfdash by itself. A new kind of deed gets a name here first."""
+    """Every action that is recorded. The label stands between the person and the thing."""
 
     CAMPAIGN_CREATED = "campaign_created", "made the draft"
     CAMPAIGN_EDITED = "campaign_edited", "changed the draft"
     CAMPAIGN_DELETED = "campaign_deleted", "deleted the draft"
     CAMPAIGN_CLONED = "campaign_cloned", "made a draft like another campaign"
     CAMPAIGN_CALIBRATED = "campaign_calibrated", "made an A/A campaign"
-    CAMPAIGN_TRIED = "campaign_tried", "asked for a try-out"
+    CAMPAIGN_TRIED = "campaign_tried", "requested a trial run"
     CAMPAIGN_LAUNCHED = "campaign_launched", "launched"
     CAMPAIGN_PAUSED = "campaign_paused", "paused"
     CAMPAIGN_STOPPED = "campaign_stopped", "stopped automatically"
@@ -187,31 +190,31 @@ NAME_LETTERS = 200
 MEANS_LETTERS = 120
 
 
-class _Unsaid(Enum):
-    WHO = "whoever sends the request"
+class _Default(Enum):
+    SENDER = "the sender of the request"
 
 
 def record(
     action: Action,
     *,
-    user: User | _Unsaid | None = _Unsaid.WHO,
+    user: User | _Default | None = _Default.SENDER,
     team: Team | None = None,
     subject: Model | None = None,
     campaign: Campaign | None = None,
     **details: Any,
 ) -> AuditEvent:
-    """Write down an action, in the transaction of the deed.
+    """Record an action, in the caller's transaction.
 
-    user: who did it; not said: whoever sends the request; None: perfdash by itself. `team` is that of
-    the campaign or the subject, where it is not said. details: JSON values, and nothing secret.
+    user: who did it; by default the sender of the request; None: perfdash itself. team: by default
+    that of the campaign or the subject. details: JSON values without secrets.
     """
     if campaign is None:
         campaign = _campaign_of(subject)
     what = subject if subject is not None else campaign
-    asking = current_user()
-    by_itself = user is None and asking is not None
+    sender = current_user()
+    by_itself = user is None and sender is not None
     return AuditEvent.objects.create(
-        user=asking if isinstance(user, _Unsaid) else user,
+        user=sender if isinstance(user, _Default) else user,
         means=(SYSTEM if by_itself else current_means())[:MEANS_LETTERS],
         team_id=team.pk if team is not None else _team_of(campaign) or _team_of(subject),
         action=Action(action),
@@ -224,12 +227,12 @@ def record(
 
 
 def _campaign_of(subject: Model | None) -> Campaign | None:
-    found = subject if isinstance(subject, Campaign) else getattr(subject, "campaign", None)
-    return found if isinstance(found, Campaign) else None
+    campaign = subject if isinstance(subject, Campaign) else getattr(subject, "campaign", None)
+    return campaign if isinstance(campaign, Campaign) else None
 
 
 def _team_of(what: Model | None) -> int | None:
-    """Key of the team that owns it, by itself or as a part of a target."""
+    """Return the primary key of the team that owns a row, or the target that the row belongs to."""
     if isinstance(what, Team):
         return what.pk
     owner = what if hasattr(what, "team_id") else getattr(what, "target", None)

@@ -1,7 +1,7 @@
-"""Requests that carry a key: each is done once, however often it is sent.
+"""Stored answers of requests with an idempotency key.
 
-Answer and effect are committed together. Who does it holds a lock of the database until then, which
-ends with its connection: where a process is killed, nothing is left, and the next one does it anew.
+Answer and effect are committed together. Until then the process holds an advisory lock, which ends with its
+connection: where a process is killed, nothing is left, and the request can be sent again.
 """
 
 import hashlib
@@ -15,12 +15,12 @@ from django.db.models.functions import Now
 
 from campaigns.models import KeptAnswer
 
-KEPT = timedelta(hours=24)
+RETENTION = timedelta(hours=24)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was answered; `request`: a hash of all that was asked."""
+    """An answer; `request`: a hash of the request."""
 
     request: bytes
     status: int
@@ -29,22 +29,22 @@ class Answer:
 
 
 def begin(user: User, key: str) -> bool:
-    """Become the only one who does what has this key, until the transaction ends. Never waits."""
+    """Lock the key until the transaction ends; return whether that succeeded. Never waits."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_lock(user, key)])
         return bool(cursor.fetchone()[0])
 
 
 def find(user: User, key: str) -> Answer | None:
-    """What was answered before, within KEPT; None where there is nothing. After `begin`."""
-    row = KeptAnswer.objects.filter(user=user, key=key, created_at__gt=Now() - KEPT).first()
+    """Return the stored answer, or None. Call `begin` first."""
+    row = KeptAnswer.objects.filter(user=user, key=key, created_at__gt=Now() - RETENTION).first()
     if row is None:
         return None
     return Answer(bytes(row.request), row.status, row.headers, bytes(row.body))
 
 
-def keep(user: User, key: str, answer: Answer) -> None:
-    """Store an answer, in place of one that is too old, in the transaction of `begin`."""
+def store(user: User, key: str, answer: Answer) -> None:
+    """Store an answer, in place of an expired one, in the transaction of `begin`."""
     row = KeptAnswer(
         user=user,
         key=key,
@@ -61,12 +61,12 @@ def keep(user: User, key: str, answer: Answer) -> None:
     )
 
 
-def forget_old() -> int:
-    """Delete what is kept no more; say how many that were."""
-    return KeptAnswer.objects.filter(created_at__lte=Now() - KEPT).delete()[0]
+def delete_expired() -> int:
+    """Delete expired answers; return how many."""
+    return KeptAnswer.objects.filter(created_at__lte=Now() - RETENTION).delete()[0]
 
 
 def _lock(user: User, key: str) -> int:
-    """The key of the advisory lock: 64 bits, signed."""
+    """Return the key of the advisory lock: 64 bits, signed."""
     digest = hashlib.sha256(f"{user.pk} {key}".encode()).digest()
     return int.from_bytes(digest[:8], signed=True)

@@ -1,18 +1,17 @@
-"""How often who may do what: counted in Redis, so that all processes count together.
+"""Rate limits, counted in Redis, so that all processes count together.
 
 A rate of 600 in 60 seconds is a bucket of 600, which fills again by 10 a second: the generic cell
-rate algorithm (ITU-T I.371), one number for each who, one round trip for each time. Where Redis is
-away, everybody may.
+rate algorithm (ITU-T I.371), with one number per client and one round trip per request. Where Redis is
+away, everything is allowed.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 from campaigns.kit.broker import RedisLink
 
 PREFIX = "perfdash:rate:"
-# KEYS: whose. ARGV: how many, in how many seconds. Stored: the instant when the bucket is full again.
-# Answers: 1 or 0, how many are left, milliseconds until one more is allowed, and until it is full.
+# KEYS: the client. ARGV: how many, in how many seconds. Stored: the instant when the bucket is full again.
+# Returns: 1 or 0, how many are left, milliseconds until one more is allowed, and until the bucket is full.
 TAKE = """
 local time = redis.call('TIME')
 local now = tonumber(time[1]) + tonumber(time[2]) / 1000000
@@ -34,15 +33,15 @@ return {allowed and 1 or 0, math.max(0, left), math.ceil(wait * 1000), math.ceil
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """So many, in so many seconds."""
+    """`count` requests in `seconds`."""
 
     count: int
     seconds: int
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """Whether it may be, how many more may be now, and seconds until one may, and until all may."""
+class Usage:
+    """Whether a request is allowed, how many more are, and seconds until one more is, and until all are."""
 
     allowed: bool
     left: int
@@ -53,16 +52,11 @@ class Taken:
 _link = RedisLink("rates", seconds=0.5)
 
 
-def take(who: str, rate: Rate) -> Taken | None:
-    """Take one from the bucket of `who`; None where nobody can tell, as Redis is away."""
-    key = PREFIX + who
-    answer = _link.ask(lambda redis: _script(redis)(keys=[key], args=[rate.count, rate.seconds]))
+def take(who: str, rate: Rate) -> Usage | None:
+    """Take one from the bucket of `who`; None where Redis is away."""
+    arguments = {"keys": [PREFIX + who], "args": [rate.count, rate.seconds]}
+    answer = _link.ask(lambda redis: redis.register_script(TAKE)(**arguments))
     if answer is None:
         return None
     allowed, left, wait, full = answer
-    return Taken(bool(allowed), left, wait / 1000, full / 1000)
-
-
-def _script(redis: Any) -> Any:
-    """Known to Redis by its hash; sent whole where Redis has forgotten it."""
-    return redis.register_script(TAKE)
+    return Usage(bool(allowed), left, wait / 1000, full / 1000)

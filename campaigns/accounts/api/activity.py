@@ -83,7 +83,7 @@ class ActivityExport(Api):
         asked.is_valid(raise_exception=True)
         name = asked.validated_data["format"]
 
-        rows = narrowed(events_for(self.user), request, EventFilters, beside={"format"})
+        rows = narrowed(events_for(self.user), request, EventFilters, other_names={"format"})
         chosen = activity_export.FORMATS[name]
         return StreamingHttpResponse(
             chosen.pieces(rows),

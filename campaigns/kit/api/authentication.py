@@ -1,4 +1,4 @@
-"""Who sends a request: the owner of an API token, or of a browser's session."""
+"""Authentication of REST requests by an API token or a browser session, and the scopes of tokens."""
 
 from collections import OrderedDict
 from datetime import datetime, timedelta
@@ -27,13 +27,13 @@ from campaigns.kit.encryption import token_hash
 from campaigns.models import ApiToken, AuditEvent, Scope
 from perfdash.clients import client_address
 
-WORDS = (b"bearer", b"token")
+KEYWORDS = (b"bearer", b"token")
 NOTED_EVERY = timedelta(minutes=1)
 NEW_ONE = "Make a new one on the page Account."
 
 
-class _Heads:
-    """A request without its body, which is left to whoever reads it."""
+class _Headers:
+    """A request that looks as if it had no body, so that nothing reads it."""
 
     POST = QueryDict()
 
@@ -45,25 +45,25 @@ class _Heads:
 
 
 class BrowserAuthentication(SessionAuthentication):
-    """A browser's session; what changes anything sends its CSRF token as a header."""
+    """A browser session; requests that change something send the CSRF token in a header."""
 
     def enforce_csrf(self, request: Request) -> None:
-        """Raise PermissionDenied without the token; the body may be large, and is not looked at."""
-        super().enforce_csrf(cast(Request, _Heads(request._request)))
+        """Raise PermissionDenied without the token. The body may be large, and is not read."""
+        super().enforce_csrf(cast(Request, _Headers(request._request)))
 
 
 class TokenAuthentication(BaseAuthentication):
     """`Authorization: Bearer <token>`, or `Token <token>`."""
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
-        """Return user and token; None without the header, so that a browser's session is tried."""
-        words = get_authorization_header(request).split()
-        if not words or words[0].lower() not in WORDS:
+        """Return user and token; None without the header, so that the browser session is tried."""
+        parts = get_authorization_header(request).split()
+        if not parts or parts[0].lower() not in KEYWORDS:
             return None
-        if len(words) != 2:
+        if len(parts) != 2:
             raise AuthenticationFailed("Send one token: Authorization: Bearer <token>.")
         try:
-            token = _token(words[1].decode("latin-1"))
+            token = _token(parts[1].decode("latin-1"))
         except AuthenticationFailed:
             count_failure(request)
             raise
@@ -72,23 +72,22 @@ class TokenAuthentication(BaseAuthentication):
         return token.user, token
 
     def authenticate_header(self, request: Any) -> str:
-        """Tell clients how to come in."""
+        """Return the header WWW-Authenticate of 401."""
         return 'Bearer realm="perfdash"'
 
 
 def _token(text: str) -> ApiToken:
-    """The token of that text, in force. Raise AuthenticationFailed, which says why it is not."""
-    found = ApiToken.objects.select_related("user").annotate(now=Now())
-    token = found.filter(hash=token_hash(text)).first()
+    """Return the token of that text. Raise AuthenticationFailed where there is none, or it is not valid."""
+    tokens = ApiToken.objects.select_related("user").annotate(now=Now())
+    token = tokens.filter(hash=token_hash(text)).first()
     if token is None:
         raise AuthenticationFailed(f"This token is unknown. Copy the whole of it. {NEW_ONE}")
-    _refuse_what_is_over(token, token.now)
-    _note_use(token, token.now)
+    _require_valid(token, token.now)
+    _note_last_use(token, token.now)
     return token
 
 
-def _refuse_what_is_over(token: ApiToken, now: datetime) -> None:
-    """Raise AuthenticationFailed, which says since when."""
+def _require_valid(token: ApiToken, now: datetime) -> None:
     if not token.user.is_active:
         raise AuthenticationFailed("This token belongs to an account that is switched off.")
     if token.revoked_at is not None:
@@ -99,8 +98,8 @@ def _refuse_what_is_over(token: ApiToken, now: datetime) -> None:
         raise AuthenticationFailed(f"This token expired on {_when(token.expires_at)}. {NEW_ONE}")
 
 
-def _note_use(token: ApiToken, now: datetime) -> None:
-    """Note the last use, at most once in a while: reading must not write every time."""
+def _note_last_use(token: ApiToken, now: datetime) -> None:
+    """Store the instant of the last use, at most once a minute, so that reads do not always write."""
     if token.last_used_at is None or token.last_used_at < now - NOTED_EVERY:
         stale = Q(last_used_at=None) | Q(last_used_at__lt=Now() - NOTED_EVERY)
         ApiToken.objects.filter(stale, pk=token.pk).update(last_used_at=Now())
@@ -111,7 +110,7 @@ def _when(instant: datetime) -> str:
 
 
 class ScopeMissing(Refusal):
-    """The token is good, but not for this."""
+    """The token does not have the scope that the request needs."""
 
     status_code = status.HTTP_403_FORBIDDEN
     type_ = "urn:perfdash:scope"
@@ -129,14 +128,14 @@ class ScopeMissing(Refusal):
 
 
 def scopes_of(token: ApiToken | None) -> list[str]:
-    """Every scope that it has, and those that these take in; without a token all, as in a browser."""
+    """Return the scopes of a token, and those that these include; all in a browser session."""
     if token is None or Scope.OPERATE in token.scopes:
         return list(Scope.values)
     return [scope for scope in Scope.values if scope in token.scopes]
 
 
 def require_scope(request: Request, needed: Scope | None) -> None:
-    """Raise ScopeMissing where the request's token is not good for it."""
+    """Raise ScopeMissing where the token of a request does not have the scope."""
     token = request.auth
     if needed and isinstance(token, ApiToken) and needed not in scopes_of(token):
         raise ScopeMissing(token, needed)
@@ -144,14 +143,14 @@ def require_scope(request: Request, needed: Scope | None) -> None:
 
 EVERY = timedelta(days=1)
 KNOWN = 10_000
-"""Pairs of token and address that a process remembers: of these it asks the database nothing."""
+"""Pairs of token and address that a process remembers, to save a query."""
 
 _noted: OrderedDict[tuple[int, str], float] = OrderedDict()
 _lock = Lock()
 
 
 def note_use(token: ApiToken, address: str) -> None:
-    """Record the use of a token, unless that was done within a day."""
+    """Record the use of a token from an address, unless that was done within a day."""
     pair = (token.pk, address)
     now = monotonic()
     with _lock:

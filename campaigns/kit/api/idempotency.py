@@ -1,4 +1,4 @@
-"""`Idempotency-Key`: the same POST, sent again, has the same answer and no second effect."""
+"""The header `Idempotency-Key`: a repeated POST gets the same answer and has no second effect."""
 
 import hashlib
 import re
@@ -25,19 +25,19 @@ HEADER = "Idempotency-Key"
 REPLAYED = "Idempotency-Replayed"
 LONGEST = 200
 PATTERN = "^[!-~]([ -~]*[!-~])?$"
-"""Of a key: spaces may be within it, since HTTP takes away those around it."""
+"""Spaces may be within a key, but not around it, since HTTP strips them."""
 RETRY_SECONDS = 1
 CHUNK = 1 << 16
 
 
 class BadKey(Refusal):
-    """The header says nothing that could be kept."""
+    """The header holds no valid key."""
 
     status_code = status.HTTP_400_BAD_REQUEST
 
 
 class StillGoingOn(Refusal):
-    """The same key is at work in another request."""
+    """Another request with the same key is running."""
 
     status_code = status.HTTP_409_CONFLICT
     type_ = "urn:perfdash:still-going-on"
@@ -51,27 +51,27 @@ class KeyReused(Refusal):
 
 
 class Hashed:
-    """A body that is hashed while somebody reads it."""
+    """A stream that hashes what is read from it."""
 
     def __init__(self, stream: Readable) -> None:
         self._stream = stream
         self._hash = hashlib.sha256()
 
     def read(self, size: int = -1) -> bytes:
-        """Read on; all of the rest unless a size is given."""
+        """Return the next `size` bytes, or the rest."""
         content = self._stream.read(size) if size >= 0 else self._stream.read()
         self._hash.update(content)
         return content
 
     def digest(self) -> bytes:
-        """Hash of the whole body: what nobody has read is read now."""
+        """Return the hash of the whole body, after reading the rest of it."""
         while self.read(CHUNK):
             continue
         return self._hash.digest()
 
 
 def key_of(request: Request) -> str | None:
-    """The key that was sent, None where there is none. Raise BadKey."""
+    """Return the key of a request, or None. Raise BadKey."""
     key = request.headers.get(HEADER)
     if key is None:
         return None
@@ -89,9 +89,9 @@ def once(
     act: Callable[[], HttpResponseBase],
     digest: Callable[[], bytes],
 ) -> HttpResponseBase:
-    """Do it, or answer as before. Raise StillGoingOn, KeyReused, and what `act` raises.
+    """Return the response of `act`, or the stored one. Raise StillGoingOn, KeyReused, and what `act` raises.
 
-    Only success is kept; of anything else nothing is stored, so that it can be sent again.
+    Only success is stored, so that anything else can be sent again.
     """
     with transaction.atomic(), messages_after_commit():
         if not idempotency.begin(view.user, key):
@@ -99,27 +99,27 @@ def once(
                 f"A request with this {HEADER} is still going on. Send it again in a moment.",
                 headers={"Retry-After": str(RETRY_SECONDS)},
             )
-        kept = idempotency.find(view.user, key)
-        if kept is not None:
-            if kept.request != _identity(view.request, digest()):
+        stored = idempotency.find(view.user, key)
+        if stored is not None:
+            if stored.request != _identity(view.request, digest()):
                 raise KeyReused(
                     f"This {HEADER} was sent with another address or body before. Take a new key "
                     "for each new request."
                 )
-            return _answer(kept, replayed=True)
+            return _response(stored, replayed=True)
         response = act()
         if not 200 <= response.status_code < 300:
             transaction.set_rollback(True)
             return response
         answer = _answer_of(view, response, _identity(view.request, digest()))
-        idempotency.keep(view.user, key, replace(answer, body=view.to_store(answer.body)))
-        return _answer(answer)
+        idempotency.store(view.user, key, replace(answer, body=view.to_store(answer.body)))
+        return _response(answer)
 
 
 def _identity(request: Request, body: bytes) -> bytes:
-    """Hash of all that makes a request another one."""
-    asked = f"{request.method} {request.get_full_path()}\n"
-    return hashlib.sha256(asked.encode() + body).digest()
+    """Return a hash of method, path and body."""
+    line = f"{request.method} {request.get_full_path()}\n"
+    return hashlib.sha256(line.encode() + body).digest()
 
 
 def _answer_of(view: "Api", response: HttpResponseBase, identity: bytes) -> idempotency.Answer:
@@ -129,10 +129,10 @@ def _answer_of(view: "Api", response: HttpResponseBase, identity: bytes) -> idem
         response.render()
         headers["Content-Type"] = response.headers["Content-Type"]
     if not isinstance(response, HttpResponse):
-        raise TypeError(f"The answer of {view} is a stream, which cannot be kept.")
+        raise TypeError(f"The answer of {view} is a stream, which cannot be stored.")
     return idempotency.Answer(identity, response.status_code, headers, response.content)
 
 
-def _answer(kept: idempotency.Answer, *, replayed: bool = False) -> HttpResponse:
-    headers = {**kept.headers, **({REPLAYED: "true"} if replayed else {})}
-    return HttpResponse(kept.body, status=kept.status, headers=headers)
+def _response(answer: idempotency.Answer, *, replayed: bool = False) -> HttpResponse:
+    headers = {**answer.headers, **({REPLAYED: "true"} if replayed else {})}
+    return HttpResponse(answer.body, status=answer.status, headers=headers)

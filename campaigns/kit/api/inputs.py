@@ -1,4 +1,4 @@
-"""Fields of what clients send: types only; what a value means is checked later."""
+"""Serializers of bodies and queries. They check types; forms check what values mean."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -8,11 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 PERCENTILE = r"^[0-9]{1,2}(\.[0-9]{1,3})?$"
-
-
 NO_PERCENTILE = "Give numbers from 0 to less than 100, with at most three decimals."
-
-
 TAGS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 
 
@@ -28,7 +24,7 @@ class Text(serializers.CharField):
 
 @extend_schema_field({"type": ["string", "number"], "maxLength": 200})
 class Name(serializers.CharField):
-    """A name that is compared as it was sent; empty where it was not."""
+    """A name, not stripped; empty by default."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -46,7 +42,7 @@ class Scalar(serializers.Field[Any, Any, Any, Any]):
         super().__init__(required=False, allow_null=True, **named)
 
     def to_internal_value(self, data: Any) -> Any:
-        """Refuse what holds further values."""
+        """Refuse lists and objects."""
         if isinstance(data, list | dict):
             self.fail("many")
         return data
@@ -54,19 +50,19 @@ class Scalar(serializers.Field[Any, Any, Any, Any]):
 
 @extend_schema_field({"type": ["string", "number"]})
 class Number(Scalar):
-    """A number; text that looks like one is read later."""
+    """A number, or a text that the form reads as one."""
 
     default_error_messages = {"boolean": "Give a number, not true or false."}
 
     def to_internal_value(self, data: Any) -> Any:
-        """Refuse truth values, which Python takes for numbers."""
+        """Refuse booleans, which are numbers in Python."""
         if isinstance(data, bool):
             self.fail("boolean")
         return super().to_internal_value(data)
 
 
 class Flag(serializers.BooleanField):
-    """true or false: JSON's own in a body, and these words in a query. Not 0, 1, "yes" or "on"."""
+    """A boolean: of JSON in a body, `true` or `false` in a query; not 0, 1, "yes" or "on"."""
 
     default_error_messages = {"invalid": "Give true or false."}
 
@@ -74,7 +70,7 @@ class Flag(serializers.BooleanField):
         super().__init__(required=False, **named)
 
     def to_internal_value(self, data: Any) -> Any:
-        """Take what the OpenAPI document calls a boolean, and Python's way to write it in a query."""
+        """Return the boolean; a query may have it in any case, as Python writes it."""
         if self.context.get("query"):
             data = {"true": True, "false": False}.get(str(data).lower(), data)
         if not isinstance(data, bool):
@@ -84,7 +80,7 @@ class Flag(serializers.BooleanField):
 
 @extend_schema_field(TAGS)
 class Tags(serializers.Field[Any, Any, Any, Any]):
-    """A list of words, or one text with commas."""
+    """A list of texts, or one text with commas."""
 
     default_error_messages = {"shape": "Give a list of words, or one text with commas."}
 
@@ -92,7 +88,7 @@ class Tags(serializers.Field[Any, Any, Any, Any]):
         super().__init__(required=False)
 
     def to_internal_value(self, data: Any) -> Any:
-        """Refuse anything else."""
+        """Refuse other types."""
         texts = data if isinstance(data, list) else [data]
         if not all(isinstance(text, str) for text in texts):
             self.fail("shape")
@@ -108,23 +104,23 @@ class Word(serializers.CharField):
 
 
 class Percentiles(serializers.ListField):
-    """Numbers from 0 to less than 100, with commas between them."""
+    """Numbers from 0 to less than 100, separated by commas."""
 
     def __init__(self) -> None:
         number = serializers.RegexField(PERCENTILE, error_messages={"invalid": NO_PERCENTILE})
         super().__init__(child=number, max_length=20, required=False)
 
     def to_internal_value(self, data: Any) -> list[str]:
-        """Take them apart."""
-        found: list[str] = super().to_internal_value(str(data).split(","))
-        return found
+        """Split the text at its commas."""
+        numbers: list[str] = super().to_internal_value(str(data).split(","))
+        return numbers
 
 
 class Input(serializers.Serializer[Any]):
-    """Refuses names that it does not know, so that a slip of the pen does not pass unseen."""
+    """A serializer that refuses unknown names, so that misspelled ones are noticed."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """Check names and types together."""
+        """Check names and types, and report errors of both."""
         errors: dict[str, Any] = {}
         if isinstance(data, Mapping):
             known = ", ".join(self.fields)
@@ -144,7 +140,7 @@ class Input(serializers.Serializer[Any]):
 
 
 class NoQuery(Input):
-    """Nothing is read of the query but `fields`."""
+    """A query that may hold `fields` only."""
 
 
 class CancelInput(Input):
@@ -154,24 +150,24 @@ class CancelInput(Input):
 
 
 class ConfirmInput(Input):
-    """`confirm_target`: the name of a production server, as the one who loads it typed it."""
+    """`confirm_target`: the name of a production server, typed by the person who starts load on it."""
 
     confirm_target = Name()
 
 
 class FormInput(Input):
-    """The fields of a Django form, as JSON holds them; what they mean, the form checks later.
+    """The fields of a Django form, as JSON has them; the form checks their values.
 
-    Other fields are declared as usual, and stand for those of the form that are called so.
+    Declared fields replace those of the form that have the same name.
     """
 
     form: "ClassVar[type[forms.Form] | type[forms.ModelForm[Any]]]"
     without: ClassVar[Sequence[str]] = ()
-    """Fields of the form that are no input here."""
+    """Fields of the form that are left out."""
 
     def get_fields(self) -> dict[str, Any]:
-        """Return the fields of the form, then those that are declared."""
-        found = {
+        """Return the fields of the form, replaced by those that are declared."""
+        fields = {
             name: Flag()
             if isinstance(field, forms.BooleanField)
             else Number()
@@ -180,4 +176,4 @@ class FormInput(Input):
             for name, field in self.form.base_fields.items()
             if name not in self.without
         }
-        return found | super().get_fields()
+        return fields | super().get_fields()

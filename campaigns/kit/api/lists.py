@@ -1,4 +1,7 @@
-"""How REST filters lists: a name or a value that a FilterSet does not know is refused."""
+"""Filters and pages of REST lists. Unknown names and values in the query are refused.
+
+A page begins after a row, not at a number, so that new rows do not shift the pages.
+"""
 
 from collections.abc import Collection
 from typing import Any
@@ -15,14 +18,18 @@ def narrowed(
     rows: QuerySet[Any],
     request: Request,
     shape: type[FilterSet] | None,
-    beside: Collection[str] = (),
+    other_names: Collection[str] = (),
 ) -> QuerySet[Any]:
-    """Filter by the query; `beside`: names that others read. Raise ValidationError."""
+    """Filter rows by the query; `other_names` may stand in it, too. Raise ValidationError."""
     names = list(shape.base_filters) if shape else []
-    refuse_unknown(request, [*names, *sorted(beside)])
+    refuse_unknown(request, [*names, *sorted(other_names)])
     if shape is None:
         return rows
-    empty = {name: ["Give a value, or leave it out."] for name in names if _is_empty(request, name)}
+    empty = {
+        name: ["Give a value, or leave it out."]
+        for name in names
+        if request.query_params.get(name) == ""
+    }
     if empty:
         raise ValidationError(empty)
     filters = shape(request.query_params, queryset=rows)
@@ -30,24 +37,19 @@ def narrowed(
         raise ValidationError(
             {name: [str(text) for text in texts] for name, texts in filters.errors.items()}
         )
-    found: QuerySet[Any] = filters.qs
-    return found
+    narrowed_rows: QuerySet[Any] = filters.qs
+    return narrowed_rows
 
 
 def refuse_unknown(request: Request, known: Collection[str]) -> None:
-    """Raise ValidationError where the query holds a name that nobody reads."""
-    there = ", ".join(known)
+    """Raise ValidationError where the query has other names than the known ones."""
     errors = {
-        name[:100]: [f"There is no field of that name; there are {there}."]
+        name[:100]: [f"There is no field of that name; there are {', '.join(known)}."]
         for name in request.query_params
         if name not in known
     }
     if errors:
         raise ValidationError(errors)
-
-
-def _is_empty(request: Request, name: str) -> bool:
-    return request.query_params.get(name) == ""
 
 
 FEWEST, USUAL, MOST = 1, 50, 500
@@ -67,11 +69,11 @@ class Pages(CursorPagination):
         self.by_number = not column.endswith("name")
 
     def get_ordering(self, request: Request, queryset: QuerySet[Any], view: Any) -> tuple[str, ...]:
-        """One column, `-` before it for the newest first."""
+        """Return the one column, with `-` before it for a descending order."""
         return (self.column,)
 
     def get_page_size(self, request: Request) -> int:
-        """Read the limit. Raise ValidationError where it is none."""
+        """Return the limit. Raise ValidationError."""
         text = request.query_params.get("limit")
         if text is None:
             return USUAL
@@ -80,7 +82,7 @@ class Pages(CursorPagination):
         return int(text)
 
     def decode_cursor(self, request: Request) -> Cursor | None:
-        """Read where the page begins. Raise ValidationError for what no answer of ours held."""
+        """Return where the page begins. Raise ValidationError."""
         try:
             cursor: Cursor | None = super().decode_cursor(request)
         except (NotFound, ValueError):

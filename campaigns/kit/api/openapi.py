@@ -1,4 +1,4 @@
-"""The OpenAPI document: what each operation is called, takes and answers, said beside its view."""
+"""The OpenAPI document. `operation` describes each method of a view."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -28,22 +28,22 @@ from campaigns.models import Scope
 NOT_FOUND, CONFLICT = HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT
 View = TypeVar("View", bound=Callable[..., Any])
 PROBLEMS = {
-    HTTPStatus.BAD_REQUEST: "Something in the request is not valid; each error names its field.",
-    HTTPStatus.UNAUTHORIZED: "No token, or one that does not hold.",
-    HTTPStatus.FORBIDDEN: "The token has not the scope, or a session comes without its CSRF token.",
+    HTTPStatus.BAD_REQUEST: "The request is not valid; each error names its field.",
+    HTTPStatus.UNAUTHORIZED: "There is no token, or it is not valid.",
+    HTTPStatus.FORBIDDEN: "The token lacks the scope, or the session's CSRF token is missing.",
     HTTPStatus.NOT_FOUND: "There is nothing at this address.",
-    HTTPStatus.NOT_ACCEPTABLE: "The answer cannot be had in the format that `Accept` asks for.",
-    HTTPStatus.CONFLICT: "The state of things, an owner's rule, or its `Idempotency-Key` forbids it.",
-    HTTPStatus.PRECONDITION_FAILED: "It is not what `If-Match` names any more; `differs` says where.",
+    HTTPStatus.NOT_ACCEPTABLE: "The answer is not available in the format of `Accept`.",
+    HTTPStatus.CONFLICT: "The current state, a team's rule, or the `Idempotency-Key` forbids it.",
+    HTTPStatus.PRECONDITION_FAILED: "It has changed since the version in `If-Match`; see `differs`.",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "The body is too large.",
-    HTTPStatus.UNSUPPORTED_MEDIA_TYPE: "The body is of a type that is not read.",
-    HTTPStatus.TOO_MANY_REQUESTS: "Too many requests; `Retry-After` says when to ask again.",
-    HTTPStatus.SERVICE_UNAVAILABLE: "The database is away; `Retry-After` says when to ask again.",
+    HTTPStatus.UNSUPPORTED_MEDIA_TYPE: "The media type or the encoding of the body is not supported.",
+    HTTPStatus.TOO_MANY_REQUESTS: "Too many requests; send it again after `Retry-After` seconds.",
+    HTTPStatus.SERVICE_UNAVAILABLE: "The database is away; send it again after `Retry-After` seconds.",
 }
 PLAIN = r"^[^\u0000]*$"
-"""PostgreSQL holds no text with U+0000."""
-ONCE_ANYWAY = ("replace", "edit", "set", "delete")
-"""Verbs of PUT, PATCH and DELETE: sent again they do nothing more."""
+"""PostgreSQL cannot store U+0000."""
+IDEMPOTENT = ("replace", "edit", "set", "delete")
+"""Verbs of PUT, PATCH and DELETE: sent again they change nothing more."""
 NO_AUTH: Any = [{}]
 BUILDING = Lock()
 KEY = OpenApiParameter(
@@ -55,14 +55,14 @@ KEY = OpenApiParameter(
         "pattern": idempotency.PATTERN,
     },
     OpenApiParameter.HEADER,
-    description="Sent again with it, the request is answered as before, and done once.",
+    description="A repeated request with the same key gets the same answer and is executed once.",
 )
 MATCH = OpenApiParameter(
     "If-Match",
     str,
     OpenApiParameter.HEADER,
-    description="The `ETag` of a former answer: 412 where somebody has changed since what this "
-    "request would overwrite. What changes by itself, such as health or progress, does not count.",
+    description="The `ETag` of an earlier answer. 412 if somebody has changed what this request would "
+    "overwrite since then. What changes by itself, such as health or progress, does not count.",
 )
 ALWAYS = (
     HTTPStatus.UNAUTHORIZED,
@@ -80,14 +80,14 @@ OF_BODIES = (
 
 
 class ProblemError(serializers.Serializer[Any]):
-    """One thing that is wrong, and where. What was sent there is not repeated: it may be a secret."""
+    """One error and its field. The value is not repeated, since it may be a secret."""
 
-    field = serializers.CharField(help_text="Path with dots, such as factors.engine.0.")
+    field = serializers.CharField(help_text="A path with dots, such as factors.engine.0.")
     message = serializers.CharField()
 
 
 class Problem(serializers.Serializer[Any]):
-    """What went wrong, as RFC 9457 tells it. `request`: its id in the log of the web server."""
+    """A problem as in RFC 9457. `request`: the id of the request in the log of the web server."""
 
     type = serializers.CharField()
     title = serializers.CharField()
@@ -98,17 +98,17 @@ class Problem(serializers.Serializer[Any]):
     differs = serializers.ListField(
         child=serializers.CharField(),
         required=False,
-        help_text="Fields that are not as `If-Match` names them.",
+        help_text="Fields that have changed since the version in `If-Match`.",
     )
-    needs = serializers.CharField(required=False, help_text="The scope that the token has not.")
+    needs = serializers.CharField(required=False, help_text="The scope that the token lacks.")
     scopes = serializers.ListField(child=serializers.CharField(), required=False)
 
 
 class Documented(AutoSchema):
-    """What `?fields=` may leave out is not required of an answer; bodies hold no other names."""
+    """The schema of an operation: `?fields=` makes fields of answers optional; bodies have no other names."""
 
     def get_auth(self) -> Any:
-        """Return which scope a token needs."""
+        """Add the scope that a token needs."""
         reads = self.method in SAFE_METHODS
         scope = Scope.READ if reads else getattr(self.view, "needs", Scope.OPERATE)
         return [
@@ -132,38 +132,34 @@ class Documented(AutoSchema):
 
 
 class BrowserScheme(SessionScheme):  # type: ignore[no-untyped-call]
-    """A browser's session."""
-
     target_class = "campaigns.kit.api.authentication.BrowserAuthentication"
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """`Authorization: Bearer ...`."""
-
     target_class = "campaigns.kit.api.authentication.TokenAuthentication"
     name = "token"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
-        """Describe it."""
+        """Return the scheme of bearer tokens."""
         return {
             "type": "http",
             "scheme": "bearer",
-            "description": "A token of one person, made on the page Account.",
+            "description": "A token of one person, created on the page Account.",
         }
 
 
 class StructShape(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
-    """A body that msgspec decodes; structs within it are components of their own."""
+    """The schema of a body that msgspec decodes; structs within it are components of their own."""
 
     target_class = "msgspec.Struct"
     match_subclasses = True
 
     def get_name(self, auto_schema: Any, direction: Any) -> str:
-        """Name it as its class."""
+        """Return the name of the class."""
         return str(self.target.__name__)
 
     def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
-        """Return its schema."""
+        """Return the schema of the struct, and register those within it."""
         shapes: dict[str, dict[str, Any]]
         _, shapes = json.schema_components(
             [self.target], ref_template="#/components/schemas/{name}Request"
@@ -182,20 +178,20 @@ class StructShape(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
 
 
 def _understood(shape: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema of msgspec as generators of clients understand it.
+    """Return a schema of msgspec in a form that generators of clients understand.
 
-    They warn of an object that does not say what its values are, and of a choice among plain types.
+    They warn of an object without the type of its values, and of a choice among plain types.
     """
-    found = {name: each for name, each in shape.items() if name != "default"}
-    if "items" in found:
-        found["items"] = _understood(found["items"])
-    if found.get("type") == "object":
-        found["additionalProperties"] = _understood(found.get("additionalProperties", {}))
-    if "anyOf" in found:
-        found["anyOf"] = [_understood(each) for each in found["anyOf"]]
-        if all(each.keys() == {"type"} for each in found["anyOf"]):
-            found["type"] = [each["type"] for each in found.pop("anyOf")]
-    return found
+    schema = {name: each for name, each in shape.items() if name != "default"}
+    if "items" in schema:
+        schema["items"] = _understood(schema["items"])
+    if schema.get("type") == "object":
+        schema["additionalProperties"] = _understood(schema.get("additionalProperties", {}))
+    if "anyOf" in schema:
+        schema["anyOf"] = [_understood(each) for each in schema["anyOf"]]
+        if all(each.keys() == {"type"} for each in schema["anyOf"]):
+            schema["type"] = [each["type"] for each in schema.pop("anyOf")]
+    return schema
 
 
 def operation(
@@ -215,9 +211,15 @@ def operation(
     media_type: str = "application/json",
     public: bool = False,
 ) -> Callable[[View], View]:
-    """Describe a method of a view, whose docstring says what it does.
+    """Describe a method of a view in the OpenAPI document; its docstring is the description.
 
-    The name begins with a verb: `list` answers a page of `answer`, or with `whole` a list of all of them; `create` and `make` answer 201. answer: a shape, one for each media type, or None for 204. code: where it is another one; also: further codes with the same answer; later: the shape of 202, where the request may have to wait. refusals: beside those that every request may meet, and 404 where the path names something. body: a shape, or what there is for each media type. public: no token is needed.
+    The name begins with a verb. `list` answers a page of `answer`, or with `whole` all of the list; `create`
+    and `make` answer 201.
+
+    answer: a shape, one for each media type, or None for 204. code: where it is another one; also: further
+    codes with the same answer; later: the shape of 202, where the request may have to wait. refusals: codes
+    beside those of every request, and 404 where the path has parameters. body: a shape, or one for each media
+    type. public: no token is needed.
     """
 
     def describe(view: View) -> View:
@@ -228,7 +230,7 @@ def operation(
         answers: dict[Any, Any] = {}
         if answer is None and not reads:
             answers[int(HTTPStatus.NO_CONTENT)] = OpenApiResponse(
-                description="Done; there is nothing to tell."
+                description="Done; the answer has no body."
             )
         elif answer is not None:
             usual = code or (HTTPStatus.CREATED if verb in ("create", "make") else HTTPStatus.OK)
@@ -239,13 +241,13 @@ def operation(
             answers[int(HTTPStatus.ACCEPTED), media_type] = later
         if reads and answer is not None:
             answers[HTTPStatus.NOT_MODIFIED.value] = OpenApiResponse(
-                description="It is what `If-None-Match` names."
+                description="It has not changed since the version in `If-None-Match`."
             )
         problems = {*refusals, HTTPStatus.BAD_REQUEST, *(() if reads else OF_BODIES)}
         problems |= {HTTPStatus.SERVICE_UNAVAILABLE} if public else {*ALWAYS}
         if len(signature(view).parameters) > len(("self", "request")):
             problems.add(HTTPStatus.NOT_FOUND)
-        if verb in ONCE_ANYWAY:
+        if verb in IDEMPOTENT:
             problems.add(HTTPStatus.PRECONDITION_FAILED)
         for status in sorted(problems):
             answers[status.value, MEDIA_TYPE] = OpenApiResponse(
@@ -264,7 +266,7 @@ def operation(
                 *([query] if query else []),
                 *(_paging() if paged else []),
                 *(_selection(answer) if reads else []),
-                *([] if reads else [MATCH] if verb in ONCE_ANYWAY else [KEY]),
+                *([] if reads else [MATCH] if verb in IDEMPOTENT else [KEY]),
                 *parameters,
             ],
         )(view)
@@ -274,13 +276,13 @@ def operation(
 
 @cache
 def list_of(shape: type[serializers.Serializer[Any]], *, paged: bool) -> Any:
-    """The shape of a list; `next` and `previous` are null where all of it is there."""
+    """Return the shape of a list; `next` and `previous` are null in one that is not paged."""
     link: dict[str, Any] = {"allow_null": True}
     return type(
         f"{shape.__name__.removesuffix('Output')}{'Page' if paged else 'List'}",
         (serializers.Serializer,),
         {
-            "__doc__": "A page of a list." if paged else "A list, whole.",
+            "__doc__": "A page of a list." if paged else "A whole list.",
             "next": serializers.URLField(**link),
             "previous": serializers.URLField(**link),
             "results": shape(many=True),
@@ -299,7 +301,7 @@ def document() -> dict[str, Any]:
 
 @cache
 def built() -> dict[str, Any]:
-    """Build the document. Only for `document`, which lets one thread in at a time."""
+    """Build the document. Only `document` calls this, in one thread at a time."""
     made: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
     return made
 
@@ -325,7 +327,7 @@ def _paging() -> list[OpenApiParameter]:
         "maximum": lists.MOST,
         "default": lists.USUAL,
     }
-    cursor = "Where the page begins: taken from `next` or `previous` of an answer."
+    cursor = "Where the page begins, as in `next` or `previous` of an answer."
     return [
         OpenApiParameter(
             "cursor", {"type": "string", "minLength": 1}, OpenApiParameter.QUERY, description=cursor
@@ -339,7 +341,7 @@ def _selection(answer: Any) -> list[OpenApiParameter]:
         "If-None-Match",
         str,
         OpenApiParameter.HEADER,
-        description="The `ETag` of a former answer; 304 where it is still the same.",
+        description="The `ETag` of an earlier answer; 304 if it is still the same.",
     )
     if isinstance(answer, Mapping):
         answer = answer.get("application/json")
@@ -352,6 +354,6 @@ def _selection(answer: Any) -> list[OpenApiParameter]:
         OpenApiParameter.QUERY,
         style="form",
         explode=False,
-        description="Names with commas between them: no other field is sent.",
+        description="Names, separated by commas: only these fields are sent.",
     )
     return [fields, tag]

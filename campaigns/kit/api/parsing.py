@@ -1,4 +1,4 @@
-"""Reads JSON bodies strictly, so that nothing behind this line meets what PostgreSQL cannot hold."""
+"""Parsing of bodies: strict JSON that PostgreSQL can store, and large bodies in bounded, decompressed pieces."""
 
 import json
 import re
@@ -37,7 +37,7 @@ class TooLarge(APIException):
 
 
 class StrictJSONParser(BaseParser):
-    """JSON in UTF-8 without NaN, Infinity, NUL, lone surrogates, or nesting beyond DEEPEST."""
+    """Parse JSON in UTF-8 without NaN, Infinity, NUL, lone surrogates, or nesting beyond DEEPEST."""
 
     media_type = "application/json"
 
@@ -47,7 +47,7 @@ class StrictJSONParser(BaseParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Return the value. Raise ParseError with a message for people, or TooLarge."""
+        """Return the value. Raise ParseError or TooLarge."""
         content = stream.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
             raise TooLarge
@@ -55,9 +55,9 @@ class StrictJSONParser(BaseParser):
 
 
 def strict_json(content: bytes, *, names_once: bool = False) -> Any:
-    """Return the value of a JSON document. Raise ParseError with a message for people.
+    """Return the value of a JSON document. Raise ParseError.
 
-    names_once: refuse an object that has a name twice, of which JSON keeps the last one only.
+    names_once: refuse an object that has a name twice; parsers otherwise ignore all but the last.
     """
     try:
         value = msgspec.json.decode(content)
@@ -70,7 +70,7 @@ def strict_json(content: bytes, *, names_once: bool = False) -> Any:
 
 
 def _explained(content: bytes, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
-    """Parse with the standard library, which is slower, but can say where an error is."""
+    """Parse with the standard library, which is slower, but reports the place of an error."""
     try:
         return json.loads(
             content.decode("utf-8"), parse_constant=_refuse_constant, object_pairs_hook=pairs
@@ -84,12 +84,12 @@ def _explained(content: bytes, pairs: Callable[[list[tuple[str, Any]]], Any] | N
 
 
 def _names_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name, value in pairs:
-        if name in found:
+        if name in values:
             raise ValueError(f"“{name[:60]}” is there twice in one object.")
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -97,9 +97,9 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _require_storable(value: Any, *, has_escapes: bool) -> int:
-    """Walk through all levels without recursion, and count the names of objects.
+    """Return the number of names in all objects. Raise ParseError for what PostgreSQL cannot store.
 
-    Raise ParseError at what cannot be stored. has_escapes: there may be texts that cannot.
+    has_escapes: whether there may be texts that cannot be stored. Not recursive, so that depth does no harm.
     """
     names, level = 0, [value]
     for _ in range(DEEPEST):
@@ -128,26 +128,26 @@ BROKEN = (zlib.error, zstd.ZstdError, EOFError)
 
 
 class UnknownEncoding(APIException):
-    """The body is packed in a way that nobody here unpacks."""
+    """The Content-Encoding of the body is not supported."""
 
     status_code = status.HTTP_415_UNSUPPORTED_MEDIA_TYPE
 
 
 class LengthRequired(APIException):
-    """Nobody said how long the body is."""
+    """The request has no Content-Length."""
 
     status_code = status.HTTP_411_LENGTH_REQUIRED
 
 
 class Readable(Protocol):
-    """What a body comes from."""
+    """A stream of bytes."""
 
     def read(self, size: int = -1, /) -> bytes:
-        """Return at most so many bytes; none at its end."""
+        """Return at most `size` bytes; none at the end."""
 
 
 def unpacked(request: Request, stream: Readable, most: int) -> Iterator[bytes]:
-    """Yield the body in pieces, unpacked. Raise TooLarge above `most` bytes, packed or not."""
+    """Yield the body in pieces, decompressed. Raise TooLarge above `most` decompressed bytes."""
     if request.headers.get("Transfer-Encoding") and not request.headers.get("Content-Length"):
         raise LengthRequired("Say how long the body is: send Content-Length.")
     encoding = request.headers.get("Content-Encoding", "identity").strip().lower()
@@ -171,9 +171,9 @@ def _decoded(pieces: Iterator[bytes], encoding: str) -> Iterator[bytes]:
         case "identity" | "":
             yield from pieces
         case "gzip" | "x-gzip":
-            yield from _of_packed(pieces, _Gzip, encoding)
+            yield from _decompressed(pieces, _Gzip, encoding)
         case "zstd":
-            yield from _of_packed(pieces, zstd.ZstdDecompressor, encoding)
+            yield from _decompressed(pieces, zstd.ZstdDecompressor, encoding)
         case _:
             raise UnknownEncoding(
                 f"Content-Encoding {encoding[:40]!r} is not read; send gzip, zstd, or nothing packed."
@@ -181,7 +181,7 @@ def _decoded(pieces: Iterator[bytes], encoding: str) -> Iterator[bytes]:
 
 
 class _Gzip:
-    """zlib, which gives back what it was not asked for."""
+    """zlib with the interface of ZstdDecompressor."""
 
     def __init__(self) -> None:
         self._inner = zlib.decompressobj(wbits=31)
@@ -202,8 +202,10 @@ class _Gzip:
         return self._inner.decompress(self._inner.unconsumed_tail + data, max_length)
 
 
-def _of_packed(pieces: Iterator[bytes], begin: Callable[[], Any], encoding: str) -> Iterator[bytes]:
-    """Unpack one stream, a bounded piece at a time. Raise ParseError where it is damaged."""
+def _decompressed(
+    pieces: Iterator[bytes], begin: Callable[[], Any], encoding: str
+) -> Iterator[bytes]:
+    """Decompress one stream, a bounded piece at a time. Raise ParseError where it is damaged."""
     decompressor = begin()
     try:
         for piece in pieces:

@@ -1,4 +1,4 @@
-"""Turns what was raised into problem+json (RFC 9457), in one place for the whole API."""
+"""Turns exceptions into problem+json (RFC 9457), in one place for the whole API."""
 
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
@@ -22,7 +22,7 @@ MOST_ERRORS = 100
 
 
 def answer(error: Exception, context: Mapping[str, Any]) -> Response | None:
-    """Return the response for an expected error; None for a bug, which Django re-raises."""
+    """Return the response for an expected error; None for a bug, which Django raises again."""
     match error:
         case Invalid():
             return _problem(
@@ -108,20 +108,20 @@ def _problem(
 
 
 def _headers(error: APIException) -> dict[str, str]:
-    """What DRF's views have put on an error of authentication."""
+    """Return the challenge that DRF's views attach to an authentication error."""
     challenge = getattr(error, "auth_header", None)
     return {"WWW-Authenticate": challenge} if challenge else {}
 
 
 def _errors(errors: Mapping[str, list[str]]) -> Iterator[dict[str, Any]]:
-    """Name fields without their values: under a mistyped name there may be a secret."""
+    """Yield each field with its message. Values are left out: under a mistyped name there may be a secret."""
     for path, messages in errors.items():
         for message in messages:
             yield {"field": path, "message": message}
 
 
 def _flat(detail: Any, path: str = "") -> Iterator[tuple[str, list[str]]]:
-    """DRF's nested messages as (path, messages)."""
+    """Yield DRF's nested messages as (path, messages)."""
     if isinstance(detail, Mapping):
         for name, inner in detail.items():
             name = "" if name == "non_field_errors" else str(name)
@@ -134,7 +134,7 @@ def _flat(detail: Any, path: str = "") -> Iterator[tuple[str, list[str]]]:
 
 
 class Refusal(APIException):
-    """An error whose answer has a type, headers or members of its own."""
+    """An error whose problem+json has a type, headers or members of its own."""
 
     type_: ClassVar[str] = "about:blank"
 

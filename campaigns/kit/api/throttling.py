@@ -1,4 +1,4 @@
-"""How often a token, a browser or an address may ask; the rates are settings."""
+"""Rate limits of tokens, browser sessions and addresses; the rates are settings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,32 +25,34 @@ SETTINGS = {
 
 
 class TooMany(Refusal):
-    """Whoever it is has used its rate up."""
+    """The client has used up its rate."""
 
     status_code = status.HTTP_429_TOO_MANY_REQUESTS
     type_ = "urn:perfdash:too-many"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """What a rate has left for whoever asked."""
+class Quota:
+    """What is left of a client's rate."""
 
     name: str
     rate: rates.Rate
-    taken: rates.Taken
+    usage: rates.Usage
 
     def headers(self) -> Mapping[str, str]:
-        """Tell it as draft-ietf-httpapi-ratelimit-headers does."""
-        full = ceil(self.taken.full_seconds)
+        """Return the headers of draft-ietf-httpapi-ratelimit-headers."""
+        full = ceil(self.usage.full_seconds)
         return {
             "RateLimit-Policy": f'"{self.name}";q={self.rate.count};w={self.rate.seconds}',
-            "RateLimit": f'"{self.name}";r={self.taken.left};t={full}',
+            "RateLimit": f'"{self.name}";r={self.usage.left};t={full}',
         }
 
-    def refusal(self, whose: str) -> TooMany:
-        """Return when to ask again."""
-        seconds = max(1, ceil(self.taken.wait_seconds))
-        return TooMany(
+    def require(self, whose: str) -> None:
+        """Raise TooMany where nothing is left."""
+        if self.usage.allowed:
+            return
+        seconds = max(1, ceil(self.usage.wait_seconds))
+        raise TooMany(
             f"{whose} may send {self.rate.count} in {self.rate.seconds} s "
             f"({SETTINGS[self.name]}). Ask again in {seconds} s.",
             headers={"Retry-After": str(seconds), **self.headers()},
@@ -58,10 +60,10 @@ class Standing:
 
 
 class Throttle(BaseThrottle):
-    """A token by what it asks for, a browser's session by its user. Raise TooMany."""
+    """Limits tokens by read or write, browser sessions by user."""
 
     def allow_request(self, request: Request, view: Any) -> bool:
-        """Count it, and let the view tell what is left."""
+        """Count the request and set `view.quota`. Raise TooMany."""
         reads = request.method in SAFE_METHODS
         if isinstance(request.auth, ApiToken):
             name, who = ("read" if reads else "write"), f"token:{request.auth.pk}"
@@ -70,24 +72,24 @@ class Throttle(BaseThrottle):
             name, who, whose = "session", f"user:{request.user.pk}", "A browser's session"
         else:
             return True
-        view.standing = standing = _take(name, who)
-        if standing is not None and not standing.taken.allowed:
-            raise standing.refusal(whose)
+        view.quota = quota = _take(name, who)
+        if quota is not None:
+            quota.require(whose)
         return True
 
 
 def count_failure(request: Request) -> None:
-    """Count a token that does not hold, by its sender's address. Raise TooMany."""
-    standing = _take("failure", f"address:{client_address(request._request)}")
-    if standing is not None and not standing.taken.allowed:
-        raise standing.refusal("An address with tokens that do not hold")
+    """Count an invalid token by the address of its sender. Raise TooMany."""
+    quota = _take("failure", f"address:{client_address(request._request)}")
+    if quota is not None:
+        quota.require("An address with tokens that do not hold")
 
 
-def _take(name: str, who: str) -> Standing | None:
-    """None where there is no limit, or nobody can tell."""
+def _take(name: str, who: str) -> Quota | None:
+    """Count one request; None where there is no limit, or Redis is away."""
     limit = settings.API_RATES[name]
     if limit is None:
         return None
     rate = rates.Rate(*limit)
-    taken = rates.take(f"{name}:{who}", rate)
-    return None if taken is None else Standing(name, rate, taken)
+    usage = rates.take(f"{name}:{who}", rate)
+    return None if usage is None else Quota(name, rate, usage)

@@ -1,4 +1,4 @@
-"""What all views of the REST API share."""
+"""The base class of all REST views: scopes, rights, idempotency, lists, ETags."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ from campaigns.kit.api.inputs import Input, NoQuery
 from campaigns.kit.api.lists import narrowed, refuse_unknown
 from campaigns.kit.api.outputs import Selectable, picked, selected
 from campaigns.kit.api.parsing import StrictJSONParser
-from campaigns.kit.api.throttling import Standing, Throttle
+from campaigns.kit.api.throttling import Quota, Throttle
 from campaigns.kit.filters import FilterSet
 from campaigns.kit.revisions import Data, Seen, held, revision_of
 from campaigns.kit.rights import Right, visible
@@ -41,30 +41,30 @@ TAG = re.compile(r'"([^".]*)[^"]*"')
 """An entity tag, with the revision before its point."""
 TAG_LETTERS = 32
 READING = frozenset({"fields"})
-"""Names of a query that every answer knows."""
+"""Query parameters of every GET."""
 
 
 class Api(APIView):
-    """Token or session, JSON in, JSON or problem+json out."""
+    """A view that authenticates by token or session, reads JSON and answers JSON or problem+json."""
 
     needs: ClassVar[Scope] = Scope.OPERATE
-    """The scope that a token needs for what does more than read."""
+    """The scope that a token needs for methods that change something."""
     reads_body: ClassVar[bool] = False
-    """Whether `post` reads the body itself; it then calls `once` by itself, too."""
+    """Whether `post` reads the body itself, and then calls `once` itself, too."""
     of: ClassVar[type[Model] | None] = None
-    """Whose row the `pk` of the address names: the rights are those in its team.
+    """The model of the row that `pk` in the path names; rights are those in its team.
 
-    None: everybody who is signed in comes in, and the view narrows what it shows by `visible`.
+    None: all users may read, and the view narrows its rows by `visible`.
     """
     takes: ClassVar[Mapping[str, Right]] = {}
-    """The right that each method takes, in that team or else in any; GET takes `see`.
+    """The right that each method needs, in that team or else in any; for GET by default `see`.
 
-    A test refuses a view that changes something and says no right.
+    A test fails for a view that changes something and names no right.
     """
-    standing: Standing | None = None
-    """What the one who asks may still ask for."""
+    quota: Quota | None = None
+    """What is left of the client's rate."""
     revision: str = ""
-    """Of the stored thing in the answer: the first part of its ETag."""
+    """The revision of the row in the answer: the first part of the ETag."""
 
     authentication_classes = [TokenAuthentication, BrowserAuthentication]
     permission_classes = [IsAuthenticated]
@@ -73,7 +73,7 @@ class Api(APIView):
     renderer_classes = [JSONRenderer]
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Let in whoever may do this. Raise what keeps them out."""
+        """Check scope and right, and wrap a POST that has an Idempotency-Key."""
         super().initial(request, *args, **kwargs)
         name = str(request.method).lower()
         handler = getattr(self, name, None)
@@ -90,11 +90,11 @@ class Api(APIView):
             setattr(self, name, lambda *_, **__: self.once(act, lambda: digest))
 
     def scope_needed(self) -> Scope | None:
-        """Return which scope a token needs for this request; None: any will do."""
+        """Return the scope that a token needs for this request; None: any."""
         return Scope.READ if self.request.method in SAFE_METHODS else self.needs
 
     def right_needed(self, method: str) -> Right:
-        """Return which right a method takes, such as `post`."""
+        """Return the right that a method, such as `post`, needs."""
         if method.upper() in SAFE_METHODS:
             return self.takes.get("get", Right.SEE)
         return self.takes[method]
@@ -102,30 +102,30 @@ class Api(APIView):
     def once(
         self, act: Callable[[], HttpResponseBase], digest: Callable[[], bytes]
     ) -> HttpResponseBase:
-        """Act, but answer a repeated Idempotency-Key as before. Raise what `repeating.once` raises.
+        """Return the response of `act`, or the stored one of a repeated key; see `idempotency.once`.
 
-        `digest`: hash of the whole body as it was sent, such as that of `repeating.Hashed`. Asked
+        digest: returns the hash of the whole body, such as that of `idempotency.Hashed`; called
         after `act`, or instead of it.
         """
         key = idempotency.key_of(self.request)
         return act() if key is None else idempotency.once(self, key, act, digest)
 
     def get_exception_handler(self) -> Any:
-        """Answer errors as problem+json."""
+        """Return the handler that turns errors into problem+json."""
         return problems.answer
 
     def read(self, shape: type[Input]) -> dict[str, Any]:
-        """Check the body's shape; names that were not sent are not there. Raise ValidationError."""
+        """Return the values of the body by name, without those that were not sent. Raise ValidationError."""
         return checked(shape(data=self.request.data))
 
     def read_query(self, shape: type[Input]) -> dict[str, Any]:
-        """Check the query's shape; `fields` is not looked at. Raise ValidationError."""
+        """Return the values of the query by name, without `fields`. Raise ValidationError."""
         query = self.request.query_params.dict()
-        asked = {name: query[name] for name in query if name not in READING}
-        return checked(shape(data=asked, context={"query": True}))
+        values = {name: query[name] for name in query if name not in READING}
+        return checked(shape(data=values, context={"query": True}))
 
     def to_store(self, body: bytes) -> bytes:
-        """Return what is kept of an answer for whoever repeats the request: without what is told once."""
+        """Return the body that is stored for repeated requests: without secrets that are shown once."""
         return body
 
     def page(
@@ -135,23 +135,23 @@ class Api(APIView):
         order: str,
         filters: type[FilterSet] | None = None,
     ) -> Response:
-        """One page of a list in the order of a column, narrowed by the query. Raise ValidationError."""
-        found = narrowed(rows, self.request, filters, beside=READING | lists.NAMES)
+        """Return a page of rows, filtered by the query, in the order of a column. Raise ValidationError."""
+        rows = narrowed(rows, self.request, filters, other_names=READING | lists.NAMES)
         pages = lists.Pages(order)
-        page = pages.paginate_queryset(found, self.request, view=self)
+        page = pages.paginate_queryset(rows, self.request, view=self)
         return pages.get_paginated_response(self.shown(page, output, many=True))
 
     def whole(self, entries: Sequence[Mapping[str, Any]], output: type[Selectable]) -> Response:
-        """All of a list that is short by its nature. Raise ValidationError."""
+        """Return a whole list that is always short. Raise ValidationError."""
         refuse_unknown(self.request, READING)
         only = selected(self.request, output)
-        found = [picked(entry, only) for entry in entries]
-        return Response({"next": None, "previous": None, "results": found})
+        results = [picked(entry, only) for entry in entries]
+        return Response({"next": None, "previous": None, "results": results})
 
     def one(
         self, row: Any, output: type[Selectable], revised: Callable[[Any], Data] | None = None
     ) -> Response:
-        """One thing, read anew; `revised`: what its revision is made of. Raise ValidationError."""
+        """Return one row; `revised`: returns what its revision is made of. Raise ValidationError."""
         self.read_query(NoQuery)
         if revised is not None:
             self.revision = revision_of(revised(row))
@@ -159,13 +159,13 @@ class Api(APIView):
 
     @property
     def seen(self) -> Seen:
-        """The revisions of `If-Match`, of which one has to hold; None: any will do."""
+        """The revisions in `If-Match`, of which one must be current; None: any."""
         sent = self.request.headers.get("If-Match")
         return None if sent is None or sent.strip() == "*" else TAG.findall(sent)
 
     @contextmanager
     def unchanged(self, row: AnyRow, revised: Callable[[AnyRow], Data]) -> Iterator[None]:
-        """Change a row where it says what `If-Match` names; then its new revision. Raise Changed."""
+        """Lock a row for a change and set its new revision. Raise Changed where `If-Match` names another one."""
         with held(row, revised, self.seen):
             yield
         now = type(row)._base_manager.filter(pk=row.pk).first()
@@ -174,16 +174,16 @@ class Api(APIView):
     def shown(
         self, rows: Any, output: type[Selectable], *, many: bool = False, **context: Any
     ) -> Any:
-        """Return rows as their output shows them, with the fields that a reader asks for."""
+        """Return rows in the shape of `output`, with the fields that `?fields=` selects."""
         reads = self.request.method in SAFE_METHODS
         only = selected(self.request, output) if reads else None
         context |= {"request": self.request, "only": only}
         return output(rows, many=many, context=context).data
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Let nobody keep an answer without asking whether it still holds."""
+        """Add the headers of caching, rate and ETag."""
         response.headers.setdefault("Cache-Control", "private, no-cache")
-        for name, value in self.standing.headers().items() if self.standing else ():
+        for name, value in self.quota.headers().items() if self.quota else ():
             response.headers[name] = value
         if place := response.headers.get("Location"):
             response.headers["Location"] = str(place)  # exactly: some servers refuse a Hyperlink
@@ -195,17 +195,17 @@ class Api(APIView):
         return super().finalize_response(request, response, *args, **kwargs)
 
     def tag(self, response: Response) -> None:
-        """Set an ETag: the revision, which `If-Match` is held against, and a hash of the answer."""
+        """Set the ETag: the revision, with which `If-Match` is compared, and a hash of the answer."""
         digest = sha256(response.content).hexdigest()[:TAG_LETTERS]
         response.headers["ETag"] = f'"{self.revision}.{digest}"'
 
     def visible(self, rows: QuerySet[AnyRow], path: str = "team") -> QuerySet[AnyRow]:
-        """Narrow rows to those of teams that the one who asks belongs to; `path`: to the team."""
+        """Return the rows of the user's teams; `path`: from a row to its team."""
         return visible(rows, self.user, path)
 
     @property
     def user(self) -> User:
-        """Who asks; permissions have kept anybody else out."""
+        """The user who sends the request; `permission_classes` let nobody else in."""
         user = self.request.user
         if not isinstance(user, User):
             raise TypeError(f"{user!r} came past the permission check.")
@@ -213,15 +213,15 @@ class Api(APIView):
 
 
 def checked(serializer: Input) -> dict[str, Any]:
-    """What was sent, by name. Raise ValidationError."""
+    """Return the values by name. Raise ValidationError."""
     serializer.is_valid(raise_exception=True)
     return dict(serializer.validated_data)
 
 
 class Nothing(Api):
-    """Any other address below the API."""
+    """Every other address below the API."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Raise Http404, for those who may know."""
+        """Raise Http404, after authentication."""
         super().initial(request, *args, **kwargs)
         raise Http404("There is nothing at this address.")

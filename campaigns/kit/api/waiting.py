@@ -1,7 +1,7 @@
-"""Waits for a change on behalf of a few clients; all others are told when to ask again.
+"""Long polling for a few clients; all others get Retry-After.
 
-A waiting request keeps its thread of the web server, so that only some may: pages never starve.
-Between two looks it does nothing and holds no transaction.
+A waiting request occupies a thread of the web server, so only some may wait, and pages never starve.
+Between two checks it sleeps, outside of any transaction.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from django.conf import settings
 LOOK_SECONDS = 0.5
 LONGEST_SECONDS = 30
 ASK_AGAIN_SECONDS = 5
-"""For those who find all places taken."""
+"""Retry-After where no more requests may wait."""
 
 
 @cache
@@ -23,7 +23,7 @@ def _places() -> BoundedSemaphore:
 
 
 def wait(changed: Callable[[], bool], seconds: float) -> bool:
-    """Look until something has changed, or the time is over; False, at once: no place is free."""
+    """Check until something has changed or the time is over. Return False, at once, if too many wait."""
     if changed():
         return True
     if not _places().acquire(blocking=False):

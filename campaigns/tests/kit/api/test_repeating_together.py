@@ -116,7 +116,7 @@ def test_what_is_too_old_is_deleted_by_a_task_and_nothing_else(token, target):
 
 @pytest.mark.system
 @pytest.mark.slow
-@pytest.mark.parametrize(("where", "after"), [("keep", False), ("keep", True)])
+@pytest.mark.parametrize(("where", "after"), [("store", False), ("store", True)])
 def test_a_server_that_is_killed_in_the_middle_leaves_nothing(token, settings, where, after):
     settings.ALLOWED_ADDRESSES = "127.0.0.1:8099"
     database = connection.settings_dict
