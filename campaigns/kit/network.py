@@ -1,9 +1,7 @@
-"""What can be wrong with an address. Pure.
+"""Rules of where workers may connect: hosts or networks, and their ports. Pure: no Django, no I/O, no name service.
 
-NetworkError    what a person can act on
-├─ BadRule      the text of the rules cannot be read
-├─ BadUrl       the URL cannot be one of a target
-└─ Refused      the rules exclude the address
+Two checks belong together, and neither is enough alone: `check_url` checks what a person typed,
+`Rules.check` the resolved address of each connection.
 """
 
 import re
@@ -23,15 +21,15 @@ from urllib.parse import urlsplit
 
 
 class NetworkError(ValueError):
-    """An address that cannot be used; the message says which and what to do."""
+    """An address cannot be used; the message says which one and what to do."""
 
 
 class BadRule(NetworkError):
-    """A rule cannot be read."""
+    """The text of a rule is not valid."""
 
 
 class BadUrl(NetworkError):
-    """The URL cannot be one of a target."""
+    """The URL is not valid for a target."""
 
 
 class Refused(NetworkError):
@@ -86,7 +84,7 @@ def unwrapped(address: str | Address) -> Address:
 
 
 def is_local(address: str | Address) -> bool:
-    """Return whether the address is loopback or private: one that only the owner can vouch for."""
+    """Return whether the address is loopback or private, so that the owner has to confirm it."""
     plain = unwrapped(address)
     return plain.is_loopback or plain.is_private
 
@@ -99,7 +97,7 @@ NUMBER = re.compile(r"(?:\d+|0x[0-9a-f]*)\Z")
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """What a URL connects to. `address` is set where the host is an IP address already."""
+    """Where a URL leads; `address`: of a host that is an IP address."""
 
     scheme: str
     host: str
@@ -108,7 +106,7 @@ class Endpoint:
 
 
 def parse_url(url: str) -> Endpoint:
-    """Read scheme, host and port of an http(s) URL. Raise BadUrl where anything is unclear."""
+    """Return scheme, host and port of an http(s) URL. Raise BadUrl where anything is ambiguous."""
     if len(url) > 2000:
         raise BadUrl(f"The URL has {len(url)} characters; give one of at most 2000.")
     if not url.isprintable() or "\\" in url or " " in url:
@@ -133,10 +131,10 @@ def parse_url(url: str) -> Endpoint:
 
 
 def normalised_address(url: str) -> str:
-    """Return `host:port` in the one form that makes two rows for one server one target.
+    """Return `host:port` in a form that is equal for all addresses of one server.
 
-    `localhost` and `::1` count as 127.0.0.1 (RFC 6761, section 6.3): should two servers stand
-    there, they share one machine anyway. Raise BadUrl.
+    `localhost` and `::1` become 127.0.0.1 (RFC 6761, section 6.3): should two servers listen there, they
+    share one machine anyway. Raise BadUrl.
     """
     endpoint = parse_url(url)
     host = str(unwrapped(endpoint.address)) if endpoint.address else endpoint.host
@@ -146,7 +144,7 @@ def normalised_address(url: str) -> str:
 
 
 def _host(written: str, *, bracketed: bool) -> tuple[str, Address | None]:
-    """Read a URL's host as a name or an address. Raise BadUrl where it is neither for certain."""
+    """Return a URL's host as a name or an address. Raise BadUrl where it is ambiguous."""
     host = plain_name(written)
     if "%" in host:
         raise BadUrl(f"The host {written!r} holds a zone or an escape; give a plain address.")
@@ -168,7 +166,7 @@ def _host(written: str, *, bracketed: bool) -> tuple[str, Address | None]:
 
 
 def plain_name(host: str) -> str:
-    """Return a name as rules are compared with it: lower case, without the last dot."""
+    """Return a name in lower case and without the last dot, as rules compare it."""
     return host.lower().removesuffix(".")
 
 
@@ -190,7 +188,7 @@ class Rule:
         return any(first <= port <= last for first, last in self.ports)
 
     def covers(self, address: Address, port: int, host: str) -> bool:
-        """Return whether a connection to `address`, asked for as `host`, falls under this rule."""
+        """Return whether the rule covers a connection to `address`, to which the name `host` resolved."""
         if not self.covers_port(port):
             return False
         network = _network(self.host)
@@ -199,13 +197,13 @@ class Rule:
         return self.covers_name(host)
 
     def covers_name(self, host: str) -> bool:
-        """Return whether a rule by name speaks of `host`; a rule by network speaks of no name."""
+        """Return whether the rule covers the name `host`; a rule with a network covers no name."""
         if self.host.startswith("*."):
             return host.endswith(self.host[1:])
         return self.host in ("*", host)
 
     def __str__(self) -> str:
-        """Write the rule as `parse_rules` reads it."""
+        """Return the rule as `parse_rules` reads it."""
         network = _network(self.host)
         host = self.host
         if network is not None:
@@ -220,10 +218,9 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Where connections may go: `allowed`, but never to `own_services` nor to what NEVER lists.
+    """Where connections may go: to `allowed`, but never to `own_services` or the networks of NEVER.
 
-    `source` names the place where a person changes the rules; each refusal tells it. `of`: whose
-    address it is.
+    source: where a person changes the rules, for messages. of: whose address it is, for messages.
     """
 
     allowed: tuple[Rule, ...] = ()
@@ -232,7 +229,7 @@ class Rules:
     of: str = "target"
 
     def check(self, address: str | Address, port: int, host: str = "") -> None:
-        """Raise Refused where no connection may go to the resolved `address`, asked for as `host`."""
+        """Raise Refused where no connection may go to `address`, to which the name `host` resolved."""
         plain = unwrapped(address)
         name = plain_name(host)
         where = f"{plain} port {port}" + (f" ({host})" if host and name != str(plain) else "")
@@ -257,12 +254,12 @@ class Rules:
         host: str,
         address_of: Callable[[Place], str] = str,
     ) -> list[Place]:
-        """Return those of the places that `host` resolved to where connections may go.
+        """Return the places, to which `host` resolved, where connections may go.
 
-        A program connects to one of these, and does not resolve the name again: it may mean another
-        address by then. Raise Refused where there is none.
+        A program connects to one of these without resolving the name again, since the name may then
+        resolve to another address. Raise Refused where there is none.
         """
-        found: list[Place] = []
+        allowed: list[Place] = []
         reason: Refused | None = None
         for place in places:
             try:
@@ -270,13 +267,13 @@ class Rules:
             except Refused as refused:
                 reason = refused
             else:
-                found.append(place)
-        if not found:
+                allowed.append(place)
+        if not allowed:
             raise reason or Refused(f"{host} has no address")
-        return found
+        return allowed
 
     def check_name(self, host: str, port: int) -> None:
-        """Raise Refused where no address that `host` might resolve to could be allowed."""
+        """Raise Refused where no address of `host` could be allowed."""
         name = plain_name(host)
         possible = any(
             rule.covers_port(port) and (_network(rule.host) is not None or rule.covers_name(name))
@@ -286,11 +283,11 @@ class Rules:
             raise Refused(self._nothing_allows(f"{host} port {port}"))
 
     def allowing(self, text: str) -> "Rules":
-        """Return these rules and those of `text`."""
+        """Return these rules together with those of `text`."""
         return replace(self, allowed=self.allowed + parse_rules(text).allowed)
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values, to go to a program over a pipe."""
+        """Return values for JSON, to be sent to a program."""
         return {
             "allowed": [str(rule) for rule in self.allowed],
             "own_services": [str(rule) for rule in self.own_services],
@@ -300,7 +297,7 @@ class Rules:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "Rules":
-        """Take what `to_json` gave. Raise BadRule where it is something else."""
+        """Return the rules that `to_json` has written. Raise BadRule."""
         return cls(
             allowed=parse_rules("\n".join(values["allowed"])).allowed,
             own_services=parse_rules("\n".join(values["own_services"])).allowed,
@@ -347,9 +344,9 @@ def parse_rules(
 
 
 def check_url(url: str, rules: Rules) -> Endpoint:
-    """Look at a URL before anything is resolved. Raise BadUrl or Refused.
+    """Check a URL before anything is resolved. Raise BadUrl or Refused.
 
-    A name that passes says little: each connection's address must be checked with `Rules.check`.
+    That is not enough for a name: check the address of each connection with `Rules.check`.
     """
     endpoint = parse_url(url)
     if endpoint.address is not None:
@@ -392,7 +389,7 @@ def _rule_host(host: str, written: str) -> str:
 
 
 def _canonical(written: str) -> str:
-    """Return the network in its one form, an IPv4 one where it is wrapped in IPv6."""
+    """Return the network in its canonical form: as IPv4 where it is wrapped in IPv6."""
     network = ip_network(written)
     if network.prefixlen == network.max_prefixlen:
         network = ip_network(unwrapped(network.network_address))
@@ -419,5 +416,5 @@ def _own_hosts(address: str) -> tuple[str, ...]:
 
 @cache
 def _network(host: str) -> Network | None:
-    """Return the network of a rule's host; None where it is a name. Only networks hold a slash."""
+    """Return the network of a rule's host; None for a name. Only networks contain a slash."""
     return ip_network(host) if "/" in host else None

@@ -1,4 +1,4 @@
-"""Whose a row is, and who may do what with it: pages and the REST API let people in by this alone."""
+"""Access to rows of teams. Pages and the REST API check rights through this module only."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -41,15 +41,15 @@ PATHS: Mapping[type[Model], str] = {
     LaunchRequest: "campaign__team",
     Team: "pk",
 }
-"""From a row to its team, where that is not its own field `team`."""
+"""The path from a row to its team, where it is not the field `team`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Takes:
-    """What an address takes: the right to read, and to change, in the team of the row `key` of `of`.
+    """The rights that a page needs, to read and to change, in the team of the row of `of` that `key` names.
 
-    Without `of` nothing of a team is named: `see` then lets everybody in who is signed in, and the
-    view narrows what it shows by `rights.visible`; any other right is needed in one team at least.
+    Without `of` the page belongs to no team: `see` admits all users, and the view narrows its rows by
+    `rights.visible`; any other right is needed in one team at least.
     """
 
     right: Right
@@ -61,7 +61,7 @@ class Takes:
 def admit(
     user: User | AnonymousUser, right: Right, of: type[Model] | None = None, key: Any = None
 ) -> None:
-    """Raise NotVisible, or NotAllowed where somebody sees it but has no right to it."""
+    """Raise NotVisible, or NotAllowed where a user may see the row but lacks the right."""
     if of is not None:
         find(of._default_manager.only("pk"), user, right, pk=key)
     elif right != Right.SEE and not teams_with(user, right).exists():
@@ -71,38 +71,34 @@ def admit(
 def find(
     rows: QuerySet[Row], user: User | AnonymousUser, right: Right = Right.SEE, **named: Any
 ) -> Row:
-    """Return the row of these names, if somebody has the right to it. Raise NotVisible, NotAllowed.
+    """Return the row with these values, in one query. Raise NotVisible, or NotAllowed without the right.
 
-    What is not there, and what is another team's, is refused in the same words. One query.
+    The message is the same for a row that does not exist and for one of another team. A conclusion may rest
+    on campaigns of other teams; it is not visible to those who may not see all of them.
     """
     path = PATHS.get(rows.model, "team")
     roles = Membership.objects.filter(team=OuterRef(path), user=user.pk).values("roles")
-    found = rows.filter(**named).annotate(owned_by=F(path), roles_there=Subquery(roles)).first()
-    if found is None:
+    row = rows.filter(**named).annotate(owned_by=F(path), roles_there=Subquery(roles)).first()
+    if row is None:
         raise NotVisible(NOTHING)
-    row: Any = found
-    conclusion = _conclusion_of(found)
-    if conclusion is not None and not _sees_evidence(conclusion, user):
+    key = _conclusion_of(row)
+    if key and not without_hidden(Conclusion.objects.filter(pk=key), user).exists():
         raise NotVisible(NOTHING)
-    require_rights(rights_by(user, row.roles_there or ()), row.owned_by, right)
-    return found
+    annotated: Any = row
+    require_rights(rights_by(user, annotated.roles_there or ()), annotated.owned_by, right)
+    return row
 
 
-def _conclusion_of(found: Model) -> int | None:
-    """The conclusion that a row is, or is said of."""
-    if isinstance(found, Conclusion):
-        return found.pk
-    thread = found.thread if isinstance(found, Comment) else found
+def _conclusion_of(row: Model) -> int | None:
+    """Return the primary key of the conclusion that a row is, or is a thread or comment on."""
+    if isinstance(row, Conclusion):
+        return row.pk
+    thread = row.thread if isinstance(row, Comment) else row
     return thread.conclusion_id if isinstance(thread, Thread) else None
 
 
-def _sees_evidence(conclusion: int, user: User | AnonymousUser) -> bool:
-    """A conclusion may rest on campaigns of other teams: whoever does not see these sees nothing."""
-    return without_hidden(Conclusion.objects.filter(pk=conclusion), user).exists()
-
-
 def for_everybody(view: View) -> View:
-    """Say of a view that it is for whoever is signed in, and shows nothing of any team."""
+    """Mark a view as open to all users; it shows nothing of any team."""
     cast(Any, view).takes = Takes(Right.SEE)
     return view
 
@@ -111,30 +107,30 @@ Owned = Campaign | Target
 
 
 def require_right(user: User | None, row: Owned, right: Right) -> None:
-    """Raise NotVisible, or NotAllowed. Without a user perfdash acts by itself, and may."""
+    """Raise NotVisible or NotAllowed; nothing without a user, when perfdash itself acts."""
     if user is not None:
         require(user, row.team, right)
 
 
 def require_right_of_sender(row: Owned, right: Right) -> None:
-    """The same of whoever sends the request; commands and tasks may."""
+    """Check the sender of the request as `require_right` does; commands and tasks are allowed."""
     require_right(current_user(), row, right)
 
 
-def team_for(user: User, given: object = None, right: Right = Right.WRITE) -> Team:
-    """The team that something new belongs to: the one that is named, by key or name, else one's only one.
+def team_for(user: User, wanted: object = None, right: Right = Right.WRITE) -> Team:
+    """Return the team for a new row: the wanted one, by key or name, or the user's only one.
 
-    Raise Invalid, NotAllowed where somebody has the right in no team.
+    Raise Invalid, or NotAllowed where the user has the right in no team.
     """
     teams = list(teams_with(user, right))
     if not teams:
         raise NotAllowed(refusal_anywhere(right))
     known = ", ".join(f"{team.pk} ({team.name})" for team in teams)
-    if given not in (None, ""):
-        found = [team for team in teams if str(given) in (str(team.pk), team.name)]
-        if len(found) == 1:
-            return found[0]
-        raise Invalid({"team": [f"You write in no team “{str(given)[:100]}”; there are {known}."]})
+    if wanted not in (None, ""):
+        matches = [team for team in teams if str(wanted) in (str(team.pk), team.name)]
+        if len(matches) == 1:
+            return matches[0]
+        raise Invalid({"team": [f"You write in no team “{str(wanted)[:100]}”; there are {known}."]})
     own = set(Membership.objects.filter(user=user).values_list("team", flat=True))
     mine = [team for team in teams if team.pk in own] if user.is_superuser else teams
     mine = mine or teams
@@ -148,15 +144,15 @@ CAMPAIGN = "a campaign of another team"
 
 
 def target_name(row: Target, team: int | None) -> str:
-    """The name of a target, for a team."""
+    """Return the name of a target for a team: other teams' targets are not named."""
     return row.name if row.team_id == team else TARGET
 
 
 def quoted_target(row: Target, team: int | None) -> str:
-    """The same within a sentence."""
+    """Return `target_name` for a sentence, in quotation marks."""
     return f"“{row.name}”" if row.team_id == team else TARGET
 
 
 def quoted_campaign(row: Campaign, team: int | None) -> str:
-    """The name of a campaign within a sentence, for a team."""
+    """Return the name of a campaign for a sentence; other teams' campaigns are not named."""
     return f"“{row.name}”" if row.team_id == team else CAMPAIGN

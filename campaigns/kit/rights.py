@@ -1,4 +1,4 @@
-"""Who may do what: roles are in a team, rights follow from roles. The only place that decides it."""
+"""Rights of users: roles belong to a team, rights follow from roles. Only this module decides them."""
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
@@ -14,7 +14,7 @@ from campaigns.models import Conclusion, Evidence, Membership, Role, Team
 
 
 def without_hidden(rows: QuerySet[Conclusion], user: User | AnonymousUser) -> QuerySet[Conclusion]:
-    """Leave out what rests on a campaign of a team that somebody does not see."""
+    """Exclude conclusions that rest on a campaign of a team that the user may not see."""
     if user.is_active and user.is_superuser:
         return rows
     teams = teams_with(user).order_by().values("pk")
@@ -26,7 +26,7 @@ Row = TypeVar("Row", bound=Model)
 
 
 class Right(StrEnum):
-    """What somebody may do with what belongs to a team."""
+    """What a user may do with the rows of a team."""
 
     SEE = "see"
     COMMENT = "comment"
@@ -43,7 +43,7 @@ RIGHTS: Mapping[Role, frozenset[Right]] = {
     Role.REVIEWER: frozenset({Right.SEE, Right.COMMENT, Right.REVIEW}),
     Role.ADMIN: frozenset(Right),
 }
-IN_WORDS: Mapping[Right, str] = {
+ACTIVITIES: Mapping[Right, str] = {
     Right.SEE: "view",
     Right.COMMENT: "comment",
     Right.WRITE: "define campaigns and write conclusions",
@@ -57,36 +57,36 @@ NOTHING = "There is nothing here that you may see."
 
 
 class NotVisible(Http404):
-    """A stranger learns nothing, not even that it exists."""
+    """The user may not even know whether the row exists."""
 
 
 class NotAllowed(PermissionDenied):
-    """He sees it, and may not do this; the message says which role it takes and who gives it."""
+    """The user may see the row, but not do this; the message names the role and who can assign it."""
 
 
 def rights_of(roles: Iterable[str]) -> frozenset[Right]:
-    """What a member with these roles may."""
+    """Return the rights of a member with these roles."""
     return frozenset().union(*(RIGHTS[Role(role)] for role in roles))
 
 
 def rights_in(user: User | AnonymousUser, team: Team | int) -> frozenset[Right]:
-    """What somebody may in a team; the owner of the installation may everything everywhere."""
+    """Return a user's rights in a team; a superuser has all rights in all teams."""
     key = team if isinstance(team, int) else team.pk
     roles = Membership.objects.filter(team=key, user=user.pk).values_list("roles", flat=True)
     return rights_by(user, roles.first() or ())
 
 
 def rights_by(user: User | AnonymousUser, roles: Iterable[str]) -> frozenset[Right]:
-    """What somebody may in a team in which he has these roles; the owner of the installation all."""
+    """Return the rights of a user who has these roles; all for a superuser, none for an inactive user."""
     if not user.is_active:
         return frozenset()
     return frozenset(Right) if user.is_superuser else rights_of(roles)
 
 
 class May:
-    """In which teams somebody has which right, by primary keys; read once, for pages.
+    """The primary keys of the teams in which a user has each right; read once, for pages.
 
-    Templates ask `campaign.team_id in may.operate`.
+    In templates: `{% if campaign.team_id in may.operate %}`.
     """
 
     def __init__(self, user: User | AnonymousUser) -> None:
@@ -102,52 +102,46 @@ class May:
         return {team: rights_of(roles) for team, roles in rows}
 
     def teams(self, right: Right) -> frozenset[int]:
-        """The teams in which it may."""
+        """Return the teams in which the user has a right."""
         return frozenset(team for team, rights in self._roles.items() if right in rights)
 
     @property
     def see(self) -> frozenset[int]:
-        """Where it may look."""
         return self.teams(Right.SEE)
 
     @property
     def comment(self) -> frozenset[int]:
-        """Where it may comment."""
         return self.teams(Right.COMMENT)
 
     @property
     def write(self) -> frozenset[int]:
-        """Where it may define and conclude."""
         return self.teams(Right.WRITE)
 
     @property
     def operate(self) -> frozenset[int]:
-        """Where it may launch and steer."""
         return self.teams(Right.OPERATE)
 
     @property
     def review(self) -> frozenset[int]:
-        """Where it may decide on conclusions."""
         return self.teams(Right.REVIEW)
 
     @property
     def manage(self) -> frozenset[int]:
-        """Where it may manage members and rules."""
         return self.teams(Right.MANAGE)
 
 
 def may(user: User | AnonymousUser, team: Team | int, right: Right) -> bool:
-    """Return whether somebody has a right in a team."""
+    """Return whether a user has a right in a team."""
     return right in rights_in(user, team)
 
 
 def require(user: User | AnonymousUser, team: Team | int, right: Right) -> None:
-    """Raise NotVisible, or NotAllowed where he may see it."""
+    """Raise NotVisible, or NotAllowed where the user may see the team's rows."""
     require_rights(rights_in(user, team), team, right)
 
 
 def require_rights(rights: frozenset[Right], team: Team | int, right: Right) -> None:
-    """The same for rights that were read already."""
+    """Check, as `require` does, rights that were read already."""
     if Right.SEE not in rights:
         raise NotVisible(NOTHING)
     if right not in rights:
@@ -155,26 +149,28 @@ def require_rights(rights: frozenset[Right], team: Team | int, right: Right) -> 
 
 
 def refusal(team: Team | int, right: Right) -> str:
-    """Return which role something takes, and who can give it."""
-    found = Team.objects.get(pk=team) if isinstance(team, int) else team
-    roles = " or ".join(role.label for role in Role if right in RIGHTS[role])
+    """Return a message that names the role for a right, and who can assign it."""
+    name = Team.objects.get(pk=team) if isinstance(team, int) else team
     return (
-        f"To {IN_WORDS[right]} you need the role {roles} in the team “{found}”. "
+        f"To {ACTIVITIES[right]} you need the role {_roles_with(right)} in the team “{name}”. "
         "An admin of that team can give it to you."
     )
 
 
 def refusal_anywhere(right: Right) -> str:
-    """Return which role something takes that belongs to no team yet."""
-    roles = " or ".join(role.label for role in Role if right in RIGHTS[role])
+    """Return the same message for something that belongs to no team yet."""
     return (
-        f"To {IN_WORDS[right]} you need the role {roles} in a team, and you have it in none. "
+        f"To {ACTIVITIES[right]} you need the role {_roles_with(right)} in a team, and you have it in none. "
         "An admin of your team can give it to you."
     )
 
 
+def _roles_with(right: Right) -> str:
+    return " or ".join(role.label for role in Role if right in RIGHTS[role])
+
+
 def teams_with(user: User | AnonymousUser, right: Right = Right.SEE) -> QuerySet[Team]:
-    """The teams in which somebody has a right, by name."""
+    """Return the teams in which a user has a right, ordered by name."""
     teams = Team.objects.order_by("name")
     if not user.is_active:
         return teams.none()
@@ -188,14 +184,14 @@ def teams_with(user: User | AnonymousUser, right: Right = Right.SEE) -> QuerySet
 def visible(
     rows: QuerySet[Row], user: User | AnonymousUser, path: str = "team", right: Right = Right.SEE
 ) -> QuerySet[Row]:
-    """Narrow rows to those of teams in which somebody has a right; `path`: from a row to its team."""
+    """Return the rows of teams in which a user has a right; `path`: from a row to its team."""
     if user.is_active and user.is_superuser:
         return rows
     return rows.filter(**{f"{path}__in": teams_with(user, right).order_by().values("pk")})
 
 
 def people_with(team: Team, right: Right) -> QuerySet[User]:
-    """The members of a team that have a right, by name; accounts that are switched off are not."""
+    """Return the active members of a team who have a right, ordered by name."""
     roles = [role for role in Role if right in RIGHTS[role]]
     members = Membership.objects.filter(team=team, roles__overlap=roles)
     return User.objects.filter(is_active=True, pk__in=members.values("user")).order_by("username")

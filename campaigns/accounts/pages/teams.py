@@ -17,7 +17,7 @@ from campaigns.kit.owners import find
 from campaigns.kit.pages.moved import Difference, Moved, moved, of_form, opened_on, posted, seen_in
 from campaigns.kit.pages.people import may, takes, user_of
 from campaigns.kit.revisions import Changed, Data, held, revision_of
-from campaigns.kit.rights import IN_WORDS, RIGHTS, Right
+from campaigns.kit.rights import ACTIVITIES, RIGHTS, Right
 from campaigns.models import Membership, Role, Team
 
 
@@ -52,7 +52,7 @@ def team_list(request: HttpRequest) -> HttpResponse:
         "rows": queries.team_rows(user),
         "form": form if user.is_superuser else None,
         "roles": [
-            (role.label, "; ".join(IN_WORDS[right] for right in Right if right in RIGHTS[role]))
+            (role.label, "; ".join(ACTIVITIES[right] for right in Right if right in RIGHTS[role]))
             for role in Role
         ],
     }

@@ -20,7 +20,7 @@ from campaigns.accounts.sign_in.start_session import refused
 from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import add_errors
 from campaigns.kit.pages.people import takes, user_of
-from campaigns.kit.rights import IN_WORDS, RIGHTS, Right
+from campaigns.kit.rights import ACTIVITIES, RIGHTS, Right
 from campaigns.models import Invitation, Role, Team
 
 STATES = {
@@ -118,8 +118,8 @@ def _invitation_page(
 
 def _may(result: Invitation) -> str:
     """What its roles let somebody do, in words."""
-    rights = frozenset().union(*(RIGHTS[Role(role)] for role in result.roles))
-    return ", ".join(IN_WORDS[right] for right in Right if right in rights)
+    rights = frozenset().union(*(RIGHTS[Role(role)] for role in found.roles))
+    return ", ".join(ACTIVITIES[right] for right in Right if right in rights)
 
 
 def _list_page(

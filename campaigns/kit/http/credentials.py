@@ -1,4 +1,4 @@
-"""A user of a server's REST API, and how basic authentication writes one. Pure."""
+"""Credentials of a server: user and password, certificates as PEM text."""
 
 import ssl
 from base64 import b64encode
@@ -9,27 +9,27 @@ from tempfile import TemporaryDirectory
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A user; without a name the client certificate says who we are."""
+    """A user and password; without a name the client certificate identifies us."""
 
     username: str = ""
     password: str = field(default="", repr=False)
 
     @property
     def header(self) -> dict[str, str]:
-        """The header that sends the password."""
+        """The header of basic authentication."""
         login = f"{self.username}:{self.password}".encode()
         return {"Authorization": f"Basic {b64encode(login).decode()}"}
 
 
 class BadCertificate(ValueError):
-    """A certificate, key or bundle is not what it should be; the message says which."""
+    """A certificate, key or bundle cannot be used; the message says which."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """PEM texts; empty ones are not used. `key` never appears in repr.
+    """PEM texts; empty ones are not used. `key` is not in repr.
 
-    verify: False trusts whoever answers; only for servers whose network is trusted.
+    verify: False trusts every certificate; only for servers in a trusted network.
     """
 
     verify: bool = True
@@ -39,7 +39,7 @@ class Tls:
 
 
 def context_of(tls: Tls) -> ssl.SSLContext:
-    """Make the context of a connection. Raise BadCertificate."""
+    """Return the SSL context of a connection. Raise BadCertificate."""
     try:
         context = ssl.create_default_context(cadata=tls.ca_bundle or None)
     except (ssl.SSLError, ValueError) as error:
@@ -50,12 +50,12 @@ def context_of(tls: Tls) -> ssl.SSLContext:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     if tls.certificate:
-        _take_certificate(context, tls)
+        _load_certificate(context, tls)
     return context
 
 
-def _take_certificate(context: ssl.SSLContext, tls: Tls) -> None:
-    """Python reads certificates from files only: these live as long as the reading takes."""
+def _load_certificate(context: ssl.SSLContext, tls: Tls) -> None:
+    """Load the client certificate through temporary files: Python reads it from files only."""
     with TemporaryDirectory(prefix="perfdash-") as place:
         certificate, key = Path(place, "certificate"), Path(place, "key")
         for path, text in ((certificate, tls.certificate), (key, tls.key)):

@@ -1,6 +1,6 @@
-"""What all HTTP requests have in common: their headers, and how they fail. Pure.
+"""Headers of all HTTP requests, and the classes of their failures. Pure.
 
-`campaigns.kit.http.guarded` sends requests with the library requests; engines have programs and libraries of their own.
+`campaigns.kit.http.guarded` sends requests with the library requests; engines use other libraries and programs.
 """
 
 import errno
@@ -20,7 +20,7 @@ FAILURES = {
     "timeout": "connecting took too long, nothing came for too long, or the whole file did not come in time",
     "4xx": "the server answered 400 to 499",
     "5xx": "the server answered 500 to 599",
-    "protocol": "the answer was no HTTP that can be used",
+    "protocol": "the answer was not valid HTTP",
     "size": "another size than the manifest says",
     "digest": "another SHA-256 than the manifest says",
     "disk_full": "no space left, a quota, or a limit of file size",
@@ -28,7 +28,7 @@ FAILURES = {
     "address": "the rules of allowed addresses exclude the server, or it redirects to another one",
     "generator": "the generator ran out of file descriptors, ports or memory",
 }
-"""Every class of failure, with what it means."""
+"""The meaning of every class of failure."""
 
 NO_LENGTH = (
     "the length that the answer announces (Content-Length) is no number of bytes that a file has"
@@ -39,34 +39,34 @@ LENGTH_MESSAGES = (
     "Invalid Content-Length",
     "Content-Length must be positive integer",
 )
-"""How libraries and programs say the same."""
+"""Messages of libraries and programs that mean NO_LENGTH."""
 MOST_DIGITS, MOST_LENGTH = 19, 2**63 - 1
 ErrorClasses = tuple[tuple[type[BaseException], str], ...]
 
 
 class FileFailed(Exception):
-    """One file could not be had; the run goes on."""
+    """One file could not be downloaded; the run continues."""
 
     def __init__(self, failure: str, message: str) -> None:
-        """`failure` is one of FAILURES."""
+        """`failure`: a key of FAILURES."""
         super().__init__(message)
         self.failure = failure
 
 
 def took_too_long(longest_seconds: float) -> FileFailed:
-    """Return the failure of a file that was not whole in time, however steadily it came."""
+    """Return the failure of a file that was not whole in time."""
     return FileFailed("timeout", f"it was not whole after {longest_seconds:g} s")
 
 
 def normalised_message(message: str) -> str:
-    """Return what a library or program said; of what all engines meet, in words that are the same."""
-    return NO_LENGTH if any(words in message for words in LENGTH_MESSAGES) else message
+    """Return the message of a library or program; one text for what all engines report."""
+    return NO_LENGTH if any(text in message for text in LENGTH_MESSAGES) else message
 
 
 def refuse_length(announced: str) -> None:
-    """Raise FileFailed where a header Content-Length is no number of bytes, in whatever engine.
+    """Raise FileFailed where a header Content-Length is not a number of bytes.
 
-    Libraries differ: some ignore it, some wait for that many bytes.
+    Libraries differ: some ignore such a header, some wait for that many bytes.
     """
     if announced and not all(map(_is_length, announced.split(","))):
         raise FileFailed("protocol", NO_LENGTH)
@@ -80,12 +80,12 @@ def _is_length(written: str) -> bool:
 
 
 def headers(sender: str) -> dict[str, str]:
-    """Return what every engine sends beside Host; `sender` tells the server's owner who loads it."""
+    """Return the headers of every engine; `sender` tells the server's owner where the load comes from."""
     return {"User-Agent": sender, "Accept": "*/*", "Accept-Encoding": "identity"}
 
 
 def classified(error: BaseException, classes: ErrorClasses) -> FileFailed:
-    """Return which class of failure an exception of a library is; the innermost cause decides."""
+    """Return the failure that an exception of a library means; its innermost cause decides."""
     causes = list(_causes(error))
     for cause in causes:
         if isinstance(cause, FileFailed):
@@ -102,7 +102,7 @@ def classified(error: BaseException, classes: ErrorClasses) -> FileFailed:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Walk from an exception to what it was raised from, in whatever way libraries keep that."""
+    """Yield an exception and its causes, in whatever attribute libraries keep them."""
     seen: set[int] = set()
     waiting: list[object] = [error]
     while waiting:

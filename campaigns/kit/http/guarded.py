@@ -1,8 +1,8 @@
-"""HTTP to where the rules allow, with the library requests. No Django.
+"""HTTP to allowed addresses only, with the library requests. No Django.
 
-The name of a server is resolved once a connection, each address is checked against the rules, and the
+The name of a server is resolved once per connection, each address is checked against the rules, and the
 connection goes to an address that was checked. A request follows no redirects, has one limit of time
-and of bytes, and can be broken off by another thread.
+and one of bytes, and can be aborted by another thread.
 """
 
 import http.client
@@ -56,19 +56,19 @@ FAILURE_CLASSES: ErrorClasses = (
     (urllib3.exceptions.IncompleteRead, "connect"),
     (OSError, "protocol"),  # RequestException is one: what is left is no HTTP
 )
-"""What the exceptions of requests and of what it stands on mean, most telling first."""
+"""The class of failure of each exception of requests and the libraries under it, most specific first."""
 
 EXPECTED = (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError)
-"""All that a request raises when something outside is wrong: Refused and what cannot be decoded
-are ValueErrors. Anything else is a bug."""
+"""All that a request raises for reasons outside of perfdash: Refused and errors of decoding are
+ValueErrors. Anything else is a bug."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An HTTP answer, whatever its status. `cookies`: each header Set-Cookie.
+    """An HTTP answer of any status. `cookies`: each header Set-Cookie.
 
-    `headers` are found in capital and small letters. `seconds`: from the request to the end of the body. `ends`: whether the server closes the connection
-    with it.
+    Names of `headers` are case-insensitive. `seconds`: from the request to the end of the body. `ends`:
+    whether the server closes the connection after it.
     """
 
     url: str
@@ -81,10 +81,9 @@ class Answer:
 
 
 class TooLate(FileFailed):
-    """The time for a whole request is over."""
+    """The request took longer than it may in all."""
 
     def __init__(self, seconds: float) -> None:
-        """Tell how much time there was."""
         super().__init__("timeout", f"no answer within {seconds:g} s")
 
 
@@ -101,7 +100,7 @@ def ask(
 ) -> Answer:
     """Send one request over a connection of its own, and return the answer; see `exchange`.
 
-    `check` ends it by what it raises; it is called all the while. Raise Refused or BadUrl for a URL
+    `check` is called again and again; what it raises ends the request. Raise Refused or BadUrl for a URL
     that the rules exclude, FileFailed where no answer came, TooLate after `seconds` in all.
     """
     check_url(url, rules)
@@ -146,7 +145,7 @@ def exchange(
                 body += chunk
                 if len(body) > most_bytes:
                     raise FileFailed("size", f"more than {most_bytes} bytes")
-        said = response.headers.get("Connection", "").lower()
+        connection = response.headers.get("Connection", "").lower()
         return Answer(
             url,
             int(response.status_code),
@@ -154,14 +153,15 @@ def exchange(
             tuple(response.raw.headers.getlist("Set-Cookie")),
             bytes(body),
             time.perf_counter() - started,
-            "close" in said or (response.raw.version == 10 and "keep-alive" not in said),
+            "close" in connection
+            or (response.raw.version == 10 and "keep-alive" not in connection),
         )
 
 
 def watched(work: Callable[[], Result], check: Callable[[], None], seconds: float) -> Result:
     """Do the work in a thread, and return its result. Raise TooLate, or what `check` or the work raises.
 
-    The thread is left behind then; whoever called breaks off its connections.
+    The thread may then still run; the caller aborts its connections.
     """
     result: Future[Result] = Future()
 
@@ -181,7 +181,7 @@ def watched(work: Callable[[], Result], check: Callable[[], None], seconds: floa
 
 
 def _tls(url: str) -> ssl.SSLContext:
-    """Return what trusts the usual certificates; nobody's, and 50 ms sooner, where no TLS is asked."""
+    """Return a context with the usual certificates; for http:// one without, which loads 50 ms faster."""
     if url.lower().startswith("https:"):
         return ssl.create_default_context()
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -196,8 +196,7 @@ def checked_session(
 ) -> requests.Session:
     """Return a session of one connection, without cookies, retries, proxies or netrc.
 
-    `opened` collects the connections, for somebody who wants to break them off. `limit` says until
-    when answers may come.
+    `opened` collects the connections, so that they can be aborted. `limit`: until when answers may come.
     """
     session = _Session()
     session.trust_env = False
@@ -211,18 +210,18 @@ def checked_session(
 
 
 def location_of(headers: Mapping[str, str]) -> bytes:
-    """Return the header Location as it was sent; empty where there is none."""
+    """Return the header Location as bytes; empty where there is none."""
     return headers.get("Location", "").encode("latin-1", "replace")
 
 
 class BrokenOff(OSError):
-    """Somebody wanted no more of it."""
+    """The connection was aborted by another thread."""
 
 
 class Opened:
-    """The connections of a session, so that another thread can break them off for good.
+    """The connections of a session, so that another thread can abort them for good.
 
-    `check` raises where nothing may be sent any more; it is asked last before anything is.
+    `check` raises where nothing may be sent any more; it is called directly before anything is sent.
     """
 
     def __init__(self, check: Callable[[], None] = lambda: None) -> None:
@@ -232,7 +231,7 @@ class Opened:
         self._sockets: list[socket.socket] = []
 
     def add(self, made: socket.socket) -> None:
-        """Take a new connection. Close it and raise BrokenOff where none may be made any more."""
+        """Add a new connection; after `break_off` close it and raise BrokenOff."""
         with self._lock:
             if self._ended.is_set():
                 made.close()
@@ -240,12 +239,12 @@ class Opened:
             self._sockets.append(made.dup())  # TLS takes the first one over
 
     def pause(self, seconds: float) -> None:
-        """Sleep. Raise BrokenOff, at once, where nothing may be done any more."""
+        """Sleep. Raise BrokenOff at once after `break_off`."""
         if self._ended.wait(seconds):
             raise BrokenOff
 
     def break_off(self) -> None:
-        """Wake whoever waits for a connection, and let nobody make one."""
+        """Abort all connections, end all pauses, and refuse new connections."""
         with self._lock:
             self._ended.set()
             for made in self._sockets:
@@ -256,14 +255,14 @@ class Opened:
 
 
 class Limit:
-    """Until when the answers of a session may come; an answer that trickles meets no other limit."""
+    """Until when the answers of a session may come; no other limit ends an answer that trickles."""
 
     def __init__(self, longest_seconds: float) -> None:
         self._longest_seconds = longest_seconds
         self._ends_at = float("inf")
 
     def begin(self, used_seconds: float = 0.0) -> None:
-        """Let the time run that one file may take, `used_seconds` of it already gone."""
+        """Start the time of one file, of which `used_seconds` have passed."""
         self._ends_at = time.monotonic() + self._longest_seconds - used_seconds
 
     def left(self) -> float:
@@ -275,17 +274,17 @@ class Limit:
 
 
 class _Session(requests.Session):
-    """A session that leaves redirects alone.
+    """A session that ignores redirects; who follows them checks each hop.
 
-    The one of requests reads Location even where redirects are off, and fails if it cannot.
+    requests reads Location even where redirects are off, and fails if it cannot.
     """
 
     def get_redirect_target(self, resp: requests.Response) -> None:
-        """Say that there is none: whoever follows checks each hop."""
+        """Return None."""
 
 
 class CheckedAdapter(HTTPAdapter):
-    """Connections of `requests` under the rules."""
+    """An adapter of requests whose connections go to allowed addresses only."""
 
     def __init__(
         self,
@@ -294,7 +293,7 @@ class CheckedAdapter(HTTPAdapter):
         opened: "Opened | None",
         limit: "Limit | None" = None,
     ) -> None:
-        """Build the classes that urllib3 makes its connections with."""
+        """Build the connection classes of urllib3, which have no other way to get the rules."""
         self._tls = tls
         super().__init__(pool_connections=1, pool_maxsize=1, max_retries=0)
 
@@ -316,33 +315,33 @@ class CheckedAdapter(HTTPAdapter):
             ConnectionCls = Encrypted
 
             def _validate_conn(self, conn: Any) -> None:
-                """Connect; who trusts everybody was warned before, and is not at each request."""
+                """Connect without urllib3's warning about unverified certificates at each request."""
                 if conn.is_closed:
                     conn.connect()
 
         self.poolmanager.pool_classes_by_scheme = {"http": PlainPool, "https": EncryptedPool}
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
-        """Give urllib3 the context that every engine uses, not a bundle of its own."""
+        """Use the context that every engine uses, not the bundle of requests."""
         super().init_poolmanager(*args, ssl_context=self._tls, **kwargs)
 
     def cert_verify(self, conn: Any, url: str, verify: Any, cert: Any) -> None:
-        """Verify against what the context trusts; requests would add certifi's list."""
+        """Verify against the context only; requests would add certifi's list."""
         verifies = self._tls.verify_mode != ssl.CERT_NONE
         conn.cert_reqs = "CERT_REQUIRED" if verifies else "CERT_NONE"
 
 
 class _Response(http.client.HTTPResponse):
-    """An answer whose chunks have sizes of 0 or more.
+    """An answer that refuses chunks of negative sizes.
 
-    urllib3 2.8 reads a chunk of -1 bytes until the connection ends, into memory.
+    urllib3 2.8 reads a chunk of -1 bytes into memory until the connection ends.
     """
 
     _limit: Limit | None = None
 
-    def __init__(self, sock: socket.socket, *given: Any, **named: Any) -> None:
-        """Read the answer from a socket, until the limit where there is one."""
-        super().__init__(sock, *given, **named)
+    def __init__(self, sock: socket.socket, *arguments: Any, **named: Any) -> None:
+        """Read from a socket, until the limit where there is one."""
+        super().__init__(sock, *arguments, **named)
         if self._limit is not None:
             raw = _Limited(sock, self._limit)
             self.fp.close()
@@ -356,7 +355,7 @@ class _Response(http.client.HTTPResponse):
 
 
 class _Limited(io.RawIOBase):
-    """What comes on a socket, until a limit; the socket's own timeout goes on to hold for each piece."""
+    """A stream from a socket that ends at a limit; the socket's timeout still holds for each piece."""
 
     def __init__(self, sock: socket.socket, limit: Limit) -> None:
         self._socket = sock
@@ -367,7 +366,7 @@ class _Limited(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        """Read what has come. Raise FileFailed where the limit is reached."""
+        """Read what is there. Raise FileFailed where the limit is reached."""
         left, piece = self._limit.left(), self._socket.gettimeout()
         if piece is None or left < piece:
             self._socket.settimeout(left)
@@ -378,13 +377,12 @@ class _Limited(io.RawIOBase):
             raise
 
     def close(self) -> None:
-        """Let go of the socket."""
         self._raw.close()
         super().close()
 
 
 class _Checked:
-    """Makes a urllib3 connection look at each address before it connects."""
+    """A mixin for urllib3 connections that checks each address before connecting."""
 
     _rules: Rules
     _opened: "Opened | None"
@@ -393,12 +391,12 @@ class _Checked:
         """Resolve the name, and connect to the first allowed address that answers."""
         name = self._dns_host.strip("[]")
         try:
-            found = socket.getaddrinfo(name, self.port, type=socket.SOCK_STREAM)
+            entries = socket.getaddrinfo(name, self.port, type=socket.SOCK_STREAM)
         except socket.gaierror as error:
             raise NameResolutionError(self.host, self, error) from error
         reason = OSError("no address")
         for family, kind, protocol, _, address in self._rules.allowed_of(
-            found, self.port, name, lambda entry: str(entry[4][0])
+            entries, self.port, name, lambda entry: str(entry[4][0])
         ):
             try:
                 made = socket.socket(family, kind, protocol)
@@ -426,7 +424,7 @@ class _Checked:
             raise
 
     def send(self: Any, data: Any) -> None:
-        """Send, unless that is forbidden since: this process may have been stopped meanwhile."""
+        """Send, after another check: this process may have been stopped for a while."""
         if self.sock is None and self.auto_open:
             self.connect()
         if self._opened is not None:

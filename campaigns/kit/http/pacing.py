@@ -1,8 +1,8 @@
-"""Hold requests to the rate that a target's owner allows. Standard library only.
+"""Limits requests to the rate that a target's owner allows. Standard library only.
 
-Requests begin one after the other, at equal distances, whoever sends them. A stall is not made up
-for: who was late begins late, and the next one a whole distance later. So there is never a burst.
-The first one begins a whole distance after the pacer was made, whatever was sent before.
+Requests begin at equal distances. A delay is not made up for: after a late request, the next one begins a
+whole distance later, so there is never a burst. The first one begins a whole distance after the pacer was
+created.
 """
 
 import asyncio
@@ -11,19 +11,19 @@ import time
 from collections.abc import Callable
 
 SHARE_USED = 0.95
-"""Of what is allowed: the rest is for requests that are held up on their way, and come closer."""
+"""Share of the allowed rate that is used: requests may be delayed on their way, and arrive closer together."""
 
 
 class Pacer:
-    """The instants at which requests may begin. `per_second` None: at any.
+    """The instants at which requests may begin; `per_second` None: at any.
 
-    `held_seconds` is what all who waited have waited, together. Not safe in threads by itself.
+    held_seconds: the sum of all waits. Not thread-safe by itself.
     """
 
     def __init__(
         self, per_second: float | None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """`clock` gives seconds."""
+        """`clock` returns seconds."""
         self.per_second = per_second
         self.distance_seconds = 1 / (per_second * SHARE_USED) if per_second else 0.0
         self.held_seconds = 0.0
@@ -39,12 +39,12 @@ class Pacer:
         while (left := self.left()) > 0:
             time.sleep(left)
 
-    def begin(self, asked_at: float) -> float:
-        """Note that one begins now, which was asked for at `asked_at`; give the seconds it waited."""
+    def begin(self, requested_at: float) -> float:
+        """Begin a request that waits since `requested_at`; return the seconds that it waited."""
         now = self.clock()
         self._next = now + self.distance_seconds
-        self.held_seconds += now - asked_at
-        return now - asked_at
+        self.held_seconds += now - requested_at
+        return now - requested_at
 
 
 class Tasks:
@@ -55,12 +55,12 @@ class Tasks:
         self._queue = asyncio.Lock()
 
     async def turn(self) -> float:
-        """Wait until a request may begin; give the seconds that it took."""
-        asked_at = self._pacer.clock()
+        """Wait until a request may begin; return the seconds that it waited."""
+        requested_at = self._pacer.clock()
         async with self._queue:
             while (left := self._pacer.left()) > 0:
                 await asyncio.sleep(left)
-            return self._pacer.begin(asked_at)
+            return self._pacer.begin(requested_at)
 
 
 class Threads:
@@ -71,9 +71,9 @@ class Threads:
         self._queue = threading.Lock()
 
     def turn(self) -> float:
-        """Wait until a request may begin; give the seconds that it took."""
-        asked_at = self._pacer.clock()
+        """Wait until a request may begin; return the seconds that it waited."""
+        requested_at = self._pacer.clock()
         with self._queue:
             while (left := self._pacer.left()) > 0:
                 time.sleep(left)
-            return self._pacer.begin(asked_at)
+            return self._pacer.begin(requested_at)
