@@ -1,4 +1,4 @@
-"""What the broker itself tells: whether it answers, and how long its queues are. No error leaves here."""
+"""The broker's Redis: whether it answers, the length of its queues, and links that tolerate its absence."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ def answers() -> bool:
 
 
 def queue_lengths(names: Sequence[str]) -> dict[str, int] | None:
-    """Messages that wait in each queue, in one round trip; None where the broker does not answer."""
+    """Return the number of messages in each queue, in one round trip; None where the broker does not answer."""
     pipeline = _redis().pipeline(transaction=False)
     for name in names:
         pipeline.llen(name)
@@ -41,30 +41,30 @@ def queue_lengths(names: Sequence[str]) -> dict[str, int] | None:
 
 
 REST_SECONDS = 5.0
-"""Who has something to do must not wait for it at every word."""
+"""How long Redis is not used after an error, so that callers do not wait each time."""
 ONCE_MORE = Retry(NoBackoff(), 1, supported_errors=(ConnectionError,))
-"""A connection that Redis closed meanwhile is made anew at once; one that hangs is not."""
+"""Connect again at once where Redis closed the connection, but not where it hangs."""
 
 log = logging.getLogger(__name__)
 
 
 class RedisLink:
-    """One use of the broker's Redis, as which the log knows it; safe for threads."""
+    """A client of the broker's Redis that raises no errors; `use` names it in the log. Thread-safe."""
 
     def __init__(self, use: str, seconds: float = 1.0, **options: Any) -> None:
         self._use = use
         self._options = {"socket_timeout": seconds, "socket_connect_timeout": seconds, **options}
-        self._asleep_until = 0.0
+        self._unused_until = 0.0
 
-    def ask(self, question: Callable[[Redis], Any]) -> Any:
-        """Return Redis's answer; None where it has none, or had none just now."""
-        if monotonic() < self._asleep_until:
+    def ask(self, command: Callable[[Redis], Any]) -> Any:
+        """Return the result of a command; None after an error, and for REST_SECONDS after it."""
+        if monotonic() < self._unused_until:
             return None
         try:
-            return question(self._redis)
+            return command(self._redis)
         except RedisError as error:
-            self._asleep_until = monotonic() + REST_SECONDS
-            log.debug("%s: Redis is left alone for a while: %s", self._use, error)
+            self._unused_until = monotonic() + REST_SECONDS
+            log.debug("%s: Redis is not used for %g s: %s", self._use, REST_SECONDS, error)
             return None
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Encryption of secrets at rest, with keys that can be rotated. Knows no model.
+"""Encryption of secrets at rest, with keys that can be rotated.
 
 The keys are a list (setting ENCRYPTION_KEYS, newest first): the first one encrypts, all decrypt.
 """
@@ -14,7 +14,7 @@ from campaigns.kit import redaction
 
 
 class SecretUnreadable(ValueError):
-    """No key of the list opens the stored secret."""
+    """No key of the list decrypts the stored secret."""
 
 
 def _fernet() -> MultiFernet:
@@ -32,9 +32,9 @@ def encrypt(text: str) -> str:
 
 
 def decrypt(stored: str) -> str:
-    """Decrypt with any key of the list. Raise SecretUnreadable where none fits.
+    """Decrypt with any key of the list. Raise SecretUnreadable.
 
-    From then on this process takes the secret out of what it stores and logs.
+    From then on this process redacts the secret in what it stores and logs.
     """
     if not stored:
         return ""
@@ -50,7 +50,7 @@ def decrypt(stored: str) -> str:
 
 
 def is_readable(stored: str) -> bool:
-    """Return whether any key of the list opens the stored secret."""
+    """Return whether any key of the list decrypts the stored secret."""
     try:
         decrypt(stored)
     except SecretUnreadable:
@@ -59,29 +59,29 @@ def is_readable(stored: str) -> bool:
 
 
 def rotate(stored: str) -> str:
-    """Encrypt again with the newest key what any key of the list opens, else SecretUnreadable."""
+    """Encrypt a stored secret again with the newest key. Raise SecretUnreadable."""
     return encrypt(decrypt(stored))
 
 
 def new_token() -> str:
-    """Make an unguessable token (256 bits, URL-safe)."""
+    """Return a random token (256 bits, URL-safe)."""
     return secrets.token_urlsafe(32)
 
 
 def token_hash(token: str) -> str:
-    """Hash a token for storage: SHA-256 is enough for 256 random bits. Hex."""
+    """Return the SHA-256 of a token in hex; that is enough for 256 random bits."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 def seal(data: bytes) -> str:
-    """Encrypt bytes that hold secrets among other things; see `unseal`."""
+    """Encrypt bytes that contain secrets among other data; see `unseal`."""
     return _fernet().encrypt(data).decode()
 
 
 def unseal(stored: str) -> bytes:
-    """Decrypt what `seal` made. Raise SecretUnreadable where no key fits.
+    """Decrypt what `seal` encrypted. Raise SecretUnreadable.
 
-    What is in it is not taken out of logs: nobody knows which parts of it are secrets.
+    The content is not redacted in logs, since it is unknown which parts of it are secrets.
     """
     try:
         return _fernet().decrypt(stored.encode())

@@ -1,4 +1,4 @@
-"""Sends Celery tasks by their names. Nothing else does, so that a message always follows what is stored."""
+"""Sends Celery tasks by name. Only this module does, so that a message never precedes the commit of its rows."""
 
 import logging
 from collections.abc import Iterator
@@ -13,20 +13,17 @@ from kombu.exceptions import OperationalError
 MESSAGE_SECONDS = 600  # by the clocks of two machines; an old message is harmless, only useless
 CONTROL = "control"
 ANALYSIS = "analysis"
-"""The queue of the workers that compute."""
+"""The queue of the analysis workers."""
 
 log = logging.getLogger(__name__)
-
-
 _after_commit: ContextVar[bool] = ContextVar("after_commit", default=False)
 
 
 @contextmanager
 def messages_after_commit() -> Iterator[None]:
-    """Send what this block says when its transaction is committed, and nothing where it is not.
+    """Send the tasks of this block when its transaction commits.
 
-    Whoever wraps a dispatch into a transaction of its own needs it: a worker would look for what is
-    not there yet.
+    Needed where a dispatch runs within a transaction: a worker would look for rows that are not there yet.
     """
     held = _after_commit.set(True)
     try:
@@ -36,7 +33,7 @@ def messages_after_commit() -> Iterator[None]:
 
 
 def send(name: str, argument: int | None, queue: str) -> None:
-    """Send a task by its name; a broker that is away is logged, and asked again by and by."""
+    """Send a task by its name. A broker that is away is logged; the task is sent again later."""
     if _after_commit.get():
         transaction.on_commit(partial(_send, name, argument, queue))
     else:

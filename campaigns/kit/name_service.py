@@ -1,8 +1,9 @@
-"""Ask the name service. Knows no rules, and no Django."""
+"""Resolves names of hosts. No Django."""
 
 import socket
 import threading
 from collections.abc import Iterable
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from time import monotonic
 
@@ -12,37 +13,34 @@ MOST_AT_ONCE = 16
 
 def resolve(host: str, port: int | None = None) -> list[str]:
     """Return the IP addresses of a host, without their zones, each once. Raise OSError where none is known."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]).partition("%")[0] for entry in found))
+    entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]).partition("%")[0] for entry in entries))
 
 
 def addresses_of(hosts: Iterable[str]) -> dict[str, frozenset[str]]:
-    """The IP addresses of each host; none for one that is unknown, or not answered for in time."""
-    asked = frozenset(hosts)
+    """Return the IP addresses of each host; none for one that is unknown, or not resolved in time."""
+    names = frozenset(hosts)
     waiting, answers = SimpleQueue[str](), SimpleQueue[tuple[str, frozenset[str]]]()
-    for host in asked:
+    for host in names:
         waiting.put(host)
-    for _ in range(min(MOST_AT_ONCE, len(asked))):
-        threading.Thread(target=_ask, args=(waiting, answers), name="names", daemon=True).start()
-    known: dict[str, frozenset[str]] = dict.fromkeys(asked, frozenset())
+    for _ in range(min(MOST_AT_ONCE, len(names))):
+        threading.Thread(
+            target=_resolve, args=(waiting, answers), name="names", daemon=True
+        ).start()
+    known: dict[str, frozenset[str]] = dict.fromkeys(names, frozenset())
     end = monotonic() + ENOUGH_SECONDS
-    for _ in asked:
-        try:
-            host, found = answers.get(timeout=max(0.0, end - monotonic()))
-        except Empty:
-            break
-        known[host] = found
+    with suppress(Empty):
+        for _ in names:
+            host, addresses = answers.get(timeout=max(0.0, end - monotonic()))
+            known[host] = addresses
     return known
 
 
-def _ask(waiting: SimpleQueue[str], answers: SimpleQueue[tuple[str, frozenset[str]]]) -> None:
-    while True:
-        try:
+def _resolve(waiting: SimpleQueue[str], answers: SimpleQueue[tuple[str, frozenset[str]]]) -> None:
+    with suppress(Empty):
+        while True:
             host = waiting.get_nowait()
-        except Empty:
-            return
-        try:
-            found = frozenset(resolve(host))
-        except (OSError, UnicodeError):
-            found = frozenset()
-        answers.put((host, found))
+            try:
+                answers.put((host, frozenset(resolve(host))))
+            except (OSError, UnicodeError):
+                answers.put((host, frozenset()))

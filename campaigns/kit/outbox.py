@@ -1,4 +1,4 @@
-"""Writes what people are to be told into the outbox; notifications read it later."""
+"""Writes announcements into the outbox; notifications deliver them later."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -18,15 +18,15 @@ def announce(
     by: User | None = None,
     **data: Any,
 ) -> Announcement:
-    """Add a row to the outbox, in the caller's transaction. Call it once for what happened once.
+    """Add a row to the outbox, in the caller's transaction. Call it once per event.
 
-    `to`: whom it concerns; nobody: all of the team who chose this kind. `by`: whose deed it is; that
-    person is not told of it. Whoever may not see the team's rows when it is delivered is not told.
+    to: whom it concerns; by default all of the team who chose this kind. by: who caused the event; that
+    person gets no message. Nobody gets one who may not see the team's rows when it is delivered.
 
-    data: JSON values, not secret. The message shows `what` (one sentence: what happened), `words` (what
-    somebody wrote, quoted) and `to_do` (one sentence), where they are given, and leads to `path` (an
-    absolute path of a page), else to the page of the conclusion or the campaign. `comment` is the primary
-    key of the one that `words` are of: they go with it, see `forget_comment`.
+    data: JSON values without secrets. The message shows `what` (one sentence: what happened), `words` (a
+    quotation) and `to_do` (one sentence), and leads to `path` (the absolute path of a page), else to the page
+    of the conclusion or the campaign. `comment`: the primary key of the comment that `words` quotes; see
+    `forget_comment`.
     """
     return Announcement.objects.create(
         kind=kind,
@@ -40,7 +40,7 @@ def announce(
 
 
 def forget_comment(comment: Comment) -> None:
-    """Take out of the outbox what a comment said, in the transaction that deletes it."""
+    """Remove the text of a comment from the outbox, in the transaction that deletes the comment."""
     rows = Announcement.objects.select_for_update(of=("self",), no_key=True)
     for row in rows.filter(kind=Announcement.Kind.MENTIONED, data__comment=comment.pk):
         row.data["words"] = ""

@@ -6,6 +6,9 @@ away, everything is allowed.
 """
 
 from dataclasses import dataclass
+from typing import Any
+
+from redis import Redis
 
 from campaigns.kit.broker import RedisLink
 
@@ -54,8 +57,11 @@ _link = RedisLink("rates", seconds=0.5)
 
 def take(who: str, rate: Rate) -> Usage | None:
     """Take one from the bucket of `who`; None where Redis is away."""
-    arguments = {"keys": [PREFIX + who], "args": [rate.count, rate.seconds]}
-    answer = _link.ask(lambda redis: redis.register_script(TAKE)(**arguments))
+
+    def script(redis: Redis) -> Any:
+        return redis.register_script(TAKE)(keys=[PREFIX + who], args=[rate.count, rate.seconds])
+
+    answer = _link.ask(script)
     if answer is None:
         return None
     allowed, left, wait, full = answer

@@ -1,6 +1,6 @@
-"""Takes secrets out of what is stored, logged or passed on. Knows only what this process has opened.
+"""Removes secrets from what is stored, logged or sent. Covers the secrets that this process has decrypted.
 
-A driver's error may quote what it was given, as it stands or as it went over the wire.
+The error of a driver may quote its input, as it is or as it was encoded for sending.
 """
 
 import html
@@ -15,10 +15,10 @@ from urllib.parse import quote, quote_plus
 
 REDACTED = "[secret]"
 SHORTEST = 6
-"""Letters; what is shorter is found in ordinary words, and is not looked for."""
+"""Letters; shorter secrets occur in ordinary words, and are not removed."""
 
 ORDINARY = frozenset({"password"})
-"""Passwords that are words of our own sentences: to take them out protects nobody, and hides what is said."""
+"""Passwords that are words of our own messages: removing them protects nobody, and makes messages unreadable."""
 
 Value = TypeVar("Value")
 _forms: dict[str, None] = {}
@@ -26,7 +26,7 @@ _secrets: set[str] = set()
 
 
 def remember(secret: str) -> None:
-    """Take this secret out of everything from now on, in every form that it may come in."""
+    """Remove this secret from now on, in each of its encoded forms."""
     if len(secret) < SHORTEST or secret in ORDINARY or secret in _secrets:
         return
     _secrets.add(secret)
@@ -36,7 +36,7 @@ def remember(secret: str) -> None:
 
 
 def redact(text: str) -> str:
-    """Return the text without any secret that is remembered."""
+    """Return the text without remembered secrets."""
     if len(text) < SHORTEST:
         return text
     for form in tuple(_forms):
@@ -46,24 +46,24 @@ def redact(text: str) -> str:
 
 
 def redact_all(value: Value) -> Value:
-    """Do so with every text within mappings, lists and dataclasses."""
-    found: Any = value
+    """Return a value without secrets in any text within mappings, lists and dataclasses."""
+    result: Any = value
     if isinstance(value, str):
-        found = redact(value)
+        result = redact(value)
     elif isinstance(value, Mapping):
-        found = {redact_all(key): redact_all(inner) for key, inner in value.items()}
+        result = {redact_all(key): redact_all(inner) for key, inner in value.items()}
     elif isinstance(value, list | tuple):
         inner = [each if isinstance(each, int | float) else redact_all(each) for each in value]
         make = getattr(value, "_make", type(value))  # a NamedTuple takes its fields one by one
-        found = make(inner)
+        result = make(inner)
     elif is_dataclass(value) and not isinstance(value, type):
         changed = {each.name: redact_all(getattr(value, each.name)) for each in fields(value)}
-        found = replace(value, **changed)
-    return found  # type: ignore[no-any-return]
+        result = replace(value, **changed)
+    return result  # type: ignore[no-any-return]
 
 
 def _written(secret: str) -> Iterator[str]:
-    """The forms of a secret: as it is, and as URL, JSON, HTML, Python, shell, SQL and wire have it."""
+    """Yield the forms of a secret: as it is, and encoded for URL, JSON, HTML, Python, shell, SQL, hex and base64."""
     raw = secret.encode(errors="surrogateescape")
     plain = {
         secret,
@@ -77,16 +77,16 @@ def _written(secret: str) -> Iterator[str]:
         raw.hex(),
     }
     for escaped in (quote(raw), quote(raw, safe=""), quote_plus(raw)):
-        plain |= {escaped, re.sub("%..", lambda found: found.group().lower(), escaped)}
+        plain |= {escaped, re.sub("%..", lambda match: match.group().lower(), escaped)}
     yield from plain
-    for before in range(3):  # "user:password" is encoded as one; where it begins is not known
-        code = b64encode(b"\0" * before + raw).decode()
-        inner = code[(0, 2, 3)[before] : (before + len(raw)) * 8 // 6]
+    for offset in range(3):  # "user:password" is encoded as one text, so the secret begins anywhere
+        code = b64encode(b"\0" * offset + raw).decode()
+        inner = code[(0, 2, 3)[offset] : (offset + len(raw)) * 8 // 6]
         if len(inner) >= SHORTEST:
             yield inner
             yield inner.replace("+", "-").replace("/", "_")
 
 
 def storable(text: str) -> str:
-    """Take out secrets, and what PostgreSQL takes in no text: NUL, and halves of surrogate pairs."""
+    """Remove secrets, and what PostgreSQL cannot store in a text: NUL and lone surrogates."""
     return redact(text).encode(errors="replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")

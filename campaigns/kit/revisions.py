@@ -1,7 +1,7 @@
-"""Refuse to overwrite what somebody else has changed since it was read.
+"""Optimistic locking: refuse to overwrite what somebody else has changed since it was read.
 
-A revision is made of what a stored thing says, field by field; no column holds it. What changes by
-itself, such as the health of a target, is no part of it. Secrets come in as they are stored: encrypted.
+A revision is a hash of the fields of a row; no column holds it. What changes by itself, such as the health
+of a target, is not part of it. Secrets are hashed as they are stored: encrypted.
 """
 
 import json
@@ -21,7 +21,7 @@ from campaigns.models import AuditEvent
 AnyRow = TypeVar("AnyRow", bound=Model)
 Data = Mapping[str, Any]
 Seen = Sequence[str] | None
-"""Revisions of which one has to hold; None: whoever saves looked at none."""
+"""Revisions of which one must be current; None: no check."""
 LETTERS = 6
 """Letters of a revision for each field: 36 bits of a hash."""
 EDITS = tuple(
@@ -30,10 +30,10 @@ EDITS = tuple(
 
 
 class Changed(ValueError):
-    """Somebody changed the thing since it was read; nothing was stored.
+    """Somebody changed the row since it was read; nothing was stored.
 
-    fields: names of what differs. stored: what it says now; nothing where it is gone. last: who
-    changed it last, and when, where that is on record.
+    fields: the names of what differs. stored: the current values; empty where the row was deleted. last: the
+    record of the last change, where there is one.
     """
 
     def __init__(self, fields: Sequence[str], stored: Data, last: AuditEvent | None) -> None:
@@ -43,18 +43,18 @@ class Changed(ValueError):
 
     @property
     def by(self) -> str:
-        """Who changed it."""
+        """The name of the user who changed it."""
         user = self.last.user if self.last else None
         return user.get_username() if user else "Somebody"
 
 
 def revision_of(data: Data) -> str:
-    """Return the revision of what a thing says: some letters of a hash for each field."""
+    """Return the revision of these values: some letters of a hash for each field."""
     return "".join(_digests(data).values())
 
 
 def require_seen(row: Model, data: Data, seen: Seen) -> None:
-    """Raise Changed unless `data`, what a locked row says, is as it was seen."""
+    """Raise Changed unless `data`, the values of a locked row, has one of the seen revisions."""
     if seen is None or revision_of(data) in seen:
         return
     known = {
@@ -64,7 +64,7 @@ def require_seen(row: Model, data: Data, seen: Seen) -> None:
 
 
 def changed(row: Model, data: Data, fields: Sequence[str]) -> Changed:
-    """Say that these fields of a row differ from what was seen."""
+    """Return the error for fields of a row that differ from what was seen."""
     last = AuditEvent.objects.filter(
         subject_kind=str(row._meta.model_name), subject_key=row.pk, action__in=EDITS
     )
@@ -73,19 +73,19 @@ def changed(row: Model, data: Data, fields: Sequence[str]) -> Changed:
 
 @contextmanager
 def held(row: AnyRow, stored: Callable[[AnyRow], Data], seen: Seen) -> Iterator[None]:
-    """Lock a row while it is changed, where it says what was seen. Raise Changed.
+    """Lock a row for a change. Raise Changed where it is not as it was seen.
 
-    Where nothing was seen it is not locked either.
+    Without `seen` it is not locked.
     """
     if seen is None:
         yield
         return
     with transaction.atomic():
         rows = type(row)._base_manager.select_for_update(of=("self",), no_key=True)
-        found = rows.filter(pk=row.pk).first()
-        if found is None:
+        locked = rows.filter(pk=row.pk).first()
+        if locked is None:
             raise Changed([], {}, None)
-        require_seen(found, stored(found), seen)
+        require_seen(locked, stored(locked), seen)
         yield
 
 
