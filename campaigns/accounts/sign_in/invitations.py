@@ -118,7 +118,7 @@ def _invitation_page(
 
 def _may(result: Invitation) -> str:
     """What its roles let somebody do, in words."""
-    rights = frozenset().union(*(RIGHTS[Role(role)] for role in found.roles))
+    rights = frozenset().union(*(RIGHTS[Role(role)] for role in result.roles))
     return ", ".join(ACTIVITIES[right] for right in Right if right in rights)
 
 
