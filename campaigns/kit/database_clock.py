@@ -1,4 +1,4 @@
-"""The clock that decides: the database's, which all machines share."""
+"""The clock of the database, which all machines share."""
 
 from datetime import datetime
 
@@ -6,7 +6,7 @@ from django.db import connection
 
 
 def database_now() -> datetime:
-    """What the database's clock shows, aware."""
+    """Return the current time of the database, aware."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT statement_timestamp()")
         now: datetime = cursor.fetchone()[0]

@@ -1,15 +1,15 @@
-"""Files that are sent in pieces: lines of CSV that no spreadsheet takes for formulas."""
+"""Downloads that are sent in pieces; lines of CSV that spreadsheets do not interpret as formulas."""
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 LETTERS = 50_000
-"""Of text that are sent at a time."""
+"""The size of a piece that is sent."""
 
 
 def gathered(pieces: Iterable[str]) -> Iterator[bytes]:
-    """Put small pieces together: each one that is sent has its price."""
+    """Join small pieces, since each one that is sent has a cost."""
     held: list[str] = []
     letters = 0
     for piece in pieces:
@@ -24,25 +24,25 @@ def gathered(pieces: Iterable[str]) -> Iterator[bytes]:
 
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""What makes a spreadsheet take text for a formula, when it comes first; the last four are wide."""
+"""Characters at the beginning that make text a formula in spreadsheets; the last four are full-width."""
 
 
 class _Line:
-    """What csv.writer writes to; gives the line back."""
+    """A file for csv.writer that returns the line."""
 
     def write(self, line: str) -> str:
         return line
 
 
 def lines_of(rows: Iterable[Sequence[Any]]) -> Iterator[str]:
-    """Write one line a row, the header among them; None is an empty cell."""
+    """Yield one line per row, which may be the header; None is an empty cell."""
     writer = csv.writer(_Line(), lineterminator="\n")
     for row in rows:
         yield str(writer.writerow(["" if cell is None else _safe(cell) for cell in row]))
 
 
 def _safe(cell: Any) -> Any:
-    """Keep text from being taken for a formula; numbers that perfdash wrote stay numbers."""
+    """Return a cell that is not a formula in spreadsheets; numbers stay numbers."""
     if isinstance(cell, str) and cell.startswith(FORMULA) and not _is_number(cell):
         return f"'{cell}"
     return cell

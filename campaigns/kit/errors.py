@@ -1,10 +1,10 @@
-"""Errors that every room raises, and the REST API and pages turn into answers."""
+"""Errors of all rooms, which pages and the REST API turn into answers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
 
 class NotPossible(ValueError):
-    """The campaign or run is not in a state for it; the message says which one it is in."""
+    """The state of the campaign or run does not allow it; the message names the state."""
 
 
 class NotConfirmed(NotPossible):
@@ -12,7 +12,7 @@ class NotConfirmed(NotPossible):
 
 
 class Invalid(ValueError):
-    """What was sent cannot be a campaign. `errors`: messages by field path.
+    """The input is not valid. `errors`: messages by field path.
 
     Paths: `question`, `kind`, `target`, `parameters.<name>`, `factors.<name>`, `excluded`,
     `primary_metric`, and the names of DesignForm's fields.

@@ -1,4 +1,4 @@
-"""Signals by which a room tells the rooms above it what happened, without importing them.
+"""Signals for the rooms above, which a room cannot import.
 
 Receivers run at once, within the transaction of the sender; `campaigns.receivers` connects them.
 """

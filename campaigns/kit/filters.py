@@ -1,4 +1,4 @@
-"""Filters of lists for pages and REST: the base of all FilterSets, and the kinds of values."""
+"""Filters of lists for pages and REST: the base of all FilterSets, and their fields."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
@@ -14,7 +14,7 @@ Filter = django_filters.Filter
 
 
 class FilterForm(forms.Form):
-    """The form of a FilterSet. Pages draw it in a toolbar: `{{ filters.form }}`."""
+    """The form of a FilterSet. Pages render it in a toolbar: `{{ filters.form }}`."""
 
     template_name = "components/_filters.html"
 
@@ -25,19 +25,19 @@ class FilterForm(forms.Form):
 
 
 class FilterSet(django_filters.FilterSet):
-    """A list's filters, from the query of an address."""
+    """Filters of a list, from the query string."""
 
     class Meta:
         form = FilterForm
 
     @property
     def rows(self) -> QuerySet[Any]:
-        """The rows that fit; none where a filter cannot be read."""
+        """The matching rows; none where a filter is not valid."""
         rows: QuerySet[Any] = self.qs if self.is_valid() else self.queryset.none()
         return rows
 
     def offer(self, name: str, every: str, options: Iterable[tuple[Any, str]]) -> None:
-        """Draw a filter as a list of options; `every`: the option that filters nothing."""
+        """Render a filter as a select; `every`: the option that filters nothing."""
         select = forms.Select({"class": "input"}, [("", every), *options])
         self.form.fields[name].widget = select
 
@@ -52,14 +52,14 @@ class Whole(django_filters.Filter):
 
 
 class Word(django_filters.CharFilter):
-    """Text that is compared as it was sent."""
+    """Text, compared without stripping."""
 
     def __init__(self, *, most: int = 200, **named: Any) -> None:
         super().__init__(max_length=most, strip=False, **named)
 
 
 class Search(Word):
-    """Words, each of which one of the columns has to contain."""
+    """Search words: one of the columns must contain each of them."""
 
     def __init__(
         self, columns: Sequence[str], *, label: str, placeholder: str, distinct: bool = False
@@ -69,7 +69,6 @@ class Search(Word):
         super().__init__(label=label, widget=box, distinct=distinct)
 
     def filter(self, qs: QuerySet[Any], value: str) -> QuerySet[Any]:
-        """Search for each word by itself."""
         for word in value.split():
             columns = (Q((f"{column}__icontains", word)) for column in self.columns)
             qs = qs.filter(Q(*columns, _connector=Q.OR))
@@ -77,7 +76,7 @@ class Search(Word):
 
 
 class Choice(django_filters.ChoiceFilter):
-    """One of a few words. `every`: the option that filters nothing, where a page draws it."""
+    """One of several values. `every`: the option of a page that filters nothing."""
 
     def __init__(
         self, *, choices: Iterable[tuple[str, Any]], every: str = "", **named: Any
@@ -90,19 +89,19 @@ class Choice(django_filters.ChoiceFilter):
 
 
 class Truth(Choice):
-    """`true` or `false`; `exclude`: `true` is where the lookup does not hold."""
+    """`true` or `false`; with `exclude`, `true` means that the lookup is false."""
 
     def __init__(self, **named: Any) -> None:
         super().__init__(choices=[("true", "yes"), ("false", "no")], **named)
 
     def filter(self, qs: QuerySet[Any], value: Any) -> QuerySet[Any]:
-        """Compare with what the word means, or with its opposite."""
+        """Filter by the boolean, or with `exclude` by its opposite."""
         path = f"{self.field_name}__{self.lookup_expr}"
         return qs.filter((path, (value == "true") != self.exclude)) if value else qs
 
 
 class Sort(Choice):
-    """The order of a list on its page. orders: label and columns of each, by its name."""
+    """The order of a list. orders: label and columns by name."""
 
     def __init__(
         self, orders: Mapping[str, tuple[str, Sequence[str | Combinable]]], *, every: str
@@ -112,15 +111,15 @@ class Sort(Choice):
         super().__init__(choices=choices, every=every, label="Sort")
 
     def filter(self, qs: QuerySet[Any], value: str) -> QuerySet[Any]:
-        """Sort rows; without a value they keep the order that they have."""
+        """Sort rows; without a value their order does not change."""
         return qs.order_by(*self.orders[value][1]) if value else qs
 
 
 class Instant(django_filters.fields.IsoDateTimeField):
-    """An instant as PostgreSQL takes it: some offsets are further from UTC than it can read."""
+    """An instant that PostgreSQL accepts: it cannot parse all offsets from UTC."""
 
     def to_python(self, value: Any) -> datetime | None:
-        """Read it, and bring it to UTC. Raise ValidationError where it is none."""
+        """Return the instant in UTC. Raise ValidationError."""
         found: datetime | None = super().to_python(value)
         try:
             return found.astimezone(UTC) if found else None
@@ -129,7 +128,7 @@ class Instant(django_filters.fields.IsoDateTimeField):
 
 
 class Moment(django_filters.IsoDateTimeFilter):
-    """An instant; UTC unless it says where."""
+    """An instant, in UTC unless it has an offset."""
 
     field_class = Instant
 
@@ -142,7 +141,7 @@ class Day(django_filters.DateFilter):
         super().__init__(field_name=column, lookup_expr=lookup, label=label, widget=box)
 
     def filter(self, qs: QuerySet[Any], value: date | None) -> QuerySet[Any]:
-        """Compare instants with the beginning of the day, or of the next one."""
+        """Compare with the beginning of the day, or with `lt` of the next day."""
         if value is None or (self.lookup_expr == "lt" and value == date.max):
             return qs
         day = value + timedelta(days=self.lookup_expr == "lt")

@@ -1,4 +1,4 @@
-"""How numbers, times and sizes are written. Pure but for `ago`, which looks at the clock."""
+"""Formats of numbers, times and sizes on pages. Pure, except `ago`, which reads the clock."""
 
 import re
 from datetime import UTC, datetime
@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 MISSING = "—"
 MINUS = "\u2212"
 SPACE = "\u202f"
-"""Narrow and not breaking: between thousands, and between a number and its unit."""
+"""A narrow no-break space: between thousands, and between a number and its unit."""
 
 UNITS = re.compile(r"(?<=\d) (?=(?:%|[kMGT]?B(?:/s)?|m?s|min|files?|runs?)(?!\w))")
 LIMIT = re.compile(r"(at least|at most|below|above) (\d+)")
@@ -22,7 +22,7 @@ def _is_number(value: object) -> bool:
 
 
 def number(value: object, digits: int = 3) -> str:
-    """Write a number with that many significant digits, grouped, with a true minus."""
+    """Format a number with `digits` significant digits, grouped thousands and a true minus."""
     if not isinstance(value, int | float) or not _is_number(value):
         return MISSING if value is None else str(value)
     if isinstance(value, int) or abs(value) >= 10**digits:
@@ -40,7 +40,7 @@ def minus(text: object) -> str:
 
 
 def direction(lower_is_better: object) -> str:
-    """Return which way a metric is better; None: neither."""
+    """Return which way a metric is better as text; None: neither."""
     if lower_is_better is None:
         return "neither way is better"
     return "lower is better" if lower_is_better else "higher is better"
@@ -75,7 +75,7 @@ def duration(seconds: object) -> str:
 
 
 def about(seconds: object) -> str:
-    """Write an expected time as one would say it: 40 s, 3 min, 5 h 28 min, 2 d 4 h."""
+    """Format an expected time with at most two units: 40 s, 3 min, 5 h 28 min, 2 d 4 h."""
     if not isinstance(seconds, int | float) or not _is_number(seconds):
         return MISSING
     whole = max(0, round(seconds))
@@ -103,7 +103,7 @@ def size(count: object) -> str:
 
 
 def quantity(value: object, unit: str) -> str:
-    """Write a value with its unit as perfdash writes that unit."""
+    """Format a value with its unit."""
     if value is None:
         return MISSING
     if unit == "s":
@@ -116,23 +116,23 @@ def quantity(value: object, unit: str) -> str:
 
 
 def ordinal(number: int) -> str:
-    """Write a place: 1st, 2nd, 3rd, 11th."""
+    """Format an ordinal number: 1st, 2nd, 3rd, 11th."""
     last = 0 if number % 100 in (11, 12, 13) else number % 10
     return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(last, 'th') }"
 
 
 def unbroken(text: object) -> str:
-    """Keep numbers and their units of a sentence on one line."""
+    """Put no-break spaces between the numbers and units of a sentence."""
     return UNITS.sub("\u00a0", str(text))
 
 
 def breakable(text: object) -> SafeString:
-    """Let a long name go on in the next line after a slash or a comma, and nowhere else."""
+    """Allow line breaks in a long name after slashes and commas only."""
     return mark_safe(re.sub(r"([/,])(?=\w)", r"\1<wbr>", escape(text)))  # noqa: S308 - escaped here
 
 
 def observed(value: object, unit: str) -> str:
-    """Write what a proof expects or found: a number, or a limit in words."""
+    """Format an expected or observed value of a proof: a number, or a limit as text."""
     if isinstance(value, bool) or value is None:
         return "none" if value is None else "on" if value else "off"
     if isinstance(value, float) and value.is_integer():
@@ -144,7 +144,7 @@ def observed(value: object, unit: str) -> str:
 
 
 def instant(value: datetime | str | None) -> SafeString | str:
-    """Write an instant in UTC, to the second, as a `time` element."""
+    """Format an instant in UTC, to the second, as a `time` element."""
     moment = _moment(value)
     if moment is None:
         return MISSING
@@ -154,7 +154,7 @@ def instant(value: datetime | str | None) -> SafeString | str:
 
 
 def ago(value: datetime | str | None) -> SafeString | str:
-    """Return how long ago an instant was; its `time` element holds the instant itself."""
+    """Format the time since an instant as a `time` element, with the instant as title."""
     moment = _moment(value)
     if moment is None:
         return MISSING

@@ -1,4 +1,4 @@
-"""Form fields that every room uses."""
+"""Form fields, their errors, and conversions between forms, models and text."""
 
 import json
 import re
@@ -18,7 +18,7 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u2028\u2029\u202a-\u202e\u2066-\u
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON can hold it. Raise ValidationError where it cannot."""
+    """Return a value for JSON. Raise ValidationError for other types."""
     if isinstance(value, Decimal):
         return float(value)
     if isinstance(value, str):
@@ -30,7 +30,7 @@ def plain(value: Any) -> Any:
 
 
 def no_control_characters(text: str) -> None:
-    """Refuse what nobody can see or what would turn the text around."""
+    """Raise ValidationError for invisible characters and those that change the direction of text."""
     if found := CONTROL.search(text):
         raise ValidationError(
             f"This holds the control character U+{ord(found.group()):04X}; take it out."
@@ -38,7 +38,7 @@ def no_control_characters(text: str) -> None:
 
 
 class Text(forms.CharField):
-    """One line or paragraph without control characters, of a stated longest length."""
+    """A text without control characters."""
 
     default_validators = [no_control_characters]
 
@@ -69,7 +69,7 @@ class SecretArea(forms.Textarea):
 
 
 class SecretInput(forms.TextInput):
-    """The same of one line."""
+    """A text of one line that is never sent back to the browser."""
 
     def format_value(self, value: Any) -> str:
         """Return nothing, whatever was typed or is stored."""
@@ -77,7 +77,7 @@ class SecretInput(forms.TextInput):
 
 
 def messages_of(form: forms.BaseForm) -> dict[str, list[str]]:
-    """Messages of a checked form, by field."""
+    """Return the messages of a validated form by field."""
     return {
         name: [problem["message"] for problem in problems]
         for name, problems in json.loads(form.errors.as_json()).items()
@@ -85,7 +85,7 @@ def messages_of(form: forms.BaseForm) -> dict[str, list[str]]:
 
 
 def add_errors(form: forms.BaseForm, invalid: Invalid) -> None:
-    """Add messages to a form: beside its fields, and above it what is about none of them."""
+    """Add messages to the fields of a form, and those of no field to the whole form."""
     for path, texts in invalid.errors.items():
         name = path if path in form.fields else None
         known: Sequence[Any] = form.errors.get(name or NON_FIELD_ERRORS, [])
@@ -101,7 +101,7 @@ def is_list_of_texts(value: Any) -> bool:
 def many_for_one(
     data: Mapping[str, Any], known: Mapping[str, forms.Field], prefix: str = ""
 ) -> dict[str, list[str]]:
-    """Messages for what holds several values where one belongs; a form would take it as text."""
+    """Return messages for lists and objects where one value belongs; a form would convert them to text."""
     return {
         f"{prefix}{name}": ["Give one value, not a list or an object."]
         for name, field in known.items()
@@ -117,7 +117,7 @@ WHOLE = re.compile(rf"(?:{PART}[\s,]*)+", re.IGNORECASE)
 
 
 class DurationField(forms.FloatField):
-    """A number of seconds that may be typed with units."""
+    """A number of seconds, which may be typed with units: `90 min`, `1 h 30 min`, `8h`."""
 
     def to_python(self, value: Any) -> Any:
         """Return seconds. Raise ValidationError."""
@@ -135,7 +135,7 @@ class DurationField(forms.FloatField):
 
 
 def as_text(value: Any) -> str:
-    """Write a stored value as it would be typed: 5.0 as 5, nothing as nothing."""
+    """Return a stored value as a user would type it: 5.0 as 5, None as an empty text."""
     if value is None:
         return ""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
@@ -146,5 +146,5 @@ def as_text(value: Any) -> str:
 
 
 def is_key(text: str) -> bool:
-    """Return whether a text can be a primary key, or a number of that size."""
+    """Return whether a text is a whole number that fits a primary key."""
     return text.isdecimal() and len(text) < 18

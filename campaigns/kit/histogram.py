@@ -1,4 +1,4 @@
-"""Distributions of latencies: coding, adding, percentiles. Pure: integer microseconds, no clock.
+"""Histograms of latencies: encoding, addition, percentiles. Pure: integer microseconds, no clock.
 
 One form everywhere (HDR V2, base64 text, 1 µs to 1 h, three digits), since histograms of different
 forms add with loss. Histograms of one run are added; percentiles are never averaged, so nothing
@@ -20,12 +20,12 @@ HIGHEST_MICROSECONDS = 3_600_000_000
 DIGITS = 3
 SHARES = (0.5, 0.9, 0.95, 0.99, 0.999)
 VALUES_ABOVE = 10
-"""A percentile is shown where at least so many values lie above it."""
+"""A percentile is shown if at least so many values lie above it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """An encoded histogram; `dropped` values were out of range and are not in it."""
+    """An encoded histogram; `dropped`: the number of values out of range, which it does not contain."""
 
     encoded: bytes
     count: int
@@ -34,7 +34,7 @@ class Encoded:
 
 @dataclass(frozen=True, slots=True)
 class Percentile:
-    """One percentile within a run, or in `needs` how many values it takes ("needs 1000")."""
+    """One percentile within a run; without enough values only `needs` ("needs 1000")."""
 
     share: float
     label: str
@@ -44,7 +44,7 @@ class Percentile:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What is shown of a histogram, in microseconds; None of an empty one, never 0."""
+    """A summary of a histogram in microseconds; of an empty one None, never 0."""
 
     count: int
     minimum: int | None
@@ -54,7 +54,7 @@ class Summary:
 
 
 def encode(microseconds: Iterable[int]) -> Encoded:
-    """Record values, and count those below 0 or above an hour as dropped."""
+    """Encode values; those below 0 or above an hour are dropped."""
     histogram, dropped = _empty(), 0
     for value in microseconds:
         if 0 <= value <= HIGHEST_MICROSECONDS:
@@ -65,7 +65,7 @@ def encode(microseconds: Iterable[int]) -> Encoded:
 
 
 def merge(encoded: Iterable[bytes]) -> bytes:
-    """Add the shards of one run. Repeats are not merged: each run's percentile is one observation."""
+    """Add the histograms of one run. Those of different runs are not merged: each run is one observation."""
     merged = _empty()
     for shard in encoded:
         merged.decode_and_add(shard)
@@ -73,25 +73,25 @@ def merge(encoded: Iterable[bytes]) -> bytes:
 
 
 def value_at_rank(encoded: bytes, rank: int, count: int) -> int:
-    """Read the `rank`-th smallest of `count` values, in microseconds."""
+    """Return the `rank`-th smallest of `count` values, in microseconds."""
     return int(HdrHistogram.decode(encoded).get_value_at_percentile(100 * rank / count))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counts:
-    """A decoded histogram, for many percentiles at once: how many values lie in which of its steps."""
+    """A decoded histogram, for many percentiles at once: the number of values in each non-empty step."""
 
     steps: NDArray[np.int64]
     counts: NDArray[np.int64]
 
     @property
     def total(self) -> int:
-        """How many values there are."""
+        """The number of values."""
         return int(self.counts.sum())
 
     @property
     def mean(self) -> float | None:
-        """Mean in microseconds, each value taken for the middle of its step; None of none."""
+        """Mean in microseconds, with each value at the middle of its step; None without values."""
         if not self.counts.size:
             return None
         low, high = _bounds_of_steps()
@@ -99,7 +99,7 @@ class Counts:
         return float((middle * self.counts).sum() / self.total)
 
     def at(self, shares: Sequence[float]) -> list[int]:
-        """Percentiles of some values at least, in microseconds: the highest of their steps, as `value_at_rank`."""
+        """Return percentiles in microseconds, the highest value of their steps, as `value_at_rank`. Needs a value."""
         ranks = (100 * np.array(shares) * self.total / 100 + 0.5).astype(np.int64)
         places = np.searchsorted(np.cumsum(self.counts), np.maximum(ranks, 1))
         _, high = _bounds_of_steps()
@@ -119,18 +119,18 @@ def _counts_in(histogram: HdrHistogram) -> Counts:
 
 
 def of_counts(counts: NDArray[np.int64]) -> Counts:
-    """Return the counts of all steps, shape (COUNTS,), in the form for percentiles."""
+    """Return `Counts` from the counts of all steps."""
     steps = np.flatnonzero(counts)
     return Counts(steps, counts[steps])
 
 
 def no_counts() -> NDArray[np.int64]:
-    """Return the counts of a histogram without values, one for each step of the form."""
+    """Return the counts of an empty histogram, one for each step."""
     return np.zeros(_empty().counts_len, dtype=np.int64)
 
 
 def add_nanoseconds(counts: NDArray[np.int64], nanoseconds: NDArray[np.int64]) -> int:
-    """Count values into `counts` (of all steps), in place; give how many were out of range.
+    """Add values to `counts` (of all steps) in place; return how many were out of range.
 
     Rounded to whole microseconds; a value below 0 counts as 0, one above an hour is dropped.
     """
@@ -151,7 +151,7 @@ def add_nanoseconds(counts: NDArray[np.int64], nanoseconds: NDArray[np.int64]) -
 
 
 def encode_counts(counts: NDArray[np.int64]) -> bytes:
-    """Encode counts of all steps, as `add_nanoseconds` makes them and addition keeps them."""
+    """Encode the counts of all steps."""
     whole, steps = _empty(), np.flatnonzero(counts)
     if steps.size:
         low, high = _bounds_of_steps()
@@ -173,7 +173,7 @@ def added(parts: Iterable[Counts]) -> Counts:
 
 
 def summarise(encoded: bytes, shares: Sequence[float] = SHARES) -> Summary:
-    """Read extremes, mean and the percentiles that the number of values bears."""
+    """Return extremes, mean, and the percentiles for which there are enough values."""
     histogram = HdrHistogram.decode(encoded)
     count = int(histogram.get_total_count())
     shown = [100 * share for share in shares if not needs(count, share)]
@@ -191,25 +191,25 @@ def summarise(encoded: bytes, shares: Sequence[float] = SHARES) -> Summary:
 
 
 def needed(share: float) -> int:
-    """Count the values that the percentile of a share (0.99 is p99) takes: 10 / (1 - share)."""
+    """Return the number of values that the percentile of a share (0.99 is p99) needs: 10 / (1 - share)."""
     # Through its text, since 1 - 0.99 in binary would ask for one value too many or too few.
     return math.ceil(VALUES_ABOVE / (1 - Fraction(str(share))))
 
 
 def needs(count: int, share: float) -> str:
-    """Return what is missing for a percentile, as "needs 1000"; empty where it may be shown."""
+    """Return "needs 1000" where there are too few values for a percentile; else an empty text."""
     return "" if count >= needed(share) else f"needs {needed(share)}"
 
 
 @lru_cache(maxsize=1)
 def _empty_form() -> HdrHistogram:
-    """Return an empty histogram that is only asked for its form."""
+    """Return an empty histogram that is used for its constants only."""
     return _empty()
 
 
 @lru_cache(maxsize=1)
 def _bounds_of_steps() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Lowest and highest value of each step of the one form, in microseconds."""
+    """Return the lowest and highest value of each step, in microseconds."""
     form = _empty()
     step = np.arange(form.counts_len, dtype=np.int64)
     half = form.sub_bucket_half_count

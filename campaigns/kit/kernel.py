@@ -1,4 +1,4 @@
-"""What is asked of the kernel: what it has left for this process, and to be ended with a parent.
+"""Resources that the kernel has left for this process, and ending a process with its parent.
 
 Knows no Django. Needs Linux; what its kernel does not tell, as in some containers, is None.
 """
@@ -19,12 +19,12 @@ ROOT = Path("/")
 
 @dataclass(frozen=True, slots=True)
 class LocalPorts:
-    """The ports that connections leave from: all of them, and how sockets take them."""
+    """Local ports of outgoing connections, and how many are in use."""
 
     every: int
     in_use: int
     waiting: int
-    """Blocked for a minute after their connection's end (TIME-WAIT)."""
+    """Blocked for a minute after the end of a connection (TIME-WAIT)."""
 
     @property
     def free(self) -> int:
@@ -32,7 +32,7 @@ class LocalPorts:
 
 
 def die_with_parent(parent: int, death_signal: signal.Signals = signal.SIGKILL) -> None:
-    """Ask for `death_signal` when the process `parent` ends; where it has ended, take it now.
+    """Let the kernel send `death_signal` when the process `parent` ends; send it now if it has ended.
 
     The kernel watches the parent's *thread* that forked: fork from one that lives long. Raise
     OSError where the kernel refuses.
@@ -44,13 +44,13 @@ def die_with_parent(parent: int, death_signal: signal.Signals = signal.SIGKILL) 
 
 
 def most_open_files() -> int:
-    """Return how many files and sockets a process may open at once, where it asks for it."""
+    """Return how many files and sockets a process may open after `raise_open_files`."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     return MOST_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_OPEN_FILES)
 
 
 def raise_open_files() -> None:
-    """Raise the limit of open files as far as it may and makes sense; children inherit it."""
+    """Raise the soft limit of open files to `most_open_files`; children inherit it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = most_open_files()
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -58,12 +58,12 @@ def raise_open_files() -> None:
 
 
 def available_memory(root: Path = ROOT) -> int | None:
-    """Return the bytes that are free, of the machine and of every control group that limits us."""
+    """Return the free memory in bytes: the least of the machine and of each control group."""
     return min((*_machine_memory(root), *_group_memory(root)), default=None)
 
 
 def local_ports(root: Path = ROOT) -> LocalPorts | None:
-    """Look at the ports that connections leave from."""
+    """Return the use of local ports."""
     span = _read(root / "proc/sys/net/ipv4/ip_local_port_range").split()
     if len(span) != 2:
         return None
@@ -84,7 +84,7 @@ def _machine_memory(root: Path) -> Iterator[int]:
 
 
 def _group_memory(root: Path) -> Iterator[int]:
-    """Yield what is left in each control group that we are in, version 2 and 1, up to the topmost."""
+    """Yield the free memory of each control group of this process (version 2 and 1), up to the root."""
     for line in _read(root / "proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers and "memory" not in controllers.split(","):
@@ -110,7 +110,7 @@ def _left(group: Path, limit: str, usage: str, cached: str) -> Iterator[int]:
 
 
 def _read(path: Path) -> str:
-    """Read a file of the kernel's, or nothing where it has none of that name."""
+    """Return the content of a file of the kernel; empty where there is none."""
     try:
         return path.read_text(encoding="ascii", errors="replace")
     except OSError:

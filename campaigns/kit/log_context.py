@@ -1,4 +1,4 @@
-"""What a line of the log belongs to: a web request, or an attempt. Knows no Django.
+"""What lines of the log belong to: a web request, or an attempt. No Django.
 
 Threads begin without it; one that works for an attempt is started in a copy of the context.
 """
@@ -13,12 +13,12 @@ _context: ContextVar[Mapping[str, Any] | None] = ContextVar("log_context", defau
 
 
 def current() -> Mapping[str, Any]:
-    """What lines belong to now, by name."""
+    """Return the current values by name."""
     return _context.get() or {}
 
 
 def add(**values: Any) -> None:
-    """Let the lines from here on belong to these as well; `run` is its position in the campaign."""
+    """Add values to the lines that follow; `run`: its position in the campaign."""
     if unknown := set(values) - set(NAMES):
         raise ValueError(
             f"Lines belong to {', '.join(NAMES)}; {', '.join(unknown)} is none of them."
@@ -27,5 +27,5 @@ def add(**values: Any) -> None:
 
 
 def clear() -> None:
-    """Let the lines from here on belong to nothing."""
+    """Remove all values."""
     _context.set(None)

@@ -1,4 +1,4 @@
-"""Markdown as HTML that can do nothing: what people write, and the pages of the documentation.
+"""Markdown as safe HTML, for texts of users and for pages of the documentation.
 
 markdown-it passes no HTML on and is asked about each link; nh3 looks once more at what came out, by a
 list of its own. Texts of people have no headings, and mentions are marked where `people` holds the name.
@@ -16,7 +16,7 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
 LINK = re.compile(r"(?:https?://|mailto:)[^\s]|/(?![/\\])", re.IGNORECASE)
-"""What a link may begin with; an address of perfdash itself begins with one slash."""
+"""What a link may begin with; an address within perfdash begins with one slash."""
 MENTION = re.compile(r"(?<![\w@/.+-])@([\w.+-][\w.@+-]{0,149})")
 TAGS = {
     *("p", "br", "hr", "strong", "em", "s", "code", "pre", "blockquote"),
@@ -27,7 +27,7 @@ SCROLLED = (
 )
 DOCUMENT_TAGS = {*TAGS, "h2", "h3", "h4", "div"}
 KEPT = 512
-"""Texts whose HTML is remembered."""
+"""The number of texts whose HTML is cached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A page of documentation; html: all after its title."""
+    """A page of documentation; html: without its title."""
 
     title: str
     html: str
@@ -50,12 +50,12 @@ class Document:
 
 
 def to_html(text: str, people: Collection[str] = ()) -> str:
-    """Return the HTML of a text in Markdown; `people`: who is marked where @name mentions them."""
+    """Return the HTML of a text; mentions (@name) of `people` are marked."""
     return _rendered(text, frozenset(people))
 
 
 def document(text: str, address: Callable[[str], str | None]) -> Document:
-    """Return a page of documentation; address: of what a link names, None where it leads nowhere."""
+    """Return a page of documentation; address: maps the target of a link to a URL, or None."""
     parser = MarkdownIt("js-default", {"html": False}).disable(
         ["image", "html_block", "html_inline"]
     )
@@ -92,7 +92,7 @@ def document(text: str, address: Callable[[str], str | None]) -> Document:
 
 
 def names_in(text: str) -> list[list[str]]:
-    """Find the mentions of a text, outside of code and links, in their order.
+    """Return the mentions in a text, outside of code and links, in their order.
 
     Of each every name that it may be: a dot at its end may belong to it, or end a sentence.
     """
@@ -153,7 +153,7 @@ def _with_anchors(tokens: list[Token]) -> list[Heading]:
 def _with_addresses(
     tokens: Iterable[Token], address: Callable[[str], str | None]
 ) -> Iterator[Token]:
-    """Write addresses into links; of one that leads nowhere only the words stay."""
+    """Replace the targets of links; a link without a target becomes its text."""
     leads = True
     for token in tokens:
         if token.type == "link_open":
@@ -165,13 +165,13 @@ def _with_addresses(
 
 
 def _plain(block: Token) -> str:
-    """The text of a paragraph or heading without its markup."""
+    """Return the text of a paragraph or heading without markup."""
     kinds = {"softbreak": " ", "hardbreak": " "}
     return "".join(kinds.get(each.type, each.content) for each in block.children or ())
 
 
 def _embolden_headings(state: StateCore) -> None:
-    """Make bold lines of headings: a text stands anywhere in a page, and has no place in its outline."""
+    """Turn headings into bold lines: a user's text is no part of a page's outline."""
     for number, token in enumerate(state.tokens):
         if token.type == "heading_open":
             line = state.tokens[number + 1]
@@ -201,7 +201,7 @@ def _marked(tokens: Iterable[Token], people: Collection[str]) -> Iterator[Token]
 
 
 def _split(token: Token, people: Collection[str]) -> Iterator[Token]:
-    """Cut the text at each mention of somebody in `people`."""
+    """Split the text at each mention of one of `people`."""
     done = 0
     for match in MENTION.finditer(token.content):
         name = next((each for each in _possible(match[1]) if each in people), None)
@@ -220,7 +220,7 @@ def _text(token: Token, content: str) -> Token:
 
 
 def _possible(name: str) -> list[str]:
-    """The name as it stands, and without the signs at its end that may be punctuation."""
+    """Return a name, and the same without characters at its end that may be punctuation."""
     names = [name]
     while names[-1] and names[-1][-1] in ".-+@":
         names.append(names[-1][:-1])

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 class UnknownUnit(ValueError):
-    """The unit is none of those in UNITS, or cannot be converted into the other one."""
+    """The unit is not in UNITS, or cannot be converted into the other one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +58,11 @@ def convert(value: float, source: str, target: str) -> float:
 
 
 SPANS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
-"""Spans of time as people write them, in seconds, the longest first."""
+"""Units of durations in seconds, the longest first."""
 
 
 def written(seconds: float) -> str:
-    """Write seconds so that they can be read again, without loss: 5400 is 1 h 30 min."""
+    """Format seconds without loss, so that DurationField can parse the text: 5400 is 1 h 30 min."""
     whole, rest = divmod(seconds, 1)
     if rest or whole < 1:
         return f"{seconds!r} s"
@@ -75,6 +75,6 @@ def written(seconds: float) -> str:
 
 
 def roughly(seconds: float) -> str:
-    """Write about how long: whole seconds, above ten minutes whole minutes; at least 1 s."""
+    """Format seconds roughly: whole seconds, from ten minutes whole minutes; at least 1 s."""
     step = 60 if seconds >= 600 else 1
     return written(max(1, round(seconds / step) * step))

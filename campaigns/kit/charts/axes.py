@@ -10,7 +10,7 @@ from campaigns.kit.charts.formats import CLOCK_ABOVE_SECONDS, clock, number
 CLOCK_STEPS = (15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400)
 LARGEST_STEPS = 8
 TICK_GAP = 0.035
-"""Ticks nearer to each other, as a share of the axis, would be printed over one another."""
+"""The least distance of ticks, as a share of the axis, so that their labels do not overlap."""
 
 
 def has_clock(unit: str, largest: float) -> bool:
@@ -19,7 +19,7 @@ def has_clock(unit: str, largest: float) -> bool:
 
 
 def value_title(quantity: Quantity, *, with_clock: bool) -> str:
-    """Return what an axis shows, in what unit, and which way is better."""
+    """Return the title of an axis of values: metric, unit, and which way is better."""
     unit = (
         "min:s"
         if with_clock
@@ -30,13 +30,13 @@ def value_title(quantity: Quantity, *, with_clock: bool) -> str:
 
 
 def short_title(quantity: Quantity, *, with_clock: bool) -> str:
-    """Say it on a phone."""
+    """Return the shorter title for narrow screens."""
     unit = "min:s" if with_clock else quantity.unit
     return f"{unit}, {quantity.better}" if quantity.better else unit
 
 
 def nice_step(extent: float, most: int = 6) -> float:
-    """Find the step of 1, 2, 2.5 or 5 times a power of ten that cuts an extent into `most` parts."""
+    """Return the step of 1, 2, 2.5 or 5 times a power of ten that divides an extent into at most `most` parts."""
     if extent <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(extent / most))
@@ -78,14 +78,14 @@ def log_ticks(low: float, high: float) -> dict[str, Any]:
 
 
 def log_range(low: float, high: float, pad: float = 0.05) -> list[float]:
-    """Range of a log axis, low > 0, as Plotly wants it: exponents of ten."""
+    """Return the range of a log axis (low > 0) as exponents of ten, as Plotly expects it."""
     start, end = math.log10(low), math.log10(high)
     margin = pad * (end - start) or 0.1
     return [start - margin, end + margin]
 
 
 def thinned(places: Sequence[float], extent: float) -> list[int]:
-    """Choose which of ascending places keep their tick; the last one always does."""
+    """Return the indices of ascending places that get a tick; the last one always does."""
     kept: list[int] = []
     for index in range(len(places) - 1, -1, -1):
         if not kept or places[kept[-1]] - places[index] >= TICK_GAP * extent:

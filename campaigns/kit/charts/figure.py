@@ -1,4 +1,4 @@
-"""What all figures share: the plain dict, its colours, its words. Pure."""
+"""Parts of Plotly figures, which are plain dicts. Pure."""
 
 import html
 import math
@@ -22,14 +22,14 @@ SYMBOLS = ("circle", "square", "triangle-down", "cross", "star", "hexagram")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 LONGEST_TEXT = 60
 FEWEST_PACKED = 200
-"""So many numbers travel as bytes, fewer as text."""
+"""Lists of at least so many numbers are sent as bytes, shorter ones as text."""
 MOST_SINGLE = 1e9
-"""Instants (milliseconds) are above it, and need all their digits; six are enough for the rest."""
+"""Larger numbers are instants in milliseconds, which need all digits; six are enough for others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """What is plotted: a metric as people call it, its unit, and which way is better."""
+    """A metric that is plotted: label, unit, and which way is better."""
 
     label: str
     unit: str
@@ -42,7 +42,7 @@ class Quantity:
 
     @property
     def better(self) -> str:
-        """Return which way is better, or nothing where nobody knows."""
+        """Which way is better as text; empty where that is unknown."""
         if self.lower_is_better is None:
             return ""
         return "lower is better" if self.lower_is_better else "higher is better"
@@ -72,7 +72,7 @@ def figure(
     scales: Mapping[str, Any] | None = None,
     narrow: Mapping[str, Any] | None = None,
 ) -> Figure:
-    """Put a figure together as JSON can hold it: no NaN, six digits, no empty trace."""
+    """Return a figure for JSON: without NaN and empty traces, with six digits."""
     drawn = [trace for trace in data if len(trace["x"])]
     return {
         "data": _plain(drawn),
@@ -83,7 +83,7 @@ def figure(
 
 
 def markers(points: Sequence[tuple[Any, Any]], marker: Mapping[str, Any], **more: Any) -> Trace:
-    """Draw points without a line; without a `hovertemplate` they have no hover."""
+    """Return a trace of points; without `hovertemplate` it has no hover."""
     return {
         "type": "scatter",
         "mode": "markers",
@@ -96,7 +96,7 @@ def markers(points: Sequence[tuple[Any, Any]], marker: Mapping[str, Any], **more
 
 
 def line(points: Sequence[tuple[Any, Any]], pen: Mapping[str, Any], **more: Any) -> Trace:
-    """Draw a line through points; a y of None breaks it."""
+    """Return a trace of a line; a y of None interrupts it."""
     return {
         "type": "scatter",
         "mode": "lines",
@@ -109,7 +109,7 @@ def line(points: Sequence[tuple[Any, Any]], pen: Mapping[str, Any], **more: Any)
 
 
 def grouped(traces: Sequence[Trace], *groups: str) -> list[Trace]:
-    """Name the entries of the legend that traces belong to; who hides one of them hides the traces."""
+    """Assign traces to entries of the legend; hiding one of these hides the traces."""
     return [{**trace, "meta": [*trace.get("meta", ()), *groups]} for trace in traces]
 
 
@@ -143,33 +143,33 @@ def watermarked(drawn: Figure, label: str) -> Figure:
 
 @lru_cache(maxsize=2048)
 def text(value: str, limit: int = LONGEST_TEXT) -> str:
-    """Make somebody's words safe in a figure: no markup, no colour name, not endless."""
+    """Return a user's text in a form that is safe in a figure: no markup, no colour name, limited length."""
     escaped = html.escape(short(value, limit), quote=False)
     return f"\u200b{escaped}" if escaped.startswith("@") else escaped
 
 
 def series_token(index: int) -> str:
-    """Colour of the index-th series, from 0; they begin again after six."""
+    """Return the colour of the index-th series, from 0; colours repeat after six."""
     return f"series-{index % SERIES + 1}"
 
 
 def dash_of(index: int) -> str:
-    """Dashes of the index-th line, from 0; where colours begin again, they are others."""
+    """Return the dashes of the index-th line, from 0; they differ where colours repeat."""
     return DASHES[(index + index // SERIES) % len(DASHES)]
 
 
 def symbol_of(index: int) -> str:
-    """Symbol of the index-th series, from 0; where colours begin again, it is another."""
+    """Return the symbol of the index-th series, from 0; it differs where colours repeat."""
     return SYMBOLS[(index + index // SERIES) % len(SYMBOLS)]
 
 
 def is_finite(value: float | None) -> bool:
-    """Return whether a value can be drawn: an axis has no room for what is beyond all measure."""
+    """Return whether a value can be drawn: neither missing nor too large for an axis."""
     return value is not None and -LARGEST < value < LARGEST
 
 
 def sentence(value: str) -> str:
-    """Begin with a capital, as a sentence does."""
+    """Return a text with a capital at its beginning."""
     return value[:1].upper() + value[1:]
 
 
@@ -184,7 +184,7 @@ def _plain(value: Any) -> Any:
 
 
 def packed(values: Sequence[Any]) -> dict[str, str] | None:
-    """Code many numbers as Plotly's typed arrays, None as NaN; None for few, or what is no number."""
+    """Encode many numbers as a typed array of Plotly, None as NaN; return None for few values or other types."""
     if len(values) < FEWEST_PACKED or not set(map(type, values)) <= {int, float, type(None)}:
         return None
     numbers = np.array(values, dtype=float)

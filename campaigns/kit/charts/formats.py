@@ -1,4 +1,4 @@
-"""How numbers are written for people. Pure. Percentages keep their sign, with a true minus."""
+"""Formats of numbers in charts and answers. Pure. Percentages have a sign, with a true minus."""
 
 import math
 from collections.abc import Sequence
@@ -8,12 +8,12 @@ from campaigns.kit.units import convert
 
 MINUS = "−"
 CLOCK_ABOVE_SECONDS = 120
-"""Longer durations are written min:s."""
+"""Longer durations are written as min:s."""
 SECONDS_FROM, MILLISECONDS_FROM = 0.1, 1e-4
 BOUND_DIGITS = 10
-"""Of a computed bound; what is beyond them is how a computer writes numbers."""
+"""Digits of a computed bound; further ones are floating-point noise."""
 READABLE = {"B/s": "MB/s", "B": "MB"}
-"""Units of storage that nobody reads, and what is shown instead."""
+"""Stored units, and the units that are shown instead."""
 
 
 def readable(value: float, unit: str) -> tuple[float, str]:
@@ -37,12 +37,12 @@ def number(value: float) -> str:
 
 
 def outward(low: float, high: float) -> tuple[str, str]:
-    """Write bounds with the digits of `number`, away from each other: what is written holds both."""
+    """Format bounds with the digits of `number`, rounded outward."""
     return _rounded(low, ROUND_FLOOR), _rounded(high, ROUND_CEILING)
 
 
 def bracketed(low: float, high: float, levels: Sequence[float], confidence: str = "95 %") -> str:
-    """Write where something lies on the axis of measured levels: between 5 and 7 (5.2 to 6.8, 95 %).
+    """Describe an interval by measured levels: between 5 and 7 (5.2 to 6.8, 95 %).
 
     The levels are those around both bounds; the bounds follow unless they are levels themselves.
     """
@@ -72,7 +72,7 @@ def duration(seconds: float) -> str:
 
 
 def amount(value: float, unit: str) -> str:
-    """Write a value with its unit, both as people read them."""
+    """Format a value with its unit."""
     value, unit = readable(value, unit)
     match unit:
         case "s":
@@ -97,7 +97,7 @@ def without_sign(value: float) -> str:
 
 
 def signed(value: float, digits: int = 1) -> str:
-    """Write a number with its sign; what rounds to zero has none."""
+    """Format a number with its sign; one that rounds to zero has none."""
     if abs(value) >= 1000:
         return f"{'+' if value > 0 else ''}{number(value)}"
     text = f"{value:+.{digits}f}"
@@ -115,7 +115,7 @@ def span(interval: Sequence[float], unit: str) -> str:
 
 
 def short(value: str, limit: int = 60) -> str:
-    """Cut somebody's words in the middle: what tells names apart is often their end."""
+    """Shorten a text in the middle, since names often differ at their end."""
     if len(value) <= limit:
         return value
     return f"{value[: limit // 2]}…{value[len(value) - (limit - limit // 2 - 1) :]}"

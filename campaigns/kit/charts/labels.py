@@ -10,7 +10,7 @@ LONG = 28
 
 
 def short_labels(texts: Sequence[str]) -> dict[str, str]:
-    """Cut what all begin and end with, at a slash or a comma, where one of them is long."""
+    """Remove what all texts begin and end with, up to a slash or comma, if one of them is long."""
     if max(map(len, texts), default=0) <= LONG or len(texts) < 2:
         return {text: _clipped(text) for text in texts}
     front = _cut(texts)
@@ -19,7 +19,7 @@ def short_labels(texts: Sequence[str]) -> dict[str, str]:
 
 
 def _cut(texts: Sequence[str]) -> int:
-    """Length of what all begin with, up to its last slash or comma."""
+    """Return the length of the common beginning, up to its last slash or comma."""
     first, last = min(texts), max(texts)
     same = (
         index for index, pair in enumerate(zip(first, last, strict=False)) if len(set(pair)) > 1
@@ -33,7 +33,7 @@ def _clipped(text: str) -> str:
 
 
 def contrast_label(contrast: Mapping[str, Any]) -> str:
-    """Name a primary contrast: “concurrency 7 against 5, at engine asyncio”."""
+    """Return the label of a primary contrast: “concurrency 7 vs. 5, at engine asyncio”."""
 
     def named(factor: str, level: Any) -> str:
         text = number(level) if isinstance(level, float) else _clipped(str(level))

@@ -26,7 +26,7 @@ NONE = "none"
 
 
 def paint(color: str | None, of: str) -> str:
-    """Return the attributes of a colour; `of` is fill or stroke. What is no token is not painted."""
+    """Return the attributes of a colour; `of`: fill or stroke. Other colours than tokens are not drawn."""
     found = TOKEN.match(color or "")
     if found is None:
         return f'{of}="{NONE}"'
@@ -42,22 +42,22 @@ def pen(color: str | None, width: float, dash: str = "") -> str:
 
 
 def words(text: object) -> str:
-    """Make words of a figure safe in SVG; they may be escaped already."""
+    """Escape a text of a figure for SVG; it may be escaped already."""
     return html.escape(html.unescape(str(text)))
 
 
 def place(value: float) -> str:
-    """Write a coordinate, to a tenth of a pixel."""
+    """Format a coordinate to a tenth of a pixel."""
     return f"{value:.1f}".removesuffix(".0")
 
 
 LETTER = 6.4
-"""Pixels that a letter of an axis takes, about: 12 px, sans-serif."""
+"""The approximate width of a letter in pixels (12 px, sans-serif)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A linear axis or one of logs: from `low` and `high` to pixels."""
+    """A linear or logarithmic axis, which maps `low` to `high` to pixels."""
 
     low: float
     high: float
@@ -66,12 +66,12 @@ class Scale:
     is_log: bool = False
 
     def at(self, value: float) -> float:
-        """The pixel of a value."""
+        """Return the pixel of a value."""
         shown = math.log10(value) if self.is_log else value
         return self.start + (shown - self.low) / (self.high - self.low) * (self.end - self.start)
 
     def holds(self, value: float) -> bool:
-        """Return whether a value can be drawn, and lies on the axis."""
+        """Return whether a value lies on the axis."""
         if self.is_log and value <= 0:
             return False
         shown = math.log10(value) if self.is_log else value
@@ -79,7 +79,7 @@ class Scale:
         return self.low - slack <= shown <= self.high + slack
 
     def inside(self, value: float) -> float:
-        """The pixel of a value, or of the end of the axis beyond which it lies."""
+        """Return the pixel of a value, limited to the axis."""
         if self.is_log and value <= 0:
             return self.start
         low, high = sorted((self.start, self.end))
@@ -87,7 +87,7 @@ class Scale:
 
 
 def scale_of(axis: Mapping[str, Any], start: float, end: float) -> Scale:
-    """Read the range of an axis; one without an extent is widened."""
+    """Return the scale of an axis; an empty range is widened."""
     low, high = (float(bound) for bound in axis.get("range") or (0.0, 1.0))
     if not low < high:
         low, high = low - 0.5, low + 0.5
@@ -95,7 +95,7 @@ def scale_of(axis: Mapping[str, Any], start: float, end: float) -> Scale:
 
 
 def ticks_of(axis: Mapping[str, Any], scale: Scale) -> list[tuple[float, str]]:
-    """(value, words) of each tick that lies on the axis."""
+    """Return (value, label) of each tick on the axis."""
     suffix = axis.get("ticksuffix", "")
     if axis.get("tickvals"):
         places = zip(axis["tickvals"], axis["ticktext"], strict=True)
@@ -109,7 +109,7 @@ def ticks_of(axis: Mapping[str, Any], scale: Scale) -> list[tuple[float, str]]:
 
 
 def values_of(coded: Any) -> Sequence[Any]:
-    """Read the values of a trace, as a list or as Plotly's typed array."""
+    """Return the values of a trace, which is a list or a typed array of Plotly."""
     if not isinstance(coded, Mapping):
         return list(coded)
     held = np.frombuffer(b64decode(coded["bdata"]), dtype=f"<{coded['dtype']}")
@@ -117,7 +117,7 @@ def values_of(coded: Any) -> Sequence[Any]:
 
 
 def width_of(texts: Sequence[str]) -> float:
-    """Pixels that the longest of some words takes, about."""
+    """Return the approximate width of the longest text in pixels."""
     return LETTER * max(map(len, texts), default=0)
 
 
@@ -205,9 +205,9 @@ LINE_GAP = 10.0
 
 
 def drawn(figure: Figure, *, width: int, height: int, label: str, narrow: bool = False) -> str:
-    """Draw a figure, so many pixels wide and high, as an element of HTML that scales with its place.
+    """Draw a figure as an SVG element of `width` by `height` pixels, which scales with its container.
 
-    label: what somebody who cannot see it hears. narrow: with the axes of a phone.
+    label: for screen readers. narrow: use the layout of narrow screens.
     """
     layout = _merged(figure["layout"], figure.get("narrow", {}) if narrow else {})
     xaxis, yaxis = layout.get("xaxis", {}), layout.get("yaxis", {})
@@ -261,7 +261,7 @@ def _grid(axis: Mapping[str, Any], wide: Scale, tall: Scale) -> list[str]:
 
 
 def _below(axis: Mapping[str, Any], wide: Scale, tall: Scale) -> list[str]:
-    """The axis at the bottom; ticks whose words would touch the ones before have none."""
+    """Draw the x axis, without tick labels that would overlap."""
     look = pen("@line-2", 1)
     parts = [_line(wide.start, tall.start, wide.end, tall.start, look)]
     free = float("-inf")
@@ -362,7 +362,7 @@ def _errors(
     values: Sequence[Any],
     scales: tuple[Scale, Scale],
 ) -> list[str]:
-    """Bars to both sides; one that leaves the axis is cut off there, without a cap."""
+    """Draw error bars; a bar that leaves the axis ends there without a cap."""
     wide, tall = scales
     along, across = (wide, tall) if axis == "error_x" else (tall, wide)
     others = ys if axis == "error_x" else xs
@@ -390,7 +390,7 @@ def _errors(
 
 
 def _annotation(note: Mapping[str, Any], width: int, height: int) -> str:
-    """Words across the plot, by shares of it; others are not drawn."""
+    """Draw an annotation that is placed relative to the paper; others are not drawn."""
     if note.get("xref") != "paper" or note.get("yref") != "paper":
         return ""
     font = note.get("font") or {}

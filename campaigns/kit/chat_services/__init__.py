@@ -1,4 +1,4 @@
-"""Chat services, through apprise, in a program of its own that keeps to the rules of addresses. No Django.
+"""Messages to chat services through apprise, in a program that is limited to allowed addresses. No Django.
 
 `services` says which there are and reads an address; `program` sends one message, and keeps itself and
 every library in it to the rules; `send` starts it, and ends it when its time is over.
@@ -24,14 +24,14 @@ __all__ = ["LABELS", "ChatFailed", "Place", "place_of", "send"]
 
 TOTAL_SECONDS = 30.0
 ROOT = Path(__file__).resolve().parents[3]
-"""Where the package `campaigns` stands."""
+"""The directory of the package `campaigns`."""
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SSL_CERT_DIR", "SSL_CERT_FILE")
-"""All of the environment that it gets: no proxy, no home, no secret."""
+"""The environment of the program: no proxy, no home, no secret."""
 COMMAND = (sys.executable, "-m", "campaigns.kit.chat_services.program")
 
 
 def send(address: str, title: str, body: str, rules: Rules, seconds: float = TOTAL_SECONDS) -> None:
-    """Send one message. Raise ChatFailed where it was not taken, or its time was over.
+    """Send one message. Raise ChatFailed where it was not accepted, or not in time.
 
     The address goes through a pipe: no list of processes shows it.
     """
@@ -67,7 +67,7 @@ def _environment() -> dict[str, str]:
 
 
 def _neutral(words: str, address: str) -> str:
-    """Take every part of the address that may be a secret out of what a library said."""
+    """Remove each part of the address that may be secret from the message of a library."""
     _, _, rest = address.partition("://")
     for part in sorted(_parts(rest), key=len, reverse=True):
         words = words.replace(part, "…")

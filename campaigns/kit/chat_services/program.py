@@ -1,4 +1,4 @@
-"""Sends one message: takes its request on stdin as JSON, and answers with a line of JSON on stdout."""
+"""Sends one message: reads the request from stdin as JSON, and writes a line of JSON to stdout."""
 
 import json
 import logging
@@ -16,7 +16,7 @@ from campaigns.kit.chat_services.services import BadAddress, Place, place_of
 from campaigns.kit.network import NetworkError, Refused, Rules, unwrapped
 
 LONGEST_SECONDS = 40
-"""Its starter ends it sooner, unless that was killed."""
+"""The process that starts it ends it sooner, unless it was killed."""
 
 MOST_MEMORY = 1 << 30
 MOST_CPU_SECONDS = 20
@@ -29,19 +29,18 @@ NEVER = frozenset(
 
 
 class Complaints(logging.Handler):
-    """Keeps what apprise complains of; it tells its callers no more than yes or no."""
+    """Collects warnings of apprise, which returns only whether it succeeded."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self.lines: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep a line."""
         self.lines.append(record.getMessage())
 
 
 def main() -> None:
-    """Send it, and say how that ended."""
+    """Send the message and print the failure, or an empty text."""
     signal.alarm(LONGEST_SECONDS)
     request = json.load(sys.stdin)
     complaints = Complaints()
@@ -54,7 +53,7 @@ def main() -> None:
 
 
 def _send(request: dict[str, Any]) -> str:
-    """Send; give the words of a failure, or nothing."""
+    """Send the message; return the failure, or an empty text."""
     rules = Rules.from_json(request["rules"])
     try:
         plugin = _plugin(request["address"], place_of(request["address"], rules))
@@ -70,7 +69,7 @@ def _send(request: dict[str, Any]) -> str:
 
 
 def _plugin(address: str, place: Place) -> Any:
-    """Make the plugin of an address. Raise BadAddress where apprise cannot read it."""
+    """Return the plugin for an address. Raise BadAddress where apprise cannot parse it."""
     module = import_module(f"apprise.plugins.{place.service.module}")
     plugin = getattr(module, place.service.plugin)
     native = address.startswith("https://")
@@ -94,7 +93,7 @@ def _innermost(error: BaseException) -> str:
 # Names are resolved by one function, which drops what the rules exclude and notes what they allow: a
 # connection goes to an address that was looked at, not to what a name has come to mean since.
 def keep_to(rules: Rules) -> None:
-    """From now on nothing in this process connects elsewhere, starts a program or writes a file."""
+    """Prevent this process from connecting elsewhere, starting programs and writing files."""
     allowed: set[tuple[str, int]] = set()
     resolve = socket.getaddrinfo
 

@@ -1,4 +1,4 @@
-"""Which chat services are offered, and what an address of one leads to. Loads nothing of apprise.
+"""The supported chat services, and where their addresses lead. Does not load apprise.
 
 Only these are: most others of apprise run programs, write files, speak other protocols than HTTPS, or
 let the address say what is sent where.
@@ -16,12 +16,12 @@ QUERY = frozenset(
         *("id", "workflow", "workspace", "ver", "sig", "signature", "sp", "sv", "api-version"),
     }
 )
-"""Names that may stand behind `?`. No other: some read files, follow redirects or trust anybody."""
+"""The allowed query parameters. Others read files, follow redirects or switch off verification."""
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """One service. `hosts`: where it is; `*.x`: the address says which; empty: it is one's own server."""
+    """One service. hosts: where it runs; `*.x`: the address names the host; empty: a server of one's own."""
 
     label: str
     module: str
@@ -67,7 +67,7 @@ NATIVE = {
     "webexapis.com": WEBEX,
     "api.ciscospark.com": WEBEX,
 }
-"""Hosts whose own https:// addresses are taken as they are."""
+"""Hosts whose own https:// addresses are accepted."""
 PLAIN = frozenset({"mmost", "rocket"})
 """Schemes without TLS."""
 LABELS = tuple(dict.fromkeys(service.label for service in SCHEMES.values()))
@@ -75,14 +75,14 @@ LABELS = tuple(dict.fromkeys(service.label for service in SCHEMES.values()))
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an address leads, as far as it may be shown."""
+    """Where an address leads; `shown` has no secrets."""
 
     service: Service
     shown: str
 
 
 def place_of(address: str, rules: Rules) -> Place:
-    """Look at an address. Raise BadAddress, or what `check_url` raises where no rule allows it."""
+    """Return where an address leads. Raise BadAddress, or what `check_url` raises where no rule allows it."""
     if len(address) > LONGEST or not address.isascii() or not address.isprintable():
         raise BadAddress(f"Give an address of at most {LONGEST} plain ASCII characters.")
     try:
@@ -147,8 +147,8 @@ def _bracketed(host: str) -> str:
 
 
 class ChatFailed(Exception):
-    """It was not sent; the message says why, and holds no secret of the address."""
+    """The message was not sent; the error says why, without secrets of the address."""
 
 
 class BadAddress(ValueError):
-    """The address is none of a chat service that is offered; the message says what to give."""
+    """The address does not belong to a supported chat service; the message says what to enter."""

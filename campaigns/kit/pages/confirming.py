@@ -1,4 +1,4 @@
-"""The page before a step: what somebody types there is the reason, or a production server's name."""
+"""Pages that confirm a step: the user types a reason, or the name of a production server."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ LONGEST_NAME = 200
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is about to be done. `sent`: what else the form has to send again, by name."""
+    """The step to confirm. `sent`: hidden fields of the form."""
 
     heading: str
     text: str
@@ -23,17 +23,17 @@ class Step:
 
 
 def typed_name(request: HttpRequest) -> str:
-    """The name that somebody typed; empty where nobody was asked yet."""
+    """Return the name that the user typed; empty before the form was sent."""
     return request.POST.get("confirmed_name", "").strip()[:LONGEST_NAME]
 
 
 def ask_reason(request: HttpRequest, campaign: Campaign, step: Step) -> HttpResponse:
-    """Ask why something is ended or left out."""
+    """Render the page that requires a reason."""
     return render(request, "planning/confirm.html", {"campaign": campaign, "step": step})
 
 
 def ask_for_name(request: HttpRequest, campaign: Campaign, step: Step) -> HttpResponse:
-    """Ask for the name of the campaign's target, or say that another one was typed."""
+    """Render the page that requires the name of the campaign's target, with an error after a wrong one."""
     typed = typed_name(request)
     wrong = "confirmed_name" in request.POST
     error = ""

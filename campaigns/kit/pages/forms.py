@@ -1,4 +1,4 @@
-"""How Django renders forms here. `FORM_RENDERER` names the renderer; templates/django/forms/ holds its templates.
+"""Rendering of Django forms. The setting `FORM_RENDERER` names the renderer; its templates are in templates/django/forms/.
 
 A page renders a field with `{% include "django/forms/field.html" with field=form.name only %}`: unlike
 `{{ form.name.as_field_group }}` that keeps the request, by which words of the glossary are linked once a page.
@@ -13,7 +13,7 @@ from django.forms.renderers import TemplatesSetting
 AnyForm = TypeVar("AnyForm", bound=forms.BaseForm)
 PLAIN = ("checkbox", "radio", "hidden", "file")
 LEFT_OUT = ("maxlength", "minlength", "min", "max", "step", "cols")
-"""Attributes that are not rendered, as `required`: browsers cut what is pasted, or refuse it in words of their own."""
+"""Attributes that are not rendered, like `required`: browsers would cut pasted text, or show their own messages."""
 
 
 class Field(forms.BoundField):
@@ -43,19 +43,19 @@ class Field(forms.BoundField):
         return {**super().build_widget_attrs(given, widget), "required": False}
 
     def value(self) -> Any:
-        """Return the value as somebody would type it: 5.0 as 5."""
+        """Return the value as a user would type it: 5.0 as 5."""
         value = super().value()
         return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 class Renderer(TemplatesSetting):
-    """Renders with the templates of the project, and those of Django behind them."""
+    """Renders with the templates of the project, or else those of Django."""
 
     bound_field_class = Field
 
 
 def with_errors(form: AnyForm, errors: Mapping[str, Sequence[str]]) -> AnyForm:
-    """Return a form that only shows what was typed, with the errors of those of its fields that have some."""
+    """Return a form that shows its input with these errors, without validating it."""
     form.cleaned_data = {}
     for name in form.fields.keys() & errors:
         form.add_error(name, list(errors[name]))
@@ -65,7 +65,7 @@ def with_errors(form: AnyForm, errors: Mapping[str, Sequence[str]]) -> AnyForm:
 class Cards(forms.RadioSelect):
     """Radio buttons as cards, in the order of their notes.
 
-    notes: what stands below the label, by value. columns: a class of the style sheet, such as `four`.
+    notes: text below the label, by value. columns: a class of the style sheet, such as `four`.
     """
 
     template_name = "django/forms/widgets/cards.html"
@@ -90,7 +90,7 @@ class Cards(forms.RadioSelect):
 
 
 class Lacking(forms.widgets.ChoiceWidget):
-    """Greys what no worker can do, and says why; what is chosen already can still be taken away."""
+    """Disables options that no worker supports, with the reason; selected ones can still be deselected."""
 
     def __init__(self, lacking: Mapping[str, str]) -> None:
         super().__init__()

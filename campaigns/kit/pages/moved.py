@@ -1,4 +1,4 @@
-"""A form that was opened before somebody else saved: the revision in it, and what differs by now."""
+"""Conflicts of pages: a form was opened before somebody else saved. It holds the revision that it was opened on."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ HIDDEN = "(changed; not shown)"
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One field: what is stored now, and what stands in the form. anchor: its id on the page."""
+    """One field that differs: its stored and its typed value. anchor: its id on the page."""
 
     label: str
     stored: str
@@ -28,7 +28,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What `components/_moved.html` shows above a form that was refused. by: who changed it."""
+    """What `components/_moved.html` shows above a refused form. by: who changed the row."""
 
     by: str
     at: datetime | None
@@ -36,7 +36,7 @@ class Moved:
 
 
 def posted(request: HttpRequest) -> QueryDict | None:
-    """Return what a form was sent with, its lines ended as they are stored; None where none was sent."""
+    """Return the data of a sent form, with line ends as they are stored; None for other methods."""
     if request.method != "POST":
         return None
     data = request.POST.copy()
@@ -46,13 +46,13 @@ def posted(request: HttpRequest) -> QueryDict | None:
 
 
 def seen_in(request: HttpRequest) -> Seen:
-    """Return the revision that the form was opened on; None where it bears none."""
+    """Return the revision that the form was opened on; None where it has none."""
     sent = request.POST.get(NAME)
     return None if sent is None else [sent]
 
 
 def opened_on(request: HttpRequest, data: Data | None, changed: Changed | None = None) -> str:
-    """Return the revision that the next saving is held against; empty for what is new.
+    """Return the revision for the hidden field of the form; empty for a new row.
 
     That of what is stored now, where the form shows it; else the one that the form was opened on.
     """
@@ -64,7 +64,7 @@ def opened_on(request: HttpRequest, data: Data | None, changed: Changed | None =
 
 
 def moved(changed: Changed, differences: Iterable[Difference]) -> Moved:
-    """Describe who changed it, and where what is stored is not what was typed."""
+    """Return who changed the row, and the fields whose stored and typed values differ."""
     differing = [each for each in differences if each.stored != each.typed or each.stored == HIDDEN]
     return Moved(changed.by, changed.last.at if changed.last else None, differing)
 
@@ -75,7 +75,7 @@ def of_form(
     secrets: Sequence[str] = (),
     stored: Data | None = None,
 ) -> Moved:
-    """Return what differs on a page of a Django form, or of fields of several forms."""
+    """Return what differs between stored values and the fields of one or several Django forms."""
     if stored is None:
         stored = {name: changed.stored[name] for name in changed.fields}
     return moved(
@@ -91,7 +91,7 @@ def of_form(
 def of_texts(
     changed: Changed, typed: Mapping[str, Any], stored: Mapping[str, Any], labels: Mapping[str, str]
 ) -> Moved:
-    """The same for what is drawn in another way: texts by name."""
+    """Return what differs between texts by name."""
     return moved(
         changed,
         [

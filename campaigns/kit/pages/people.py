@@ -1,4 +1,4 @@
-"""Who is asking, and whether he may. Views behind LoginRequiredMiddleware always have somebody.
+"""The user of a page, and the user's rights.
 
 Every view says by `takes` which right its address takes, and of whose row; a test refuses one that
 does not.
@@ -25,7 +25,7 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 
 def user_of(request: HttpRequest) -> User:
-    """Return the user who is signed in. Raise PermissionDenied where nobody is."""
+    """Return the user. Raise PermissionDenied for an anonymous one; LoginRequiredMiddleware lets none through."""
     if isinstance(request.user, User):
         return request.user
     raise PermissionDenied
@@ -38,7 +38,7 @@ def takes(
     change: Right | None = None,
     key: str = "pk",
 ) -> Callable[[View], View]:
-    """Let in who has the right in the team of the row that the address names: 404, or 403.
+    """Require a right in the team of the row that the path names; else 404 or 403.
 
     `change`: the right that anything but reading takes, where it is another one. See `Takes`.
     """
@@ -62,18 +62,18 @@ def campaign_of(
     right: Right = Right.SEE,
     rows: QuerySet[Campaign] | None = None,
 ) -> Campaign:
-    """Find a campaign that somebody has the right to. Raise NotVisible, NotAllowed."""
+    """Return a campaign to which the user has the right. Raise NotVisible, NotAllowed."""
     found = Campaign.objects.select_related("target") if rows is None else rows
     return find(found, user_of(request), right, pk=pk)
 
 
 def target_of(request: HttpRequest, pk: int | str, right: Right = Right.SEE) -> Target:
-    """Find a target that somebody has the right to. Raise NotVisible, NotAllowed."""
+    """Return a target to which the user has the right. Raise NotVisible, NotAllowed."""
     return find(Target.objects.all(), user_of(request), right, pk=pk)
 
 
 class TeamForm(forms.Form):
-    """The choice of the team that something new belongs to; `allowing.team_for` checks it."""
+    """A select for the team of a new row; `owners.team_for` checks it."""
 
     team = forms.CharField(
         required=False, widget=forms.Select, help_text="Its members see it; nobody else does."
@@ -83,7 +83,7 @@ class TeamForm(forms.Form):
 def team_form(
     request: HttpRequest, right: Right = Right.WRITE, invalid: Invalid | None = None
 ) -> TeamForm | None:
-    """Return the choice of a team, with what is wrong with it; None where there is only one."""
+    """Return the form for the team, with its errors; None if there is only one team."""
     teams = list(teams_with(user_of(request), right))
     if len(teams) < 2:
         return None
@@ -96,7 +96,7 @@ def team_form(
 
 
 def may(request: HttpRequest) -> May:
-    """In which teams the one who asks has which right; read once for each request."""
+    """Return the user's rights by team; read once per request."""
     known: May | None = getattr(request, "_may", None)
     if known is None:
         known = May(request.user)
@@ -105,5 +105,5 @@ def may(request: HttpRequest) -> May:
 
 
 def rights(request: HttpRequest) -> dict[str, May]:
-    """Context processor: `may`, so that templates show what somebody may press."""
+    """Return `may` for all templates (a context processor)."""
     return {"may": may(request)} if request.user.is_authenticated else {}

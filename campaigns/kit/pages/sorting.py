@@ -1,4 +1,4 @@
-"""By which column the table of a page is sorted, as its address says it: `?sort=name`, `?sort=-name`."""
+"""The sort order of a table: `?sort=name`, `?sort=-name`."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -9,28 +9,28 @@ Row = TypeVar("Row")
 
 @dataclass(frozen=True, slots=True)
 class Sort:
-    """by: the name of the column; empty for the order that the table has by itself."""
+    """by: the name of the column; empty: the default order."""
 
     by: str = ""
     descending: bool = False
 
     @classmethod
     def parse(cls, text: str, names: Collection[str]) -> "Sort":
-        """Read an address; a column that there is not is as if it were not named."""
+        """Return the order of a query parameter; an unknown column is ignored."""
         by = text.removeprefix("-")
         return cls(by, text.startswith("-")) if by in names else cls()
 
     @property
     def text(self) -> str:
-        """What the address says."""
+        """The query parameter."""
         return f"-{self.by}" if self.descending else self.by
 
     def turned(self, name: str) -> str:
-        """What the address says after a click on the heading of a column."""
+        """Return the query parameter for the heading of a column, which reverses the current order."""
         return f"-{name}" if self.by == name and not self.descending else name
 
     def apply(self, rows: Iterable[Row], keys: Mapping[str, Callable[[Row], Any]]) -> list[Row]:
-        """Sort rows, those without a value last; equal ones stay in their order."""
+        """Sort rows, stable, those without a value last."""
         rows = list(rows)
         if not self.by:
             return rows
