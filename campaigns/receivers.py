@@ -1,4 +1,4 @@
-"""Connects the signals of `campaigns.kit.events` with what answers them in higher rooms."""
+"""Connect the signals of `campaigns.kit.events` with their receivers in higher rooms."""
 
 from typing import Any
 

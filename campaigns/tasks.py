@@ -1,4 +1,4 @@
-"""Celery's face: each task takes a primary key and calls one or two functions."""
+"""Celery tasks: each takes a primary key and calls one or two functions."""
 
 import logging
 import os

@@ -1,4 +1,4 @@
-"""Keys of people: API tokens and one-time sign-in links. Only hashes are stored."""
+"""API tokens and one-time sign-in links: create, check, revoke. Only hashes are stored."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""The record as a file, a row at a time: it may be long, and is never held as a whole."""
+"""Export the activity log as a file, row by row: it may be too long to hold in memory."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""The record of who did what, as far as somebody may see it."""
+"""Query the activity log, limited to what a user may see."""
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Q, QuerySet

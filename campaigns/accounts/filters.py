@@ -1,4 +1,4 @@
-"""Filters of the record of activity, and of messages to people."""
+"""Filters of the activity log and of deliveries."""
 
 from typing import Any
 

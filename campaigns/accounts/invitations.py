@@ -1,4 +1,4 @@
-"""Links that make whoever opens them a member of a team: once, for some days, until they are revoked."""
+"""Invitation links: each makes one account a member of a team, once, until it expires or is revoked."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

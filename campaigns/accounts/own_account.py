@@ -1,4 +1,4 @@
-"""What people say of their own account: name, password, e-mail address."""
+"""Change one's own account: name, password, e-mail address."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""Where an account is signed in: noted while it is used, shown to its owner, ended one by one.
+"""Browser sessions of an account: recorded while used, listed for their owner, ended one by one.
 
 A session is Django's, in the database; what is known of it stands in django-allauth's `UserSession`.
 """

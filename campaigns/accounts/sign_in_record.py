@@ -1,4 +1,4 @@
-"""Records who comes in and goes, from the signals of Django; whatever signs people in sends them."""
+"""Record sign-ins and sign-outs in the activity log, from Django's signals."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Who may come in that an OpenID Connect provider vouches for, and as whom. Knows no web and no provider."""
+"""Decide which account an identity of the OpenID Connect provider belongs to. Knows no HTTP."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""Teams: who is in them with which roles, and the rules that hold there."""
+"""Change teams: members, roles, rules."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

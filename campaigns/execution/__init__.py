@@ -1,10 +1,10 @@
-"""One run's state machine: claim, reset, apply, measure, verify, close.
+"""Execute runs: claim, reset, apply, measure, verify, close.
 
-`claim` takes an attempt; `keeper` holds its lease and listens for cancel; `steps` goes through the
-driver's four steps in a `workplace`; `running` ties them together; `server_steps` and `set_levels` do what a
-target's operator has defined, `restoring` sets back; `machine`, `looking` and `probing` look at
-generator and target. `gathering` has the load made by several generators, `generating` is one of
-them. PostgreSQL is the truth: whoever lost the lease changes nothing any more.
+`claim` claims an attempt; `keeper` holds its leases and watches for cancellation; `steps` executes the
+driver's four steps in a `workplace`; `running` ties them together. `server_steps` and `set_levels` do
+what a target's operator has defined, and `restoring` sets it back; `machine` and `try_settings` check
+generator and target. `generators/` shares a load among several machines. PostgreSQL decides: a worker
+that lost its lease can change nothing.
 """
 
 from campaigns.execution.generators.serving import generate

@@ -1,4 +1,4 @@
-"""The keeper of one attempt: renews its leases, listens for cancel, passes progress on.
+"""Keep one attempt: renew its leases, watch for cancellation and limits, pass progress on.
 
 A thread of the worker's child. It stops the load at its own monotonic deadline, the time to live
 minus a margin after the last renewal that was confirmed, whatever the database says or does not.

@@ -1,4 +1,4 @@
-"""What is going on in a campaign now: counts, the run that is on, how long it may take.
+"""The current state of a campaign: counts, the current run, the expected time remaining.
 
 Every function here is asked every two seconds by every open page: what a campaign takes does not grow
 with the queue that it waits in.

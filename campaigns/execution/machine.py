@@ -1,4 +1,4 @@
-"""What generates load here: whether it can generate the load of a run, and what a reader needs to know of it.
+"""Check whether this machine can generate the load of a run, and describe it for readers.
 
 `look` reads the figures; `judge` knows no machine, only figures; `require` acts on both, before a run
 begins.

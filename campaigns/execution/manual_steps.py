@@ -1,4 +1,4 @@
-"""Manual steps: what people are asked to do, what a run still needs of it, and that it is done."""
+"""Manual steps: which ones a run waits for, and their confirmation."""
 
 from typing import Any
 

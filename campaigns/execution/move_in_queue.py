@@ -1,4 +1,4 @@
-"""Who goes first where several campaigns wait for one server.
+"""Move a campaign up or down in the queue of its server.
 
 Targets with the same address share a queue. Nothing is sent; the caller asks dispatch.
 """

@@ -1,4 +1,4 @@
-"""What a run says while it runs: in Redis, expiring. Losing it is harmless, so no error leaves here."""
+"""Progress of a run, in Redis, expiring. Losing it is harmless, so no error is raised."""
 
 import json
 from collections.abc import Mapping

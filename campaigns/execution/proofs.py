@@ -1,4 +1,4 @@
-"""Proofs and settings in words. Pure."""
+"""Describe proofs and settings as text. Pure."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Who waits for which server, in which order, and why. Reads only."""
+"""List the queues: which campaigns wait for which server, in which order, and why. Reads only."""
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass

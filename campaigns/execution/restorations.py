@@ -1,4 +1,4 @@
-"""What is to be set back on targets, because the campaign that changed it is over."""
+"""List the settings to be set back on targets because the campaign that changed them is over."""
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 

@@ -1,4 +1,4 @@
-"""Reset commands of a target, and the look whether it is ready again; each leaves a proof."""
+"""Run a target's reset commands and wait until it is ready; each step leaves a proof."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

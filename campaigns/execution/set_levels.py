@@ -1,4 +1,4 @@
-"""Put settings of a target in force: read, apply what differs, await, read back."""
+"""Put settings of a target in force: read, apply what differs, wait, read back."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""The driver's four steps for one attempt, and what their ends mean.
+"""Execute the driver's four steps for one attempt, and map how they end to outcomes.
 
 Expected errors become an outcome with a sentence that a person can act on; a bug becomes one with
 its traceback and is raised again by the caller, once it is stored.

@@ -1,4 +1,4 @@
-"""Try how a target's settings are read and its machine is reached; changes nothing there."""
+"""Try to read a target's settings and to reach its machine, without changing anything."""
 
 from collections.abc import Callable
 from time import monotonic

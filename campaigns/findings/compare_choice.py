@@ -1,4 +1,4 @@
-"""What is to be compared, and what of that can be. Reads only."""
+"""The campaigns or cells chosen for a comparison, limited to what can be compared. Reads only."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

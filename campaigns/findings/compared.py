@@ -1,4 +1,4 @@
-"""What a comparison of campaigns is made from, in a fixed number of queries. Reads only."""
+"""Load everything that a comparison of campaigns needs, in a fixed number of queries. Reads only."""
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The comparisons of a campaign as rows of a CSV: exact numbers, no words of the page."""
+"""The comparisons of a campaign as rows of a CSV, with exact numbers."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which settings the stored findings favour; what to do about it is a person's to say."""
+"""List the settings that the stored findings favour."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

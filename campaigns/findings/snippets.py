@@ -1,4 +1,4 @@
-"""The favoured settings of a campaign as the target's own tools take them. Reads only."""
+"""The favoured settings of a campaign as commands of the target's own tools. Reads only."""
 
 import shlex
 from collections.abc import Mapping

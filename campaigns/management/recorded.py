@@ -1,4 +1,4 @@
-"""What all commands share: what they do is recorded as done by a command."""
+"""Record in the activity log that a change was made by a management command."""
 
 from typing import Any
 

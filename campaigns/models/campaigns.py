@@ -1,4 +1,4 @@
-"""What was asked and how it is answered: campaign, factors, cells, sessions, blocks."""
+"""Campaigns with their factors, cells, sessions and blocks."""
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField

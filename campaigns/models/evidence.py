@@ -1,4 +1,4 @@
-"""What an attempt observed and proved. Written by campaigns.results alone."""
+"""Measurements and proofs of an attempt. Written by campaigns.results alone."""
 
 from typing import Self
 

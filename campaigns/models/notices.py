@@ -1,4 +1,4 @@
-"""What is told to whom: the outbox, where each person wants it, and every try to deliver."""
+"""Notifications: the outbox, each person's channels, and every delivery."""
 
 from django.conf import settings
 from django.contrib.postgres.functions import RandomUUID

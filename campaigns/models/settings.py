@@ -1,4 +1,4 @@
-"""What of a target can be set, how it is reset and found ready, and who waits for a hand."""
+"""Settings of a target, its reset steps and ready checks, and requests of manual steps."""
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator

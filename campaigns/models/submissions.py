@@ -1,4 +1,4 @@
-"""What came in from outside: who sent it, which metrics it declares, what became of it."""
+"""Submissions from outside: sender, declared metrics, outcome."""
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField

@@ -1,4 +1,4 @@
-"""Who: teams and their members, invitations, API tokens and sign-in links."""
+"""Teams and their members, invitations, API tokens and sign-in links."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the first page and the lists of targets show. Reads only."""
+"""Queries of the first page and the lists of targets. Reads only."""
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass

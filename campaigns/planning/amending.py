@@ -1,4 +1,4 @@
-"""Change, after launch, what launch has locked: with a reason, for everybody to see."""
+"""Change, after launch, what launch has locked, with a reason that everybody sees."""
 
 from collections.abc import Mapping
 from typing import Any

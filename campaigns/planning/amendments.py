@@ -1,4 +1,4 @@
-"""What was amended after launch, in words. Reads only."""
+"""Describe what was amended after launch. Reads only."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

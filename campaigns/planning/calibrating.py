@@ -1,4 +1,4 @@
-"""A/A: from any campaign to one that measures a single setting under two blind labels."""
+"""Make an A/A draft from any campaign: a single setting under two blind labels."""
 
 from dataclasses import replace
 from random import SystemRandom

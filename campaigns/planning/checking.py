@@ -1,4 +1,4 @@
-"""From what somebody typed or sent to a Definition, or to what is wrong with it, field by field."""
+"""Turn what somebody typed or sent into a Definition, or into errors by field."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

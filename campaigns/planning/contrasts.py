@@ -1,4 +1,4 @@
-"""The primary contrast of a campaign: two levels of one factor, read from what somebody sent."""
+"""Read the primary contrast of a campaign: two levels of one factor."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

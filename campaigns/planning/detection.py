@@ -1,4 +1,4 @@
-"""What a design can see, by the noise of earlier campaigns, before anything is run."""
+"""Estimate which effects a design can detect, from the noise of earlier campaigns."""
 
 from dataclasses import dataclass
 from datetime import datetime

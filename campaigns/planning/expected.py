@@ -1,4 +1,4 @@
-"""How long a run may take, judged by those before it."""
+"""Estimate how long a run takes, from earlier runs."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

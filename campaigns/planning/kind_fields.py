@@ -1,4 +1,4 @@
-"""Reads the parts of a definition that depend on its kind: each notes its errors by field path."""
+"""Read the parts of a definition that depend on its kind, and record errors by field path."""
 
 from collections.abc import Mapping
 from typing import Any

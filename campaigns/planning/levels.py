@@ -1,4 +1,4 @@
-"""Values of parameters: read by the parameter's own field, and storable as JSON."""
+"""Read values of parameters by the parameter's own field, and store them as JSON."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

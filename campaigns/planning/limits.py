@@ -1,4 +1,4 @@
-"""What the owners of a server allow, against what a run would ask for."""
+"""Compare what a run would request with what the owners of a server allow."""
 
 from collections.abc import Mapping
 from typing import Any

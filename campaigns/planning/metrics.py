@@ -1,4 +1,4 @@
-"""The metrics of a campaign: those of its kind, or those that were submitted with its runs."""
+"""The metrics of a campaign: those of its kind, or those submitted with its runs."""
 
 from django.forms.utils import pretty_name
 

@@ -1,4 +1,4 @@
-"""How much runs of a kind vary on a target: by its A/A campaign, else by all so far. Reads only."""
+"""Estimate the run-to-run variation of a kind on a target: from A/A campaigns, else from all so far. Reads only."""
 
 import math
 from collections.abc import Mapping

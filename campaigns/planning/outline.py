@@ -1,4 +1,4 @@
-"""What varies in a campaign, and what its kind says of its runs."""
+"""The outline of a campaign: which factors vary, and how its kind describes its runs."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which pools of workers a run needs: one that measures, and those of its generators."""
+"""Find the pools of workers that a run needs: one that measures, and those of its generators."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a definition will do, before anything is done: cells, blocks, order, time."""
+"""Preview a definition: cells, blocks, order, time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

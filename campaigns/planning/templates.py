@@ -1,4 +1,4 @@
-"""Definitions that a team keeps: saved from a campaign, and what campaigns begin with."""
+"""Templates of teams: save a definition as one, create a draft from one."""
 
 from collections.abc import Mapping
 from typing import Any

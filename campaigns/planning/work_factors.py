@@ -1,4 +1,4 @@
-"""Which factors say what work is done: cells that differ in one did other work."""
+"""Find the factors that change what work is done: cells that differ in one are not compared."""
 
 from campaigns.models import Campaign
 from campaigns.planning.metrics import driver_if_known

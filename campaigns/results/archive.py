@@ -1,4 +1,4 @@
-"""House-keeping by people: the archive, and how long a team keeps raw samples."""
+"""Archive campaigns, and set how long a team keeps raw samples."""
 
 from typing import Any
 

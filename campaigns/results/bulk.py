@@ -1,4 +1,4 @@
-"""Stores runs that were measured elsewhere: nothing here asks the database per run."""
+"""Store runs that were measured elsewhere, with a number of queries that does not grow with them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

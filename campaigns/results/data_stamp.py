@@ -1,4 +1,4 @@
-"""A cheap stamp of what a campaign's data are: where it is the same, nothing came and nothing went."""
+"""A cheap fingerprint of a campaign's data: equal fingerprints mean that nothing was added or removed."""
 
 from typing import Any
 

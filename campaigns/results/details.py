@@ -1,4 +1,4 @@
-"""Everything that is known of one run."""
+"""Load everything about one run."""
 
 import json
 import zlib

@@ -1,4 +1,4 @@
-"""In which surroundings the runs of a campaign were measured, and where these changed. Reads only."""
+"""The environments in which the runs of a campaign were measured, and where they changed. Reads only."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

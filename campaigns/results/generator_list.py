@@ -1,4 +1,4 @@
-"""The generators of attempts, without what was asked of their programs. Reads only."""
+"""The generators of attempts, without the requests to their programs. Reads only."""
 
 from django.db.models import Prefetch, QuerySet
 

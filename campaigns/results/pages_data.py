@@ -1,4 +1,4 @@
-"""What the pages of one campaign show beside its runs: its outline, its findings, its facts."""
+"""Data of the pages of one campaign: its outline, findings and facts."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""How levels, values, verdicts and phases of a campaign are put into words. Pure."""
+"""Format levels, values, verdicts and phases of a campaign as text. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Deletes raw samples that a team keeps no longer. Nothing that was computed from runs needs them.
+"""Delete raw samples older than a team's retention. Nothing computed from runs needs them.
 
 Samples are what a run's page lists and draws; measurements, distributions and series stay, and with them
 every finding.

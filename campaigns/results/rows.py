@@ -1,4 +1,4 @@
-"""Runs as people read them in tables: with their cell, their value, and who took them out."""
+"""Runs as rows of tables: with their cell, their value, and their exclusion."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The table of runs, page by page: all runs are counted and searched, those of the page are read."""
+"""The table of runs, page by page: counts and search cover all runs, details only those of the page."""
 
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence

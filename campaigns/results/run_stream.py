@@ -1,4 +1,4 @@
-"""Runs with all their values, one after another: memory stays flat, however many there are."""
+"""Stream runs with all their values, so that memory stays flat."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the runs of one cell carried over their time."""
+"""Time series of the runs of one cell."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

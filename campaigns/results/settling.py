@@ -1,4 +1,4 @@
-"""What becomes of a run when its attempt has ended."""
+"""Decide what becomes of a run when its attempt has ended: done, repeated, void, failed."""
 
 from django.db.models import Count, Max, Q
 from django.db.models.functions import Now

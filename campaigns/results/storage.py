@@ -1,4 +1,4 @@
-"""How much of the database campaigns take, by kind of data. Reads only, and unpacks nothing."""
+"""How much of the database campaigns use, by kind of data. Reads only, and unpacks nothing."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

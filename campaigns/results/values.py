@@ -1,4 +1,4 @@
-"""Values of runs, as the analysis and the plan need them."""
+"""Values of runs as the analysis and the plan need them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Short texts that change whenever what a page or a file shows does."""
+"""Fingerprints that change whenever the content of a page or a file does."""
 
 import hashlib
 

@@ -1,4 +1,4 @@
-"""What the system checks before anybody signs: each check passes, warns or fails, with its number.
+"""The checklist before sign-off: each check passes, warns or fails, with its number.
 
 A check that could not be made warns: nobody may take it for one that passed. A warning or a failure
 takes the author's written word before somebody approves; a failure also takes the reviewer's explicit

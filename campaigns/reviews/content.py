@@ -1,4 +1,4 @@
-"""What a person writes of a conclusion, as values."""
+"""The content of a conclusion as its author writes it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field

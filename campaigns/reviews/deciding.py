@@ -1,4 +1,4 @@
-"""Decides on conclusions: approve, request changes, reject. Nobody decides on his own."""
+"""Decide on conclusions: approve, request changes, reject. Nobody decides on his own."""
 
 from django.contrib.auth.models import User
 from django.db import transaction

@@ -1,4 +1,4 @@
-"""Writes conclusions: a new draft, and changes of its text while it is nobody's to decide on."""
+"""Write conclusions: create a draft, and change its text before review."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

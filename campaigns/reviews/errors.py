@@ -1,4 +1,4 @@
-"""Why a step in the life of a conclusion is refused. ReviewRefused > Moved, OwnWork, NotReady > Outdated > AnalysisFailed."""
+"""Why a step on a conclusion is refused. ReviewRefused > Moved, OwnWork, NotReady > Outdated > AnalysisFailed."""
 
 from campaigns.kit.errors import NotPossible
 from campaigns.models import Campaign

@@ -1,4 +1,4 @@
-"""Puts into words what moved in findings: where it stands, and what it was and is. Pure."""
+"""Describe which findings changed, and how. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

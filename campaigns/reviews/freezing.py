@@ -1,4 +1,4 @@
-"""Binds a conclusion to the data that it rests on."""
+"""Bind a conclusion to the data that it rests on."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What waits for somebody, and since when: one query counts it, for every page.
+"""What waits for a user, and since when. One query counts it, for every page.
 
 Rights are asked for each time: what a role let somebody do waits no more when the role is gone.
 """

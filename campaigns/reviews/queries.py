@@ -1,4 +1,4 @@
-"""Which conclusions there are, and who may see them. Reads only."""
+"""Conclusions that a user may see. Reads only."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Re-opens conclusions whose data changed, by itself and with the reason in words.
+"""Re-open conclusions whose data changed, with the reason.
 
 `look_again` is called in the transaction of a change (dispatch.request_analysis), after each analysis,
 and by dispatch for what `overdue` names: whoever was killed in between, nothing stays accepted whose

@@ -1,4 +1,4 @@
-"""Locks, and who may do what to a conclusion."""
+"""Lock conclusions, and check rights on them."""
 
 from collections.abc import Iterable
 

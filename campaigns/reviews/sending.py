@@ -1,4 +1,4 @@
-"""Sends a conclusion to review, and takes it back."""
+"""Send a conclusion to review, or take it back."""
 
 from collections.abc import Sequence
 

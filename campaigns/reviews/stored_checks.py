@@ -1,4 +1,4 @@
-"""Checks of the checklist that the analysis has made already: here they are put into words."""
+"""Checks of the checklist that are stored findings, as sentences."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

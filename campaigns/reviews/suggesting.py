@@ -1,4 +1,4 @@
-"""What a conclusion of campaigns may begin with: what their findings say. A person makes it his own."""
+"""Suggest the initial text of a conclusion from findings. The author edits it."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What is wrong with what somebody wrote of a conclusion, field by field."""
+"""Validate what an author wrote of a conclusion, field by field."""
 
 import re
 import unicodedata

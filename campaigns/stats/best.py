@@ -1,4 +1,4 @@
-"""Which setting to recommend: multiple comparisons with the best (Hsu, 1984). Pure.
+"""Multiple comparisons with the best (Hsu, 1984): which setting to recommend. Pure.
 
 The best is picked by the data, and so is the recommendation; the bounds here hold nevertheless, all
 together, with probability 1 - alpha. STATISTICS 3.5.

@@ -1,4 +1,4 @@
-"""Cells of different campaigns: nothing pairs their runs, and no block holds both. Pure.
+"""Comparisons of cells of different campaigns: unpaired, and in no common block. Pure.
 
 Each cell is compared by its own noise (Welch on logs, STATISTICS 2.2), from three sessions a side on
 by that between them; fewer never confirm (2.7). Over several cells there is one number (2.5), whose noise is counted over blocks

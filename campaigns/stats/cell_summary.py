@@ -1,4 +1,4 @@
-"""What one cell's runs say on their own. Pure: values in, one CellSummary out.
+"""Summary of one cell: location, interval, spread. Pure: values in, one CellSummary out.
 
 A run is the unit: one value is one run's own summary (its duration, its p99), never one request.
 """

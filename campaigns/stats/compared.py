@@ -1,4 +1,4 @@
-"""What comparisons of cells give. Pure."""
+"""Results of comparisons of cells. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a comparison of cells takes in, and what forbids to judge it. Pure. STATISTICS 2.3, 2.6."""
+"""Input of a comparison of cells, and the reasons not to judge it. Pure. STATISTICS 2.3, 2.6."""
 
 import math
 from collections.abc import Mapping, Sequence

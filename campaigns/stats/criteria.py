@@ -1,4 +1,4 @@
-"""By which criteria findings are judged. Pure: locked at launch, part of the data hash."""
+"""The criteria of a campaign's verdicts. Pure: locked at launch, part of the data hash."""
 
 from dataclasses import dataclass
 

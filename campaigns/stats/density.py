@@ -1,4 +1,4 @@
-"""How the runs of one cell are spread: density with its modes. Pure. STATISTICS 8.4.
+"""Density of the values of one cell, with its modes. Pure. STATISTICS 8.4.
 
 On logarithms where every value is above 0, as effects are; Silverman 1986 for the width.
 """

@@ -1,4 +1,4 @@
-"""What a finding is bound to: a hash of the data, the definition and the parameters. Pure.
+"""Hash of what a finding rests on: data, definition, parameters. Pure.
 
 Not part of it: versions of code and libraries, derived numbers, comments, who looked.
 """

@@ -1,4 +1,4 @@
-"""Where a curve bends, whether it does at all, and how sure that is. Pure. STATISTICS 3.1 to 3.4.
+"""Knee of a curve: where it bends, whether it does, and how certain that is. Pure. STATISTICS 3.1 to 3.4.
 
 Primary is the break of a broken power law on logs; the L-method, slope ratios and Kneedle on two axes
 stand beside it, since they can disagree.

@@ -1,4 +1,4 @@
-"""What people read instead of the stored words. Pure: derived from metric and direction."""
+"""Labels of stored words, by metric and direction. Pure."""
 
 from dataclasses import dataclass
 

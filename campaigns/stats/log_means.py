@@ -1,4 +1,4 @@
-"""Log means of cells with their uncertainty: what every comparison of levels starts from. Pure.
+"""Log means of cells with their uncertainty, the input of every comparison of levels. Pure.
 
 `blocks.fit` (interleaved and paired orders) and `pooled.fit` (blocked and random) make one.
 """

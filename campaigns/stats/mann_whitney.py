@@ -1,4 +1,4 @@
-"""Ranks of two independent samples: the second opinion where there are no blocks. Pure."""
+"""Mann-Whitney test of two independent samples, the second opinion where there are no blocks. Pure."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which state of the methods findings were computed by. Imports nothing, so that anybody may ask."""
+"""The version of the statistical methods. Imports nothing."""
 
 METHODS = "16"
 """To be raised with what is computed, stored or said: findings of another one are computed anew."""

@@ -1,4 +1,4 @@
-"""Several comparisons in one table. Pure."""
+"""Corrections for several comparisons. Pure."""
 
 from collections.abc import Sequence
 

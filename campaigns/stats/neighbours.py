@@ -1,4 +1,4 @@
-"""What a model of cells and blocks leaves of a series, and how alike neighbours in it then are. Pure."""
+"""Residuals of the block model in the order of the runs, and their autocorrelation. Pure."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Cells that are noisier than the others, whose noise says nothing about theirs. Pure.
+"""Detect cells with more noise than the others. Pure.
 
 Under equal noise the sum of squares that a cell adds to a model, over what the model leaves of the
 others, has an F distribution: exactly so for cells with a noise of their own, and for blocks. Of several

@@ -1,4 +1,4 @@
-"""One number over many manifests, and why there are four of them. Pure. STATISTICS 2.5.
+"""One number over many manifests. Pure. STATISTICS 2.5.
 
 What is said first is the geometric mean of the ratios, for these manifests alone or, where they differ,
 for manifests as a sample. The average of percentage changes is what others publish.

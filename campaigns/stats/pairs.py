@@ -1,4 +1,4 @@
-"""Pairs of runs made back to back, and what forbids to judge them. Pure."""
+"""Pairs of runs made back to back, and the reasons not to judge them. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""How many more runs would decide: added to a verdict, and never what it rests on. Pure."""
+"""How many more runs would decide. Added to a verdict, never part of it. Pure."""
 
 import math
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""How many runs it takes. Pure. Plans from an estimated sd, so "about"; they decide about no word."""
+"""How many runs it takes, from an estimated standard deviation. Pure."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The second opinion on pairs, from ranks: Wilcoxon's test and the estimate that goes with it. Pure."""
+"""Wilcoxon's test of pairs and its estimate, the second opinion on pairs. Pure."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How coarsely values are written, and which words that takes back. Pure. STATISTICS 11, A3."""
+"""How coarsely values are rounded, and which verdicts that withholds. Pure. STATISTICS 11, A3."""
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal

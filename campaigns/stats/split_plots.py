@@ -1,4 +1,4 @@
-"""Cells of a plan in which some levels are hard to change, and contrasts of them. Pure.
+"""Contrasts of cells where some factors are costly to change (split plots). Pure.
 
 A whole plot is what was made of a block at one level of the hard factor: it is set once per whole plot,
 while the others vary inside. STATISTICS 2.2b; Montgomery, Design and Analysis of Experiments, split

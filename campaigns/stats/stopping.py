@@ -1,4 +1,4 @@
-"""When an adaptive campaign has seen enough: precision decides, significance never. Pure.
+"""When an adaptive campaign may stop: precision decides, significance never. Pure.
 
 STATISTICS 2.4. To stop at the first narrow interval favours small noise, so such a campaign has eight
 blocks at least, and one with few cells stops on, shows and judges by a slightly smaller alpha.

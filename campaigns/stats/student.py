@@ -1,4 +1,4 @@
-"""Student's t distribution, without the weight of a distribution object: it is asked for thousands of times.
+"""Student's t distribution, without the overhead of scipy's distribution objects.
 
 Pure; the same functions that `scipy.stats.t` rests on.
 """

@@ -1,4 +1,4 @@
-"""The word for a contrast: eight words, one closed list for every metric and direction. Pure."""
+"""The verdict of a contrast: eight words, one closed list for every metric and direction. Pure."""
 
 import math
 from dataclasses import dataclass, replace

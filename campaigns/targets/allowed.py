@@ -1,4 +1,4 @@
-"""What the owners of a server allow. Several targets may be one server: the strictest of all counts."""
+"""What the owners of a server allow. Several targets may be one server: the strictest limit applies."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

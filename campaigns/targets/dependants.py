@@ -1,4 +1,4 @@
-"""What needs a target: asked before it is retired or deleted. Reads only."""
+"""List what depends on a target, before it is retired or deleted. Reads only."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The end of a target that nothing depends on."""
+"""Retire or delete a target that nothing depends on."""
 
 from django.contrib.auth.models import User
 from django.db import transaction

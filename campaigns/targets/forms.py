@@ -1,4 +1,4 @@
-"""The form of a target: what people and the REST API say of it, and whether that may be stored."""
+"""The form of a target, for pages and REST."""
 
 import re
 from collections.abc import Mapping

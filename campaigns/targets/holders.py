@@ -1,4 +1,4 @@
-"""Targets with the runs that hold them now."""
+"""Targets with the runs that hold them."""
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass

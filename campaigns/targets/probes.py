@@ -1,4 +1,4 @@
-"""Whether a server may be probed now: one probe at a time, not soon after another, and no run on it."""
+"""Whether a server may be probed now: one probe at a time, not soon after another, not during a run."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Look whether targets answer. A target that is being measured is left alone."""
+"""Probe whether targets answer. A target that is being measured is not probed."""
 
 import threading
 from collections.abc import Iterable

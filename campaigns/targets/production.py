@@ -1,4 +1,4 @@
-"""What keeps the mark of a production server where loading it takes two people: nobody takes it away alone."""
+"""Protect the production mark of a server where loading it takes two people."""
 
 from django.contrib.auth.models import User
 

@@ -1,4 +1,4 @@
-"""Whether quiet hours hold a run back, in words: of the target, and of others on the same server."""
+"""Whether quiet hours hold a run back: of the target, or of others on the same server."""
 
 from datetime import datetime
 from functools import lru_cache

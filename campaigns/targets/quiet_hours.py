@@ -1,4 +1,4 @@
-"""When nothing may load a target: lines such as `Mon-Fri 08:00-18:00`, by the clock on its wall.
+"""Parse quiet hours, such as `Mon-Fri 08:00-18:00`, in the target's time zone.
 
 Pure: no database, no clock. An instant is quiet where the wall clock of the target's time zone
 shows a time of some window then. So an hour that comes twice in autumn is quiet twice, and one that

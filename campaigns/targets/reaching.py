@@ -1,4 +1,4 @@
-"""How workers reach a target's machine for what is set, reset and read back there."""
+"""How workers reach a target's machine to set, reset and read back."""
 
 from collections.abc import Iterable
 

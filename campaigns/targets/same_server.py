@@ -1,4 +1,4 @@
-"""Which targets are one server: those of one port whose hosts resolve to a common IP address.
+"""Which targets are one server: same port, and hosts that resolve to a common IP address.
 
 They share one `address`, and with it lease, queue, limits, quiet hours and production mark.
 """

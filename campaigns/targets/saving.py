@@ -1,4 +1,4 @@
-"""Save targets, and say where workers may connect for them."""
+"""Save targets, encrypt their secrets, and note their addresses."""
 
 from collections.abc import Mapping
 from copy import copy

@@ -1,4 +1,4 @@
-"""The fields of a target's settings, steps and SSH login. Validation only."""
+"""Forms of a target's settings, steps and SSH login. Validation only."""
 
 import re
 from ipaddress import ip_address

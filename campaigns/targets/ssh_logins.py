@@ -1,4 +1,4 @@
-"""How commands reach a target's machine: who may say so, and which host key is the machine's own."""
+"""The SSH login of a target's machine, and its accepted host key."""
 
 from collections.abc import Mapping
 from copy import copy

@@ -1,4 +1,4 @@
-"""What a campaign of a kind on a target may set or vary: the kind's parameters, the target's settings.
+"""The parameters and settings that a campaign of a kind may set or vary on a target.
 
 Both have plain names; a setting that is called like a parameter of a kind for its target is refused.
 """

@@ -1,4 +1,4 @@
-"""What people say, on the pages of what they say it of; and what waits for whoever looks."""
+"""Comments and the inbox on pages of other rooms."""
 
 from collections.abc import Mapping
 from typing import Any

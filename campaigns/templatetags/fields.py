@@ -1,4 +1,4 @@
-"""Draws a bound Django form with the fields of `components/_field.html`."""
+"""Render a bound Django form with the fields of `components/_field.html`."""
 
 from collections.abc import Sequence
 from dataclasses import replace

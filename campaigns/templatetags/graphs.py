@@ -1,4 +1,4 @@
-"""The small drawings in rows of tables, as SVG. A page has hundreds, so they are no templates."""
+"""Small drawings in table rows, as SVG. A page has hundreds, so they are not templates."""
 
 from django.template import Library
 from django.utils.html import format_html, format_html_join

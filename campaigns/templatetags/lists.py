@@ -1,4 +1,4 @@
-"""Parts of long lists: links to their pages, headings that sort. Each keeps the rest of the address."""
+"""Parts of long lists: pagination and sortable headings, which keep the rest of the address."""
 
 from typing import Any
 

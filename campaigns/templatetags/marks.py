@@ -1,4 +1,4 @@
-"""Icons, badges and states: each code of the domain has one word, one tone, one icon.
+"""Icons, badges and states: each code of the domain has one label, one tone, one icon.
 
 Pages take them from here; charts, the REST API and the command line have words of their own.
 """

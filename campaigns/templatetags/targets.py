@@ -1,4 +1,4 @@
-"""What higher rooms tell of a target, on its page."""
+"""Panels of higher rooms on the page of a target."""
 
 from collections.abc import Sequence
 

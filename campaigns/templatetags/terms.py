@@ -1,4 +1,4 @@
-"""Words of the glossary, as links where a page uses them first."""
+"""Links to the glossary where a page uses a term first."""
 
 import re
 from functools import cache

@@ -1,4 +1,4 @@
-"""The record of who did what: list and files."""
+"""REST resource of the activity log: list and files."""
 
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes

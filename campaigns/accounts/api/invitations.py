@@ -1,4 +1,4 @@
-"""Invitations to a team: made, listed and revoked by its admins. Whoever is invited opens the link in a browser."""
+"""REST resource of invitations to a team: create, list, revoke. An invitation is accepted in a browser."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""One's own ways of being told of things, and what came of their messages."""
+"""REST resource of one's own notification channels and their deliveries."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Where one's own account is signed in with a browser, and the end of that."""
+"""REST resource of the browser sessions of one's own account: list, end."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Teams: members with their roles, and the rules."""
+"""REST resource of teams, their members with roles, and their rules."""
 
 from typing import Any, ClassVar
 

@@ -1,4 +1,4 @@
-"""API tokens of the one who asks: which there are, and the end of one.
+"""REST resource of one's own API tokens: list, revoke.
 
 They are made on the page Account only: a token that could make others would outlive its own end.
 """

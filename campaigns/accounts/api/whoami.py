@@ -1,4 +1,4 @@
-"""Who asks, with what, and until when: what a client looks at before it begins."""
+"""REST resource that describes the caller: user, token, scopes, expiry."""
 
 from django.conf import settings
 from rest_framework import serializers

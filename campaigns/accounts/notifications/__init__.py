@@ -1,14 +1,14 @@
-"""Tells people what happened, by the ways that they chose.
+"""Notify people of what happened, through the channels that they chose.
 
-`announcing` has put a row into the outbox, in the transaction of what it tells. `outbox` makes one
-delivery of it for each channel that wants it; `claiming` hands deliveries out, one a channel at a time,
-and notes how they ended; `delivering` looks whether the person may still know, and sends; `beside` does
-so in threads of the control worker. `messages` writes the text, `mail` and `webhook` carry it.
-`channels` is what people change.
+Whoever changes something announces it with a row in the outbox, in the same transaction. `outbox` turns the row into one
+delivery for each channel that subscribes to it; `claiming` claims deliveries, one per channel at a
+time, and records how they ended; `delivering` checks that the person may still see the subject, and
+sends; `delivery_threads` runs it in threads of the control worker. `messages` writes the text, `mail`
+and `webhook` carry it. `channels` is what people change.
 
-Nothing is lost, whoever is killed: what was claimed and neither delivered nor given up is tried again
-when its claim is over. It may come twice where somebody is killed between the receiver's answer and the
-note of it; every try of a delivery bears the same id.
+No message is lost when a process is killed: a delivery that was claimed and neither delivered nor given
+up is tried again when its claim expires. It may arrive twice where a process is killed between the
+receiver's answer and the record of it; every attempt at a delivery has the same id.
 """
 
 from campaigns.accounts.notifications.delivery_threads import deliver_in_threads

@@ -1,4 +1,4 @@
-"""When a try that failed is made again. Pure: no database, no clock."""
+"""Compute when a failed delivery is tried again. Pure: no database, no clock."""
 
 import random
 from datetime import UTC, datetime

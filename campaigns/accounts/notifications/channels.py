@@ -1,4 +1,4 @@
-"""What people change: their channels, what is told by each, and its secret. Nobody sees another's."""
+"""Create, change and delete notification channels. A channel and its secret are visible to its owner only."""
 
 from collections.abc import Mapping
 from datetime import timedelta

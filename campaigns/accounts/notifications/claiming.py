@@ -1,4 +1,4 @@
-"""Hands deliveries out, one a channel at a time, and notes how each try ended."""
+"""Claim due deliveries, one per channel at a time, and record how each attempt ended."""
 
 from datetime import timedelta
 

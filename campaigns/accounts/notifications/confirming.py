@@ -1,4 +1,4 @@
-"""Links that prove that somebody reads the mail of an address before it is told of anything."""
+"""Confirmation links, which prove that somebody reads an e-mail address before anything is sent to it."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""The channel that everybody has who has an e-mail address, until they choose otherwise."""
+"""The default channel of every user with an e-mail address, until they choose others."""
 
 from collections.abc import Iterable
 

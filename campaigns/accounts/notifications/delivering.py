@@ -1,4 +1,4 @@
-"""One try of one delivery: may the person still know, what is said, and by which way."""
+"""Make one attempt at one delivery: check that the person may still see its subject, write the message, send it."""
 
 import logging
 from collections.abc import Callable, Mapping

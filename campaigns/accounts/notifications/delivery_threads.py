@@ -1,4 +1,4 @@
-"""Delivers in threads of the control worker: a receiver that hangs holds up no dispatch and no analysis."""
+"""Deliver in threads of the control worker, so that a slow receiver blocks neither dispatch nor analysis."""
 
 import logging
 import threading

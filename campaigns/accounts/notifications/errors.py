@@ -1,4 +1,4 @@
-"""What keeps a message from being delivered; the words are shown to the channel's owner."""
+"""Errors of delivering a message. Their texts are shown to the channel's owner."""
 
 
 class DeliveryFailed(Exception):

@@ -1,4 +1,4 @@
-"""Hands messages to the mail server of the settings: plain text, and the same as simple HTML."""
+"""Send messages through the mail server of the settings, as plain text and simple HTML."""
 
 import smtplib
 import socket

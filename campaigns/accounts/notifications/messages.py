@@ -1,4 +1,4 @@
-"""The text of each message: what happened, to which, what to do, and where."""
+"""Write the text of each message: what happened, to which object, what to do, and a link."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

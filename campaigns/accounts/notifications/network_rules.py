@@ -1,4 +1,4 @@
-"""Where notifications may go: where workers may, and what one more setting allows."""
+"""Network rules of webhooks: those of workers, and what one more setting allows."""
 
 from dataclasses import replace
 

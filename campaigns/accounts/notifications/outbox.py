@@ -1,4 +1,4 @@
-"""Makes deliveries of what was announced: one for each channel that wants it."""
+"""Turn each announced event into deliveries, one for each channel that subscribes to it."""
 
 from collections.abc import Iterable
 from datetime import timedelta

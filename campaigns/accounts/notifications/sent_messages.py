@@ -1,4 +1,4 @@
-"""What somebody was told, as far as he may still know it: reads only."""
+"""List the messages sent to a user, without subjects that he may no longer see. Reads only."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Signatures of webhooks, as Standard Webhooks 1.0 has them (standardwebhooks.com). Pure."""
+"""Sign webhooks as Standard Webhooks 1.0 specifies (standardwebhooks.com). Pure."""
 
 import hmac
 from base64 import b64decode, b64encode

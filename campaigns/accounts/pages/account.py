@@ -1,4 +1,4 @@
-"""The account page: API tokens, and what `signing` says of it."""
+"""The account page: API tokens and sign-in settings."""
 
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple

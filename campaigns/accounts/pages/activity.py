@@ -1,4 +1,4 @@
-"""The record of who did what: a page with filters, and files."""
+"""The page of the activity log, with filters and files."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The forms of the page Notifications: one a channel, and one for another channel."""
+"""Forms of the notifications page: one per channel, and one for a new channel."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""By which ways somebody is told of what: his own channels, and what came of their deliveries."""
+"""The page of one's own notification channels and recent deliveries."""
 
 from collections.abc import Callable
 

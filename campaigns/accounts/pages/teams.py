@@ -1,4 +1,4 @@
-"""Teams: list, page with members and rules, and the people of the installation."""
+"""Pages of teams: list, members and rules, and the people of the installation."""
 
 from collections.abc import Callable
 from typing import NamedTuple

@@ -1,1 +1,1 @@
-"""Doors into perfdash: password, second factor, provider, invitation; and what an account has of them."""
+"""Sign-in: password, second factor, OpenID Connect provider, invitation, one-time link."""

@@ -1,4 +1,4 @@
-"""OpenID Connect as django-allauth speaks it, and what it leaves out.
+"""OpenID Connect: what django-allauth does, and the checks that it leaves out.
 
 The library finds the provider's addresses, leads there with state and PKCE, and changes the code for
 tokens. It sends no nonce, trusts an ID token unread that came over TLS, and takes whatever issuer the

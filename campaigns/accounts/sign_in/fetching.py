@@ -1,4 +1,4 @@
-"""Requests to the OpenID Connect provider: one deadline for all of it, little memory, no redirection.
+"""Requests to the OpenID Connect provider, with one deadline for the whole exchange and bounded memory.
 
 It stands in for the session of `requests` that django-allauth asks for: that one begins its time limit
 anew with each byte, so that a provider that drips would hold a thread of the web server for ever.

@@ -1,4 +1,4 @@
-"""The forms of django-allauth's pages, with the words and the limits of this installation."""
+"""django-allauth's forms, with the texts and limits of this installation."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Invitations: an admin makes the link on a page of the team; whoever opens it makes an account, or joins."""
+"""Pages of invitations: an admin creates a link; its recipient creates an account or joins the team."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Sign-in methods: the one of a session is stored in the session itself."""
+"""Record the sign-in method of a session in the session."""
 
 from typing import Final
 

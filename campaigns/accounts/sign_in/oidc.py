@@ -1,4 +1,4 @@
-"""To the OpenID Connect provider and back: sign in, join by an invitation, connect an account.
+"""Pages that use the OpenID Connect provider: sign in, accept an invitation, connect an account.
 
 What speaks with it is loaded at the first sign-in: nobody waits for it at the start.
 """

@@ -1,4 +1,4 @@
-"""What people change of their own account: the e-mail address; and what the account page says of it."""
+"""Change one's own e-mail address, and describe one's own sign-in settings for the account page."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The sign-in page, what stands on it when somebody is refused, and one-time links."""
+"""The sign-in page, its refusals, and one-time links."""
 
 from collections.abc import Callable
 from functools import wraps

@@ -1,4 +1,4 @@
-"""Notes which sessions are used; ends them on the account page."""
+"""Record which sessions are used, and end them from the account page."""
 
 from collections.abc import Callable
 from time import monotonic

@@ -1,4 +1,4 @@
-"""From a proved password or identity to a session: how django-allauth signs people in here."""
+"""Start a session for a proved password or identity: django-allauth's adapter and signals."""
 
 import logging
 from smtplib import SMTPException

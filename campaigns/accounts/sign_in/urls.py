@@ -1,4 +1,4 @@
-"""URLs of sign-in and of one's own account, beside those of tokens; most views are django-allauth's."""
+"""URLs of sign-in and of one's own account; most views are django-allauth's."""
 
 from allauth.account import views as accounts
 from django.contrib.auth.decorators import login_not_required

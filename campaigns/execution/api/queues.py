@@ -1,4 +1,4 @@
-"""Queues: who waits for which server, and moving a campaign up or down in its own."""
+"""REST resource of the queues: list, move a campaign up or down."""
 
 from typing import Any, ClassVar
 

@@ -1,4 +1,4 @@
-"""When a campaign is analysed: between two runs, not beside one; and who goes first.
+"""Decide when a campaign is analysed: between two runs, never during one.
 
 The request is a mark on the campaign, so there is one however often it is made. A message is sent only
 where a worker is free for it: those who wait do so in the database, in their order, and not in the broker.

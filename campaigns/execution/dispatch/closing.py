@@ -1,4 +1,4 @@
-"""End campaigns in which nothing is open any more."""
+"""End campaigns that have no open run left."""
 
 from django.db.models.functions import Now
 

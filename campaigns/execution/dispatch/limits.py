@@ -1,4 +1,4 @@
-"""Time budgets of campaigns and quiet hours of targets: what ends, what waits."""
+"""Apply time budgets of campaigns and quiet hours of targets."""
 
 from datetime import datetime
 

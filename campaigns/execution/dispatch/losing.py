@@ -1,4 +1,4 @@
-"""Take back what attempts hold whose keeper is gone."""
+"""Take back leases and attempts whose keeper is gone."""
 
 import logging
 from datetime import datetime, timedelta

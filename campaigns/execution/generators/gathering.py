@@ -1,4 +1,4 @@
-"""The run's side of several generators: ask for them, let all begin at one instant, add what they measured.
+"""The run's side of several generators: request them, start all at one instant, add up what they measured.
 
 Everything goes through rows, by the database's clock. From the start to the end of the load nothing is
 written here; rows are read, as the keeper reads whether somebody cancelled.

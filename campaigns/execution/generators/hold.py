@@ -1,4 +1,4 @@
-"""What keeps a generator's program: the run's lease, and whoever wants it to stop or to begin.
+"""Hold one generator's program: end it with the run's lease, stop or start it on request.
 
 A thread of the worker. The lease belongs to the run, whose own keeper renews it; this one only reads how
 long it lasts, so that no generator outlives the run. It writes that instant into its row, by which

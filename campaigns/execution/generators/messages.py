@@ -1,4 +1,4 @@
-"""What goes to a generator and what comes back, as it stands in its row: packed, bounded, without secrets in clear."""
+"""Encode requests to generators and their results: packed, bounded, without secrets in clear text."""
 
 import json
 import zlib

@@ -1,4 +1,4 @@
-"""Be one of the generators of a run: claim its row, keep its program, store what it reports.
+"""Serve as one generator of a run: claim its row, hold its program, store its results.
 
 Nobody waits for this task; all that others need to know stands in the row.
 """

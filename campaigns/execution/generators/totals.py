@@ -1,4 +1,4 @@
-"""What several generators have measured together, and how each of them did. Adds; never averages."""
+"""Totals over several generators, and the state of each. Values are added, never averaged."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Somebody says that what was asked for is done by hand."""
+"""Confirm a manual step from a page."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse

@@ -1,4 +1,4 @@
-"""Queues: who holds which server, who waits in which order, and moving somebody up or down."""
+"""The page of the queues: who holds each server, who waits in which order, move up or down."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""The page of one run, or try-out, and its status while it goes on."""
+"""The page of one run or trial run, and its status while it goes on."""
 
 from typing import Any
 

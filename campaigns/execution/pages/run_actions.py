@@ -1,4 +1,4 @@
-"""Steer one run: cancel, run again, exclude, include. Exclusions are records with a reason."""
+"""Actions on one run: cancel, run again, exclude, include. An exclusion is a record with a reason."""
 
 from collections.abc import Callable
 

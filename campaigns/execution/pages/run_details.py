@@ -1,4 +1,4 @@
-"""What one run's page is written from: its attempt in words, bars, tables and charts."""
+"""Build the page of a run: its attempts, bars, tables and charts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

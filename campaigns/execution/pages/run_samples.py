@@ -1,4 +1,4 @@
-"""The samples of a run on its page: each of a few, the distribution of many, and what failed."""
+"""The samples of a run on its page: a list of a few, the distribution of many, and the failed ones."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

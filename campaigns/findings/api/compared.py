@@ -1,4 +1,4 @@
-"""A comparison as `ComparisonOutput` describes it. Computed by campaigns.findings.compute; written here."""
+"""A comparison as JSON, in the shape of `ComparisonOutput`."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Comparisons of campaigns, or of cells of them, as the page Compare computes them."""
+"""REST resource of comparisons of campaigns, or of their cells."""
 
 from collections.abc import Mapping, Sequence, Set
 from typing import Any

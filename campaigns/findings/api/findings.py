@@ -1,4 +1,4 @@
-"""What is written down of a campaign: findings, exclusions, log; who works; what is yet to come."""
+"""REST resources of findings, exclusions, the log and workers."""
 
 from django.db import transaction
 from django.db.models import Case, Value, When

@@ -1,4 +1,4 @@
-"""Where cells and their runs stand on the axis of levels. Pure."""
+"""Positions of cells and their runs on the axis of levels. Pure."""
 
 import math
 from collections.abc import Iterable, Sequence

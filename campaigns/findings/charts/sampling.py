@@ -1,4 +1,4 @@
-"""Which runs are drawn where they are too many for a point each. Pure.
+"""Choose which runs are drawn where there are too many for a point each. Pure.
 
 They are taken in even steps, always with the first and the last: in the order of values these are the
 lowest and the highest, which nobody should miss.

@@ -1,4 +1,4 @@
-"""The answer: one sentence, its caveat (the strongest, after where it was measured), a few numbers.
+"""The answer of a campaign: one sentence, the strongest caveat, a few numbers.
 
 It states findings; what to *do* is a conclusion, and conclusions are a person's.
 """

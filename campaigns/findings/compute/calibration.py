@@ -1,4 +1,4 @@
-"""A/A campaigns: no difference exists by construction; what their pairs show is noise."""
+"""Findings of an A/A campaign: its two levels are one setting, so its pairs show the noise."""
 
 import math
 from collections.abc import Mapping

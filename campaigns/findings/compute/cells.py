@@ -1,4 +1,4 @@
-"""Each cell on its own: summary, raw values, what failed."""
+"""Findings of each cell by itself: summary, raw values, failures."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

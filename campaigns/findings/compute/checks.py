@@ -1,4 +1,4 @@
-"""Whether the runs of a campaign can be trusted: one check after another, each with its number."""
+"""Checks of whether the runs of a campaign can be trusted, each with its number."""
 
 import math
 from collections.abc import Mapping, Sequence

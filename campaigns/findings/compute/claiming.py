@@ -1,4 +1,4 @@
-"""One worker computes an analysis at a time; it gives signs of life, however long that takes."""
+"""Claim an analysis, so that one worker computes it at a time, and report that it is still going on."""
 
 import logging
 import threading

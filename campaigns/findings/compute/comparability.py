@@ -1,4 +1,4 @@
-"""Whether cells of two campaigns may be compared: what has to be alike, and what only has to be said.
+"""Decide whether cells of two campaigns may be compared, and list what differs.
 
 Another *work* is refused: kind, family of servers, metric, direction, dimension of the unit, every
 parameter that says what work is done, and how much of it the proofs counted. Another *setting* or

@@ -1,4 +1,4 @@
-"""Compares campaigns, or cells of different campaigns, with the first of them as the baseline.
+"""Compare campaigns, or cells of different campaigns, with the first of them as the baseline.
 
 It is not stored. A page asks for it and gets it at once: whose cells are compared, in which order and
 against which baseline is chosen in the address, a link at a time, and each choice is a family of its

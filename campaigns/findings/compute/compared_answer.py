@@ -1,4 +1,4 @@
-"""What a comparison of campaigns says in one sentence, and the caveat that it always has."""
+"""The answer of a comparison of campaigns: one sentence and its caveat."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""How campaigns and cells are called where several campaigns stand side by side."""
+"""Names of campaigns and cells where several campaigns are compared."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""By which criteria a campaign is judged: those that were locked at its launch."""
+"""The criteria by which a campaign is judged: those locked at its launch."""
 
 from campaigns.models import Campaign
 from campaigns.stats.criteria import Criteria

@@ -1,4 +1,4 @@
-"""In what campaigns differ beside their levels: settings, target, environment, design."""
+"""List how campaigns differ besides their levels: settings, target, environment, design."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""How the values of each cell, and the samples of its runs, are spread."""
+"""Distributions of the values of each cell and of the samples of its runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""What moved from block to block, and where sessions begin."""
+"""Drift between blocks, and where sessions begin."""
 
 from collections.abc import Sequence
 from typing import Any

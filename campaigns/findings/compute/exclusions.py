@@ -1,4 +1,4 @@
-"""What excluded runs change: every comparison without them, and with them."""
+"""What excluded runs change: every comparison with and without them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What numbers that somebody aggregated or rounded cannot support: it is left off, with the reason."""
+"""Leave out what aggregated or rounded numbers cannot support, with the reason."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""The cells of a campaign in groups that differ in one factor only."""
+"""Group the cells of a campaign so that the cells of a group differ in one factor only."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

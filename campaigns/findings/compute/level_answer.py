@@ -1,4 +1,4 @@
-"""The answer of a campaign of levels, and what else its runs say, sentence by sentence."""
+"""The answer of a campaign of levels, and its further statements."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Campaigns of levels: neighbours compared as one family, the best setting, the knee."""
+"""Findings of a campaign of levels: neighbours compared as one family, the best setting, the knee."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Campaigns of several factors as a matrix: what each cell improves against the first of its row."""
+"""Findings of several factors as a matrix: the improvement of each cell over the first of its row."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict

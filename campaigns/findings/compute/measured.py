@@ -1,4 +1,4 @@
-"""The stored cells of a campaign, in the unit of another one, as a comparison takes them."""
+"""The stored cells of a campaign, in the unit of another one, as input of a comparison."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

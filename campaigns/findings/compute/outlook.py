@@ -1,4 +1,4 @@
-"""How much longer a campaign with a stop by precision will take, or why it ends."""
+"""How much longer a campaign with an adaptive stop rule will take, or why it ends."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The answer of a paired campaign: who is better, where, by how much."""
+"""The answer of a paired campaign."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Paired campaigns: every stratum's comparison, judged as one family."""
+"""Findings of a paired campaign: the comparison in every stratum, judged as one family."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace

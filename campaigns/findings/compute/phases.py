@@ -1,4 +1,4 @@
-"""Mean seconds of each phase of the runs of a cell: steps of an attempt, parts of the measured time."""
+"""Mean seconds of each phase by cell: steps of an attempt, parts of the measured time."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The primary contrast: one of the comparisons, or judged as one more of their family."""
+"""The comparison of the primary contrast: one of those computed anyway, or one more of their family."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace

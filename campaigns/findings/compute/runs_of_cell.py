@@ -1,4 +1,4 @@
-"""The runs of one cell as a comparison takes them."""
+"""The runs of one cell as input of a comparison."""
 
 from collections.abc import Sequence
 

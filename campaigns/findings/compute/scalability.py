@@ -1,4 +1,4 @@
-"""Throughput and response time by concurrency, and the Universal Scalability Law where it may be fitted."""
+"""Throughput and response time by concurrency, with the Universal Scalability Law where it may be fitted."""
 
 import math
 from collections import Counter

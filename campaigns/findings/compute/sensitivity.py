@@ -1,4 +1,4 @@
-"""Whether a verdict flips when any one run or any one block is left out."""
+"""Test whether a verdict changes when any one run or block is left out."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

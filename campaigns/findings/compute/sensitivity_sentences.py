@@ -1,4 +1,4 @@
-"""What leaving out runs and blocks shows, in words."""
+"""Sentences about what leaving out runs and blocks changes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Why sessions began, which blocks they part, and what they say of the answer, in words."""
+"""Sentences about sessions: why each began, and whether they confirm the answer."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Sessions as the statistics mean them: runs without a long gap, in one environment."""
+"""Split runs into sessions: runs without a long gap, in one environment."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

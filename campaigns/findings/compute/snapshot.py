@@ -1,4 +1,4 @@
-"""What a conclusion rests on, frozen; and whether it has changed since (STATISTICS 0.4)."""
+"""The frozen findings that a conclusion rests on, and whether they have changed since (STATISTICS 0.4)."""
 
 from collections.abc import Mapping
 from typing import Any

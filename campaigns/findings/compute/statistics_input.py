@@ -1,4 +1,4 @@
-"""The runs of a campaign as the statistics take them, and what is said of a group of cells."""
+"""The runs of a campaign as input of the statistics, and the comparisons within a group of cells."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace

@@ -1,4 +1,4 @@
-"""Words of the closed list as a metric says them. Pure."""
+"""Labels of verdicts for a metric. Pure."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Campaigns in which a factor is hard to change, and so made as split plots."""
+"""Findings of a campaign with a factor that is costly to change, measured as split plots."""
 
 import math
 from collections.abc import Sequence

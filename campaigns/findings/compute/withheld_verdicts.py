@@ -1,4 +1,4 @@
-"""What takes the word of a comparison back: values too coarse for it, and drift that an order cannot tell.
+"""Withhold verdicts that the data cannot support: values too coarse, or drift that the order confounds.
 
 STATISTICS 11, A3 and A4. Numbers stay as they are; the reason stands in the place of a verdict.
 """

@@ -1,4 +1,4 @@
-"""What an A/A campaign shows, for its result page."""
+"""The result of an A/A campaign on its page."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

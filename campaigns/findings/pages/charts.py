@@ -1,4 +1,4 @@
-"""One chart of a result, or one folded table of levels: a page asks for them when they come into sight."""
+"""One chart or table of a result, loaded when it scrolls into view."""
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render

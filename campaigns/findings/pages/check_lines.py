@@ -1,4 +1,4 @@
-"""Can these numbers be trusted? Each check as a sentence, with its number."""
+"""The checks of a result as sentences, each with its number."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the address of the compare page chooses, and the addresses of its links. Pure.
+"""Parse and build addresses of the compare page. Pure.
 
 `/compare/?c=12&c=9`: campaigns, the first one is the baseline. `&cell=12:40&cell=9:31`: cells of them
 instead, by campaign and cell. The order of the address is that of the page.

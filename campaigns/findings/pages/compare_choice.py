@@ -1,4 +1,4 @@
-"""What the compare page offers to choose: campaigns, cells, a metric, and links that change the order."""
+"""The choices of the compare page: campaigns, cells, a metric, and their order."""
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the compare page is written from. Computed by campaigns.findings.compute; here it is put in order."""
+"""Build the compare page from computed comparisons."""
 
 from collections.abc import Set
 from typing import Any

@@ -1,4 +1,4 @@
-"""Tables of the compare page, ready to be written: comparisons, and what differs."""
+"""Tables of the compare page: comparisons and differences."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass

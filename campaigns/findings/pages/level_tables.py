@@ -1,4 +1,4 @@
-"""Tables of a campaign of levels, ready to be written: its steps, and what each setting costs."""
+"""Tables of a campaign of levels: its steps, and the cost of each setting."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence

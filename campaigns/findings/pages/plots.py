@@ -1,4 +1,4 @@
-"""Figures of a campaign's pages: findings and series in, what a template needs for a chart out."""
+"""Figures of a campaign's pages, from findings and series."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What the page of a result is written from: answer, chart, cells, runs, environment."""
+"""Build the result page: answer, chart, cells, runs, environment."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

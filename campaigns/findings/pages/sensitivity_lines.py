@@ -1,4 +1,4 @@
-"""Does one run decide? What leaving out runs and blocks one by one changes, line by line."""
+"""Show whether one run or block decides a verdict, line by line."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

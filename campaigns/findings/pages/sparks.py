@@ -1,4 +1,4 @@
-"""Small curves beside a name: positions in a box of 120 x 32. Pure."""
+"""Coordinates of small curves in a box of 120 x 32. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

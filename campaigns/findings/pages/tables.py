@@ -1,4 +1,4 @@
-"""Rows of the tables of a result page, ready to be written. Formats what the findings hold."""
+"""Rows of the tables of a result page, formatted from findings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

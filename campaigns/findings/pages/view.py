@@ -1,4 +1,4 @@
-"""What the address of a result page asks for, so that a link shows a colleague the same."""
+"""Parse the address of a result page, so that a link shows everybody the same view."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Drafts: preview, read, change, try, delete; and drafts that are made from another campaign."""
+"""REST resources of drafts: preview, read, change, try, delete, and drafts made from another campaign."""
 
 from collections.abc import Mapping
 from typing import Any

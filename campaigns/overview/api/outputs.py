@@ -1,4 +1,4 @@
-"""What goes out of targets and campaigns. Never a password, not even an encrypted one."""
+"""Output shapes of targets and campaigns. They never hold a password, not even an encrypted one."""
 
 from dataclasses import asdict
 from typing import Any

@@ -1,4 +1,4 @@
-"""The page of a campaign: of a draft, of one that runs, or of its result, by its state."""
+"""The page of a campaign, by its state: draft, running, or result."""
 
 from typing import Any
 

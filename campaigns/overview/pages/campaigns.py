@@ -1,4 +1,4 @@
-"""The list of campaigns: search, filters, pages; and the end of a draft."""
+"""The list of campaigns: search, filters, pages; delete a draft."""
 
 from dataclasses import dataclass
 

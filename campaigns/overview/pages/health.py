@@ -1,4 +1,4 @@
-"""Health and readiness, for whoever watches over the processes. Open to all; tells nothing of the inside."""
+"""Health and readiness for monitoring. Open to everybody; shows nothing internal."""
 
 from functools import cache
 

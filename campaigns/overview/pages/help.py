@@ -1,4 +1,4 @@
-"""The documentation, from docs/ of this installation, and the glossary that pages link to."""
+"""The documentation, served from docs/ of this installation, and the glossary."""
 
 import posixpath
 import re

@@ -1,4 +1,4 @@
-"""The first page: what runs, what was answered, and how the machines are."""
+"""The first page: running campaigns, latest answers, targets and workers."""
 
 from typing import Any
 

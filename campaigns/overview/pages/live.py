@@ -1,4 +1,4 @@
-"""What changes by itself while a campaign runs: partials that are asked for every two seconds.
+"""Parts of the page of a running campaign, which htmx polls every two seconds.
 
 Each has an ETag. Where nothing changed, htmx gets 204, since it would put the empty body of a 304
 into the page; others get 304. Once the campaign is closed: 286, which ends the polling, and the

@@ -1,4 +1,4 @@
-"""/metrics for Prometheus: computed from the database when it is asked for, kept for a few seconds."""
+"""/metrics for Prometheus, computed from the database and cached for a few seconds."""
 
 import platform
 import threading

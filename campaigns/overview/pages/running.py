@@ -1,4 +1,4 @@
-"""What the parts of a running campaign's page are written from."""
+"""Build the parts of the page of a running campaign."""
 
 import json
 from collections.abc import Mapping, Sequence

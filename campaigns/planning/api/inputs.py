@@ -1,4 +1,4 @@
-"""The shape of what comes in: types only. What it means, `planning.checking` decides."""
+"""Input shapes of a definition: types only. `planning.checking` decides what they mean."""
 
 from rest_framework import serializers
 

@@ -1,4 +1,4 @@
-"""Second yes: what waits for it, and saying it."""
+"""REST resource of launches that wait for approval by a second person."""
 
 from collections.abc import Callable
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""Campaigns that go on block by block: what a stop by precision adds."""
+"""Plan the next block of a campaign with an adaptive stop rule."""
 
 from django.db.models import F, Max
 

@@ -1,4 +1,4 @@
-"""Whether loading a production server needs approval by a second person, and asking for it."""
+"""Decide whether loading a production server needs approval by a second person, and request it."""
 
 import hashlib
 import json

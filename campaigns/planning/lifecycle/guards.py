@@ -1,4 +1,4 @@
-"""What has to be true before anything loads a target."""
+"""Conditions that must hold before anything loads a target."""
 
 from campaigns.kinds.base.values import driver_levels
 from campaigns.kinds.registry import UnknownKind, driver_of

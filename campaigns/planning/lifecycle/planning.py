@@ -1,4 +1,4 @@
-"""From a stored design to stored blocks and runs."""
+"""Turn a stored design into stored blocks and runs."""
 
 from django.contrib.auth.models import User
 from django.db.models import Max

@@ -1,4 +1,4 @@
-"""Lock, withdraw and log: what several steps in a life do to rows.
+"""Lock rows, withdraw runs, release leases and write the log: what several steps share.
 
 Everybody locks in the order campaign, run, attempt, leases.
 """

@@ -1,4 +1,4 @@
-"""The second person's yes or no, and the first one's change of mind."""
+"""Approve, refuse or withdraw a launch that waits for a second person."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Stop what is on where a time budget is over or quiet hours begin.
+"""Stop runs where a time budget is used up or quiet hours begin.
 
 Dispatch does it for everybody, and each keeper for its own attempt, so that a limit holds while the
 broker is away. Both lock like everybody, campaign, run, attempt, but wait for no row: what somebody

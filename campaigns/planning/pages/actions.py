@@ -1,4 +1,4 @@
-"""Steer a campaign: launch, try, pause, resume, extend, cancel. What is refused is said, never a 500."""
+"""Actions on a campaign: launch, try, pause, resume, extend, cancel. A refusal is a message, never a 500."""
 
 from collections.abc import Callable
 

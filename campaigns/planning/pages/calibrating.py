@@ -1,4 +1,4 @@
-"""Calibrate (A/A): one click makes a draft of it; what an A/A campaign says, for its page."""
+"""Make an A/A draft from a page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

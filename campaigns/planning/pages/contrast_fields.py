@@ -1,4 +1,4 @@
-"""How the primary contrast is chosen: two levels of one factor, and where. No HTML, no database."""
+"""Fields that choose the primary contrast: two levels of one factor, and where. No HTML, no database."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Define a campaign: new, edit, clone, and the plan that changes while one types."""
+"""Pages that define a campaign: new, edit, clone, and the live plan."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What the campaign form draws: fields, cards and parameter rows with their errors. No HTML."""
+"""The context of the campaign form: fields, cards and parameter rows with their errors. No HTML."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A second person's yes: what waits for it on the page of a campaign, and saying it."""
+"""Approval by a second person on the page of a campaign."""
 
 from collections.abc import Callable
 

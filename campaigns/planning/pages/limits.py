@@ -1,4 +1,4 @@
-"""The limits of a campaign with its pool, and the quiet hours of a target, in words. No database."""
+"""Describe the limits of a campaign and the quiet hours of its target. No database."""
 
 from collections.abc import Mapping
 from typing import Any

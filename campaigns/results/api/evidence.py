@@ -1,4 +1,4 @@
-"""What runs observed and proved, one kind at a time, over all runs of a campaign."""
+"""REST resources of what runs observed and proved, over all runs of a campaign."""
 
 from collections.abc import Sequence
 from decimal import Decimal

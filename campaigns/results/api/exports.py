@@ -1,4 +1,4 @@
-"""A campaign as a file: for spreadsheets, for programs, for data frames. The pages offer the same."""
+"""REST resource of a campaign's export files."""
 
 from django.http import StreamingHttpResponse
 from django.shortcuts import get_object_or_404

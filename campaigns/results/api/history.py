@@ -1,4 +1,4 @@
-"""The values of one series over time, as columns: small, and quick to read."""
+"""REST resource of the values of one metric over time, as columns."""
 
 import json
 from typing import Any

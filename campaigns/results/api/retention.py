@@ -1,4 +1,4 @@
-"""House-keeping: the archive, disk used, how long samples are kept, what depends on a target."""
+"""REST resources of archive, storage, retention of samples, and what depends on a target."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What goes out of runs: their attempts with all evidence."""
+"""Output shapes of runs and their attempts with all evidence."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,4 +1,4 @@
-"""The definition of a campaign whose runs were made elsewhere: from what was said, and what came."""
+"""Derive the definition of an imported campaign from its submission."""
 
 from collections.abc import Mapping
 from typing import Any

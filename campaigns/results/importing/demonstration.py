@@ -1,4 +1,4 @@
-"""What a newcomer finds: an imported campaign with its answer, and a draft that can be launched."""
+"""Create the demonstration: an imported campaign with its answer, and a draft that can be launched."""
 
 from pathlib import Path
 

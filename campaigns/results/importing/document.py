@@ -1,6 +1,6 @@
 """Reads a submission: JSON as the REST API takes it, checked run by run.
 
-`submitted` declares it, `fields` checks its types; this is what no type can say. Everything that is wrong is told at
+`submitted` declares it and checks its types; the rest is checked here. All errors are reported at
 once, by its path. Texts become what can be stored and shown.
 """
 

@@ -1,4 +1,4 @@
-"""Files that other tools wrote: read, and stored as a campaign. All of a file, or nothing."""
+"""Import files of other tools: all runs of a file, or none."""
 
 import hashlib
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Which submitted runs are stored already: equal ones are left alone, others are not overwritten."""
+"""Find submitted runs that are stored already: equal ones are skipped, different ones refused."""
 
 import hashlib
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Finds the cell, block and position of runs that came from outside, and makes what is missing."""
+"""Find or create the cell, block and position of submitted runs."""
 
 import json
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""Stores submitted runs: as a new campaign, or at the end of one. All of them, or nothing."""
+"""Store submitted runs, as a new campaign or at the end of one: all of them, or none."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

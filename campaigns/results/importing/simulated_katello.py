@@ -1,4 +1,4 @@
-"""The stand-in of Katello as a target, where the sandbox is one: over TLS, so that hosts can register."""
+"""Add the sandbox's simulated Katello as a target, over TLS, so that hosts can register."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Files that take long to read: they wait in the database, in parts, until a worker reads them."""
+"""Store large files in the database, in parts, until a worker reads them."""
 
 import logging
 import tempfile

@@ -1,4 +1,4 @@
-"""Changes of the environment within a campaign, in words."""
+"""Describe changes of the environment within a campaign."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

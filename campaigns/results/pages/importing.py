@@ -1,4 +1,4 @@
-"""Import a file: look what is in it, have it stored, wait where a worker reads it."""
+"""Pages that import a file: preview, store, wait for a worker."""
 
 import json
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""House-keeping: the archive, the disk that campaigns use, how long samples are kept, the end of a target."""
+"""The storage page: archive, disk usage, retention of samples, deleting a target."""
 
 from typing import Any, NamedTuple
 

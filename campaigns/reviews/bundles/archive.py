@@ -1,4 +1,4 @@
-"""A zip that anybody may have made: what is in it is read only as far as it is what it should be."""
+"""Read a zip from an untrusted source: only its expected members, within limits."""
 
 import json
 import zipfile

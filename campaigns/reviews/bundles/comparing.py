@@ -1,4 +1,4 @@
-"""Compares what a bundle says with what its data give."""
+"""Compare what a bundle states with what its data give."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What a bundle says of itself: its files with their digests, its campaigns, its versions."""
+"""The manifest of a bundle: files with digests, campaigns, versions."""
 
 import platform
 from collections.abc import Mapping

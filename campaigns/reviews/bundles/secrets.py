@@ -1,4 +1,4 @@
-"""Takes what is secret out of a bundle, whoever wrote it where: every text goes through here."""
+"""Remove secrets from every text of a bundle."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

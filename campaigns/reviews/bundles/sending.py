@@ -1,4 +1,4 @@
-"""Bundles as files to be sent: of a campaign, and of a conclusion with what it says."""
+"""Send bundles as files: of a campaign, or of a conclusion with its campaigns."""
 
 import tempfile
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Which rows of the database a bundle holds, in the order in which they can be loaded again."""
+"""Which rows of the database a bundle holds, in the order in which they can be loaded."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

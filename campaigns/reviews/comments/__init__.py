@@ -1,4 +1,4 @@
-"""People talk about campaigns, cells, runs, charts and conclusions.
+"""Comments on campaigns, cells, runs, charts and conclusions.
 
 `places` says what a thread is on, `mentions` whom a text names, `threads` what may be written and what
 can be done. Each deed is one transaction; whether somebody may is asked by the faces.

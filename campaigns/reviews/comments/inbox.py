@@ -1,4 +1,4 @@
-"""What waits for somebody, in words and with the page on which something is done about it."""
+"""Lines of the inbox: what waits for a user, with the page on which it is done."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Whom a text names: members of the team alone. Of anybody else nothing is said, not even whether there is one."""
+"""Find the members of the team that a text mentions. Other names are ignored without a trace."""
 
 from dataclasses import dataclass
 

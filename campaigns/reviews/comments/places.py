@@ -1,4 +1,4 @@
-"""What a thread is on: a campaign or a conclusion, or a cell, a run or a view of a chart of a campaign."""
+"""The subject of a thread: a campaign or conclusion, or a cell, run or chart view of a campaign."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Begin, answer, change, delete, resolve. Whoever deletes a comment takes its text away, not its place."""
+"""Begin, answer, edit, delete, resolve. A deleted comment loses its text and keeps its place."""
 
 from dataclasses import dataclass
 from typing import Any

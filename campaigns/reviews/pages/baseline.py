@@ -1,4 +1,4 @@
-"""The panel that stands a campaign against the accepted baseline of its kin."""
+"""The panel that compares a campaign with its accepted baseline."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""Talk: threads of a campaign or a conclusion, one thread, write, change, delete, resolve."""
+"""Pages of comments: threads of a campaign or conclusion; write, edit, delete, resolve."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The inbox: what waits for whoever looks, and since when."""
+"""The inbox page."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse

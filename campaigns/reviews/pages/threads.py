@@ -1,4 +1,4 @@
-"""Threads as pages draw them."""
+"""Threads as pages show them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

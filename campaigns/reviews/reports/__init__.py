@@ -1,1 +1,1 @@
-"""Reports of conclusions for people who were not there: built once, written as page, file and Markdown."""
+"""Reports of conclusions: built once, written as page, file and Markdown."""

@@ -1,4 +1,4 @@
-"""Public links to a report: who made them, when they were last used; and what strangers read by them."""
+"""Public links to a report: create, list, revoke, and the page that strangers see."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a report says of one campaign that a conclusion rests on."""
+"""The part of a report about one campaign."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Takes addresses and names out of a report that strangers read. Pure but for what is asked of a conclusion."""
+"""Remove addresses and names from a public report."""
 
 import re
 from collections.abc import Iterable, Iterator

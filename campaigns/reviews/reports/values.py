@@ -1,4 +1,4 @@
-"""What a report holds: words that are ready to be written, and charts as SVG. Pure."""
+"""The content of a report: formatted texts, and charts as SVG. Pure."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace

@@ -1,4 +1,4 @@
-"""What is done on a server to set, read back, reset or await something. No Django.
+"""Actions on a server that set, read back, reset or await something. No Django.
 
 An *action* is an HTTP request, a command over SSH, or something that a person does by hand. `values`
 reads one and says what is wrong with it, `http` and `ssh` do it, `performing` chooses between them.

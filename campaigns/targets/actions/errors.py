@@ -1,4 +1,4 @@
-"""What may go wrong with an action, in words that a person can act on."""
+"""Errors of actions, with messages that a person can act on."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""An action over HTTP, and what is to be found in its answer."""
+"""Perform an action over HTTP, and find a value in its answer."""
 
 import json
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Do an action in its way, and say in words how it ended."""
+"""Perform an action by its method, and describe how it ended."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

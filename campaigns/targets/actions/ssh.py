@@ -1,4 +1,4 @@
-"""A command over SSH: arguments quoted one by one, the host key one that a person has accepted.
+"""Run a command over SSH: arguments quoted one by one, the host key accepted by a person.
 
 What the command prints is read to its end and kept in part, so that no amount of it fills memory.
 """

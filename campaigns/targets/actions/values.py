@@ -1,4 +1,4 @@
-"""An action as it is stored and sent: reads it, and says what is wrong with it. Pure.
+"""Parse an action as it is stored and sent, and list its errors. Pure.
 
 A value has one place, PLACE. In a body of JSON a text that is PLACE becomes the value as JSON; of a
 command an argument that is PLACE, or ends with `=` and PLACE, becomes one argument. Nothing is pasted.

@@ -1,4 +1,4 @@
-"""What goes out of targets. Never a password, not even an encrypted one."""
+"""Output shapes of targets. They never hold a password, not even an encrypted one."""
 
 from django.utils.functional import cached_property
 from rest_framework import serializers

@@ -1,4 +1,4 @@
-"""Settings, steps and the SSH login of a target; what people are asked to do by hand."""
+"""REST resources of a target's settings, steps and SSH login."""
 
 from typing import Any
 

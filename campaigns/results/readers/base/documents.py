@@ -1,4 +1,4 @@
-"""JSON, read strictly, and looked into with the path at hand for messages."""
+"""Read JSON strictly, and look values up with their path for messages."""
 
 import json
 import math

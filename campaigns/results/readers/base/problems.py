@@ -1,4 +1,4 @@
-"""Why a file cannot be read."""
+"""The error of a file that cannot be read."""
 
 from typing import NoReturn
 

@@ -1,4 +1,4 @@
-"""Requests one by one, gathered into the figures of a run."""
+"""Aggregate single requests into the figures of a run."""
 
 from array import array
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Texts, numbers and instants as tools write them."""
+"""Parse texts, numbers and instants as tools write them."""
 
 import math
 import re

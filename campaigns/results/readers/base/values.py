@@ -1,4 +1,4 @@
-"""What a reader gives, and what it raises. Knows no Django and no database."""
+"""The contract of a reader: what it returns and raises. Knows no Django and no database."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

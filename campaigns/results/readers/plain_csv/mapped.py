@@ -1,4 +1,4 @@
-"""What the columns of a CSV mean, as a person says it."""
+"""Read a CSV by a mapping of its columns."""
 
 import re
 from collections.abc import Callable, Mapping

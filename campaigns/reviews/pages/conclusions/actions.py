@@ -1,4 +1,4 @@
-"""Write a conclusion, and the steps of its life. What is refused is said, never a 500."""
+"""Write a conclusion, send it, decide on it, withdraw it. A refusal is a message, never a 500."""
 
 from collections.abc import Callable
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""The form of a conclusion: what somebody typed, and what it is drawn from."""
+"""The form of a conclusion."""
 
 import json
 import re
