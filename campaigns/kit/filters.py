@@ -82,8 +82,8 @@ class Choice(django_filters.ChoiceFilter):
         self, *, choices: Iterable[tuple[str, Any]], every: str = "", **named: Any
     ) -> None:
         choices = list(choices)
-        words = ", ".join(value for value, _ in choices)
-        refused = f"“%(value)s” is not one of {words}."
+        values = ", ".join(value for value, _ in choices)
+        refused = f"“%(value)s” is not one of {values}."
         messages = {"invalid_choice": refused}
         super().__init__(choices=choices, empty_label=every, error_messages=messages, **named)
 
@@ -120,9 +120,9 @@ class Instant(django_filters.fields.IsoDateTimeField):
 
     def to_python(self, value: Any) -> datetime | None:
         """Return the instant in UTC. Raise ValidationError."""
-        found: datetime | None = super().to_python(value)
+        instant: datetime | None = super().to_python(value)
         try:
-            return found.astimezone(UTC) if found else None
+            return instant.astimezone(UTC) if instant else None
         except OverflowError:
             raise forms.ValidationError(self.error_messages["invalid"], code="invalid") from None
 

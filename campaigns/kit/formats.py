@@ -159,12 +159,12 @@ def ago(value: datetime | str | None) -> SafeString | str:
     if moment is None:
         return MISSING
     seconds = (timezone.now() - moment).total_seconds()
-    words = "just now" if seconds < 1 else f"{about(seconds)} ago"
+    text = "just now" if seconds < 1 else f"{about(seconds)} ago"
     return format_html(
         '<time datetime="{}" title="{}">{}</time>',
         moment.isoformat(),
         f"{moment:%Y-%m-%d %H:%M:%S} UTC",
-        words,
+        text,
     )
 
 

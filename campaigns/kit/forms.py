@@ -31,9 +31,9 @@ def plain(value: Any) -> Any:
 
 def no_control_characters(text: str) -> None:
     """Raise ValidationError for invisible characters and those that change the direction of text."""
-    if found := CONTROL.search(text):
+    if match := CONTROL.search(text):
         raise ValidationError(
-            f"This holds the control character U+{ord(found.group()):04X}; take it out."
+            f"This holds the control character U+{ord(match.group()):04X}; take it out."
         )
 
 

@@ -103,8 +103,8 @@ class Counts:
         ranks = (100 * np.array(shares) * self.total / 100 + 0.5).astype(np.int64)
         places = np.searchsorted(np.cumsum(self.counts), np.maximum(ranks, 1))
         _, high = _bounds_of_steps()
-        found: list[int] = high[self.steps[places]].tolist()
-        return found
+        values: list[int] = high[self.steps[places]].tolist()
+        return values
 
 
 def counts_of(encoded: bytes) -> Counts:
@@ -113,9 +113,7 @@ def counts_of(encoded: bytes) -> Counts:
 
 
 def _counts_in(histogram: HdrHistogram) -> Counts:
-    counts = np.frombuffer(histogram.counts, dtype=np.uint64).astype(np.int64)
-    steps = np.flatnonzero(counts)
-    return Counts(steps, counts[steps])
+    return of_counts(np.frombuffer(histogram.counts, dtype=np.uint64).astype(np.int64))
 
 
 def of_counts(counts: NDArray[np.int64]) -> Counts:
@@ -145,8 +143,8 @@ def add_nanoseconds(counts: NDArray[np.int64], nanoseconds: NDArray[np.int64]) -
     bits = np.frexp((values | form.sub_bucket_mask).astype(np.float64))[1].astype(np.int64)
     bucket = bits - (magnitude + 1)
     steps = ((bucket + 1) << magnitude) + (values >> bucket) - form.sub_bucket_half_count
-    found = np.bincount(steps)  # as long as the largest value needs, which is far from an hour
-    counts[: found.size] += found
+    new = np.bincount(steps)  # as long as the largest value needs, which is far from an hour
+    counts[: new.size] += new
     return dropped
 
 
@@ -158,18 +156,17 @@ def encode_counts(counts: NDArray[np.int64]) -> bytes:
         np.frombuffer(whole.counts, dtype=np.uint64)[:] = counts
         whole.total_count = int(counts.sum())
         whole.min_value, whole.max_value = int(low[steps[0]]), int(high[steps[-1]])
-        if steps[0] == 0:  # this is how the library tells 0 from no value
+        if steps[0] == 0:  # the library marks a histogram without values above 0 so
             whole.min_value = int(low[steps[1]]) if steps.size > 1 else 0
     return bytes(whole.encode())
 
 
 def added(parts: Iterable[Counts]) -> Counts:
     """Add decoded histograms, as `merge` does."""
-    whole: NDArray[np.int64] = np.zeros(_empty().counts_len, dtype=np.int64)
+    whole = no_counts()
     for part in parts:
         whole[part.steps] += part.counts
-    steps = np.flatnonzero(whole)
-    return Counts(steps, whole[steps])
+    return of_counts(whole)
 
 
 def summarise(encoded: bytes, shares: Sequence[float] = SHARES) -> Summary:

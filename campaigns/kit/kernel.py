@@ -1,6 +1,6 @@
 """Resources that the kernel has left for this process, and ending a process with its parent.
 
-Knows no Django. Needs Linux; what its kernel does not tell, as in some containers, is None.
+No Django. Needs Linux; what its kernel does not report, as in some containers, is None.
 """
 
 import ctypes
@@ -39,7 +39,7 @@ def die_with_parent(parent: int, death_signal: signal.Signals = signal.SIGKILL) 
     """
     if LIBC.prctl(PR_SET_PDEATHSIG, int(death_signal), 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")
-    if os.getppid() != parent:  # it died before the kernel was asked to tell
+    if os.getppid() != parent:  # it died before prctl
         os.kill(os.getpid(), death_signal)
 
 
@@ -68,8 +68,8 @@ def local_ports(root: Path = ROOT) -> LocalPorts | None:
     if len(span) != 2:
         return None
     lines = _read(root / "proc/net/sockstat").splitlines()
-    words = next((line.split() for line in lines if line.startswith("TCP:")), [])
-    sockets = dict(zip(words[1::2], words[2::2], strict=False))
+    parts = next((line.split() for line in lines if line.startswith("TCP:")), [])
+    sockets = dict(zip(parts[1::2], parts[2::2], strict=False))
     return LocalPorts(
         every=int(span[1]) - int(span[0]) + 1,
         in_use=int(sockets.get("inuse", 0)),
@@ -105,7 +105,7 @@ def _left(group: Path, limit: str, usage: str, cached: str) -> Iterator[int]:
     if not (most.isdigit() and used.isdigit()):
         return
     lines = (line.split() for line in _read(group / "memory.stat").splitlines())
-    reclaimable = sum(int(words[1]) for words in lines if words[0] == cached)
+    reclaimable = sum(int(parts[1]) for parts in lines if parts[0] == cached)
     yield int(most) - max(0, int(used) - reclaimable)
 
 

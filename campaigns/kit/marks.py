@@ -1,9 +1,9 @@
-"""States in words: each code has one word, one tone and one icon."""
+"""Label, tone and icon of each state."""
 
 from collections.abc import Mapping
 
 Mark = tuple[str, str, str]
-"""Word, tone, icon."""
+"""Label, tone, icon."""
 
 
 UNKNOWN: Mark = ("unknown", "thin", "ring")

@@ -1,6 +1,6 @@
 """Markdown as safe HTML, for texts of users and for pages of the documentation.
 
-markdown-it passes no HTML on and is asked about each link; nh3 looks once more at what came out, by a
+markdown-it drops HTML and checks each link; nh3 sanitises the result once more, by a
 list of its own. Texts of people have no headings, and mentions are marked where `people` holds the name.
 """
 
@@ -96,11 +96,11 @@ def names_in(text: str) -> list[list[str]]:
 
     Of each every name that it may be: a dot at its end may belong to it, or end a sentence.
     """
-    found: dict[str, list[str]] = {}
+    mentions: dict[str, list[str]] = {}
     for piece in _texts(_parser().parse(text)):
         for match in MENTION.finditer(piece):
-            found.setdefault(match[1], _possible(match[1]))
-    return list(found.values())
+            mentions.setdefault(match[1], _possible(match[1]))
+    return list(mentions.values())
 
 
 @lru_cache(maxsize=KEPT)
@@ -135,13 +135,13 @@ def _is_allowed(url: str) -> bool:
 def _with_anchors(tokens: list[Token]) -> list[Heading]:
     """Add to each heading the id that GitHub gives it, so that one link serves both."""
     headings: list[Heading] = []
-    taken: dict[str, int] = {}
+    repeats: dict[str, int] = {}
     for number, token in enumerate(tokens):
         if token.type != "heading_open":
             continue
         text = _plain(tokens[number + 1])
         anchor = re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
-        taken[anchor] = again = taken.get(anchor, -1) + 1
+        repeats[anchor] = again = repeats.get(anchor, -1) + 1
         anchor = f"{anchor}-{again}" if again else anchor
         token.attrSet("id", anchor)
         after = tokens[number + 3 : number + 5]
@@ -157,9 +157,9 @@ def _with_addresses(
     leads = True
     for token in tokens:
         if token.type == "link_open":
-            found = address(str(token.attrGet("href") or ""))
-            leads = found is not None
-            token.attrSet("href", found or "")
+            url = address(str(token.attrGet("href") or ""))
+            leads = url is not None
+            token.attrSet("href", url or "")
         if leads or token.type not in ("link_open", "link_close"):
             yield token
 

@@ -14,7 +14,7 @@ TAGS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "strin
 
 @extend_schema_field({"type": ["string", "number"]})
 class Text(serializers.CharField):
-    """Text, or a number that is taken as text; length and content are checked later."""
+    """Text, or a number that is converted to text; length and content are checked later."""
 
     def __init__(self, **named: Any) -> None:
         super().__init__(
@@ -82,7 +82,7 @@ class Flag(serializers.BooleanField):
 class Tags(serializers.Field[Any, Any, Any, Any]):
     """A list of texts, or one text with commas."""
 
-    default_error_messages = {"shape": "Give a list of words, or one text with commas."}
+    default_error_messages = {"shape": "Give a list of texts, or one text with commas."}
 
     def __init__(self) -> None:
         super().__init__(required=False)

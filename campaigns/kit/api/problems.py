@@ -1,7 +1,8 @@
 """Turns exceptions into problem+json (RFC 9457), in one place for the whole API."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from http import HTTPStatus
+from itertools import islice
 from typing import Any, ClassVar
 
 from django.core.exceptions import PermissionDenied
@@ -25,86 +26,46 @@ def answer(error: Exception, context: Mapping[str, Any]) -> Response | None:
     """Return the response for an expected error; None for a bug, which Django raises again."""
     match error:
         case Invalid():
-            return _problem(
-                HTTPStatus.BAD_REQUEST,
-                "The definition is not valid; each error names its field.",
-                type_=INVALID,
-                errors=list(_errors(error.errors)),
-            )
+            detail = "The definition is not valid; each error names its field."
+            return _problem(400, detail, INVALID, errors=_errors(error.errors.items()))
         case ValidationError():
-            return _problem(
-                HTTPStatus.BAD_REQUEST,
-                "The request is not valid; each error names its field.",
-                type_=INVALID,
-                errors=list(_errors(dict(_flat(error.detail)))),
-            )
-        case Changed():
-            return _problem(
-                HTTPStatus.PRECONDITION_FAILED,
-                f"{error} Read it again, and send the new ETag.",
-                type_=CHANGED,
-                members={"differs": list(error.fields)},
-            )
-        case NotConfirmed():
-            return _problem(
-                HTTPStatus.CONFLICT,
-                f"{error} Send it as confirm_target.",
-                type_=NOT_CONFIRMED,
-            )
+            detail = "The request is not valid; each error names its field."
+            return _problem(400, detail, INVALID, errors=_errors(dict(_flat(error.detail)).items()))
         case BadFile():
-            return _problem(
-                HTTPStatus.BAD_REQUEST,
-                "The file cannot be read; nothing was stored.",
-                type_=INVALID,
-                errors=[{"field": where, "message": what} for where, what in error.problems],
-            )
+            errors = _errors((where, [text]) for where, text in error.problems)
+            detail = "The file cannot be read; nothing was stored."
+            return _problem(400, detail, INVALID, errors=errors)
+        case Changed():
+            detail = f"{error} Read it again, and send the new ETag."
+            return _problem(412, detail, CHANGED, differs=list(error.fields))
+        case NotConfirmed():
+            return _problem(409, f"{error} Send it as confirm_target.", NOT_CONFIRMED)
         case Differs():
-            return _problem(
-                HTTPStatus.CONFLICT,
-                str(error),
-                type_=DIFFERS,
-                members={"campaign": error.campaign},
-            )
+            return _problem(409, str(error), DIFFERS, campaign=error.campaign)
         case NotPossible():
-            return _problem(HTTPStatus.CONFLICT, str(error), type_=NOT_POSSIBLE)
+            return _problem(409, str(error), NOT_POSSIBLE)
         case Http404():
-            return _problem(HTTPStatus.NOT_FOUND, str(error) or "There is nothing here.")
+            return _problem(404, str(error) or "There is nothing here.")
         case PermissionDenied():
-            return _problem(HTTPStatus.FORBIDDEN, str(error) or "This is not allowed.")
+            return _problem(403, str(error) or "This is not allowed.")
         case Refusal():
-            return _problem(
-                HTTPStatus(error.status_code),
-                str(error.detail),
-                type_=error.type_,
-                headers=error.headers,
-                members=error.members,
-            )
+            detail, headers = str(error.detail), error.headers
+            return _problem(error.status_code, detail, error.type_, headers, **error.members)
         case APIException():
-            return _problem(
-                HTTPStatus(error.status_code), str(error.detail), headers=_headers(error)
-            )
+            return _problem(error.status_code, str(error.detail), headers=_headers(error))
     return None
 
 
 def _problem(
-    code: HTTPStatus,
+    status: int,
     detail: str,
-    *,
     type_: str = "about:blank",
-    errors: list[dict[str, Any]] | None = None,
     headers: Mapping[str, str] | None = None,
-    members: Mapping[str, Any] | None = None,
+    **members: Any,
 ) -> Response:
-    body: dict[str, Any] = {
-        "type": type_,
-        "title": code.phrase,
-        "status": code.value,
-        "detail": detail,
-        **(members or {}),
-    }
-    if errors is not None:
-        body["errors"] = errors[:MOST_ERRORS]
-    return Response(body, status=code, content_type=MEDIA_TYPE, headers=dict(headers or {}))
+    title = HTTPStatus(status).phrase
+    body = {"type": type_, "title": title, "status": status, "detail": detail, **members}
+    return Response(body, status=status, content_type=MEDIA_TYPE, headers=dict(headers or {}))
 
 
 def _headers(error: APIException) -> dict[str, str]:
@@ -113,11 +74,10 @@ def _headers(error: APIException) -> dict[str, str]:
     return {"WWW-Authenticate": challenge} if challenge else {}
 
 
-def _errors(errors: Mapping[str, list[str]]) -> Iterator[dict[str, Any]]:
-    """Yield each field with its message. Values are left out: under a mistyped name there may be a secret."""
-    for path, messages in errors.items():
-        for message in messages:
-            yield {"field": path, "message": message}
+def _errors(messages: Iterable[tuple[str, list[str]]]) -> list[dict[str, str]]:
+    """Return each field with its message. Values are left out: under a mistyped name there may be a secret."""
+    errors = ({"field": path, "message": text} for path, texts in messages for text in texts)
+    return list(islice(errors, MOST_ERRORS))
 
 
 def _flat(detail: Any, path: str = "") -> Iterator[tuple[str, list[str]]]:

@@ -86,8 +86,8 @@ def log_range(low: float, high: float, pad: float = 0.05) -> list[float]:
 
 def thinned(places: Sequence[float], extent: float) -> list[int]:
     """Return the indices of ascending places that get a tick; the last one always does."""
-    kept: list[int] = []
+    chosen: list[int] = []
     for index in range(len(places) - 1, -1, -1):
-        if not kept or places[kept[-1]] - places[index] >= TICK_GAP * extent:
-            kept.append(index)
-    return kept[::-1]
+        if not chosen or places[chosen[-1]] - places[index] >= TICK_GAP * extent:
+            chosen.append(index)
+    return chosen[::-1]

@@ -1,4 +1,4 @@
-"""Labels of levels and contrasts; long ones are shortened to what tells them apart. Pure."""
+"""Labels of levels and contrasts; long ones are shortened to their differences. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -40,6 +40,6 @@ def contrast_label(contrast: Mapping[str, Any]) -> str:
         return f"{factor.replace('_', ' ')} {text}"
 
     baseline = named("", contrast["baseline"]).strip()
-    said = f"{named(contrast['factor'], contrast['candidate'])} vs. {baseline}"
+    label = f"{named(contrast['factor'], contrast['candidate'])} vs. {baseline}"
     where = ", ".join(named(factor, level) for factor, level in contrast["at"].items())
-    return f"{said}, at {where}" if where else said
+    return f"{label}, at {where}" if where else label

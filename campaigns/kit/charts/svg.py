@@ -1,4 +1,8 @@
-"""Colours, dashes and words in SVG. Pure."""
+"""Draws figures as SVG, for places without scripts: reports, prints, mails. Pure.
+
+Colours stay names of CSS tokens, so that one drawing serves light, dark and paper; the page has the style sheet. It
+draws what charts of results use: points, lines, error bars, bands and text.
+"""
 
 import html
 import math
@@ -27,10 +31,10 @@ NONE = "none"
 
 def paint(color: str | None, of: str) -> str:
     """Return the attributes of a colour; `of`: fill or stroke. Other colours than tokens are not drawn."""
-    found = TOKEN.match(color or "")
-    if found is None:
+    match = TOKEN.match(color or "")
+    if match is None:
         return f'{of}="{NONE}"'
-    token, alpha = found.groups()
+    token, alpha = match.groups()
     opacity = "" if alpha is None else f' {of}-opacity="{int(alpha) / 100:g}"'
     return f'{of}="var(--{token})"{opacity}'
 
@@ -41,7 +45,7 @@ def pen(color: str | None, width: float, dash: str = "") -> str:
     return f'{paint(color, "stroke")} stroke-width="{width:g}"{dashes}'
 
 
-def words(text: object) -> str:
+def escaped(text: object) -> str:
     """Escape a text of a figure for SVG; it may be escaped already."""
     return html.escape(html.unescape(str(text)))
 
@@ -99,7 +103,7 @@ def ticks_of(axis: Mapping[str, Any], scale: Scale) -> list[tuple[float, str]]:
     suffix = axis.get("ticksuffix", "")
     if axis.get("tickvals"):
         places = zip(axis["tickvals"], axis["ticktext"], strict=True)
-        return [(float(at), f"{said}{suffix}") for at, said in places if scale.holds(float(at))]
+        return [(float(at), f"{label}{suffix}") for at, label in places if scale.holds(float(at))]
     if scale.is_log:
         powers = range(math.ceil(scale.low), math.floor(scale.high) + 1)
         return [(10.0**power, f"{number(10.0**power)}{suffix}") for power in powers]
@@ -167,8 +171,6 @@ def _path(points: Sequence[Point]) -> str:
 
 def _corners(shape: str, x: float, y: float, size: float) -> list[Point]:
     match shape:
-        case "square":
-            return [(x + a * size, y + b * size) for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
         case "diamond":
             reach = 1.3 * size
             return [(x, y - reach), (x + reach, y), (x, y + reach), (x - reach, y)]
@@ -190,14 +192,13 @@ def _corners(shape: str, x: float, y: float, size: float) -> list[Point]:
 
 
 def _star(x: float, y: float, far: float, near: float, corners: int, turn: float) -> list[Point]:
-    found = []
+    """Return the corners of a star, which alternate between two radii, or of a triangle."""
+    points = []
     for corner in range(corners):
         angle = math.radians(turn + 360 * corner / corners)
-        reach = far if corner % 2 == 0 else near
-        if corners == 3:
-            reach = far
-        found.append((x + reach * math.cos(angle), y + reach * math.sin(angle)))
-    return found
+        reach = far if corner % 2 == 0 or corners == 3 else near
+        points.append((x + reach * math.cos(angle), y + reach * math.sin(angle)))
+    return points
 
 
 TOP, RIGHT, BOTTOM, LEFT = 30.0, 18.0, 46.0, 16.0
@@ -213,7 +214,7 @@ def drawn(figure: Figure, *, width: int, height: int, label: str, narrow: bool =
     xaxis, yaxis = layout.get("xaxis", {}), layout.get("yaxis", {})
     bottom = height - BOTTOM
     tall = scale_of(yaxis, bottom, TOP)
-    names = [said for _, said in ticks_of(yaxis, tall)]
+    names = [label for _, label in ticks_of(yaxis, tall)]
     left = min(LEFT + width_of(names), 0.45 * width)
     wide = scale_of(xaxis, left, width - RIGHT)
     shapes = [_shape(shape, wide, tall) for shape in layout.get("shapes", ())]
@@ -222,12 +223,12 @@ def drawn(figure: Figure, *, width: int, height: int, label: str, narrow: bool =
         *shapes,
         *(part for trace in figure["data"] for part in _trace(trace, wide, tall)),
         *_below(xaxis, wide, tall),
-        _title(yaxis),
+        _text(4, 14, _title_of(yaxis)) if _title_of(yaxis) else "",
         *(_annotation(each, width, height) for each in layout.get("annotations", ())),
     ]
     return (
         f'<svg viewBox="0 0 {width} {height}" role="img" '
-        f'aria-label="{words(label)}" font-size="12">{"".join(parts)}</svg>'
+        f'aria-label="{escaped(label)}" font-size="12">{"".join(parts)}</svg>'
     )
 
 
@@ -239,10 +240,10 @@ def _merged(layout: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
     return merged
 
 
-def _text(x: float, y: float, said: object, *, anchor: str = "start", color: str = "@ink-2") -> str:
+def _text(x: float, y: float, text: object, *, anchor: str = "start", color: str = "@ink-2") -> str:
     return (
         f'<text x="{place(x)}" y="{place(y)}" text-anchor="{anchor}" {paint(color, "fill")}>'
-        f"{words(said)}</text>"
+        f"{escaped(text)}</text>"
     )
 
 
@@ -253,10 +254,10 @@ def _line(x0: float, y0: float, x1: float, y1: float, look: str) -> str:
 def _grid(axis: Mapping[str, Any], wide: Scale, tall: Scale) -> list[str]:
     look = pen("@line" if axis.get("showgrid", True) else None, 1)
     parts = []
-    for value, said in ticks_of(axis, tall):
+    for value, label in ticks_of(axis, tall):
         y = tall.at(value)
         parts.append(_line(wide.start, y, wide.end, y, look))
-        parts.append(_text(wide.start - 7, y + 4, said, anchor="end"))
+        parts.append(_text(wide.start - 7, y + 4, label, anchor="end"))
     return parts
 
 
@@ -265,20 +266,19 @@ def _below(axis: Mapping[str, Any], wide: Scale, tall: Scale) -> list[str]:
     look = pen("@line-2", 1)
     parts = [_line(wide.start, tall.start, wide.end, tall.start, look)]
     free = float("-inf")
-    for value, said in ticks_of(axis, wide):
-        x, half = wide.at(value), width_of([said]) / 2
+    for value, label in ticks_of(axis, wide):
+        x, half = wide.at(value), width_of([label]) / 2
         parts.append(_line(x, tall.start, x, tall.start + 4, look))
         if x - half >= free:
-            parts.append(_text(x, tall.start + 18, said, anchor="middle"))
+            parts.append(_text(x, tall.start + 18, label, anchor="middle"))
             free = x + half + LINE_GAP
-    title = (axis.get("title") or {}).get("text", "")
+    title = _title_of(axis)
     middle = (wide.start + wide.end) / 2
     return [*parts, _text(middle, tall.start + 38, title, anchor="middle")] if title else parts
 
 
-def _title(axis: Mapping[str, Any]) -> str:
-    title = (axis.get("title") or {}).get("text", "")
-    return _text(4, 14, title) if title else ""
+def _title_of(axis: Mapping[str, Any]) -> str:
+    return str((axis.get("title") or {}).get("text", ""))
 
 
 def _shape(shape: Mapping[str, Any], wide: Scale, tall: Scale) -> str:
@@ -397,5 +397,5 @@ def _annotation(note: Mapping[str, Any], width: int, height: int) -> str:
     return (
         f'<text x="{place(width * float(note["x"]))}" y="{place(height * (1 - float(note["y"])))}" '
         f'text-anchor="middle" font-size="{font.get("size", 12)}" '
-        f"{paint(font.get('color'), 'fill')}>{words(note['text'])}</text>"
+        f"{paint(font.get('color'), 'fill')}>{escaped(note['text'])}</text>"
     )

@@ -1,6 +1,6 @@
 """Messages to chat services through apprise, in a program that is limited to allowed addresses. No Django.
 
-`services` says which there are and reads an address; `program` sends one message, and keeps itself and
+`services` lists the services and parses addresses; `program` sends one message, and limits itself and
 every library in it to the rules; `send` starts it, and ends it when its time is over.
 """
 
@@ -36,7 +36,7 @@ def send(address: str, title: str, body: str, rules: Rules, seconds: float = TOT
     The address goes through a pipe: no list of processes shows it.
     """
     request = {"address": address, "title": title, "body": body, "rules": rules.to_json()}
-    with subprocess.Popen(  # noqa: S603 - fixed words
+    with subprocess.Popen(  # noqa: S603 - fixed arguments
         COMMAND,
         cwd=ROOT,
         env=_environment(),
@@ -46,18 +46,18 @@ def send(address: str, title: str, body: str, rules: Rules, seconds: float = TOT
         start_new_session=True,
     ) as process:
         try:
-            told, _ = process.communicate(json.dumps(request).encode(), timeout=seconds)
+            output, _ = process.communicate(json.dumps(request).encode(), timeout=seconds)
         except subprocess.TimeoutExpired:
             raise ChatFailed(f"The service took longer than {seconds:g} s.") from None
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
     try:
-        failure = str(json.loads(told)["failure"])
+        failure = str(json.loads(output)["failure"])
     except (ValueError, KeyError, TypeError):
         raise ChatFailed(f"The program that sends ended with {process.returncode}.") from None
     if failure:
-        raise ChatFailed(_neutral(failure, address))
+        raise ChatFailed(_without_secrets(failure, address))
 
 
 def _environment() -> dict[str, str]:
@@ -66,12 +66,12 @@ def _environment() -> dict[str, str]:
     return {**passed, **trusted, "HOME": "/nonexistent", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
-def _neutral(words: str, address: str) -> str:
+def _without_secrets(message: str, address: str) -> str:
     """Remove each part of the address that may be secret from the message of a library."""
     _, _, rest = address.partition("://")
     for part in sorted(_parts(rest), key=len, reverse=True):
-        words = words.replace(part, "…")
-    return words
+        message = message.replace(part, "…")
+    return message
 
 
 def _parts(rest: str) -> set[str]:

@@ -46,10 +46,10 @@ def main() -> None:
     complaints = Complaints()
     log = logging.getLogger("apprise")
     log.handlers, log.propagate = [complaints], False
-    words = _send(request)
-    if words and complaints.lines:
-        words = complaints.lines[-1]
-    print(json.dumps({"failure": words}))  # noqa: T201 - it is the answer
+    failure = _send(request)
+    if failure and complaints.lines:
+        failure = complaints.lines[-1]
+    print(json.dumps({"failure": failure}))  # noqa: T201 - it is the answer
 
 
 def _send(request: dict[str, Any]) -> str:
@@ -63,7 +63,7 @@ def _send(request: dict[str, Any]) -> str:
         return str(refused)
     except MemoryError:
         return "the answer was too large"
-    except Exception as error:  # noqa: BLE001 - anything of a plugin is a failure to be told
+    except Exception as error:  # noqa: BLE001 - any exception of a plugin is a failure
         return _innermost(error)
     return "" if sent else "the service did not take it"
 
@@ -89,7 +89,7 @@ def _innermost(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"[:300]
 
 
-# An audit hook cannot be taken out again, and is asked before each connection, program and datagram.
+# An audit hook cannot be removed, and runs before each connection, program and datagram.
 # Names are resolved by one function, which drops what the rules exclude and notes what they allow: a
 # connection goes to an address that was looked at, not to what a name has come to mean since.
 def keep_to(rules: Rules) -> None:
@@ -99,11 +99,11 @@ def keep_to(rules: Rules) -> None:
 
     def checked(host: Any, port: Any, *arguments: Any, **named: Any) -> list[Any]:
         name = host.decode() if isinstance(host, bytes) else str(host)
-        found = resolve(host, port, *arguments, **named)
-        number = int(found[0][4][1])
-        kept = rules.allowed_of(found, number, name, lambda entry: str(entry[4][0]))
-        allowed.update((str(unwrapped(str(entry[4][0]))), number) for entry in kept)
-        return kept
+        entries = resolve(host, port, *arguments, **named)
+        number = int(entries[0][4][1])
+        permitted = rules.allowed_of(entries, number, name, lambda entry: str(entry[4][0]))
+        allowed.update((str(unwrapped(str(entry[4][0]))), number) for entry in permitted)
+        return permitted
 
     def watch(event: str, arguments: tuple[Any, ...]) -> None:
         if event in NEVER:

@@ -1,7 +1,7 @@
 """The supported chat services, and where their addresses lead. Does not load apprise.
 
 Only these are: most others of apprise run programs, write files, speak other protocols than HTTPS, or
-let the address say what is sent where.
+let the address decide what is sent where.
 """
 
 from dataclasses import dataclass

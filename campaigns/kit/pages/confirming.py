@@ -38,7 +38,7 @@ def ask_for_name(request: HttpRequest, campaign: Campaign, step: Step) -> HttpRe
     wrong = "confirmed_name" in request.POST
     error = ""
     if wrong and campaign.target:
-        said = f"“{typed}” is not its name" if typed else "The name is missing"
-        error = f"{said}; the server is called “{campaign.target.name}”. Nothing was started."
+        problem = f"“{typed}” is not its name" if typed else "The name is missing"
+        error = f"{problem}; the server is called “{campaign.target.name}”. Nothing was started."
     context = {"campaign": campaign, "step": step, "typed": typed, "error": error}
     return render(request, "planning/confirm_target.html", context, status=422 if wrong else 200)

@@ -1,7 +1,7 @@
 """Rendering of Django forms. The setting `FORM_RENDERER` names the renderer; its templates are in templates/django/forms/.
 
 A page renders a field with `{% include "django/forms/field.html" with field=form.name only %}`: unlike
-`{{ form.name.as_field_group }}` that keeps the request, by which words of the glossary are linked once a page.
+`{{ form.name.as_field_group }}` that passes the request on, so that each term of the glossary is linked once per page.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,10 +37,10 @@ class Field(forms.BoundField):
     ) -> dict[str, Any]:
         """Return the attributes of the input; one that is False is not rendered."""
         widget = widget or self.field.widget
-        given = {**dict.fromkeys(LEFT_OUT, False), **attrs}
+        attributes = {**dict.fromkeys(LEFT_OUT, False), **attrs}
         if getattr(widget, "input_type", None) not in PLAIN:
-            given.setdefault("class", widget.attrs.get("class", "input"))
-        return {**super().build_widget_attrs(given, widget), "required": False}
+            attributes.setdefault("class", widget.attrs.get("class", "input"))
+        return {**super().build_widget_attrs(attributes, widget), "required": False}
 
     def value(self) -> Any:
         """Return the value as a user would type it: 5.0 as 5."""

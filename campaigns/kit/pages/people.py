@@ -1,6 +1,6 @@
 """The user of a page, and the user's rights.
 
-Every view says by `takes` which right its address takes, and of whose row; a test refuses one that
+Every view declares with `takes` the right that it needs, and for which row; a test fails for one that
 does not.
 """
 
@@ -63,8 +63,8 @@ def campaign_of(
     rows: QuerySet[Campaign] | None = None,
 ) -> Campaign:
     """Return a campaign to which the user has the right. Raise NotVisible, NotAllowed."""
-    found = Campaign.objects.select_related("target") if rows is None else rows
-    return find(found, user_of(request), right, pk=pk)
+    campaigns = Campaign.objects.select_related("target") if rows is None else rows
+    return find(campaigns, user_of(request), right, pk=pk)
 
 
 def target_of(request: HttpRequest, pk: int | str, right: Right = Right.SEE) -> Target:
