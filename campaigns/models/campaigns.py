@@ -1,4 +1,4 @@
-"""Campaigns with their factors, cells, sessions and blocks."""
+"""The design of campaigns: campaign, factors, cells, sessions, blocks, launch requests."""
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -10,7 +10,7 @@ from campaigns.models.teams import Team, default_team
 
 
 class Template(models.Model):
-    """A definition of a campaign without its results. `definition` is what a draft is made from."""
+    """A template of campaigns; `definition`: the design of new drafts."""
 
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="templates")
     name = models.CharField(max_length=120, help_text="As your team will look for it.")
@@ -45,9 +45,9 @@ FACTOR_LETTERS = 80
 
 
 class Campaign(models.Model):
-    """A question and its designed experiment on a target.
+    """A question and the experiment that answers it, on a target.
 
-    Its definition is fixed at launch; `planning.design` says what an Amendment may change later.
+    The definition is fixed at launch; `planning.design` declares what an Amendment may change later.
     """
 
     class State(models.TextChoices):
@@ -236,28 +236,28 @@ class Campaign(models.Model):
 
     @property
     def block_word(self) -> str:
-        """What a block is called: runs that were not made together are just a repetition."""
+        """The noun for a block: runs that are not close together in time are a repetition."""
         in_blocks = self.order in (self.Order.INTERLEAVED, self.Order.PAIRED)
         return "block" if in_blocks else "repetition"
 
     @property
     def withheld(self) -> str:
-        """Why no answer is shown yet; empty once the campaign has ended."""
+        """The reason why no answer is shown yet; empty once the campaign has ended."""
         if self.state not in self.ACTIVE:
             return ""
         return f"The campaign is {self.state}: no answer is given before its stop rule is met."
 
     @property
     def stop_rule_text(self) -> str:
-        """When it ends, with what it was locked at."""
-        words = self.get_stop_rule_display()
+        """The stop rule as text, with its limits."""
+        text = self.get_stop_rule_display()
         if self.stop_rule != self.StopRule.PRECISION:
-            return words
-        return f"{words}: ±{100 * self.stop_width:g} %, at most {self.stop_most} blocks"
+            return text
+        return f"{text}: ±{100 * self.stop_width:g} %, at most {self.stop_most} blocks"
 
 
 class Factor(models.Model):
-    """A parameter that varies."""
+    """A parameter that the campaign varies."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="factors")
     name = models.CharField(max_length=FACTOR_LETTERS)
@@ -279,7 +279,7 @@ class Factor(models.Model):
 
 
 class Level(models.Model):
-    """A value that a factor takes."""
+    """A value of a factor."""
 
     factor = models.ForeignKey(Factor, on_delete=models.CASCADE, related_name="levels")
     position = models.PositiveIntegerField()
@@ -297,7 +297,7 @@ class Level(models.Model):
 
 
 class Cell(models.Model):
-    """One combination of levels; `levels_by_factor` repeats them for reading."""
+    """A combination of levels; `levels_by_factor` is a copy of them for readers."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="cells")
     position = models.PositiveIntegerField()
@@ -344,9 +344,9 @@ class Session(models.Model):
 
 
 class Block(models.Model):
-    """One repetition of every cell, close together in time; a pair is a block of two.
+    """One run of each cell, close together in time; a pair is a block of two.
 
-    `stratum`: the levels of all factors but the paired one, where the order is paired.
+    stratum: with the paired order, the levels of all factors but the paired one.
     """
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="blocks")
@@ -366,7 +366,7 @@ class Block(models.Model):
 
 
 class Amendment(models.Model):
-    """A change of a locked field after launch: who, when, why, from what to what."""
+    """A change of a locked field after launch."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="amendments")
     field = models.CharField(max_length=50)
@@ -381,11 +381,11 @@ class Amendment(models.Model):
 
 
 class LaunchRequest(models.Model):
-    """Somebody asked to load a production server, and another operator of the team decides.
+    """A request to load a production server, which another operator of the team approves or rejects.
 
-    `options`: what else the step takes: `blocks` of an extension; `cell` of a try-out and `run`
-    that is made again, by their positions.
-    `definition_hash`: of what was asked for; once the definition is another one, the request is void.
+    options: arguments of the step: `blocks` of an extension; `cell` of a try-out, or `run`
+    that is repeated, by their positions.
+    definition_hash: of the requested definition; the request is void once that has changed.
     """
 
     class Step(models.TextChoices):

@@ -1,4 +1,4 @@
-"""Measurements and proofs of an attempt. Written by campaigns.results alone."""
+"""What an attempt measured and proved. Only campaigns.results writes these tables."""
 
 from typing import Self
 
@@ -15,12 +15,12 @@ ACCEPTED_FIRST = models.Case(models.When(attempt__state=Attempt.State.ACCEPTED, 
 
 
 class MeasurementQuerySet(models.QuerySet["Measurement"]):
-    """Measurements, and the rule which of them counts for a run."""
+    """Measurements, with the rule which of them counts for a run."""
 
     def that_count(self, *first: str) -> Self:
-        """Return at most one measurement per run and metric: the one that counts.
+        """Return the measurement that counts of each run and metric.
 
-        Only a run that is done or failed has one. It is that of its accepted attempt, else of the last
+        Only runs that are done or failed have one. It is that of the accepted attempt, else of the last
         failed attempt that has a value of the metric. Ordered by `first` (fields of the run, one with
         a minus descending), then by run and metric.
         """
@@ -35,9 +35,9 @@ class MeasurementQuerySet(models.QuerySet["Measurement"]):
 
 
 class Measurement(models.Model):
-    """One stored scalar of an attempt. `bound`: the generator was saturated.
+    """One number that an attempt measured. bound: the generator was saturated.
 
-    There may be millions: a key and an index of its own would be half of each.
+    There may be millions; a primary key of its own, with its index, would take half of the space.
     """
 
     pk = models.CompositePrimaryKey("attempt", "metric")
@@ -76,7 +76,7 @@ class Measurement(models.Model):
 
 
 class Distribution(models.Model):
-    """The samples of one quantity as HDR-encoded bytes (integer microseconds)."""
+    """The samples of one quantity as an HDR histogram (integer microseconds)."""
 
     attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="distributions")
     name = models.CharField(max_length=50)
@@ -94,7 +94,7 @@ class Distribution(models.Model):
 
 
 class Series(models.Model):
-    """Values at equal steps from the start of the clock."""
+    """Values at equal steps from the start of the measurement."""
 
     attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="series")
     name = models.CharField(max_length=50)
@@ -125,7 +125,7 @@ class RawSamples(models.Model):
 
 
 class Phase(models.Model):
-    """How long a step of the attempt, or a part of its measured time, took."""
+    """The duration of a step of the attempt, or of a part of its measured time."""
 
     class Of(models.TextChoices):
         ATTEMPT = "attempt", "step of the attempt"
@@ -151,7 +151,7 @@ class Phase(models.Model):
 
 
 class Proof(models.Model):
-    """A probe with its measured value: clean state before, same work after."""
+    """A check with its measured value: clean state before, same work after."""
 
     class Step(models.TextChoices):
         RESET = "reset", "clean state"
@@ -173,7 +173,7 @@ class Proof(models.Model):
 
 
 class EffectiveSetting(models.Model):
-    """What a level is in force, as read back."""
+    """The value of a setting that was read back before a run."""
 
     attempt = models.ForeignKey(
         Attempt, on_delete=models.CASCADE, related_name="effective_settings"
@@ -193,7 +193,7 @@ class EffectiveSetting(models.Model):
 class EnvironmentFact(models.Model):
     """A fact about the target or the generator while an attempt ran.
 
-    A target is asked before and after what is measured.
+    Facts of a target are read before and after the measurement.
     """
 
     class Side(models.TextChoices):
@@ -219,7 +219,7 @@ class EnvironmentFact(models.Model):
 
 
 class Finding(models.Model):
-    """What the statistics say, with the hash of what they were computed from."""
+    """A result of the statistics, with the hash of its input."""
 
     JUDGING = (
         "answer",
@@ -232,7 +232,7 @@ class Finding(models.Model):
         "with_excluded",
         "within_blocks",
     )
-    """Names of findings that hold verdicts, ranks or recommendations."""
+    """The names of findings with verdicts, ranks or recommendations."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="findings")
     session = models.ForeignKey(Session, on_delete=models.CASCADE, null=True)
@@ -252,7 +252,7 @@ class Finding(models.Model):
 
 
 class Retention(models.Model):
-    """A team's rule: raw samples that are older are deleted. Without a row they are kept for ever."""
+    """A team's retention: older raw samples are deleted; without a row none are."""
 
     team = models.OneToOneField(Team, on_delete=models.CASCADE, related_name="retention")
     keep_samples_days = models.PositiveIntegerField(
@@ -273,7 +273,7 @@ class Retention(models.Model):
 
 
 class DeletedSamples(models.Model):
-    """Raw samples that an attempt once had: how many, and by which rule they were deleted."""
+    """A record of deleted raw samples: how many there were, and the retention that applied."""
 
     attempt = models.OneToOneField(
         Attempt, on_delete=models.CASCADE, related_name="deleted_samples"

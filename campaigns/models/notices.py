@@ -1,4 +1,4 @@
-"""Notifications: the outbox, each person's channels, and every delivery."""
+"""Notifications: the outbox, the channels of users, and deliveries."""
 
 from django.conf import settings
 from django.contrib.postgres.functions import RandomUUID
@@ -11,10 +11,10 @@ from campaigns.models.teams import Team
 
 
 class Announcement(models.Model):
-    """A row of the outbox: written with what it tells, in one transaction; read by notifications.
+    """A row of the outbox, written in the transaction of the event, and read by notifications.
 
-    `to`: primary keys of the people whom it concerns; empty: those of the team who chose its kind.
-    `by`: whose deed it is; that person is not told. A trial of a channel has no team.
+    to: primary keys of the users whom it concerns; empty: all of the team who chose its kind.
+    by: who caused the event; that user is not notified. A trial of a channel has no team.
     """
 
     class Kind(models.TextChoices):
@@ -58,11 +58,11 @@ class Announcement(models.Model):
 
 
 class Channel(models.Model):
-    """Where a person wants to be told, and of what. `address` and `secret` are encrypted.
+    """Where a user gets notifications, and of which kinds. `address` and `secret` are encrypted.
 
-    `place`: as much of the address as may be shown. An e-mail channel without an address goes to that
-    of the account. `former_secret` signs beside `secret` until `former_until`. `teams`: primary keys;
-    empty: all. `failed` tries and `given_up` deliveries are counted since the last one that came through.
+    place: the part of the address that may be shown. An e-mail channel without an address uses that
+    of the account. `former_secret` signs as well as `secret` until `former_until`. teams: primary keys;
+    empty: all. `failed` tries and `given_up` deliveries are counted since the last success.
     """
 
     class Kind(models.TextChoices):
@@ -102,9 +102,9 @@ class Channel(models.Model):
 
 
 class Delivery(models.Model):
-    """One announcement on its way to one channel. `uid` is the same at every try.
+    """The delivery of one announcement to one channel. `uid` is the same at every try.
 
-    `claimed_until`: somebody is at it; when that is over and it still waits, it is tried again.
+    claimed_until: until then a worker delivers it; after that it is tried again.
     """
 
     class State(models.TextChoices):

@@ -1,4 +1,4 @@
-"""Conclusions: claims with their evidence, reviewed by somebody other than their author; comments."""
+"""Conclusions with their evidence, reviews and decisions; comments."""
 
 from django.conf import settings
 from django.db import models
@@ -9,10 +9,10 @@ from campaigns.models.teams import Team
 
 
 class Conclusion(models.Model):
-    """A claim, what it rests on, and how it stands with its review.
+    """A claim, with its evidence and the state of its review.
 
-    `revision` grows with every sending to review; decisions are on one revision. `writers`: its author
-    and whoever else had a hand in its text; none of them decides on it.
+    `revision` grows each time it is sent to review; a decision is about one revision. writers: the author
+    and all who edited the text; none of them may decide on it.
     """
 
     class State(models.TextChoices):
@@ -26,7 +26,7 @@ class Conclusion(models.Model):
 
     EDITABLE = frozenset({State.DRAFT, State.CHANGES_REQUESTED, State.REOPENED})
     STANDING = frozenset({State.IN_REVIEW, State.ACCEPTED})
-    """States that hold for the data that were sent to review, and for no others."""
+    """States that are void once the data differ from those that were sent to review."""
 
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="conclusions")
     author = models.ForeignKey(
@@ -72,19 +72,19 @@ class Conclusion(models.Model):
 
 
 class EvidenceManager(models.Manager["Evidence"]):
-    """Leaves the snapshot, which may be large, until somebody reads it; `defer(None)` takes it along."""
+    """Defers the snapshot, which may be large; `defer(None)` loads it."""
 
     def get_queryset(self) -> models.QuerySet["Evidence"]:
-        """All but the snapshot."""
+        """Return rows without the snapshot."""
         return super().get_queryset().defer("snapshot")
 
 
 class Evidence(models.Model):
-    """What a conclusion rests on: a campaign, and which contrast, finding and chart of it.
+    """The evidence of a conclusion: a campaign, and a contrast, finding and chart of it.
 
-    `snapshot`: findings with their versions and the checklist, frozen when it was sent to review;
-    `data_hash` is of the same moment, and `stamp` what was there then (results.data_stamp).
-    `findings_at`: when the findings were computed that it was last compared with.
+    snapshot: findings with their versions and the checklist, as they were when it was sent to review;
+    `data_hash` and `stamp` (results.data_stamp) are of the same moment.
+    findings_at: when the findings were computed with which it was last compared.
     """
 
     conclusion = models.ForeignKey(Conclusion, on_delete=models.CASCADE, related_name="evidence")
@@ -114,7 +114,7 @@ class Evidence(models.Model):
 
 
 class Reviewer(models.Model):
-    """Somebody who is asked to review a conclusion."""
+    """A request to review a conclusion."""
 
     conclusion = models.ForeignKey(Conclusion, on_delete=models.CASCADE, related_name="reviewers")
     user = models.ForeignKey(
@@ -136,7 +136,7 @@ class Reviewer(models.Model):
 
 
 class Decision(models.Model):
-    """What a reviewer decided on one revision, bound to the hash of its data. Never changed."""
+    """The decision of a reviewer on one revision, with the hash of its data. Never changed."""
 
     class Word(models.TextChoices):
         APPROVE = "approve", "approved"
@@ -166,10 +166,10 @@ class Decision(models.Model):
 
 
 class CheckWord(models.Model):
-    """The author's written word on a warning of the checklist.
+    """The author's justification of a warning of the checklist.
 
-    `about`: what the check said when it was written, with its number; once it says something else,
-    the word is void.
+    about: the text of the check at that time, with its number; once the text differs,
+    the justification is void.
     """
 
     conclusion = models.ForeignKey(Conclusion, on_delete=models.CASCADE, related_name="words")
@@ -190,7 +190,7 @@ class CheckWord(models.Model):
 
 
 class PublicLink(models.Model):
-    """A link by which anybody reads one accepted report; only its hash is stored."""
+    """A public link to one accepted report; only its hash is stored."""
 
     conclusion = models.ForeignKey(
         Conclusion, on_delete=models.CASCADE, related_name="public_links"
@@ -211,10 +211,10 @@ class PublicLink(models.Model):
 
 
 class Thread(models.Model):
-    """Comments on one thing; it can be resolved.
+    """A thread of comments, which can be resolved.
 
-    `on` with `key` says on what: a cell's or run's position, a chart's view (its address); a campaign
-    or a conclusion needs no key.
+    `on` and `key` name its subject: the position of a cell or run, the address of a chart; a campaign
+    or a conclusion has no key.
     """
 
     class On(models.TextChoices):
@@ -253,7 +253,7 @@ class Thread(models.Model):
 
 
 class Comment(models.Model):
-    """Something said, in Markdown. A deleted one keeps its place and loses its text."""
+    """A comment in Markdown. A deleted one stays in its place without its text."""
 
     thread = models.ForeignKey(Thread, on_delete=models.CASCADE, related_name="comments")
     author = models.ForeignKey(
@@ -272,7 +272,7 @@ class Comment(models.Model):
 
 
 class Mention(models.Model):
-    """A member of the team whom a comment names; seen when he opened it."""
+    """A member of the team whom a comment mentions, and when that member saw it."""
 
     comment = models.ForeignKey(Comment, on_delete=models.CASCADE, related_name="mentions")
     user = models.ForeignKey(

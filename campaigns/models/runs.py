@@ -8,10 +8,10 @@ from campaigns.models.campaigns import Block, Campaign, Cell
 
 
 class RunQuerySet(models.QuerySet["Run"]):
-    """Runs of a campaign, and the one at a position."""
+    """Runs of a campaign."""
 
     def at(self, position: int, *, trial: bool = False) -> "Run":
-        """Return a run, or a try-out, by its position. Raise Run.DoesNotExist."""
+        """Return the run, or the try-out, at a position. Raise Run.DoesNotExist."""
         tried = models.Q(purpose=Run.Purpose.TRIAL)
         return self.get(tried if trial else ~tried, position=position)
 
@@ -35,7 +35,7 @@ class Run(models.Model):
     OPEN = frozenset({State.PLANNED, State.RUNNING})
     CLOSED = frozenset({State.DONE, State.FAILED, State.VOID, State.CANCELLED})
     WITH_VALUES = (State.DONE, State.FAILED)
-    """Values of other runs do not count, whatever their attempts measured."""
+    """States of runs whose measured values count."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="runs")
     cell = models.ForeignKey(Cell, on_delete=models.PROTECT, related_name="runs")
@@ -91,7 +91,7 @@ class Run(models.Model):
 
 
 class Exclusion(models.Model):
-    """A run taken out of the analysis, by whom and why; it is still shown, crossed out."""
+    """The exclusion of a run from the analysis, by whom and why. The run is still shown."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="exclusions")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True)
@@ -114,7 +114,7 @@ class Exclusion(models.Model):
 
 
 class Attempt(models.Model):
-    """One try at a run. It begins at the claim; `queued` is only a message on its way."""
+    """One attempt at a run. It begins when a worker claims it; `queued`: the message was sent."""
 
     class State(models.TextChoices):
         QUEUED = "queued", "queued"
@@ -135,7 +135,7 @@ class Attempt(models.Model):
 
     OPEN = (State.QUEUED, State.RUNNING)
     WITH_VALUES = (State.ACCEPTED, State.FAILED)
-    """Attempts that ended by themselves; values of other attempts never count."""
+    """States of attempts whose values may count."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="attempts")
     number = models.PositiveIntegerField()
@@ -210,7 +210,7 @@ class Attempt(models.Model):
 
 
 class Lease(models.Model):
-    """Who holds a thing, until when by the database's clock. `token` grows with every holder."""
+    """A lease, until an instant by the database's clock. `token`, the fencing token, grows with each holder."""
 
     holder = models.CharField(max_length=200, blank=True, help_text="In words.")
     token = models.BigIntegerField(default=0)
@@ -221,7 +221,7 @@ class Lease(models.Model):
 
 
 class TargetLease(Lease):
-    """One measuring run per target address."""
+    """A lease of a target address: one measuring run at a time."""
 
     attempt = models.OneToOneField(
         Attempt, on_delete=models.SET_NULL, null=True, blank=True, related_name="targetlease"
@@ -233,7 +233,7 @@ class TargetLease(Lease):
 
 
 class GeneratorLease(Lease):
-    """One measurement per generator host; a run with several generators holds several hosts."""
+    """A lease of a generator host; a run with several generators holds several."""
 
     attempt = models.ForeignKey(
         Attempt, on_delete=models.SET_NULL, null=True, blank=True, related_name="generator_leases"
@@ -245,7 +245,7 @@ class GeneratorLease(Lease):
 
 
 class Dispatcher(models.Model):
-    """One row: when dispatch last looked, and until when it takes no lease as lost."""
+    """The only row: when dispatch last ran, and until when it treats no lease as lost."""
 
     ticked_at = models.DateTimeField(null=True, blank=True)
     hold_until = models.DateTimeField(null=True, blank=True)
@@ -256,9 +256,9 @@ class Dispatcher(models.Model):
 
 
 class Worker(models.Model):
-    """A worker process that has answered; `seen_at` is renewed by it.
+    """A worker process, which renews `seen_at`.
 
-    lacks: what its machine cannot run: by kind, parameter and level the reason.
+    lacks: what its machine cannot run: reasons by kind, parameter and level.
     """
 
     name = models.CharField(max_length=200, unique=True)
@@ -278,7 +278,6 @@ class LogLine(models.Model):
     """One line of a campaign's log."""
 
     ANALYSIS_FAILED = "the analysis failed"
-    """Begins the line that tells of it."""
 
     class Tone(models.TextChoices):
         PLAIN = "", "plain"
@@ -299,10 +298,10 @@ class LogLine(models.Model):
 
 
 class Generator(models.Model):
-    """One of several programs that load the target together, each kept by a worker of its own.
+    """One of several programs that load the target together, each supervised by its own worker.
 
-    All instants are of the database's clock. Nobody writes here between `start_at` and the end of the
-    load, but for its own worker, which renews `expires_at` as a lease.
+    All instants are of the database's clock. Between `start_at` and the end of the
+    load only its own worker writes here: it renews `expires_at` as a lease.
     """
 
     class State(models.TextChoices):
@@ -316,7 +315,7 @@ class Generator(models.Model):
 
     OPEN = (State.WANTED, State.CLAIMED, State.READY, State.STARTED)
     LOADING = (State.CLAIMED, State.READY, State.STARTED)
-    """States in which a program may be there that loads the target."""
+    """States in which the program may load the target."""
 
     attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="generators")
     part = models.PositiveIntegerField(

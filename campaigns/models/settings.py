@@ -1,4 +1,4 @@
-"""Settings of a target, its reset steps and ready checks, and requests of manual steps."""
+"""Settings and reset steps of targets, SSH logins, and requests for manual steps."""
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -13,10 +13,10 @@ WRITABLE = [MinValueValidator(-1e15), MaxValueValidator(1e15)]
 
 
 class SshLogin(models.Model):
-    """How commands reach the target's machine. `key` and `password` are encrypted, never shown again.
+    """The SSH login for commands on the target's machine. `key` and `password` are encrypted, and never shown.
 
-    `host_key` is the one that an admin has accepted, as a line of OpenSSH; `offered_key` is another one
-    that the machine showed since. `confirmed_rule` is the rule that its owner confirmed, or empty.
+    host_key: the key that an admin has accepted, as a line of OpenSSH. offered_key: another one
+    that the machine has presented since. confirmed_rule: the rule that the owner confirmed, or empty.
     """
 
     target = models.OneToOneField(Target, on_delete=models.CASCADE, related_name="ssh")
@@ -45,10 +45,10 @@ class SshLogin(models.Model):
 
 
 class Setting(models.Model):
-    """Something of a target that can be set and read back; a factor of campaigns on it, if they vary it.
+    """A setting of a target that can be applied and read back; campaigns may vary it as a factor.
 
-    `apply` and `read_back` are actions as campaigns.targets.actions reads them. `hand_value` is what a
-    person said to have set by hand last; null: nobody knows.
+    `apply` and `read_back` are actions of campaigns.targets.actions. hand_value: the value that a
+    person has confirmed last as set manually; null: unknown.
     """
 
     class Type(models.TextChoices):
@@ -92,7 +92,7 @@ class Setting(models.Model):
 
 
 class TargetStep(models.Model):
-    """A reset command of a target, or a look whether it is ready; `action` as an action is read."""
+    """A reset command or a readiness check of a target; `action`: as in campaigns.targets.actions."""
 
     class Purpose(models.TextChoices):
         RESET = "reset", "reset"
@@ -131,10 +131,10 @@ class TargetStep(models.Model):
 
 
 class HandRequest(models.Model):
-    """Somebody has to do something on a target; its run is not begun before.
+    """A manual step on a target, for which a run waits.
 
-    Of a setting: `value` is to be set; of a step: it is to be done, before that attempt. Without a run
-    it only tells what a setting was before the campaign, and holds nothing up.
+    Either a setting with the `value` to apply, or a step to do before the attempt. Without a run
+    it only records the value of a setting before the campaign, and nothing waits for it.
     """
 
     target = models.ForeignKey(Target, on_delete=models.CASCADE, related_name="hand_requests")
@@ -169,9 +169,9 @@ class HandRequest(models.Model):
 
 
 class FoundSetting(models.Model):
-    """The value that a setting had before a campaign first changed it, until it is set back.
+    """The value of a setting before a campaign first changed it, until it is restored.
 
-    `claimed_until`: till then a worker sets it back, or nobody tries again. `given_up`: why it failed.
+    claimed_until: until then a worker restores it, or nobody tries again. given_up: why it failed.
     """
 
     campaign = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""Submissions from outside: sender, declared metrics, outcome."""
+"""Submissions of external results, their metrics, and stored answers of the REST API."""
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -10,9 +10,9 @@ from campaigns.models.teams import Team, default_team
 
 
 class DeclaredMetric(models.Model):
-    """A metric that a submission brought along; those of a kind are declared by its driver.
+    """A metric that a submission declares; metrics of a kind are declared by its driver.
 
-    `lower_is_better`: None where neither way is better.
+    lower_is_better: None where neither way is better.
     """
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="metrics")
@@ -36,9 +36,9 @@ class DeclaredMetric(models.Model):
 
 
 class Submission(models.Model):
-    """One request, or one file, with runs that were made elsewhere.
+    """One request or file with external runs.
 
-    A large file waits, in parts, until a worker reads it: `options` are what was said of it.
+    A large file waits, in parts, until a worker reads it with `options`.
     """
 
     class State(models.TextChoices):
@@ -88,7 +88,7 @@ class Submission(models.Model):
 
 
 class SubmissionPart(models.Model):
-    """A piece of a file that waits; gone when it was read."""
+    """A part of a file that waits; deleted when the file was read."""
 
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="parts")
     number = models.PositiveIntegerField()
@@ -105,7 +105,7 @@ class SubmissionPart(models.Model):
 
 
 class KeptAnswer(models.Model):
-    """The answer to one request of one person; stored together with what the request has made."""
+    """The stored answer to a request with an idempotency key, committed together with its effect."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     key = models.CharField(max_length=200)

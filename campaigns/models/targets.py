@@ -8,19 +8,19 @@ from campaigns.models.teams import Team, default_team
 
 
 class Target(models.Model):
-    """A server under test. `address` is what a lease holds: its normalised host:port.
+    """A server under test. `address`, on which leases are taken, is the normalised host:port of `base_url`,
 
-    Or that of another target that was found to be the same server; its own is that of `base_url`.
-    `password` is encrypted (campaigns.kit.encryption); it is never shown again.
-    The limits are its owner's: campaigns keep to them, and a null sets none. `quiet_hours` are lines
+    or the address of another target that is the same server.
+    `password` is encrypted (campaigns.kit.encryption), and never shown.
+    Campaigns respect the owner's limits; null: no limit. `quiet_hours` are lines
     that campaigns.targets.quiet_hours reads, in the time zone `quiet_zone`; nothing loads the target then.
-    `is_dedicated`: it belongs to perfdash alone, which may delete what nobody claims there.
+    is_dedicated: only perfdash uses it, and may delete unused data there.
     `ca_bundle`, `client_certificate` and the encrypted `client_key` are PEM texts; without
-    `verify_tls` whoever answers is trusted. `hardware` is the operator's word on what it runs on.
-    A production server is loaded only when somebody typed its name.
-    Labels, helps and limits of what people edit are those of its form and of the REST API, too
+    `verify_tls` every certificate is trusted. hardware: a description by the operator.
+    A production server is loaded only after a user typed its name.
+    Labels, help texts and limits here are also those of the form and the REST API
     (campaigns.targets.forms).
-    `confirmed_rule` is the rule that its owner confirmed when saving it, or empty.
+    confirmed_rule: the rule that the owner confirmed when saving it, or empty.
     """
 
     class Health(models.TextChoices):

@@ -1,4 +1,4 @@
-"""Teams and their members, invitations, API tokens and sign-in links."""
+"""Teams and their members, invitations, API tokens, sign-in links, and the record of activity."""
 
 from typing import Any
 
@@ -10,10 +10,10 @@ from django.db.models.functions import Now
 
 
 class Team(models.Model):
-    """Owns targets, campaigns, templates and conclusions; its rules hold for these.
+    """The owner of targets, campaigns, templates and conclusions; its rules apply to these.
 
-    `approvals_needed`: so many people beside the author have to approve a conclusion.
-    `second_for_production`: a launch on a production target needs approval by a second person.
+    approvals_needed: how many users other than the author have to approve a conclusion.
+    second_for_production: a launch on a production target needs approval by a second person.
     """
 
     name = models.CharField(max_length=100, unique=True)
@@ -45,7 +45,7 @@ class Team(models.Model):
 
 
 class Role(models.TextChoices):
-    """What a member is in a team; a member may be several. campaigns.kit.rights says what each may."""
+    """A role of a member, who may have several. campaigns.kit.rights defines the rights of each."""
 
     VIEWER = "viewer", "viewer"
     AUTHOR = "author", "author"
@@ -55,14 +55,14 @@ class Role(models.TextChoices):
 
 
 def roles_known(name: str) -> models.CheckConstraint:
-    """At least one role, and none that nobody knows."""
+    """Raise ValidationError for no role or an unknown one."""
     return models.CheckConstraint(
         condition=models.Q(roles__contained_by=list(Role.values), roles__len__gt=0), name=name
     )
 
 
 class Membership(models.Model):
-    """Somebody in a team, with his roles there."""
+    """A user's membership in a team, with roles."""
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(
@@ -83,7 +83,7 @@ class Membership(models.Model):
 
 
 class Invitation(models.Model):
-    """A link that makes whoever opens it a member, once; only its hash is stored."""
+    """A link that makes one user a member; only its hash is stored."""
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="invitations")
     roles = ArrayField(models.CharField(max_length=10, choices=Role))
@@ -112,7 +112,7 @@ class Invitation(models.Model):
 
 
 class Scope(models.TextChoices):
-    """What a token is good for. `operate` takes the other two in; these know nothing of each other."""
+    """A permission of a token. `operate` includes the other two, which do not include each other."""
 
     READ = "read", "read"
     SUBMIT = "submit", "submit results"
@@ -120,12 +120,12 @@ class Scope(models.TextChoices):
 
 
 def all_scopes() -> list[str]:
-    """What a token may that nobody has limited."""
+    """The scopes of a token by default."""
     return [Scope.OPERATE]
 
 
 class ApiToken(models.Model):
-    """A key of one person to the REST API; only its hash is stored."""
+    """A user's token for the REST API; only its hash is stored."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens"
@@ -151,7 +151,7 @@ class ApiToken(models.Model):
 
 
 class SignInLink(models.Model):
-    """A link that signs its user in, once and for a short time; only its hash is stored."""
+    """A link that signs a user in once, within a short time; only its hash is stored."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="sign_in_links"
@@ -166,15 +166,15 @@ class SignInLink(models.Model):
 
 
 def default_team() -> Any:
-    """Primary key of the default team, made where it is missing."""
+    """Return the primary key of the default team, which is created if it is missing."""
     team, _ = Team.objects.get_or_create(is_default=True, defaults={"name": "Default"})
     return team.pk
 
 
 class AuditEvent(models.Model):
-    """Something that somebody did, or that perfdash did by itself (`user` null).
+    """An action of a user, or of perfdash itself (`user` null).
 
-    Of what it was done to only kind, key and name are kept, so that it may be deleted later. `means`:
+    Only kind, key and name of the subject are stored, so that it may be deleted later. means:
     browser, command, system, or a token by its name.
     """
 
