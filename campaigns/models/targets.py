@@ -8,9 +8,10 @@ from campaigns.models.teams import Team, default_team
 
 
 class Target(models.Model):
-    """A server under test. `address`, on which leases are taken, is the normalised host:port of `base_url`,
+    """A server under test.
 
-    or the address of another target that is the same server.
+    address: what leases are taken on: the normalised host:port of `base_url`, or the address of another
+    target that is the same server.
     `password` is encrypted (campaigns.kit.encryption), and never shown.
     Campaigns respect the owner's limits; null: no limit. `quiet_hours` are lines
     that campaigns.targets.quiet_hours reads, in the time zone `quiet_zone`; nothing loads the target then.

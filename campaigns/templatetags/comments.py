@@ -1,4 +1,4 @@
-"""Comments and the inbox on pages of other rooms."""
+"""Comments on the pages of their subjects, latest conclusions, and the number of the inbox."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,7 +26,7 @@ MOST_CONCLUSIONS = 10
 
 @register.inclusion_tag("reviews/comments/_discussion.html", takes_context=True)
 def discussion(context: Context, what: Campaign | Conclusion) -> dict[str, Any]:
-    """Threads of a campaign or a conclusion, with the form to begin one."""
+    """Render the threads of a campaign or a conclusion, with the form for a new one."""
     request = context["request"]
     return {
         "talk": discussion_of(what, request.user),
@@ -37,26 +37,26 @@ def discussion(context: Context, what: Campaign | Conclusion) -> dict[str, Any]:
 
 @register.simple_tag(takes_context=True)
 def latest_conclusions(context: Context, campaign: Campaign) -> QuerySet[Conclusion]:
-    """The latest conclusions on a campaign that the reader may see."""
+    """Return the latest conclusions on a campaign that the user may see."""
     return conclusions_on(campaign, context["request"].user)[:MOST_CONCLUSIONS]
 
 
 @register.simple_tag(takes_context=True)
 def baseline_panel(context: Context, campaign: Campaign) -> BaselinePanel | None:
-    """The comparison of a campaign with the accepted baseline; None where there is none."""
+    """Return the comparison of a campaign with the accepted baseline, or None."""
     return panel_of_baseline(campaign, context["request"].user)
 
 
 @register.simple_tag(takes_context=True)
 def inbox_count(context: Context) -> int:
-    """How much waits for whoever looks; asked once for a page."""
+    """Return the number of items in the inbox of the user."""
     user = getattr(context.get("request"), "user", None)
     return count(user) if isinstance(user, User) else 0
 
 
 @register.simple_tag
 def open_threads(campaign: Campaign) -> Counts:
-    """How many threads are open on each cell, run and chart; asked once for a page."""
+    """Return the number of open threads on each cell, run and chart; counted once per page."""
     known: Any = campaign
     if not hasattr(known, "_open_threads"):
         known._open_threads = open_counts(campaign)
@@ -68,7 +68,7 @@ def open_threads(campaign: Campaign) -> Counts:
 def comments_link(
     campaign: Campaign, on: str, key: object, counts: Mapping[Any, int]
 ) -> SafeString:
-    """A link to the open threads on something, with their number; nothing where there is none."""
+    """Render a link to the open threads on a subject, with their number; nothing without any."""
     number = counts.get(key, 0)
     if not number:
         return SafeString("")
@@ -88,13 +88,13 @@ def comments_link(
 
 @register.filter
 def of_key(counts: Mapping[Any, int], key: object) -> int:
-    """How many threads are open on something."""
+    """Return the number of open threads on a subject."""
     return counts.get(key, 0)
 
 
 @register.filter
 def chart_threads(csv: str) -> str:
-    """From the address of a chart's numbers to that of what is said of this view of it."""
+    """Return the URL of the threads on a view of a chart, from the URL of its CSV."""
     path, mark, query = csv.partition("?")
     campaign, _, name = path.removesuffix(".csv").partition("charts/")
     return f"{campaign}threads/?on=chart&key={quote(f'{name}{mark}{query}', safe='')}"

@@ -1,4 +1,4 @@
-"""Filters that write numbers, times and sizes, as `campaigns.kit.formats` does."""
+"""The functions of `campaigns.kit.formats` as filters."""
 
 from django.template import Library
 

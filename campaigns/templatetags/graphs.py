@@ -1,4 +1,4 @@
-"""Small drawings in table rows, as SVG. A page has hundreds, so they are not templates."""
+"""Small drawings in rows of tables, as SVG. They are not templates, since a page has hundreds."""
 
 from django.template import Library
 from django.utils.html import format_html, format_html_join
@@ -12,7 +12,7 @@ NOTHING = SafeString("")
 
 @register.simple_tag
 def strip_graph(strip: Strip) -> SafeString:
-    """The runs of a cell, their mean and its interval."""
+    """Draw the runs of a cell, their mean and its interval."""
     interval = mean = path = NOTHING
     if strip.low:
         interval = format_html(
@@ -45,7 +45,7 @@ def strip_graph(strip: Strip) -> SafeString:
 
 @register.simple_tag
 def forest_graph(forest: Forest, tone: str) -> SafeString:
-    """A change, its interval, and 0."""
+    """Draw a change, its interval, and zero."""
     interval = estimate = NOTHING
     if forest.low:
         interval = format_html(

@@ -1,4 +1,4 @@
-"""Parts of long lists: pagination and sortable headings, which keep the rest of the address."""
+"""Links to the pages of long lists, and headings that sort. Links keep the rest of the query."""
 
 from typing import Any
 
@@ -28,9 +28,9 @@ def pager(
     label: str = "Pages",
     words: str = "Previous,Next",
 ) -> dict[str, Any]:
-    """Links to the first, previous, next and last page; nothing where there is one page.
+    """Render links to the first, previous, next and last page; nothing if there is one page.
 
-    name: of the page's number in the address. anchor: id of the list. words: for back and forth.
+    name: the query parameter. anchor: the id of the list. words: labels of previous and next.
     """
     back, forth = words.split(",")
     last = page.paginator.num_pages
@@ -53,7 +53,7 @@ def pager(
 def heading(
     context: Context, sort: Sort, name: str, text: str, *, anchor: str = "", style: str = ""
 ) -> SafeString:
-    """The heading of a column that sorts its table, and turns the order where it does already."""
+    """Render the heading of a column that sorts the table, or reverses the order."""
     order = ("descending" if sort.descending else "ascending") if sort.by == name else ""
     address = _address(context["request"], "sort", sort.turned(name), without="page")
     return format_html(
@@ -68,7 +68,7 @@ def heading(
 
 
 def _address(request: HttpRequest, name: str, value: str, without: str = "") -> str:
-    """The address of this page with one thing changed, and one left out."""
+    """Return the query string with one parameter changed, and one removed."""
     query = request.GET.copy()
     query.pop(without, None)
     query[name] = value

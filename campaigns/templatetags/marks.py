@@ -1,6 +1,6 @@
 """Icons, badges and states: each code of the domain has one label, one tone, one icon.
 
-Pages take them from here; charts, the REST API and the command line have words of their own.
+Charts, the REST API and the command line have their own labels.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ register = Library()
 @register.simple_tag
 @lru_cache(maxsize=256)
 def icon(name: str) -> SafeString:
-    """An icon of the sprite in base.html; it says nothing that no word says."""
+    """Render an icon of the sprite in base.html; it is decorative."""
     return format_html(
         '<svg class="icon" aria-hidden="true"><use href="#i-{}"/></svg>', name or "ring"
     )
@@ -30,7 +30,7 @@ def icon(name: str) -> SafeString:
 
 @register.simple_tag
 def badge(mark: Mapping[str, str]) -> SafeString:
-    """A word with its tone and icon; form: `solid`, `open` or `outline`."""
+    """Render a label with its tone and icon; form: `solid`, `open` or `outline`."""
     form = mark.get("form", "solid")
     return format_html(
         '<span class="badge{}" data-tone="{}">{}{}</span>',
@@ -43,21 +43,21 @@ def badge(mark: Mapping[str, str]) -> SafeString:
 
 @register.simple_tag
 def campaign_badge(state: str) -> SafeString:
-    """The state of a campaign."""
+    """Render the state of a campaign."""
     word, tone, name = CAMPAIGNS.get(state, UNKNOWN)
     return badge({"word": word, "tone": tone, "icon": name})
 
 
 @register.simple_tag
 def conclusion_badge(state: str) -> SafeString:
-    """How a conclusion stands with its review."""
+    """Render the state of a conclusion."""
     word, tone, name = CONCLUSIONS.get(state, UNKNOWN)
     return badge({"word": word, "tone": tone, "icon": name})
 
 
 @register.simple_tag
 def simulator_badge(what: str) -> SafeString:
-    """What was measured was no real server; nothing where it was one."""
+    """Render a badge where a simulator was measured; nothing for a real server."""
     if not what:
         return SafeString("")
     return format_html(
@@ -69,27 +69,27 @@ def simulator_badge(what: str) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def run_state(context: Context, state: str) -> SafeString:
-    """The state of a run or attempt, or the phase that it is in."""
+    """Render the state of a run or attempt, or its phase."""
     word, tone, name = RUNS.get(state, UNKNOWN)
     return _state((terms(context, word), tone, name))
 
 
 @register.simple_tag
 def health_state(health: str) -> SafeString:
-    """The health of a target."""
+    """Render the health of a target."""
     return _state(HEALTH.get(health, UNKNOWN))
 
 
 @register.simple_tag
 def waits_badge(why: str) -> SafeString:
-    """Why something waits in the inbox."""
+    """Render why something waits in the inbox."""
     word, tone, name = WAITS.get(why, UNKNOWN)
     return badge({"word": word, "tone": tone, "icon": name})
 
 
 @register.simple_tag
 def production_badge(target: Any) -> SafeString:
-    """Says of a production server that it is one; of any other target nothing."""
+    """Render a badge for a production server; nothing for others."""
     if not getattr(target, "is_production", False):
         return mark_safe("")
     return badge({"word": "production", "tone": "warn", "icon": "warn"})
@@ -97,7 +97,7 @@ def production_badge(target: Any) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def current(context: Context, *sections: str) -> SafeString:
-    """Mark a navigation link whose section holds the page: URL names begin with the section."""
+    """Mark the navigation link of the current section; URL names begin with the section."""
     request = context.get("request")
     match = getattr(request, "resolver_match", None)
     name: Any = getattr(match, "url_name", None) or ""
@@ -108,7 +108,7 @@ def current(context: Context, *sections: str) -> SafeString:
 
 @register.simple_tag
 def request_id() -> SafeString:
-    """The id under which the log tells of this request; nothing where it has none."""
+    """Render the id of this request in the log; nothing without one."""
     result = log_context.current().get("request")
     if not result:
         return mark_safe("")

@@ -1,4 +1,4 @@
-"""Panels of higher rooms on the page of a target."""
+"""Parts of the page of a target that come from higher rooms."""
 
 from collections.abc import Sequence
 
@@ -14,11 +14,11 @@ register = Library()
 
 @register.simple_tag(takes_context=True)
 def queue(context: Context, target: Target) -> Queue:
-    """The queue of a target's server, as whoever looks may see it."""
+    """Return the queue of a target's server, as the user may see it."""
     return queue_of(target, may(context["request"]))
 
 
 @register.simple_tag
 def noise(target: Target) -> Sequence[KindNoise]:
-    """What is known of the run-to-run variation of each kind on a target."""
+    """Return the known run-to-run variation of each kind on a target."""
     return noise_of_kinds(target)

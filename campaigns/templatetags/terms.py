@@ -1,4 +1,4 @@
-"""Links to the glossary where a page uses a term first."""
+"""Terms of the glossary as links, each at its first use on a page."""
 
 import re
 from functools import cache
@@ -14,10 +14,10 @@ register = Library()
 
 @register.simple_tag(takes_context=True)
 def term(context: Context, name: str, text: str = "", part: str = "") -> SafeString:
-    """Link a word of the glossary, where the page has not linked it yet; text: how it is written here.
+    """Link a term, unless the page has linked it already; text: how it is written here.
 
-    part: of the page, where it is asked for again and again: the link is always there, and has an id,
-    by which it keeps the focus.
+    part: of the page, where that is refreshed again and again: the link is always there, and has an id,
+    so that it keeps the focus.
     """
     if part:
         return _link(name, text or name, f"{part}-{name}")
@@ -26,7 +26,7 @@ def term(context: Context, name: str, text: str = "", part: str = "") -> SafeStr
 
 @register.simple_tag(takes_context=True)
 def terms(context: Context, text: str) -> SafeString:
-    """Link the words of the glossary that a text names, each where the page names it first."""
+    """Link the terms of the glossary in a text, each at its first use on the page."""
     parts = _text().split(str(text))
     linked = [
         _linked(context, _known(part), part) if place % 2 else conditional_escape(part)
@@ -56,7 +56,7 @@ def _link(name: str, text: str, key: str = "") -> SafeString:
 
 
 def _linked_before(context: Context) -> set[str]:
-    """Entries that this page links; what is written without a request has none."""
+    """Return the entries that this page links already; without a request all, so that none is linked."""
     request = getattr(context, "request", None)
     if request is None:
         return {term.address for term in glossary().values()}
@@ -68,15 +68,15 @@ def _linked_before(context: Context) -> set[str]:
 
 @cache
 def _text() -> re.Pattern[str]:
-    """Find the words, but for parts of others and of addresses, such as run-to-run or /campaigns/.
+    """Return a pattern that matches terms, but not within other words or paths, such as run-to-run or /campaigns/.
 
-    Without regard to case in ASCII alone: other letters may be alike to a pattern that `lower` tells apart, as the dotless i and i.
+    Case is ignored in ASCII only: a pattern treats some other letters as equal that `lower` does not, such as dotless i and i.
     """
     names = sorted(glossary(), key=len, reverse=True)
     return re.compile(rf"(?<![\w/-])((?ai:(?:{'|'.join(map(re.escape, names))})s?))(?![\w/-])")
 
 
 def _known(word: str) -> str:
-    """The entry's name of a word in singular or plural, in any case."""
+    """Return the name of the entry of a term in singular or plural, in any case."""
     lower = word.lower()
     return lower if lower in glossary() else lower.removesuffix("s")
