@@ -13,7 +13,7 @@ from campaigns.accounts import access
 from campaigns.accounts.sign_in import own_email
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.errors import Invalid
-from campaigns.kit.pages.fields import from_form
+from campaigns.kit.pages.forms import with_errors
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.rights import Right
 from campaigns.models import ApiToken, Scope
@@ -46,7 +46,8 @@ def create_token(request: HttpRequest) -> HttpResponse:
     try:
         token, text = access.make_token(user_of(request), **sent)
     except Invalid as invalid:
-        return _account_page(request, sent=sent, errors=invalid.errors, status=422)
+        form = with_errors(access.TokenForm(sent), invalid.errors)
+        return _account_page(request, form=form, status=422)
     return _account_page(request, made=token, text=text)
 
 
@@ -61,22 +62,17 @@ def revoke_token(request: HttpRequest, pk: int) -> HttpResponse:
 def _account_page(
     request: HttpRequest,
     *,
-    sent: dict[str, str] | None = None,
-    errors: dict[str, list[str]] | None = None,
+    form: access.TokenForm | None = None,
     made: ApiToken | None = None,
     text: str = "",
     status: int = 200,
 ) -> HttpResponse:
     user: User = user_of(request)
-    values = sent or FIRST_CHOICE
     now = database_now()
     rows = [_token_row(token, now) for token in user.api_tokens.order_by("-created_at")]
     context = {
         "tokens": sorted(rows, key=lambda row: bool(row["over"])),
-        "fields": [
-            from_form(name, field, values.get(name, ""), (errors or {}).get(name, ()))
-            for name, field in access.TokenForm.base_fields.items()
-        ],
+        "form": form or access.TokenForm(initial=FIRST_CHOICE),
         "made": made and _token_row(made, now),
         "text": text,
     }

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from django.core.paginator import Page, Paginator
+from django.forms import BoundField
 
 from campaigns.findings.compared import Side
 from campaigns.findings.compute.compared_names import Names
 from campaigns.findings.pages.compare_address import Address, Move
-from campaigns.kit.pages.fields import Choice, Field
+from campaigns.kit.pages.forms import selector
 from campaigns.models import Campaign
 from campaigns.planning.filters import CampaignFilters
 
@@ -47,38 +48,29 @@ def chosen_of(
     ]
 
 
-def cell_fields(address: Address, sides: Sequence[Side]) -> list[Field]:
+def cell_fields(address: Address, sides: Sequence[Side]) -> list[BoundField]:
     """Selectors of cells: two of them before any is chosen, then one for the next."""
     names = Names(sides)
     options = [
-        Choice(f"{side.campaign.pk}:{cell['cell']}", names.whole(place, cell))
+        (f"{side.campaign.pk}:{cell['cell']}", names.whole(place, cell))
         for place, side in enumerate(sides)
         for cell in (side.cells or {"cells": ()})["cells"]
         if (side.campaign.pk, cell["cell"]) not in address.cells
     ][:MOST_OPTIONS]
     labels = {"add": "Add a cell"} if address.cells else {"base": "Baseline", "cand": "Against"}
     return [
-        Field(
-            "cell",
-            label,
-            shape="select",
-            choices=[Choice("", "Choose a cell"), *options],
-            attributes={"id": f"f-cell-{key}"},
-        )
+        selector("cell", label, [("", "Choose a cell"), *options], auto_id=f"f-%s-{key}")
         for key, label in labels.items()
     ]
 
 
-def metric_field(side: Side) -> Field | None:
+def metric_field(side: Side) -> BoundField | None:
     """Which metric; those that the first campaign has findings of."""
     if len(side.metrics) < 2:
         return None
     now = str((side.cells or {}).get("metric", ""))
-    choices = [
-        Choice(name, name.replace("_", " ").capitalize(), chosen=name == now)
-        for name in side.metrics
-    ]
-    return Field("metric", "Metric", now, "select", choices=choices)
+    options = [(name, name.replace("_", " ").capitalize()) for name in side.metrics]
+    return selector("metric", "Metric", options, now)
 
 
 def offered(

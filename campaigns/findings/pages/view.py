@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from campaigns.kit.pages.fields import Choice, Field
+from django.forms import BoundField
+
+from campaigns.kit.pages.forms import selector
 from campaigns.models import Campaign
 from campaigns.planning.outline import FactorOutline
 from campaigns.results.pages_data import Findings, Outline
@@ -53,16 +55,15 @@ def view_of(
     return View(metric, x, colour, facet)
 
 
-def selectors(view: View, outline: Outline, findings: Findings, *, with_axes: bool) -> list[Field]:
+def selectors(
+    view: View, outline: Outline, findings: Findings, *, with_axes: bool
+) -> list[BoundField]:
     """Selectors of metric and axes, where there is something to choose."""
     labels = {known.name: known.label for known in outline.metrics}
     fields = []
     if len(findings.metrics) > 1:
-        options = [
-            Choice(name, labels.get(name, name.replace("_", " ")), chosen=name == view.metric)
-            for name in findings.metrics
-        ]
-        fields.append(Field("metric", "Metric", view.metric, "select", choices=options))
+        options = [(name, labels.get(name, name.replace("_", " "))) for name in findings.metrics]
+        fields.append(selector("metric", "Metric", options, view.metric))
     if not with_axes or len(outline.factors) < 2:
         return fields
     fields.append(_factors("x", "Axis", view.x, outline.factors))
@@ -81,12 +82,11 @@ def _factors(
     chosen: FactorOutline | None,
     factors: Sequence[FactorOutline],
     none: str = "",
-) -> Field:
-    options = [Choice(f.name, f.label, chosen=f == chosen) for f in factors]
+) -> BoundField:
+    options = [(factor.name, factor.label) for factor in factors]
     if none:
-        options.append(Choice(TOGETHER, none, chosen=chosen is None))
-    value = chosen.name if chosen else TOGETHER
-    return Field(name, label, value, "select", choices=options)
+        options.append((TOGETHER, none))
+    return selector(name, label, options, chosen.name if chosen else TOGETHER)
 
 
 def _first(outline: Outline) -> FactorOutline | None:

@@ -12,8 +12,10 @@ from django.forms.renderers import TemplatesSetting
 
 AnyForm = TypeVar("AnyForm", bound=forms.BaseForm)
 PLAIN = ("checkbox", "radio", "hidden", "file")
-LEFT_OUT = ("maxlength", "minlength", "min", "max", "step", "cols")
-"""Attributes that are not rendered, like `required`: browsers would cut pasted text, or show their own messages."""
+LEFT_OUT = ("maxlength", "minlength", "min", "max", "step", "cols", "placeholder")
+"""Attributes that are not rendered, like `required`: browsers would cut pasted text, or show their own messages.
+A placeholder would repeat the label.
+"""
 
 
 class Field(forms.BoundField):
@@ -60,6 +62,19 @@ def with_errors(form: AnyForm, errors: Mapping[str, Sequence[str]]) -> AnyForm:
     for name in form.fields.keys() & errors:
         form.add_error(name, list(errors[name]))
     return form
+
+
+def selector(
+    name: str,
+    label: str,
+    options: Sequence[tuple[str, str]],
+    value: str = "",
+    auto_id: str = "id_%s",
+) -> forms.BoundField:
+    """Return a list of (value, label) that chooses what a page shows; its form is sent by GET."""
+    form = forms.Form(initial={name: value}, auto_id=auto_id)
+    form.fields[name] = forms.ChoiceField(label=label, choices=options)
+    return form[name]
 
 
 class Cards(forms.RadioSelect):

@@ -1,7 +1,7 @@
 """Reads a submission: JSON as the REST API takes it, checked run by run.
 
 `submitted` declares it and checks its types; the rest is checked here. All errors are reported at
-once, by its path. Texts become what can be stored and shown.
+once, each with its path. Texts become what can be stored and shown.
 """
 
 import hashlib

@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from django.forms import BoundField
+
 from campaigns.findings.pages.view import View
 from campaigns.kit.charts import formats
-from campaigns.kit.pages.fields import Choice, Field
+from campaigns.kit.pages.forms import selector
 from campaigns.models import Campaign
 from campaigns.results.pages_data import Findings, Outline
 from campaigns.results.phrases import MISSING, Levels
@@ -42,9 +44,8 @@ class Shown:
         value = wanted if wanted in dict(options) else next((v for v, _ in options), "")
         if len(options) < 2:
             return Chosen(value)
-        choices = [Choice(each, labels, chosen=each == value) for each, labels in options]
         stored = tuple((key, text) for key, text in self.asked.items() if key != name)
-        return Chosen(value, Field(name, label, value, "select", choices=choices), stored)
+        return Chosen(value, selector(name, label, options, value), stored)
 
     def some(self, panel: str, cells: Sequence[Any], most: int) -> "tuple[Sequence[Any], Chosen]":
         """Choose which cells are drawn where they are more than a chart can hold."""
@@ -76,7 +77,7 @@ class Chosen:
     """One choice of a panel. field: its selector; kept: the rest of the address."""
 
     value: str
-    field: Field | None = None
+    field: BoundField | None = None
     kept: tuple[tuple[str, str], ...] = ()
 
 
