@@ -8,7 +8,7 @@ that lost its lease can change nothing.
 """
 
 from campaigns.execution.generators.serving import generate
-from campaigns.execution.restoring import restore
+from campaigns.execution.restore_settings import restore
 from campaigns.execution.running import execute, interrupt_worker
 from campaigns.execution.try_settings import look_at_settings
 from campaigns.targets.probing import probe, probe_all_in_threads, probe_in_thread

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from campaigns.execution.manual_steps import open_requests
-from campaigns.execution.queue_order import ORDER
-from campaigns.execution.restorations import addresses_held
+from campaigns.execution.queues import ORDER
+from campaigns.execution.restore_settings import addresses_held
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.owners import quoted_campaign
 from campaigns.models import Attempt, Campaign, Run, TargetLease

@@ -13,7 +13,7 @@ from campaigns.kinds.registry import all_kinds
 from campaigns.kit import encryption, network
 from campaigns.kit.forms import SecretArea, form_field
 from campaigns.kit.http.credentials import BadCertificate, Tls, context_of
-from campaigns.kit.own_services import own_addresses
+from campaigns.kit.own_services import installation_rules
 from campaigns.models import Target
 from campaigns.targets import quiet_hours
 from campaigns.targets.same_server import is_measuring, measuring
@@ -58,11 +58,6 @@ def families() -> list[str]:
             for family in driver.families
         }
     )
-
-
-def installation_rules() -> network.Rules:
-    """Return the rules of the installation, without what owners confirmed."""
-    return network.parse_rules(settings.ALLOWED_ADDRESSES, own_addresses())
 
 
 def rule_to_confirm(url: str, rules: network.Rules) -> str:

@@ -12,6 +12,6 @@ receiver's answer and the record of it; every attempt at a delivery has the same
 """
 
 from campaigns.accounts.notifications.delivery_threads import deliver_in_threads
-from campaigns.accounts.notifications.outbox import forget_old
+from campaigns.accounts.notifications.recipients import forget_old
 
 __all__ = ["deliver_in_threads", "forget_old"]

@@ -9,7 +9,7 @@ from campaigns.accounts.notifications import claiming, mail, webhook
 from campaigns.accounts.notifications.errors import DeliveryFailed, Unwanted
 from campaigns.accounts.notifications.messages import Message, message_of
 from campaigns.accounts.notifications.network_rules import notification_rules
-from campaigns.accounts.notifications.outbox import may_know
+from campaigns.accounts.notifications.recipients import may_know
 from campaigns.kit import chat_services
 from campaigns.kit.encryption import SecretUnreadable, decrypt
 from campaigns.kit.network import NetworkError

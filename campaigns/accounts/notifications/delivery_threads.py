@@ -8,7 +8,7 @@ from django.db import DatabaseError, InterfaceError, connection
 
 from campaigns.accounts.notifications.claiming import due, give_up_old
 from campaigns.accounts.notifications.delivering import deliver_next
-from campaigns.accounts.notifications.outbox import read_outbox
+from campaigns.accounts.notifications.recipients import read_outbox
 from campaigns.models import Announcement
 
 MOST_AT_ONCE = 4

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
 from campaigns.accounts.notifications.messages import message_of
-from campaigns.accounts.notifications.outbox import may_know
+from campaigns.accounts.notifications.recipients import may_know
 from campaigns.models import Announcement, Delivery
 
 HIDDEN = "something that you may not see any more"

@@ -27,7 +27,7 @@ from campaigns.execution.dispatch.due import (
     forget_messages,
 )
 from campaigns.execution.dispatch.limits import end_used_up_budgets, interrupt_in_quiet_hours
-from campaigns.execution.dispatch.losing import holding, take_back_lost
+from campaigns.execution.dispatch.lost_workers import holding, take_back_lost
 from campaigns.execution.dispatch.queueing import queue_runs
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.messages import ANALYSIS, CONTROL, send

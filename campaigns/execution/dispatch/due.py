@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
-from campaigns.execution.restorations import due
+from campaigns.execution.restore_settings import due
 from campaigns.kit.messages import send
 from campaigns.models import Attempt, FoundSetting, Generator, Target, TargetLease
 from campaigns.targets.reaching import seconds_to_set

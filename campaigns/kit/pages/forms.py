@@ -42,6 +42,10 @@ class Field(forms.BoundField):
         attributes = {**dict.fromkeys(LEFT_OUT, False), **attrs}
         if getattr(widget, "input_type", None) not in PLAIN:
             attributes.setdefault("class", widget.attrs.get("class", "input"))
+        if isinstance(widget, forms.PasswordInput) and self.form.non_field_errors():
+            attributes["aria-invalid"] = (
+                "true"  # the page does not reveal which of name and password is wrong
+            )
         return {**super().build_widget_attrs(attributes, widget), "required": False}
 
     def value(self) -> Any:

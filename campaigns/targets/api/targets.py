@@ -9,13 +9,13 @@ from campaigns.kit.api.inputs import FormInput, Name
 from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import Invalid, NotPossible
-from campaigns.kit.filters import FilterSet, Word
 from campaigns.kit.owners import team_for
 from campaigns.kit.revisions import revision_of
 from campaigns.kit.rights import Right
 from campaigns.models import Target
 from campaigns.targets import ending, saving
 from campaigns.targets.api.outputs import TargetAnswer, TargetOutput
+from campaigns.targets.filters import TargetFilters
 from campaigns.targets.forms import TargetForm, as_data
 from campaigns.targets.probes import request_probe
 
@@ -32,13 +32,6 @@ class EditTargetInput(FormInput):
     """The fields of a target that change; what is not sent stays."""
 
     form = TargetForm
-
-
-class TargetFilters(FilterSet):
-    """Targets in use."""
-
-    family = Word()
-    address = Word()
 
 
 class Targets(Api):

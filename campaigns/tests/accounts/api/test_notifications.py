@@ -4,7 +4,7 @@ import uuid
 import pytest
 
 from campaigns.accounts.notifications.channels import KINDS, save_channel
-from campaigns.accounts.notifications.outbox import read_outbox
+from campaigns.accounts.notifications.recipients import read_outbox
 from campaigns.kit.encryption import decrypt
 from campaigns.kit.outbox import announce
 from campaigns.models import Announcement, Channel, Delivery, KeptAnswer, Membership, Team

@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 
 from campaigns.accounts.notifications.channels import KINDS, save_channel
 from campaigns.accounts.notifications.delivering import deliver_next
-from campaigns.accounts.notifications.outbox import read_outbox
+from campaigns.accounts.notifications.recipients import read_outbox
 from campaigns.kit.outbox import announce
 from campaigns.models import Announcement, Campaign, Channel, Delivery, Team
 from campaigns.tests.accounts.notifications.receiver import Receiver, receiving

@@ -3,7 +3,7 @@
 import pytest
 from django.db.models.functions import Now
 
-from campaigns.accounts.notifications.outbox import read_outbox
+from campaigns.accounts.notifications.recipients import read_outbox
 from campaigns.models import Announcement, Comment, Delivery
 from campaigns.reviews import comments
 from campaigns.tests.accounts.notifications.conftest import deliver_all

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from campaigns.accounts.notifications import claiming, delivering, delivery_threads, forget_old
 from campaigns.accounts.notifications.backoff import FIRST_SECONDS, LONGEST_SECONDS, wait_seconds
-from campaigns.accounts.notifications.outbox import read_outbox
+from campaigns.accounts.notifications.recipients import read_outbox
 from campaigns.kit.encryption import encrypt
 from campaigns.models import Announcement, Channel, Delivery
 from campaigns.tests.accounts.notifications.conftest import deliver_all, hook_of, tell

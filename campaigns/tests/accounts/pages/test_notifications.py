@@ -5,7 +5,7 @@ from django.test import Client
 
 from campaigns.accounts.notifications import channels, confirming
 from campaigns.accounts.notifications.channels import save_channel
-from campaigns.accounts.notifications.outbox import read_outbox
+from campaigns.accounts.notifications.recipients import read_outbox
 from campaigns.kit.encryption import decrypt
 from campaigns.kit.outbox import announce
 from campaigns.models import Announcement, AuditEvent, Channel, Delivery, Membership, Team

@@ -25,9 +25,7 @@ def get(browser, campaign, **query):
 
 def selectors(response):
     return {
-        field.name: next(choice.value for choice in field.choices if choice.chosen)
-        for field in response.context["choices"]
-        if field.name != "metric"
+        field.name: field.value() for field in response.context["choices"] if field.name != "metric"
     }
 
 

@@ -4,21 +4,22 @@ from collections.abc import Callable
 from datetime import timedelta
 from time import monotonic
 
-from django.db.models import F
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
-from campaigns.execution.restorations import MOST_TRIES
 from campaigns.execution.server_steps import Workbench
 from campaigns.execution.set_levels import set_one, value_of
 from campaigns.kinds.base import Cancelled, DriverError
 from campaigns.kit.encryption import SecretUnreadable
 from campaigns.kit.redaction import storable
-from campaigns.models import FoundSetting, HandRequest, LogLine, Target
+from campaigns.models import Campaign, FoundSetting, HandRequest, LogLine, Run, Target
 from campaigns.targets.actions import HAND
 from campaigns.targets.reaching import apply_of, seconds_to_set, server_of
 
 AGAIN_SECONDS = 60.0
 """From a try that failed to the next one: a server that restarts is away for a while."""
+
+MOST_TRIES = 3
 
 
 def restore(target_pk: int) -> None:
@@ -89,3 +90,16 @@ def _done(row: FoundSetting) -> None:
 def _notify(row: FoundSetting, text: str, tone: str = LogLine.Tone.PLAIN) -> None:
     if row.campaign is not None:
         LogLine.objects.create(campaign=row.campaign, text=storable(text), tone=tone)
+
+
+def due() -> QuerySet[FoundSetting]:
+    """Settings of campaigns that are over, or of drafts whose try-out has ended."""
+    open_runs = Run.objects.filter(campaign=OuterRef("campaign"), state__in=Run.OPEN)
+    over = Q(campaign=None) | Q(campaign__state__in=list(Campaign.CLOSED))
+    tried = Q(campaign__state=Campaign.State.DRAFT) & ~Exists(open_runs)
+    return FoundSetting.objects.filter(over | tried, restore=True, restored_at=None, given_up="")
+
+
+def addresses_held() -> set[str]:
+    """Servers on which nothing begins before that is done."""
+    return set(due().values_list("setting__target__address", flat=True))

@@ -4,7 +4,7 @@ import pytest
 from django.db import connection, transaction
 
 from campaigns.accounts.notifications.channels import save_channel
-from campaigns.accounts.notifications.outbox import read_outbox
+from campaigns.accounts.notifications.recipients import read_outbox
 from campaigns.kit.outbox import announce
 from campaigns.models import Announcement, Channel, Delivery, Membership, Team
 from campaigns.tests.accounts.notifications.conftest import deliver_all, hook_of, tell

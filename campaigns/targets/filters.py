@@ -1,0 +1,10 @@
+"""Filters of targets."""
+
+from campaigns.kit.filters import FilterSet, Word
+
+
+class TargetFilters(FilterSet):
+    """Targets in use."""
+
+    family = Word()
+    address = Word()
