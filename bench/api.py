@@ -24,12 +24,12 @@ STEPS = (10_000, 100_000, 1_000_000, 10_000_000)
 def main() -> int:
     """Measure, and print the page, or write it."""
     options = arguments()
-    found = Found()
+    result = Found()
     with ExitStack() as stack:
         path = stack.enter_context(place())
         perfdash, url = stack.enter_context(own.running(path))
         lnt = None if options.no_lnt else stack.enter_context(peer.running(url, path))
-        measuring = Measuring(perfdash, lnt, found, tell)
+        measuring = Measuring(perfdash, lnt, result, tell)
         measuring.builds(options.builds)
         measuring.whole_size()
         measuring.regressions(options.regressions)
@@ -37,9 +37,9 @@ def main() -> int:
         measuring.singles(options.seconds, options.rounds)
         measuring.bulk(options.repeats)
     with place() as path, own.running(path) as (perfdash, _):
-        growing = Measuring(perfdash, None, found, tell)
+        growing = Measuring(perfdash, None, result, tell)
         growing.grow([step for step in STEPS if step <= options.values])
-    page = markdown(found, machine=f"{platform.machine()}, {os.cpu_count()} cores")
+    page = markdown(result, machine=f"{platform.machine()}, {os.cpu_count()} cores")
     if options.write:
         options.write.write_text(page, encoding="utf-8")
         print(f"{options.write} is written.")

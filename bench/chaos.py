@@ -198,8 +198,8 @@ def look_at_the_log(log):
             continue
         if text.strip() == TRACEBACK:
             open_tracebacks.add(service)
-        elif service in open_tracebacks and (found := EXCEPTION.match(text)):
-            name = found[1].rpartition(".")[2]
+        elif service in open_tracebacks and (result := EXCEPTION.match(text)):
+            name = result[1].rpartition(".")[2]
             if name != WRAPPER:
                 ends[name] += 1
                 open_tracebacks.discard(service)

@@ -22,12 +22,12 @@ def main() -> int:
     contestants = [one for one in CONTESTANTS if one.name not in missing]
     with serving(nginx) as served:
         chosen = {"small": served.small, "large": served.large}
-        taken = {
+        used = {
             name: (files, measured(files, contestants, served, options.rounds))
             for name, files in chosen.items()
             if options.only in (None, name)
         }
-        page = markdown(taken, missing, served.file_system, "script/bench downloader")
+        page = markdown(used, missing, served.file_system, "script/bench downloader")
     if options.write:
         options.write.write_text(page, encoding="utf-8")
         print(f"{options.write} is written.")
@@ -38,13 +38,13 @@ def main() -> int:
 
 def measured(files: Files, contestants: list[Contestant], served: Served, rounds: int) -> Rounds:
     """Let everybody run once a round; the first round does not count."""
-    taken: list[dict[str, Found]] = []
+    used: list[dict[str, Found]] = []
     for number in range(rounds + 1):
         begin = number % len(contestants)
         order = contestants[begin:] + contestants[:begin]
-        taken.append({one.name: once(one, files, served.place) for one in order})
+        used.append({one.name: once(one, files, served.place) for one in order})
         tell(f"{files.title}: round {number} of {rounds}")
-    return taken[1:]
+    return used[1:]
 
 
 def tell(what: str) -> None:

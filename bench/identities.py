@@ -101,10 +101,10 @@ def report(result: Any, processes: int) -> None:
     if result["failures"] or result["hosts_failed"]:
         raise SystemExit(f"Hosts failed: {result['host_failures']} {result['examples']}")
     hosts = result["hosts_done"]
-    found = {}
+    results = {}
     for name in ("connect", "tls_wait", "tls", "service", "host_response"):
         counts = histogram.counts_of(result["histograms"][name].encode())
-        found[name] = [value / 1000 for value in counts.at([0.5, 0.99])]
+        results[name] = [value / 1000 for value in counts.at([0.5, 0.99])]
     spent = result["spent"]
     if spent["contexts"]:  # of the first process alone, where there are several
         each = spent["contexts"]
@@ -116,7 +116,9 @@ def report(result: Any, processes: int) -> None:
         f"  {processes} process(es): {hosts} hosts in {result['seconds']:.2f} s, "
         f"{result['cpu_seconds'] / hosts * 1000:.2f} ms CPU a host, "
         f"{result['peak_memory_bytes'] / 2**20:.0f} MiB in all; "
-        + "; ".join(f"{name} p50 {p50:.0f} p99 {p99:.0f} ms" for name, (p50, p99) in found.items())
+        + "; ".join(
+            f"{name} p50 {p50:.0f} p99 {p99:.0f} ms" for name, (p50, p99) in results.items()
+        )
     )
     verdict = judge(result["figures"])
     print(f"  the generator: {verdict.word}. {' '.join(verdict.reasons)}")

@@ -57,7 +57,7 @@ Taken = dict[tuple[str, float], list[Found]]
 
 def run_closed(server: Server, peers: Sequence[Peer], options: argparse.Namespace) -> Taken:
     """Let each load as fast as it can; its place in the turn changes from round to round."""
-    taken: Taken = defaultdict(list)
+    used: Taken = defaultdict(list)
     for round_ in range(options.rounds):
         for connections in options.connections:
             load = Load(server.url, connections, options.seconds)
@@ -65,39 +65,39 @@ def run_closed(server: Server, peers: Sequence[Peer], options: argparse.Namespac
             turn = round_ % len(everyone)
             for peer in everyone[turn:] + everyone[:turn]:
                 name = peer.name if peer else own.NAME
-                found = peer.run(load) if peer else own.run(load)[0]
-                taken[name, connections].append(found)
-                cpu = report.per_10_000(found)
-                tell(f"{connections:5} connections  {name:8} {found.rate:9,.0f}/s {cpu:6.3f} CPU")
-    return taken
+                result = peer.run(load) if peer else own.run(load)[0]
+                used[name, connections].append(result)
+                cpu = report.per_10_000(result)
+                tell(f"{connections:5} connections  {name:8} {result.rate:9,.0f}/s {cpu:6.3f} CPU")
+    return used
 
 
 def run_stalled(server: Server, peers: Sequence[Peer], options: argparse.Namespace) -> Taken:
     """Hold a constant rate against a server that stalls."""
-    taken: Taken = defaultdict(list)
+    used: Taken = defaultdict(list)
     for _ in range(options.stall_rounds):
         for rate in options.rates:
             load = Load(server.url, STALL_CONNECTIONS, STALL_SECONDS, rate)
             with server.stalling():
                 intended, service = own.run(load)
-                taken[own.NAME, rate].append(intended)
-                taken[SERVICE, rate].append(service)
+                used[own.NAME, rate].append(intended)
+                used[SERVICE, rate].append(service)
                 tell(f"{rate:5}/s with stalls  {own.NAME:8} p99 {intended.p99:.1f} ms")
                 for peer in peers:
                     if peer.constant:
-                        stalled_peer(taken, peer, load)
-    return taken
+                        stalled_peer(used, peer, load)
+    return used
 
 
 def stalled_peer(taken: Taken, peer: Peer, load: Load) -> None:
     """Leave a generator out of a rate that it cannot hold."""
     try:
-        found = peer.run(load)
+        result = peer.run(load)
     except Failed as failed:
         tell(f"{load.rate:5}/s with stalls  {peer.name}: {failed}")
         return
-    taken[peer.name, load.rate].append(found)
-    tell(f"{load.rate:5}/s with stalls  {peer.name:8} p99 {found.p99:.1f} ms")
+    taken[peer.name, load.rate].append(result)
+    tell(f"{load.rate:5}/s with stalls  {peer.name:8} p99 {result.p99:.1f} ms")
 
 
 def markdown(

@@ -44,8 +44,8 @@ def row(logs: Array, share: float | None) -> str:
     against_first = [(0, level) for level in range(1, levels)]
     _, out, doubted = p_values(logs, neighbours, share)
     moved = logs + 4 * np.sqrt(2 / blocks) * (np.arange(levels) > 0)
-    found = holm(p_values(moved, neighbours, share)[0])[:, 0].mean()
-    told = []
+    result = holm(p_values(moved, neighbours, share)[0])[:, 0].mean()
+    messages = []
     for times in TIMES:
         for place, pairs in (
             (levels // 2, neighbours),
@@ -53,10 +53,10 @@ def row(logs: Array, share: float | None) -> str:
             (levels - 1, against_first),
         ):
             noisy = logs * np.where(np.arange(levels) == place, times, 1)
-            told.append(holm(p_values(noisy, pairs, share)[0]).any(axis=1).mean())
-    shares = [out.any(axis=1).mean(), doubted.mean(), found]
+            messages.append(holm(p_values(noisy, pairs, share)[0]).any(axis=1).mean())
+    shares = [out.any(axis=1).mean(), doubted.mean(), result]
     figures = " | ".join(f"{100 * each:.1f}" for each in shares)
-    false = " ".join(f"{100 * each:.1f}" for each in told)
+    false = " ".join(f"{100 * each:.1f}" for each in messages)
     return f"| {levels} | {blocks} | {'off' if share is None else share} | {figures} | {false} |"
 
 
@@ -83,7 +83,7 @@ def p_values(
     doubted &= quiet
     df = (quiet.sum(axis=1) - 1) * (n - 1)
     noise = left(logs, quiet).sum(axis=1) / df
-    found = []
+    results = []
     for one, other in pairs:
         differences = logs[:, :, other] - logs[:, :, one]
         mean, sd = differences.mean(axis=1), differences.std(axis=1, ddof=1)
@@ -91,8 +91,8 @@ def p_values(
         shared = tail(mean / np.sqrt(2 * noise / n), df)
         doubt = doubted[:, one] | doubted[:, other]
         both = quiet[:, one] & quiet[:, other]
-        found.append(np.where(both, np.where(doubt, np.maximum(alone, shared), shared), alone))
-    return np.array(found).T, ~quiet, doubted
+        results.append(np.where(both, np.where(doubt, np.maximum(alone, shared), shared), alone))
+    return np.array(results).T, ~quiet, doubted
 
 
 def left(logs: Array, quiet: NDArray[np.bool_]) -> Array:

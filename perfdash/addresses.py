@@ -18,8 +18,8 @@ def own_addresses(*urls: str, extra: Iterable[str] = ()) -> tuple[tuple[str, int
 
     Workers never connect there. Services behind a unix socket have no such address.
     """
-    found = [_address(url) for url in urls] + [_address(f"//{item}") for item in extra]
-    return tuple(dict.fromkeys(address for address in found if address))
+    result = [_address(url) for url in urls] + [_address(f"//{item}") for item in extra]
+    return tuple(dict.fromkeys(address for address in result if address))
 
 
 def _address(url: str) -> tuple[str, int] | None:

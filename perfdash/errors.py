@@ -58,8 +58,8 @@ def answer(request: HttpRequest, status: int, sentence: str = "") -> HttpRespons
         )
     else:
         # Without the request no context is processed: nobody is looked up in a database.
-        asked = request if status in (403, 404) else None
-        page = render_to_string(f"{status}.html", {"sentence": sentence}, request=asked)
+        wanted = request if status in (403, 404) else None
+        page = render_to_string(f"{status}.html", {"sentence": sentence}, request=wanted)
         response = HttpResponse(page, status=status)
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         response.headers["Retry-After"] = str(RETRY_SECONDS)

@@ -92,8 +92,8 @@ class Line(logging.Formatter):
         """Write the first line."""
         line = super().formatMessage(record)
         context: dict[str, Any] = getattr(record, "context", {})
-        words = " ".join(f"{name}={value}" for name, value in context.items())
-        return f"{line} [{words}]" if words else line
+        text = " ".join(f"{name}={value}" for name, value in context.items())
+        return f"{line} [{text}]" if text else line
 
 
 class Json(JsonFormatter):

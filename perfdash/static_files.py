@@ -52,9 +52,9 @@ def collect(root: Path) -> bool:
 
 def _fingerprint() -> str:
     """Hash names, sizes and times of the files as they are installed."""
-    found = hashlib.sha256(f"{QUALITY}\n".encode())
+    result = hashlib.sha256(f"{QUALITY}\n".encode())
     for finder in get_finders():
         for name, storage in sorted(finder.list([]), key=lambda each: each[0]):
             state = os.stat(storage.path(name))
-            found.update(f"{storage.path(name)}\0{state.st_size}\0{state.st_mtime_ns}\n".encode())
-    return found.hexdigest()
+            result.update(f"{storage.path(name)}\0{state.st_size}\0{state.st_mtime_ns}\n".encode())
+    return result.hexdigest()

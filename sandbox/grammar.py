@@ -34,13 +34,13 @@ def split(segments: list[str]) -> tuple[list[str], list[str]]:
 
 def pairs(segments: list[str]) -> list[tuple[str, str]]:
     """Give the settings that segments hold, not understood yet."""
-    found = []
+    results = []
     for pair in ",".join(segments).split(",") if segments else ():
         key, equals, text = pair.partition("=")
         if not equals:
             raise BadPath(f"{_short(pair)}: expected key=value,key=value")
-        found.append((key, text))
-    return found
+        results.append((key, text))
+    return results
 
 
 def read(settings_as_text: list[tuple[str, str]], feed: Feed = Feed.FILE) -> Settings:
@@ -104,14 +104,14 @@ def _packages(values: dict[str, Any]) -> Packages:
     if whole.total is None:
         smallest, largest, total = whole.smallest, whole.largest, None
         bad = smallest < OVERHEAD or largest > LARGEST_PACKAGE or largest * number > LARGEST_TOTAL
-        asked = f"size={smallest}" + f"-{largest}" * (largest != smallest)
+        wanted = f"size={smallest}" + f"-{largest}" * (largest != smallest)
     else:
         smallest = largest = OVERHEAD
         total = whole.total - OVERHEAD * number
         bad = total < 0 or whole.total > min(LARGEST_TOTAL, LARGEST_PACKAGE * number)
-        asked = f"total={whole.total}"
+        wanted = f"total={whole.total}"
     if bad:
-        raise BadPath(f"{asked}: {within}")
+        raise BadPath(f"{wanted}: {within}")
     content = Content(number, smallest - OVERHEAD, largest - OVERHEAD, total, whole.seed)
     return Packages(content, values.pop("compression", Packing.GZ))
 

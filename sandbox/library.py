@@ -59,9 +59,9 @@ class Library:
         kind, part: what is wrong, and with which file of repodata.
         """
         key = (content, kind, part)
-        found = self._shelf.get(key)
-        if found is not None:
-            return found
+        result = self._shelf.get(key)
+        if result is not None:
+            return result
         if key not in self._making:
             loop = asyncio.get_running_loop()
             making = loop.run_in_executor(self._threads, self._make, *key)

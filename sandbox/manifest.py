@@ -121,7 +121,7 @@ def digests(content: Content, abandoned: Callable[[], bool]) -> bytearray:
     Hashes in order of size: each file continues the pattern where the one before stopped. Raise
     Abandoned once `abandoned` is true.
     """
-    found = bytearray(32 * content.files)
+    result = bytearray(32 * content.files)
     varies = content.smallest != content.largest and content.total is None
     order = sorted(range(content.files), key=content.size) if varies else range(content.files)[::-1]
     state, hashed = hashlib.sha256(), 0
@@ -135,5 +135,5 @@ def digests(content: Content, abandoned: Callable[[], bool]) -> bytearray:
             raise Abandoned
         whole = state.copy()
         whole.update(body.tail)
-        found[index * 32 : index * 32 + 32] = whole.digest()
-    return found
+        result[index * 32 : index * 32 + 32] = whole.digest()
+    return result

@@ -88,15 +88,15 @@ def running(
         command, cwd=_PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         try:
-            said = process.stdout.readline() if process.stdout else ""
-            if not said.startswith("sandbox listening on "):
+            message = process.stdout.readline() if process.stdout else ""
+            if not message.startswith("sandbox listening on "):
                 raise DidNotStart(f"{' '.join(command)} ended with {process.wait()}; see above")
-            base_url, stand_in, other = said.split()[-1], None, None
+            base_url, stand_in, other = message.split()[-1], None, None
             if pulp is not None and process.stdout:
                 stand_in = StandIn(process.stdout.readline().split()[-1])
             if katello is not None and process.stdout:
-                words = process.stdout.readline().split()
-                other = StandInKatello(words[-3], words[-1])
+                parts = process.stdout.readline().split()
+                other = StandInKatello(parts[-3], parts[-1])
             yield Sandbox(base_url, process.pid, stand_in, other)
         finally:
             process.terminate()

@@ -15,8 +15,8 @@ def say(url: str, method: str, body: object = None) -> dict[str, Any]:
     )
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with opener.open(request) as answer:
-        told: dict[str, Any] = json.load(answer)
-    return told
+        messages: dict[str, Any] = json.load(answer)
+    return messages
 
 
 def fetch(url: str) -> bytes:

@@ -133,6 +133,6 @@ class Repository:
         left = {Fault.REDIRECT, "to"}
         if self.settings.manifest is Kind.REDIRECT:
             left |= {"manifest", "part"}
-        kept = [(key, value) for key, value in self._pairs if key not in left]
-        location = f"{self._scheme}://{self.settings.to}{path(kept, name, self.feed)}"
+        remaining = [(key, value) for key, value in self._pairs if key not in left]
+        location = f"{self._scheme}://{self.settings.to}{path(remaining, name, self.feed)}"
         return text(HTTPStatus.FOUND, f"see {location}\n", f"Location: {location}")

@@ -99,10 +99,10 @@ def _number(most: float) -> Callable[[str], float]:
 
 
 def _bytes(text: str) -> int:
-    found = re.fullmatch(r"(\d{1,18}(?:\.\d{1,18})?)([A-Za-z]{0,3})", text, re.ASCII)
-    if not found or found[2] not in _UNITS:
+    match = re.fullmatch(r"(\d{1,18}(?:\.\d{1,18})?)([A-Za-z]{0,3})", text, re.ASCII)
+    if not match or match[2] not in _UNITS:
         raise ValueError
-    return round(float(found[1]) * _UNITS[found[2]])
+    return round(float(match[1]) * _UNITS[match[2]])
 
 
 def _sizes(text: str) -> tuple[int, int]:

@@ -121,12 +121,13 @@ def curl_and_openssl(files: Files, place: Path) -> Found:
         )
         for half in halves
     ]
-    said = b"".join(process.communicate()[0] for process in processes).decode().split()
+    messages = b"".join(process.communicate()[0] for process in processes).decode().split()
     seconds, cpu = time.perf_counter() - begun, _used() - used
-    told = {
-        name.removeprefix("*"): digest for digest, name in zip(said[::2], said[1::2], strict=True)
+    lines = {
+        name.removeprefix("*"): digest
+        for digest, name in zip(messages[::2], messages[1::2], strict=True)
     }
-    if told != files.digests:
+    if lines != files.digests:
         raise NotVerified("openssl told other digests")
     return Found(fetched.wall + seconds, fetched.cpu + cpu)
 
@@ -182,11 +183,11 @@ def once(contestant: Contestant, files: Files, place: Path) -> Found:
         shutil.rmtree(directory)
     (directory / "files").mkdir(parents=True)
     try:
-        found = contestant.run(files, directory)
+        result = contestant.run(files, directory)
         written = {path.name: path.stat().st_size for path in (directory / "files").iterdir()}
         if written != dict.fromkeys(files.digests, files.size):
             raise NotVerified(f"{contestant.name} left other files than it was to fetch")
-        return found
+        return result
     finally:
         shutil.rmtree(directory)
 
@@ -195,11 +196,11 @@ def timed(command: Sequence[str], directory: Path | None = None) -> Found:
     """Run a program to its end. Raise NotVerified where it failed."""
     begun, used = time.perf_counter(), _used()
     done = subprocess.run(command, cwd=directory, capture_output=True, check=False)  # noqa: S603
-    found = Found(time.perf_counter() - begun, _used() - used)
+    result = Found(time.perf_counter() - begun, _used() - used)
     if done.returncode != 0:
-        said = (done.stdout + done.stderr)[-500:].decode(errors="replace")
-        raise NotVerified(f"{command[0]} ended with {done.returncode}: {said}")
-    return found
+        text = (done.stdout + done.stderr)[-500:].decode(errors="replace")
+        raise NotVerified(f"{command[0]} ended with {done.returncode}: {text}")
+    return result
 
 
 def _used() -> float:

@@ -63,19 +63,19 @@ def markdown(
 
 def ratio(rounds: Rounds, ours: str, theirs: str) -> float:
     """Give the median of the ratios of wall time within each round."""
-    return median(found[ours].wall / found[theirs].wall for found in rounds)
+    return median(result[ours].wall / result[theirs].wall for result in rounds)
 
 
 def machine(file_system: str) -> Iterator[str]:
     """Tell what was measured on, and with which programs."""
-    words = Path("/proc/cpuinfo").read_text().splitlines()
-    of = {line.partition(":")[0].strip(): line.partition(":")[2].strip() for line in words}
+    parts = Path("/proc/cpuinfo").read_text().splitlines()
+    of = {line.partition(":")[0].strip(): line.partition(":")[2].strip() for line in parts}
     flags = of.get("flags", of.get("Features", "")).split()
     features = ", ".join(f"{name} {'yes' if name in flags else 'no'}" for name in FEATURES)
     yield f"- {os.cpu_count()} cores, {of.get('model name', platform.machine())}; {features}"
     yield f"- Linux {platform.release()}, load {os.getloadavg()[0]:.1f} at the end; files on {file_system}"
     yield f"- Python {platform.python_version()}; nginx with one worker, HTTP/1.1 on loopback"
-    versions = [found for program, option in VERSIONS if (found := _version(program, option))]
+    versions = [result for program, option in VERSIONS if (result := _version(program, option))]
     yield f"- {'; '.join(versions)}"
 
 
@@ -85,13 +85,13 @@ def found_here(contestants: Sequence[Contestant]) -> dict[str, list[str]]:
 
 
 def _table(files: Files, rounds: Rounds) -> Iterator[str]:
-    names = sorted(rounds[0], key=lambda name: median(found[name].wall for found in rounds))
+    names = sorted(rounds[0], key=lambda name: median(result[name].wall for result in rounds))
     peers = [name for name in (ARIA2C, SHA256SUM, OPENSSL) if name in rounds[0]]
     yield "| | wall s | from, to | CPU s | MB/s |" + "".join(f" wall / {name} |" for name in peers)
     yield "|---|---|---|---|---|" + "---|" * len(peers)
     for name in names:
-        walls = [found[name].wall for found in rounds]
-        cpu = median(found[name].cpu for found in rounds)
+        walls = [value[name].wall for value in rounds]
+        cpu = median(outcome[name].cpu for outcome in rounds)
         wall = median(walls)
         ratios = "".join(f" {ratio(rounds, name, peer):.2f} |" for peer in peers)
         yield (
@@ -103,9 +103,9 @@ def _table(files: Files, rounds: Rounds) -> Iterator[str]:
 def _goals(name: str, rounds: Rounds) -> Iterator[str]:
     for (of, peer), most in GOALS.items():
         if of == name and peer in rounds[0]:
-            found = ratio(rounds, CURL, peer)
-            word = "reached" if found <= most else "**missed**"
-            yield f"- Goal: {CURL} takes at most {most:.2f} of {peer}: {found:.2f}, {word}."
+            result = ratio(rounds, CURL, peer)
+            word = "reached" if result <= most else "**missed**"
+            yield f"- Goal: {CURL} takes at most {most:.2f} of {peer}: {result:.2f}, {word}."
 
 
 def _version(program: str, option: str) -> str:
@@ -113,5 +113,5 @@ def _version(program: str, option: str) -> str:
         done = subprocess.run([program, option], capture_output=True, check=False)  # noqa: S603
     except FileNotFoundError:
         return ""
-    said = (done.stdout or done.stderr).decode(errors="replace").splitlines()
-    return " ".join(said[0].split()[:4]) if said else program
+    messages = (done.stdout or done.stderr).decode(errors="replace").splitlines()
+    return " ".join(messages[0].split()[:4]) if messages else program

@@ -16,9 +16,9 @@ SPENT = {"seconds": 0.0, "cpu_seconds": 0.0, "contexts": 0.0, "bytes": 0.0}
 async def prepare(host: Host) -> None:
     """Make the host's context, and note what it took."""
     begun, cpu, memory = perf_counter(), process_time(), health.peak_memory_bytes()
-    asked = host.request
-    certificate = asked["certificates"][host.number]
-    host.kept["context"] = identity_context(certificate, asked["key"], asked["ca"])
+    wanted = host.request
+    certificate = wanted["certificates"][host.number]
+    host.kept["context"] = identity_context(certificate, wanted["key"], wanted["ca"])
     SPENT["seconds"] += perf_counter() - begun
     SPENT["cpu_seconds"] += process_time() - cpu
     SPENT["bytes"] += health.peak_memory_bytes() - memory

@@ -24,13 +24,13 @@ def run(load: Load) -> tuple[Found, Found]:
     result = outcome.result
     if result["failures"]:
         raise RuntimeError(f"The load engine failed: {result['failures']} {result['examples']}")
-    found = []
+    results = []
     for name in ("response", "service"):
         counts = histogram.counts_of(result["histograms"][name].encode())
         p50, p99 = (value / 1000 for value in counts.at([0.5, 0.99]))
         cpu, seconds = result["cpu_seconds"], result["seconds"]
-        found.append(Found(counts.total, counts.total / seconds, cpu, p50, p99))
-    return found[0], found[1]
+        results.append(Found(counts.total, counts.total / seconds, cpu, p50, p99))
+    return results[0], results[1]
 
 
 def _program(load: Load, schedule: dict[str, Any]) -> Outcome:

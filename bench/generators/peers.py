@@ -132,14 +132,14 @@ class Oha(Peer):
         rate = ["-q", f"{load.rate:g}", "--latency-correction"] if load.rate else []
         command = [self.program, "-z", f"{load.seconds:g}s", "-c", str(load.connections), *rate]
         text, cpu = _timed([*command, "--no-tui", "--output-format", "json", load.url])
-        said = json.loads(text)
-        reached, seconds = said["summary"]["requestsPerSec"], said["summary"]["total"]
+        data = json.loads(text)
+        reached, seconds = data["summary"]["requestsPerSec"], data["summary"]["total"]
         return Found(
             requests=reached * seconds,
             rate=reached,
             cpu_seconds=cpu,
-            p50=said["latencyPercentiles"]["p50"] * 1000,
-            p99=said["latencyPercentiles"]["p99"] * 1000,
+            p50=data["latencyPercentiles"]["p50"] * 1000,
+            p99=data["latencyPercentiles"]["p99"] * 1000,
         )
 
 
@@ -217,8 +217,8 @@ class Locust(Peer):
             )
             users = ["-u", str(load.connections), "-r", str(load.connections)]
             seconds = math.ceil(max(load.seconds, LOCUST_SECONDS))
-            asked = ["--headless", "--only-summary", "--csv", "out", "-t", f"{seconds}s"]
-            _, cpu = _timed([self.program, *asked, *users], place)
+            wanted = ["--headless", "--only-summary", "--csv", "out", "-t", f"{seconds}s"]
+            _, cpu = _timed([self.program, *wanted, *users], place)
             header, *rows = Path(place, "out_stats.csv").read_text().splitlines()
         row = dict(zip(header.split(","), rows[-1].split(","), strict=True))
         if row["50%"] == "N/A":
@@ -279,10 +279,10 @@ def _first_line(command: Sequence[str]) -> str:
 
 
 def _number(pattern: str, text: str) -> str:
-    found = re.search(pattern, text)
-    if found is None:
+    match = re.search(pattern, text)
+    if match is None:
         raise Failed(f"no {pattern} in {text[-400:]}")
-    return found[1]
+    return match[1]
 
 
 def _milliseconds(written: str) -> float:

@@ -49,9 +49,9 @@ def drawings(client: Client, campaign: int) -> list[Drawing]:
         context = browser.new_context(base_url=base, viewport={"width": 1440, "height": 1000})
         name = settings.SESSION_COOKIE_NAME
         context.add_cookies([{"name": name, "value": client.cookies[name].value, "url": base}])
-        found = [_drawing(context.new_page(), campaign, f"time {n}") for n in (1, 2, 3)]
+        results = [_drawing(context.new_page(), campaign, f"time {n}") for n in (1, 2, 3)]
         browser.close()
-        return found
+        return results
 
 
 def _drawing(page: Any, campaign: int, what: str) -> Drawing:

@@ -22,11 +22,11 @@ MANY = 50
 
 def alarms(world: World, n: int, reps: int, rng: np.random.Generator) -> list[Figure]:
     """Every check, on an interleaved campaign of six cells or on one in random order."""
-    found: dict[str, list[bool]] = {}
+    results: dict[str, list[bool]] = {}
 
     def add(name: str, check: Check) -> None:
         if check.outcome != Outcome.NOT_POSSIBLE:
-            found.setdefault(name, []).append(check.outcome == Outcome.WARN)
+            results.setdefault(name, []).append(check.outcome == Outcome.WARN)
 
     for noise in world.noise(rng, reps, n, CELLS).reshape(reps, n, CELLS):
         order = rng.permuted(np.tile(np.arange(CELLS), (n, 1)), axis=1)
@@ -52,14 +52,14 @@ def alarms(world: World, n: int, reps: int, rng: np.random.Generator) -> list[Fi
         first = rng.permutation(np.arange(n) % 2 == 0)
         effect = order_effect([(np.where(first, pairs, -pairs), first.tolist())], 0.05)
         if effect:
-            found.setdefault("order of the pair", []).append(effect.flagged)
+            results.setdefault("order of the pair", []).append(effect.flagged)
         if n >= 5:
             outliers = summarise(list(values[:n])).outliers
-            found.setdefault("an outlier in a cell", []).append(bool(outliers))
+            results.setdefault("an outlier in a cell", []).append(bool(outliers))
     if n == 10:
         for logs in world.one_by_one(rng, reps, MANY):
             add(f"two modes in {MANY} runs", validity.modes(list(logs)))
-    return [_figure(name, world, n, seen) for name, seen in found.items()]
+    return [_figure(name, world, n, seen) for name, seen in results.items()]
 
 
 NOMINAL = {"noise said to differ (Levene)": 0.01}
@@ -78,7 +78,7 @@ def _fitted(noise: Array, order: np.ndarray) -> BlockFit:
         BlockRun(int(order[place]), place[0], math.exp(value))
         for place, value in np.ndenumerate(noise)
     ]
-    found = fit_blocks(runs, CELLS)
-    if found is None:
+    result = fit_blocks(runs, CELLS)
+    if result is None:
         raise ValueError("A campaign without runs has no fit.")
-    return found
+    return result

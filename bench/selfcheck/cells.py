@@ -23,10 +23,10 @@ RANKS = "Words"
 def summaries(world: World, n: int, reps: int, rng: np.random.Generator) -> list[Figure]:
     """The runs of one cell, one after the other."""
     mean, median = world.truth()
-    found = [summarise(list(np.exp(logs))) for logs in world.one_by_one(rng, reps, n)]
-    means = [s.mean_ci.low <= mean <= s.mean_ci.high for s in found if s.mean_ci]
-    logs = [s.gmean_ci.low <= 1 <= s.gmean_ci.high for s in found if s.gmean_ci]
-    ranks = [s.median_ci for s in found if s.median_ci]
+    results = [summarise(list(np.exp(logs))) for logs in world.one_by_one(rng, reps, n)]
+    means = [s.mean_ci.low <= mean <= s.mean_ci.high for s in results if s.mean_ci]
+    logs = [s.gmean_ci.low <= 1 <= s.gmean_ci.high for s in results if s.gmean_ci]
+    ranks = [s.median_ci for s in results if s.median_ci]
     return [
         count(COVERAGE, "cell: mean", world.name, n, means, 0.95),
         count(COVERAGE, "cell: geometric mean", world.name, n, logs, 0.95),
@@ -65,7 +65,7 @@ def ranks(world: World, n: int, reps: int, rng: np.random.Generator) -> list[Fig
         ("Hodges-Lehmann of pairs", [hodges_lehmann(each, 0.95) for each in differences]),
         ("Hodges-Lehmann of two cells", [shift(each[0], each[1], 0.95) for each in cells]),
     ):
-        known = [found for found in intervals if found and found.ci_pct]
+        known = [result for result in intervals if result and result.ci_pct]
         if known:
             achieved = known[0].achieved or 0.95
             figures.append(
@@ -87,8 +87,8 @@ def bootstraps(world: World, n: int, reps: int, rng: np.random.Generator) -> lis
     figures: list[Figure] = []
     if n >= 5:
         pairs = 100 * np.exp(world.interleaved(rng, reps, n, 2))
-        found = [bca_pct_change_of_means(each[:, 0], each[:, 1], criteria) for each in pairs]
-        covered = [each.low <= 0 <= each.high for each in found if each]
+        results = [bca_pct_change_of_means(each[:, 0], each[:, 1], criteria) for each in pairs]
+        covered = [each.low <= 0 <= each.high for each in results if each]
         figures.append(
             count(COVERAGE, "pairs: change of means (BCa)", world.name, n, covered, 0.95)
         )

@@ -27,10 +27,10 @@ def block_fit(logs: Array) -> Fit:
         for block, row in enumerate(logs)
         for cell, value in enumerate(row)
     ]
-    found = fit_blocks(runs, logs.shape[1])
-    if found is None:
+    result = fit_blocks(runs, logs.shape[1])
+    if result is None:
         raise ValueError("A campaign without runs has no fit.")
-    return found.fit
+    return result.fit
 
 
 def contrasts(world: World, n: int, reps: int, rng: np.random.Generator) -> list[Figure]:
@@ -63,8 +63,8 @@ def contrasts(world: World, n: int, reps: int, rng: np.random.Generator) -> list
         ("pooled, cell after cell", [_first(fit_pooled(list(each))) for each in rows], None, SD),
     )
     figures: list[Figure] = []
-    for name, found, design, sd in models:
-        known = [each for each in found if each is not None]
+    for name, result, design, sd in models:
+        known = [each for each in result if each is not None]
         figures += of_contrasts(name, world.name, n, known)
         if design:
             formula = power(n, math.log1p(CRITERIA.delta) / sd, design=design)
@@ -133,13 +133,13 @@ def split_plots(world: World, n: int, reps: int, rng: np.random.Generator) -> li
     hard, easy = 3, 2
     plots = rng.normal(0, 2 * SD, (reps, n, hard, 1))
     noise = world.noise(rng, reps, n, hard * easy).reshape(reps, n, hard, easy)
-    found = [
+    results = [
         fit_split_plot(
             [PlotRun(b, h, e, math.exp(value)) for (b, h, e), value in np.ndenumerate(logs)]
         )
         for logs in rng.permuted(noise, axis=2) + plots
     ]
-    known = [each for each in found if each]
+    known = [each for each in results if each]
     rows = (
         ("split plot, hard factor", [each.of_hard(0, 1) for each in known]),
         ("split plot, other factor", [each.of_easy(0, 1) for each in known]),

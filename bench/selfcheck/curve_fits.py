@@ -87,13 +87,13 @@ def laws(n: int, reps: int, rng: np.random.Generator) -> list[Figure]:
     """The Universal Scalability Law, n runs a level, noise resampled within levels or from all of them."""
     x = np.array(CONCURRENCY, dtype=float)
     truth = np.array([LAW.throughput(value) for value in x])
-    found = []
+    results = []
     for noise in NORMAL.shuffled(rng, reps, n, x.size):
         bounds = _law(x, truth[:, None] * np.exp(noise))
         if bounds:
-            found.append(bounds)
+            results.append(bounds)
     return [
-        count(CURVES, f"USL: {name}", NORMAL.name, n, _cover(found, field, true), 0.95)
+        count(CURVES, f"USL: {name}", NORMAL.name, n, _cover(results, field, true), 0.95)
         for name, field, true in (
             ("contention", "s", LAW.s),
             ("coherency", "k", LAW.k),

@@ -45,14 +45,14 @@ def _any_decided(logs: Array, interleaved: bool) -> bool:
     """`logs`: shape (cells, n)."""
     blocks = tuple(range(logs.shape[1])) if interleaved else ()
     cells = [CellRuns(np.exp(row).tolist(), blocks=blocks) for row in logs]
-    found = compare_cells(
+    result = compare_cells(
         cells,
         [(0, other) for other in range(1, len(cells))],
         interleaved=interleaved,
         lower_is_better=True,
         criteria=CRITERIA,
     )
-    return any(each.verdict.word in DECIDED for each in found.comparisons)
+    return any(each.verdict.word in DECIDED for each in result.comparisons)
 
 
 def best_settings(world: World, n: int, reps: int, rng: np.random.Generator) -> list[Figure]:
@@ -60,11 +60,11 @@ def best_settings(world: World, n: int, reps: int, rng: np.random.Generator) -> 
     in_blocks = world.interleaved(rng, reps, n, CELLS) + COSTS
     mixed = world.shuffled(rng, reps, n, CELLS) + COSTS[:, None]
     figures = []
-    for name, found in (
+    for name, result in (
         ("blocks", [find_best(block_fit(each), lower_is_better=True) for each in in_blocks]),
         ("random order", [find_best(fit_pooled(list(e)), lower_is_better=True) for e in mixed]),
     ):
-        known = [each for each in found if each]
+        known = [each for each in result if each]
         at_least, at_most = Promise.AT_LEAST, Promise.AT_MOST
         truth = 100 * np.expm1(COSTS)
         rows = (
@@ -100,15 +100,15 @@ def sessions(between: float, count_of: int, reps: int, rng: np.random.Generator)
     for _ in range(reps):
         effects = rng.normal(0, between, count_of)
         values = rng.normal(0, SD, (count_of, SESSION_BLOCKS)) + effects[:, None]
-        found = over_sessions([estimate_of(each) for each in values], lower_is_better=True)
-        if found is None or found.within is None:
+        result = over_sessions([estimate_of(each) for each in values], lower_is_better=True)
+        if result is None or result.within is None:
             continue
-        confirmed = found.standing == Standing.CONFIRMED or count_of == 1
-        false.append(confirmed and found.verdict.word in DECIDED)
-        within.append(covers_zero(found.within))
-        differ.append(found.differ)
-        if found.between:
-            outer.append(covers_zero(found.between))
+        confirmed = result.standing == Standing.CONFIRMED or count_of == 1
+        false.append(confirmed and result.verdict.word in DECIDED)
+        within.append(covers_zero(result.within))
+        differ.append(result.differ)
+        if result.between:
+            outer.append(covers_zero(result.between))
     alike = between == 0
     figures = [
         count(
@@ -140,8 +140,8 @@ def shares(
     else:
         own = np.full((reps, n), share)
     failed = rng.binomial(UNITS, own)
-    found = [failed_share(each.tolist(), [UNITS] * n) for each in failed]
-    covered = [each.ci.low <= share <= each.ci.high for each in found if each]
+    results = [failed_share(each.tolist(), [UNITS] * n) for each in failed]
+    covered = [each.ci.low <= share <= each.ci.high for each in results if each]
     name = f"{100 * share:g} % of {UNITS} units fail"
     column = f"correlation {clumping:g}"
     return [count(SHARES, name, column, n, covered, 0.95, Promise.AT_LEAST)]

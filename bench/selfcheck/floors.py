@@ -23,7 +23,7 @@ def floors(world: World, n: int, reps: int, rng: np.random.Generator) -> list[Fi
 
 def _holds(ratios: Array) -> bool:
     """`ratios`: on logs, the last one is that of the next pair."""
-    found = calibrate(ratios[:-1].tolist())
-    if found is None:
+    result = calibrate(ratios[:-1].tolist())
+    if result is None:
         raise ValueError("Two pairs or more state a floor.")
-    return bool(abs(ratios[-1]) <= math.log1p(found.floor_pct / 100))
+    return bool(abs(ratios[-1]) <= math.log1p(result.floor_pct / 100))

@@ -29,9 +29,9 @@ def noises(times: int, n: int, reps: int, rng: np.random.Generator) -> list[Figu
     figures = []
     for name, interleaved in (("interleaved", True), ("random order", False)):
         for family, wanted in (("neighbours", NEIGHBOURS), ("against one", AGAINST_NOISY)):
-            found = [_judged(each, wanted, interleaved) for each in logs]
+            results = [_judged(each, wanted, interleaved) for each in logs]
             what = f"one noisy level, {family}, {name}: any better or worse, without a change"
-            decided = [any(c.verdict.word in DECIDED for c in each.comparisons) for each in found]
+            decided = [any(c.verdict.word in DECIDED for c in each.comparisons) for each in results]
             figures.append(count(FAMILY, what, column, n, decided, CRITERIA.alpha, Promise.AT_MOST))
         seen = [_judged(each, NEIGHBOURS, interleaved).comparisons[0] for each in moved]
         figures.append(

@@ -63,8 +63,8 @@ def run_all(
     """Simulate all, in `jobs` processes; figures in the order of the tasks."""
     figures: list[Figure] = []
     with ProcessPoolExecutor(jobs) as pool:
-        for done, found in enumerate(pool.map(run, todo, [seed] * len(todo)), 1):
-            figures += found
+        for done, result in enumerate(pool.map(run, todo, [seed] * len(todo)), 1):
+            figures += result
             progress(done, len(todo))
     return figures
 

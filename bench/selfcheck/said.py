@@ -30,7 +30,7 @@ LEVELS, RUNS, HOURS = 4, 10, 0.1
 def sessions_said(between: float, number: int, reps: int, rng: np.random.Generator) -> list[Figure]:
     """The word and its standing over sessions of eight pairs that differ by `between`; no true change."""
     column = f"sessions differ by {100 * between:g} %"
-    found = []
+    results = []
     for _ in range(reps):
         effects = rng.normal(0, between, number)
         logs = rng.normal(0, SD, (number, SESSION_BLOCKS)) + effects[:, None]
@@ -39,18 +39,18 @@ def sessions_said(between: float, number: int, reps: int, rng: np.random.Generat
             for session, row in enumerate(logs)
             for log in row
         ]
-        found.append(_of_pairs(pairs))
-    wrong = [each.verdict.word in DECIDED for each in found]
+        results.append(_of_pairs(pairs))
+    wrong = [each.verdict.word in DECIDED for each in results]
     confirmed = [
         is_wrong and _standing(each) == Standing.CONFIRMED
-        for is_wrong, each in zip(wrong, found, strict=True)
+        for is_wrong, each in zip(wrong, results, strict=True)
     ]
     unsaid = [
         _standing(each) == Standing.CONFIRMED
         and number == 2
         and each.sessions is not None
         and {one.word for one in each.sessions.each} != {each.verdict.word}
-        for each in found
+        for each in results
     ]
     at_most = Promise.AT_MOST
     return [
@@ -78,14 +78,14 @@ def rounded(step: float, n: int, reps: int, rng: np.random.Generator) -> list[Fi
     equivalent: list[bool] = []
     wrong: list[bool] = []
     for _ in range(reps):
-        for truth, seen, words in (
+        for truth, seen, text in (
             (TRUTH, equivalent, (Word.EQUIVALENT, Word.NO_DIFFERENCE_SHOWN)),
             (0.0, wrong, DECIDED),
         ):
             values = LEVEL * np.exp(rng.normal(0, SD, (n, 2)) + np.array([0.0, truth]))
             coarse = np.maximum(step, np.round(values / step) * step)
             verdict = _resolved(coarse)
-            seen.append(verdict.word in words)
+            seen.append(verdict.word in text)
     return [
         count(
             SAID,
@@ -158,18 +158,18 @@ def parts() -> Iterator[tuple[Callable[..., list[Figure]], tuple[Any, ...], int]
 
 
 def _of_pairs(pairs: list[Pair]) -> PairedComparison:
-    (found,) = compare_strata(
+    (result,) = compare_strata(
         [Stratum("", pairs)], lower_is_better=True, criteria=CRITERIA, bootstrap=False
     ).comparisons
-    return found
+    return result
 
 
 def _resolved(values: np.ndarray) -> Verdict:
     """The word for pairs, shape (n, 2), as the analysis of a campaign says it."""
-    found = _of_pairs([Pair(float(one), float(other)) for one, other in values])
+    result = _of_pairs([Pair(float(one), float(other)) for one, other in values])
     sides = values.T.tolist()
     identical = all(len(set(side)) == 1 for side in sides)
-    return within_resolution(found.verdict, max(step_shares(sides)), CRITERIA, identical=identical)
+    return within_resolution(result.verdict, max(step_shares(sides)), CRITERIA, identical=identical)
 
 
 def _standing(found: PairedComparison) -> Standing | None:

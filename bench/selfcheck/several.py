@@ -55,7 +55,7 @@ def _cells(logs: Array) -> list[CellRuns]:
 
 
 def _mean(logs: Array) -> Interval | None:
-    found = compare_cells(
+    result = compare_cells(
         _cells(logs),
         PAIRS[:1],
         interleaved=True,
@@ -63,23 +63,23 @@ def _mean(logs: Array) -> Interval | None:
         criteria=CRITERIA,
         together=PAIRS,
     )
-    return found.together.verdict.ci_pct if found.together else None
+    return result.together.verdict.ci_pct if result.together else None
 
 
 def _across(baseline: Array, candidate: Array) -> Interval | None:
     pairs = list(zip(_cells(baseline), _cells(candidate), strict=True))
-    found = over_cells(pairs, in_blocks=(True, True))
-    return found.ci_pct if found else None
+    result = over_cells(pairs, in_blocks=(True, True))
+    return result.ci_pct if result else None
 
 
 def _interaction(logs: Array) -> float:
     places = range(CELLS)
-    found = find_interaction(
+    result = find_interaction(
         block_fit(logs),
         [place // COLUMNS for place in places],
         [place % COLUMNS for place in places],
         places=places,
     )
-    if found is None:
+    if result is None:
         raise ValueError("Two rows with three columns each can be tested.")
-    return found.p
+    return result.p

@@ -88,13 +88,13 @@ def _many(*, interleaved: bool, holes: bool) -> None:
     x = np.arange(1, CELLS + 1, dtype=float)
     blocks = rng.normal(0, 0.05, RUNS)
     logs = np.log(100 * x**-0.5)[:, None] + blocks + rng.normal(0, 0.03, (CELLS, RUNS))
-    kept = rng.random(logs.shape) >= (HOLES if holes else 0)
+    retained = rng.random(logs.shape) >= (HOLES if holes else 0)
     cells = [
         CellRuns(
             np.exp(row[keep]).tolist(),
             blocks=tuple(np.flatnonzero(keep).tolist()) if interleaved else (),
         )
-        for row, keep in zip(logs, kept, strict=True)
+        for row, keep in zip(logs, retained, strict=True)
     ]
     _levels(x.tolist(), cells, interleaved=interleaved)
 
@@ -103,15 +103,15 @@ def _levels(x: Sequence[float], cells: Sequence[CellRuns], *, interleaved: bool)
     for cell in cells:
         summarise(list(cell.values))
     wanted = [(place, place + 1) for place in range(len(cells) - 1)]
-    found = compare_cells(cells, wanted, interleaved=interleaved, lower_is_better=True)
-    if found.fit is None:
+    result = compare_cells(cells, wanted, interleaved=interleaved, lower_is_better=True)
+    if result.fit is None:
         raise ValueError("Cells with runs have a fit.")
-    find_best(found.fit, lower_is_better=True)
+    find_best(result.fit, lower_is_better=True)
     logs = [np.log(cell.array) for cell in cells]
     find_knee(
-        levels_of(x, logs, found.fit.means),
-        np.exp(found.fit.means),
-        resampler=_resampler(found, cells),
+        levels_of(x, logs, result.fit.means),
+        np.exp(result.fit.means),
+        resampler=_resampler(result, cells),
     )
 
 

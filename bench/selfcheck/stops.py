@@ -36,11 +36,11 @@ def _until_it_stops(logs: Array) -> tuple[Contrast, int]:
             BlockRun(cell, block, math.exp(value))
             for (block, cell), value in np.ndenumerate(logs[:blocks])
         ]
-        found = fit_blocks(runs, cells)
-        contrast = found.fit.contrast(0, 1) if found else None
-        if not (found and contrast):
+        result = fit_blocks(runs, cells)
+        contrast = result.fit.contrast(0, 1) if result else None
+        if not (result and contrast):
             continue
-        outlook = look_ahead(RULE, contrast, sd_log=found.fit.sd, cells=cells, blocks=blocks)
+        outlook = look_ahead(RULE, contrast, sd_log=result.fit.sd, cells=cells, blocks=blocks)
         if outlook.stop:
             return contrast, blocks
     raise RuntimeError("The most blocks always stop a campaign.")

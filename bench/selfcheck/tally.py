@@ -44,8 +44,8 @@ class Figure:
     @property
     def interval(self) -> tuple[float, float]:
         """Wilson's."""
-        found = stats.binomtest(self.hits, self.trials).proportion_ci(CONFIDENCE, method="wilson")
-        return float(found.low), float(found.high)
+        result = stats.binomtest(self.hits, self.trials).proportion_ci(CONFIDENCE, method="wilson")
+        return float(result.low), float(result.high)
 
     @property
     def off(self) -> str:

@@ -91,10 +91,10 @@ class Lnt:
         }
 
     def _runs(self, client: Client, machine: int) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = json.loads(client.get(f"{API}/machines/{machine}").body)[
+        results: list[dict[str, Any]] = json.loads(client.get(f"{API}/machines/{machine}").body)[
             "runs"
         ]
-        return found
+        return results
 
     def _field(self, client: Client) -> int:
         fields = json.loads(client.get(f"{API}/fields").body)["fields"]

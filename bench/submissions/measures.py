@@ -96,8 +96,8 @@ class Measuring:
                 self.tell(f"builds from {first}, {each.name}")
                 builds = range(first, min(first + CHUNK, count))
                 act = partial(_submit_builds, each, clients[each], builds)
-                taken = self._taken(each, len(builds) * data.TESTS, act)
-                self.found.builds.setdefault(each.name, []).append(taken)
+                used = self._taken(each, len(builds) * data.TESTS, act)
+                self.found.builds.setdefault(each.name, []).append(used)
                 each.settle()
 
     def regressions(self, count: int) -> None:
@@ -127,8 +127,8 @@ class Measuring:
         values = sum(len(run["values"]) for run in document["runs"])
         heap, indexes = perfdash.bytes_of_values()
         everything, analysed = perfdash.bytes_of_all(), perfdash.analysis_seconds()
-        taken = self._taken(perfdash, values, partial(perfdash.submit, client, document))
-        self.found.bulk.setdefault(shape, []).append(taken)
+        used = self._taken(perfdash, values, partial(perfdash.submit, client, document))
+        self.found.bulk.setdefault(shape, []).append(used)
         self.found.megabytes.append(perfdash.web_megabytes())
         now = perfdash.bytes_of_values()
         size = Size(
@@ -162,8 +162,8 @@ class Measuring:
         for way in [way for _ in range(rounds) for way in ways]:
             for each in self.both:
                 self.tell(f"singles, {way}, {each.name}")
-                taken = self._singles(each, ways[way], seconds)
-                self.found.singles.setdefault((way, each.name), []).append(taken)
+                used = self._singles(each, ways[way], seconds)
+                self.found.singles.setdefault((way, each.name), []).append(used)
                 each.settle()
 
     def _singles(self, server: Any, of_clients: Sequence[list[str]], seconds: float) -> Taken:
@@ -179,22 +179,22 @@ class Measuring:
             for thread in threads:
                 thread.join()
 
-        taken = self._taken(server, 1, together)
+        used = self._taken(server, 1, together)
         if len(counts) < len(threads):
             raise RuntimeError(f"A client of {server.name} ended early.")
-        return Taken(sum(counts), taken.seconds, taken.web, taken.database)
+        return Taken(sum(counts), used.seconds, used.web, used.database)
 
     def reads(self) -> None:
         """What is read, in turn. Two campaigns of builds are there."""
         self.perfdash.submit(self.perfdash.client(), data.wide("others", range(200, 300)))
         self.perfdash.settle()
-        asked = {each: each.reads(each.client()) for each in self.both}
+        wanted = {each: each.reads(each.client()) for each in self.both}
         for what in ("history", "comparison", "chart"):
             self.tell(what)
             clients = {each: each.client() if what == "history" else each.browser() for each in self.both}  # fmt: skip
             for _ in range(READS + 1):
                 for each in self.both:
-                    seconds = [clients[each].get(path).seconds for path in asked[each][what]]
+                    seconds = [clients[each].get(path).seconds for path in wanted[each][what]]
                     self.found.reads.setdefault((what, each.name), []).append(sum(seconds))
         for times in self.found.reads.values():
             del times[0]  # what is loaded late

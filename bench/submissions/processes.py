@@ -13,10 +13,10 @@ def tree(root: int) -> list[int]:
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and (fields := _stat(int(entry.name))):
             parents[int(entry.name)] = int(fields[1])
-    found = [root]
-    for pid in found:
-        found += [child for child, parent in parents.items() if parent == pid]
-    return found
+    results = [root]
+    for pid in results:
+        results += [child for child, parent in parents.items() if parent == pid]
+    return results
 
 
 def processor_seconds(root: int) -> float:

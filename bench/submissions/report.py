@@ -42,12 +42,12 @@ def _bulk(found: Found) -> Iterator[str]:
     yield f"A build is {data.TESTS:,} tests. Goal: {GOALS['bulk']:,} values a second in bulk.\n"
     yield "| | values stored | values a second | from, to | processor, 1,000 values |"
     yield "|---|---|---|---|---|"
-    for name, taken in found.builds.items():
-        yield _row(f"{name}, a build a request", taken)
+    for name, used in found.builds.items():
+        yield _row(f"{name}, a build a request", used)
     if found.regressions:
         yield _row("LNT, a build a request, looking for regressions", found.regressions)
-    for shape, taken in found.bulk.items():
-        yield _row(f"perfdash, {taken[0].values:,} values a request, {WORDS[shape]}", taken)
+    for shape, used in found.bulk.items():
+        yield _row(f"perfdash, {used[0].values:,} values a request, {WORDS[shape]}", used)
     yield ""
     if len(found.builds) > 1:
         ours, theirs = found.builds.values()
@@ -80,12 +80,12 @@ def _singles(found: Found) -> Iterator[str]:
     yield f"To campaigns of {CELLS} cells. Goal: {GOALS['singles']} a second.\n"
     yield "| | | a second | from, to | processor a request: web server | database |"
     yield "|---|---|---|---|---|---|"
-    for (way, name), taken in found.singles.items():
-        rates = [each.a_second for each in taken]
-        count = sum(each.values for each in taken)
+    for (way, name), used in found.singles.items():
+        rates = [each.a_second for each in used]
+        count = sum(each.values for each in used)
         web, database = (
             1000 * sum(each) / count
-            for each in ([each.web for each in taken], [each.database for each in taken])
+            for each in ([each.web for each in used], [each.database for each in used])
         )
         spread = f"{min(rates):,.0f} – {max(rates):,.0f}"
         yield f"| {way} | {name} | {median(rates):,.0f} | {spread} | {web:.1f} ms | {database:.1f} ms |"
@@ -103,10 +103,10 @@ def _reads(found: Found) -> Iterator[str]:
     yield "| | | fastest | median | slowest |"
     yield "|---|---|---|---|---|"
     for (what, name), times in found.reads.items():
-        told = " | ".join(
+        text = " | ".join(
             f"{1000 * each:.1f} ms" for each in (min(times), median(times), max(times))
         )
-        yield f"| {READ[what]} | {name} | {told} |"
+        yield f"| {READ[what]} | {name} | {text} |"
 
 
 def _sizes(sizes: Sequence[Size]) -> Iterator[str]:

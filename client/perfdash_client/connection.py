@@ -168,8 +168,8 @@ class Server:
                     self.reached = self.reached or problem_of(answer) is not None
                     return answer
                 problem = refusal(answer)
-                asked = asked_wait(answer)
-                wait = self._rest(tries) if asked is None else asked
+                wanted = asked_wait(answer)
+                wait = self._rest(tries) if wanted is None else wanted
             tries += 1
             if wait is None:
                 raise problem

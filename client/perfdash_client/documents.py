@@ -90,7 +90,7 @@ def read_yaml(path: Path) -> Document:
     reader.Constructor = _Constructor
     try:
         _refuse_depth(text, name)
-        found = list(reader.load_all(text))
+        results = list(reader.load_all(text))
     except DuplicateKeyError as error:
         _refuse(name, error, str(error.problem).partition(" with value")[0] + "; take one out")
     except (MarkedYAMLError, MarkedYAMLFutureWarning) as error:
@@ -104,10 +104,10 @@ def read_yaml(path: Path) -> Document:
             f"{name} holds a number that is too long, or a value that its tag, such as !!int, does not"
             " allow."
         ) from None
-    if len(found) != 1:
-        raise BadUse(f"{name} holds {len(found)} documents (---); write one to a file.")
+    if len(results) != 1:
+        raise BadUse(f"{name} holds {len(results)} documents (---); write one to a file.")
     document = Document(name, None)
-    document.data = _Plain(document).value(found[0], "", 0)
+    document.data = _Plain(document).value(results[0], "", 0)
     return document
 
 
@@ -142,12 +142,12 @@ def check_json(text: str, name: str) -> None:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    results = dict(pairs)
+    if len(results) != len(pairs):
         names = [name for name, _ in pairs]
         double = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"“{double}” stands twice in one object; take one out.")
-    return found
+    return results
 
 
 def _no_number(word: str) -> NoReturn:

@@ -36,8 +36,8 @@ def follow(server: Server, number: int, *, timeout: float | None = None) -> Iter
     closed_since = None
     known: Campaign = {}
     while True:
-        asked = monotonic()
-        wait = int(min(WAIT_SECONDS, max(0, end - asked))) if known else 0
+        wanted = monotonic()
+        wait = int(min(WAIT_SECONDS, max(0, end - wanted))) if known else 0
         campaign, rest = _ask(server, number, wait, known)
         yield campaign
         if campaign["state"] in CLOSED:
@@ -53,7 +53,7 @@ def follow(server: Server, number: int, *, timeout: float | None = None) -> Iter
                 f"Campaign {number} has not ended within {timeout:.0f} s; {on}."
                 f" Watch it again: perfdash campaign watch {number}"
             )
-        if rest or monotonic() - asked < REST_SECONDS:
+        if rest or monotonic() - wanted < REST_SECONDS:
             sleep(max(0.0, min(rest or REST_SECONDS, end - monotonic())))
         known = campaign
 
@@ -71,5 +71,5 @@ def _ask(server: Server, number: int, wait: int, known: Campaign) -> tuple[Campa
 
 def _waits(campaign: Campaign) -> str:
     reason = f" ({campaign['state_reason']})" if campaign["state_reason"] else ""
-    words = WAITS_FOR_PEOPLE[campaign["state"]].format(id=campaign["id"], reason=reason)
-    return f"Campaign {campaign['id']} {words}"
+    text = WAITS_FOR_PEOPLE[campaign["state"]].format(id=campaign["id"], reason=reason)
+    return f"Campaign {campaign['id']} {text}"

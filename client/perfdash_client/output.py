@@ -62,8 +62,8 @@ class Output:
 
         lead: a word before it that stands out.
         """
-        words = Text.assemble((lead, "yellow"), (clean(text), style))
-        self.out.print(words, soft_wrap=not self.out.is_terminal)
+        message = Text.assemble((lead, "yellow"), (clean(text), style))
+        self.out.print(message, soft_wrap=not self.out.is_terminal)
 
     def raw(self, text: str) -> None:
         """Print text as it is: a file."""

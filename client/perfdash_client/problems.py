@@ -28,8 +28,8 @@ def refusal(response: httpx.Response, lines: Lines | None = None, file: str = ""
     if problem is None:
         return stranger(response)
     status = response.status_code
-    said = str(problem.get("detail") or problem.get("title") or f"status {status}")
-    parts = [said, *errors_of(problem, lines or {}, file)]
+    text = str(problem.get("detail") or problem.get("title") or f"status {status}")
+    parts = [text, *errors_of(problem, lines or {}, file)]
     if status in REMEDIES:
         parts.append(REMEDIES[status])
     if request := problem.get("request"):
@@ -139,7 +139,7 @@ def _cause(error: BaseException) -> BaseException:
     while (below := seen[-1].__cause__ or seen[-1].__context__) and below not in seen:
         seen.append(below)
     kinds = (OSError,)
-    return next((found for found in reversed(seen) if isinstance(found, kinds)), seen[-1])
+    return next((result for result in reversed(seen) if isinstance(result, kinds)), seen[-1])
 
 
 def _origin(url: httpx.URL) -> str:

@@ -76,18 +76,18 @@ def require_answer(campaign: Mapping[str, Any]) -> None:
 
 def show(out: Output, campaign: Mapping[str, Any]) -> None:
     """Print a result for people."""
-    found = digest(campaign)
-    out.line(found["question"], "bold")
-    answer = found["answer"]
+    result = digest(campaign)
+    out.line(result["question"], "bold")
+    answer = result["answer"]
     if answer:
         out.line(answer["sentence"])
         for amended in answer.get("amended", ()):
             out.line(amended if isinstance(amended, str) else str(amended))
     else:
         out.line(campaign.get("answer_withheld") or "Nothing has been analysed yet.")
-    if found["cells"]:
+    if result["cells"]:
         out.line()
-        _show_cells(out, found["cells"], found["metric"], found["unit"])
+        _show_cells(out, result["cells"], result["metric"], result["unit"])
     verdicts = verdicts_of(campaign["findings"])
     if verdicts:
         out.line()
@@ -95,7 +95,7 @@ def show(out: Output, campaign: Mapping[str, Any]) -> None:
     out.line()
     for caveat in _caveats(campaign, answer or {}):
         out.line(caveat, lead="Caveat: ")
-    out.line(found["url"], "cyan")
+    out.line(result["url"], "cyan")
 
 
 def _caveats(campaign: Mapping[str, Any], answer: Mapping[str, Any]) -> list[str]:

@@ -13,8 +13,8 @@ OPEN = frozenset({"waiting", "approved"})
 
 def waiting_launch(campaign: Campaign) -> Request | None:
     """The launch that somebody asked for and nobody has decided on; None where none waits."""
-    asked: Request | None = campaign["launch_request"]
-    return asked if asked is not None and asked["step"] == "launch" else None
+    wanted: Request | None = campaign["launch_request"]
+    return wanted if wanted is not None and wanted["step"] == "launch" else None
 
 
 def who_decides(server: Server, campaign: Campaign, asked: Request) -> str:
@@ -30,9 +30,9 @@ def who_decides(server: Server, campaign: Campaign, asked: Request) -> str:
 
 def require_launched(server: Server, campaign: Campaign) -> None:
     """Raise WaitsForYes where the launch waits for approval by a second person."""
-    if asked := waiting_launch(campaign):
+    if wanted := waiting_launch(campaign):
         wait = f"Wait for it: perfdash campaign watch {campaign['id']}"
-        raise WaitsForYes(f"{who_decides(server, campaign, asked)}\n{wait}", asked)
+        raise WaitsForYes(f"{who_decides(server, campaign, wanted)}\n{wait}", wanted)
 
 
 def may_begin(server: Server, campaign: Campaign) -> bool:
@@ -55,9 +55,9 @@ def may_begin(server: Server, campaign: Campaign) -> bool:
 
 
 def _became(request: Request) -> str:
-    words = request["words"].rstrip(".")
+    text = request["words"].rstrip(".")
     if request["state"] == "refused":
-        return f"{request['decided_by']} said no{f' ({words})' if words else ''}"
+        return f"{request['decided_by']} said no{f' ({text})' if text else ''}"
     if request["state"] == "withdrawn":
         return f"{request['asked_by']} took the wish back"
-    return f"what was asked for is void ({words or 'its definition was changed since'})"
+    return f"what was asked for is void ({text or 'its definition was changed since'})"

@@ -44,12 +44,12 @@ def read(path: Path) -> Stored:
     try:
         if stat.S_IMODE(path.stat().st_mode) & 0o077:
             path.chmod(0o600)
-        told = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(path.read_text(encoding="utf-8"))
         logins = {
             str(name): Login(str(login["url"]), str(login["token"]))
-            for name, login in told["servers"].items()
+            for name, login in data["servers"].items()
         }
-        return Stored(str(told.get("current", "")), logins)
+        return Stored(str(data.get("current", "")), logins)
     except FileNotFoundError:
         return Stored()
     except OSError as error:

@@ -56,12 +56,12 @@ def verdicts_of(findings: Mapping[str, Any]) -> list[Verdict]:
 
 
 def _primary(result: Mapping[str, Any]) -> Iterator[Verdict]:
-    found = result.get("primary")
-    if found:
+    outcome = result.get("primary")
+    if outcome:
         yield _verdict(
-            found,
-            in_words(found.get("at") or {}),
-            (found["factor"], found["baseline"], found["candidate"]),
+            outcome,
+            in_words(outcome.get("at") or {}),
+            (outcome["factor"], outcome["baseline"], outcome["candidate"]),
             is_primary=True,
         )
 
@@ -103,12 +103,12 @@ def _verdict(
 def read_words(given: Iterable[str]) -> frozenset[str]:
     """Read `--fail-on`, which may be repeated and hold commas. Raise BadUse."""
     texts = [word.strip() for text in given for word in text.split(",")]
-    words = frozenset(text.lower().replace("-", "_").replace(" ", "_") for text in texts if text)
-    if unknown := sorted(words - set(WORDS)):
+    message = frozenset(text.lower().replace("-", "_").replace(" ", "_") for text in texts if text)
+    if unknown := sorted(message - set(WORDS)):
         raise BadUse(f"--fail-on: “{unknown[0]}” is no verdict. There are {', '.join(WORDS)}.")
-    if texts and not words:
+    if texts and not message:
         raise BadUse("--fail-on names no verdict.")
-    return words
+    return message
 
 
 def that_decide(verdicts: Sequence[Verdict]) -> list[Verdict]:

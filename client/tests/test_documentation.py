@@ -22,7 +22,7 @@ def blocks(language):
 def test_the_table_of_exit_codes_is_the_programs():
     table = re.findall(r"^\| (\d+) \| (.+) \|$", TEXT, re.MULTILINE)
 
-    assert table == [(str(code.value), told) for code, told in MEANINGS.items()]
+    assert table == [(str(code.value), answer) for code, answer in MEANINGS.items()]
 
 
 def test_every_verdict_is_described():
@@ -44,11 +44,11 @@ def calls():
     """Every call of the program in an example, without what the shell does with its output."""
     text = "\n".join(blocks("sh") + blocks("yaml"))
     for line in re.findall(r"perfdash ((?!client)[a-z].*)", text):
-        words = shlex.split(
+        message = shlex.split(
             re.split(r" [|#] ?| ?#", line.removeprefix("- run: "))[0], comments=True
         )
-        if words:
-            yield words
+        if message:
+            yield message
 
 
 @pytest.mark.parametrize("words", list(calls()), ids=" ".join)

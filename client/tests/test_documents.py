@@ -17,12 +17,12 @@ def complaint(written):
 def test_words_times_and_days_stay_text(written):
     text = "a: [off, no, yes, 10:30, 2026-01-01, 1e3, 0o17, 1_000, ~, true, 3.50, '7', 010]\n"
 
-    found = read_yaml(written(text)).data["a"]
+    result = read_yaml(written(text)).data["a"]
 
-    assert found == (
+    assert result == (
         ["off", "no", "yes", "10:30", "2026-01-01", 1000.0, 15, 1000, None, True, 3.5, "7", 10]
     )
-    assert {type(value) for value in found} == {str, float, int, type(None), bool}
+    assert {type(value) for value in result} == {str, float, int, type(None), bool}
 
 
 def test_each_field_knows_its_line(written):
@@ -96,10 +96,10 @@ def test_a_file_that_is_none_is_told(tmp_path, written):
         written("a: 1\n" + "#" * 1_000_001, "large"): "larger than 1,000,000 bytes",
     }
 
-    for path, told in cases.items():
+    for path, answer in cases.items():
         with pytest.raises(BadUse) as caught:
             read_yaml(path)
-        assert told in str(caught.value)
+        assert answer in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -19,11 +19,11 @@ def test_runs_are_written_as_csv(perfdash, published):
 
 
 def test_everything_is_written_as_json(perfdash, published):
-    found = perfdash("export", published.pk, "--json").data
+    result = perfdash("export", published.pk, "--json").data
 
-    assert found["definition"]["question"] == published.question
-    assert len(found["runs"]) == 18
-    assert found["runs"][0]["measurements"]["duration"]["unit"] == "s"
+    assert result["definition"]["question"] == published.question
+    assert len(result["runs"]) == 18
+    assert result["runs"][0]["measurements"]["duration"]["unit"] == "s"
 
 
 def test_runs_are_written_as_a_table_of_typed_columns(perfdash, published, tmp_path):

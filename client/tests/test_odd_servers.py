@@ -29,10 +29,10 @@ class in_turn:  # noqa: N801  reads as a verb
 
     def __call__(self, request):
         self.seen.append(request)
-        found = self.left.pop(0) if len(self.left) > 1 else self.left[0]
-        if isinstance(found, Exception):
-            raise found
-        return found() if callable(found) else found
+        result = self.left.pop(0) if len(self.left) > 1 else self.left[0]
+        if isinstance(result, Exception):
+            raise result
+        return result() if callable(result) else result
 
 
 def busy(status=503, **headers):

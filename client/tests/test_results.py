@@ -39,7 +39,7 @@ def test_a_result_is_sentence_cells_verdicts_caveat_and_link(perfdash, measured)
     ran = perfdash("campaign", "result", number)
 
     assert ran.code == 0, ran.err
-    for told in (
+    for answer in (
         "Is asyncio faster?",
         "asyncio is faster than futures: −10.0 %",
         "futures /a 6 10 s",
@@ -48,7 +48,7 @@ def test_a_result_is_sentence_cells_verdicts_caveat_and_link(perfdash, measured)
         "Caveat: Seen in one session",
         f"http://testserver/campaigns/{number}/",
     ):
-        assert told in ran.words, told
+        assert answer in ran.words, answer
     assert ran.err == ""
 
 
@@ -57,23 +57,23 @@ def test_a_campaign_that_is_measured_has_no_answer_yet(perfdash, measured):
     Campaign.objects.filter(pk=number).update(state="running")
 
     ran = perfdash("campaign", "result", number)
-    found = perfdash("campaign", "result", number, "--json").data
+    result = perfdash("campaign", "result", number, "--json").data
 
     assert "no answer is given before its stop rule is met" in ran.words
-    assert (found["answer"], found["verdicts"]) == (None, [])
-    assert "than futures" not in ran.words + str(found)
+    assert (result["answer"], result["verdicts"]) == (None, [])
+    assert "than futures" not in ran.words + str(result)
 
 
 def test_a_result_is_data_too(perfdash, measured):
-    found = perfdash("campaign", "result", measured(9.0), "--json").data
+    result = perfdash("campaign", "result", measured(9.0), "--json").data
 
-    assert (found["state"], found["exit_code"], found["metric"]) == ("finished", 0, "duration")
-    assert [(cell["levels"]["engine"], cell["n"]) for cell in found["cells"]] == [
+    assert (result["state"], result["exit_code"], result["metric"]) == ("finished", 0, "duration")
+    assert [(cell["levels"]["engine"], cell["n"]) for cell in result["cells"]] == [
         ("futures", 6),
         ("asyncio", 6),
     ]
-    assert found["cells"][0]["average"] == pytest.approx(10)
-    (verdict,) = found["verdicts"]
+    assert result["cells"][0]["average"] == pytest.approx(10)
+    (verdict,) = result["verdicts"]
     assert (verdict["word"], verdict["candidate"], verdict["n"]) == ("better", "asyncio", 6)
     assert verdict["low_pct"] < verdict["change_pct"] < verdict["high_pct"] < 0
 
@@ -203,11 +203,11 @@ def test_nothing_compared_is_nothing_to_judge():
 
 def test_findings_of_another_version_of_the_server_are_read_as_far_as_they_go(perfdash, measured):
     number = measured(12.0)
-    found = perfdash("campaign", "result", number, "--json").data
+    result = perfdash("campaign", "result", number, "--json").data
 
     assert verdicts_of({}) == []
     with pytest.raises(VerdictFailed):
-        judge(verdicts_of(_findings(number)), {found["verdicts"][0]["word"]})
+        judge(verdicts_of(_findings(number)), {result["verdicts"][0]["word"]})
 
 
 def _findings(number):

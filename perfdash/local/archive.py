@@ -114,13 +114,13 @@ def _about(path: Path, tar: tarfile.TarFile) -> About:
     first = tar.next()
     if first is None or first.name != ABOUT:
         raise ValueError(f"it does not begin with {ABOUT}")
-    found = json.loads(_small(tar, ABOUT))
-    if found["format"] > FORMAT:
+    result = json.loads(_small(tar, ABOUT))
+    if result["format"] > FORMAT:
         raise BackupRefused(
-            f"{path} was made by a newer perfdash (format {found['format']}); this one reads up to"
+            f"{path} was made by a newer perfdash (format {result['format']}); this one reads up to"
             f" format {FORMAT}. Update perfdash first. Nothing was changed."
         )
-    about = About(**found)
+    about = About(**result)
     if missing := {DUMP, *(f"secrets/{name}" for name in SECRETS)} - set(about.files):
         raise ValueError(f"{', '.join(sorted(missing))} is missing")
     return about

@@ -19,11 +19,11 @@ PROGRAM = "postgres"
 def wait_for_server(cluster: Path, say: Callable[[str], None]) -> None:
     """Return when no server works on the cluster any more; one that takes too long is ended."""
     begun = time.monotonic()
-    told = False
+    reported = False
     while (server := server_of(cluster)) is not None:
         waited = time.monotonic() - begun
-        if waited > SILENT_SECONDS and not told:
-            told = True
+        if waited > SILENT_SECONDS and not reported:
+            reported = True
             say("The database of the last start is still ending; perfdash waits for it.")
         if waited > POLITE_SECONDS + IMMEDIATE_SECONDS:
             server.kill()
@@ -52,10 +52,10 @@ def sweep(cluster: Path, sockets: Path) -> None:
 def server_of(cluster: Path) -> psutil.Process | None:
     """Give the server of the cluster, known by its number in the lock file and by where it works."""
     try:
-        words = (cluster / "postmaster.pid").read_text(encoding="utf-8").split()
+        parts = (cluster / "postmaster.pid").read_text(encoding="utf-8").split()
     except FileNotFoundError:
         return None
-    return next((found for found in _processes(cluster) if words[:1] == [str(found.pid)]), None)
+    return next((result for result in _processes(cluster) if parts[:1] == [str(result.pid)]), None)
 
 
 def _processes(cluster: Path) -> list[psutil.Process]:

@@ -44,11 +44,11 @@ def prepare(places: Iterable[Path], *, fresh: bool) -> list[str]:
     `places` are written to while perfdash runs; `fresh` means that a database has yet to be made.
     """
     kernel.raise_open_files()
-    found = [*open_files(), *disks(places, fresh=fresh), *memory(), *local_ports()]
-    fatal = [shortage.text for shortage in found if shortage.fatal]
+    results = [*open_files(), *disks(places, fresh=fresh), *memory(), *local_ports()]
+    fatal = [shortage.text for shortage in results if shortage.fatal]
     if fatal:
         raise MachineRefused("\n".join(fatal))
-    return [shortage.text for shortage in found]
+    return [shortage.text for shortage in results]
 
 
 def open_files() -> Iterator[Shortage]:

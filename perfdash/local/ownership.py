@@ -29,13 +29,13 @@ def claim(directory: DataDirectory) -> list[str]:
     home = _home(directory)
     if home == directory.path:
         return []
-    said = [_put_aside(directory)] if has_strangers_database(directory) else []
+    lines = [_put_aside(directory)] if has_strangers_database(directory) else []
     number = _id_of(directory.path) or _make_id(directory)
     owner = {"id": number, "path": str(directory.path.resolve())}
     private.replace(home / OWNER, json.dumps(owner).encode())
     if not directory.database.exists():
-        said += _take_back(directory, number)
-    return said
+        lines += _take_back(directory, number)
+    return lines
 
 
 def has_strangers_database(directory: DataDirectory) -> bool:
@@ -122,7 +122,7 @@ def _make_id(directory: DataDirectory) -> str:
 
 def _owner_of(place: Path) -> dict[str, str]:
     try:
-        found: dict[str, str] = json.loads((place / OWNER).read_text(encoding="utf-8"))
+        results: dict[str, str] = json.loads((place / OWNER).read_text(encoding="utf-8"))
     except OSError:
         return {}
-    return found
+    return results

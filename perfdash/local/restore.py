@@ -35,10 +35,10 @@ def restore(data: Path, path: Path, confirmed: Callable[[str], bool], out: TextI
     """
     if services.given("DATABASE_URL"):
         raise BackupRefused(ELSEWHERE)
-    found = archive.read(path.absolute())
-    _refuse_newer(found)
+    result = archive.read(path.absolute())
+    _refuse_newer(result)
     directory = DataDirectory(data)
-    if not _agreed(directory, found, confirmed):
+    if not _agreed(directory, result, confirmed):
         out.write("Nothing was changed. --yes confirms without a question.\n")
         return 1
     if directory.held() and running.stop(directory, out):
@@ -48,13 +48,13 @@ def restore(data: Path, path: Path, confirmed: Callable[[str], bool], out: TextI
     swap.finish(directory)
     leftovers.wait_for_server(postgres.cluster_of(directory), lambda line: None)
     try:
-        contents = _stage(directory, found)
+        contents = _stage(directory, result)
         stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
-        kept = swap.commit(directory, stamp)
+        retained = swap.commit(directory, stamp)
     finally:
         swap.finish(directory)
         directory.unlock()
-    _tell(directory, found, contents, kept, out)
+    _tell(directory, result, contents, retained, out)
     return 0
 
 

@@ -67,8 +67,8 @@ def serve(directory: DataDirectory, port: int | None) -> int:
         leftovers.wait_for_server(postgres.cluster_of(directory), journal.say)
         supervisor.start(services.foundations(directory, ours))
         supervisor.wait_until_ready()
-        *said, link = supervisor.run(services.preparation(variables, chosen, katello_ca))
-        for line in said:
+        *output, link = supervisor.run(services.preparation(variables, chosen, katello_ca))
+        for line in output:
             journal.say(line)
         for port_of_server in held:
             port_of_server.close()
@@ -160,9 +160,9 @@ def _hold_web_port(port: int | None, journal: Journal) -> socket.socket:
     wanted = port or WEB_PORT
     if held := ports.hold(wanted):
         return held
-    taken = f"Port {wanted} is held by {ports.holder(wanted)}"
+    used = f"Port {wanted} is held by {ports.holder(wanted)}"
     if port:
-        raise ports.PortTaken(f"{taken}; name another with --port.")
+        raise ports.PortTaken(f"{used}; name another with --port.")
     other = ports.hold_first(wanted)
-    journal.say(f"{taken}; perfdash takes {ports.number(other)}.")
+    journal.say(f"{used}; perfdash takes {ports.number(other)}.")
     return other

@@ -71,12 +71,12 @@ def foundations(
     directory: DataDirectory, ours: frozenset[str], settings: tuple[str, ...] = ()
 ) -> list[Service]:
     """Describe database and broker, where their variables are `ours`."""
-    found = []
+    results = []
     if "DATABASE_URL" in ours:
-        found.append(postgres.service(directory, settings))
+        results.append(postgres.service(directory, settings))
     if "BROKER_URL" in ours:
-        found.append(broker.service(directory))
-    return found
+        results.append(broker.service(directory))
+    return results
 
 
 def environment(
@@ -96,14 +96,14 @@ def environment(
         "PERFDASH_ENCRYPTION_KEYS": lambda: key("encryption_keys"),
     }
     replaced = {name for name in made if name in ours or not given(name)}
-    kept = {
+    remaining = {
         name: value
         for name, value in os.environ.items()
         if name.removesuffix("_FILE") not in replaced
     }
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {
-        **kept,
+        **remaining,
         **{name: made[name]() for name in replaced},
         "PERFDASH_DATA": str(directory.path),
         "STATIC_COLLECTED": "False",
@@ -192,12 +192,12 @@ def _worker(queue: str, variables: Mapping[str, str], *options: str) -> Service:
 def _python(name: str, variables: Mapping[str, str], *arguments: str) -> Service:
     command = (sys.executable, *arguments)
     needed = NEEDED.get(name, SECRET)
-    given = {
+    values = {
         variable: value
         for variable, value in variables.items()
         if variable.startswith(needed) or not variable.startswith((*SECRET, *MAIL, *PAGES))
     }
-    return Service(name, command, given, stage=3, directory=str(ROOT))
+    return Service(name, command, values, stage=3, directory=str(ROOT))
 
 
 def _surroundings(variables: Mapping[str, str]) -> dict[str, str]:

@@ -61,9 +61,9 @@ class State:
     @classmethod
     def load(cls, path: Path) -> "State":
         """Read the file. Raise FileNotFoundError where nothing runs, or is only about to."""
-        found = json.loads(path.read_text(encoding="utf-8"))
-        records = {name: Record(**record) for name, record in found.pop("records").items()}
-        return cls(**found, records=records)
+        result = json.loads(path.read_text(encoding="utf-8"))
+        records = {name: Record(**record) for name, record in result.pop("records").items()}
+        return cls(**result, records=records)
 
 
 def needed(environment: Mapping[str, str]) -> dict[str, str]:

@@ -224,7 +224,7 @@ class Supervisor:
     def _stop_together(self, children: Sequence[Child], patience: int) -> None:
         """Stop services side by side; kill them when late, or at more than `patience` requests."""
         begun = time.monotonic()
-        told: set[str] = set()
+        messages: set[str] = set()
         for child in children:
             if child.process is not None:
                 child.process.send_signal(child.service.stop_signal)
@@ -232,8 +232,8 @@ class Supervisor:
             for child in alive:
                 late = time.monotonic() - begun > child.service.stop_seconds
                 if child.process is not None and (late or self.requests > patience):
-                    if child.service.name not in told:
-                        told.add(child.service.name)
+                    if child.service.name not in messages:
+                        messages.add(child.service.name)
                         self.journal.say(
                             f"{child.service.name} did not stop in time; it is killed."
                         )
@@ -244,9 +244,9 @@ class Supervisor:
         """Say which service, what happened, how its output ends, where the rest is, what to do."""
         log = self.journal.path(child.service.name)
         last = [line for line in child.output if line][-TOLD_LINES:]
-        told = "".join(f"\n    {line}" for line in last)
+        text = "".join(f"\n    {line}" for line in last)
         if last:
-            ends = f"Its output ends with:{told}\nAll of it is in {log}."
+            ends = f"Its output ends with:{text}\nAll of it is in {log}."
         elif log.exists():
             ends = f"It wrote nothing since it was started; its log is {log}."
         else:

@@ -41,11 +41,14 @@ def commit(directory: DataDirectory, stamp: str) -> list[Path]:
     note.with_suffix(".new").replace(note)
     os.sync()
     finish(directory)
-    kept = [path for _, _, aside in plan if (path := Path(aside)).exists()]
-    if kept == [worthless := Path(plan[-1][-1])] and not (worthless / "encryption_keys").exists():
+    remaining = [path for _, _, aside in plan if (path := Path(aside)).exists()]
+    if (
+        remaining == [worthless := Path(plan[-1][-1])]
+        and not (worthless / "encryption_keys").exists()
+    ):
         shutil.rmtree(worthless)  # the password of a database that never was
         return []
-    return kept
+    return remaining
 
 
 def finish(directory: DataDirectory) -> None:

@@ -22,9 +22,9 @@ class Terminal:
     def show(self, text: str) -> None:
         """Write lines now or never."""
         if self.missed and self._takes_more():
-            told = f"({self.missed} lines are missing here; the log has them.)\n"
+            message = f"({self.missed} lines are missing here; the log has them.)\n"
             self.missed = 0
-            self._write(told)
+            self._write(message)
         self._write(text)
 
     def _write(self, text: str) -> None:

@@ -15,8 +15,8 @@ OWN = ("DATABASE_URL", "BROKER_URL", "SECRET_KEY", "PERFDASH_ENCRYPTION_KEYS")
 
 
 def environment(*, without=OWN):
-    kept = {name: value for name, value in os.environ.items() if name not in without}
-    return {**kept, "FOREIGN_SECRET": "of another program"}
+    remaining = {name: value for name, value in os.environ.items() if name not in without}
+    return {**remaining, "FOREIGN_SECRET": "of another program"}
 
 
 def command(data, *options):
@@ -58,5 +58,5 @@ def served(data, *options, without=OWN, output=subprocess.DEVNULL):
 
 
 def ready(data, process):
-    found = state(data)
-    return found["ready"] and found["pid"] == process.pid
+    result = state(data)
+    return result["ready"] and result["pid"] == process.pid

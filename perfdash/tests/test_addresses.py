@@ -4,21 +4,21 @@ from perfdash.addresses import own_addresses, redis_url
 
 
 def test_own_services_are_named_with_the_usual_port_where_none_is_written():
-    found = own_addresses(
+    result = own_addresses(
         "postgresql://perfdash:secret@db.example/perfdash", "redis://10.0.0.5:6380/0"
     )
 
-    assert found == (("db.example", 5432), ("10.0.0.5", 6380))
+    assert result == (("db.example", 5432), ("10.0.0.5", 6380))
 
 
 def test_a_service_behind_a_socket_has_no_address():
-    found = own_addresses(
+    result = own_addresses(
         "postgresql://perfdash:secret@%2Frun%2Fdatabase/perfdash",
         "redis+socket:///run/valkey.sock?virtual_host=0",
         "",
     )
 
-    assert found == ()
+    assert result == ()
 
 
 def test_further_services_are_added_once():

@@ -23,11 +23,11 @@ def saved(tmp_path):
 
 
 def test_what_was_saved_is_read(saved, tmp_path):
-    found = archive.read(saved)
-    found.extract_dump(tmp_path / "again")
+    result = archive.read(saved)
+    result.extract_dump(tmp_path / "again")
 
-    assert found.secrets == SECRETS
-    assert found.about.migrations == ["auth.0001_initial"]
+    assert result.secrets == SECRETS
+    assert result.about.migrations == ["auth.0001_initial"]
     assert (tmp_path / "again").read_bytes() == (tmp_path / "dump").read_bytes()
 
 
@@ -96,7 +96,7 @@ def test_a_backup_of_a_newer_format_is_refused(saved, monkeypatch):
 
 def test_a_backup_that_lacks_a_member_is_refused(saved, tmp_path):
     about = archive.read(saved).about
-    files = {name: found for name, found in about.files.items() if name != archive.DUMP}
+    files = {name: result for name, result in about.files.items() if name != archive.DUMP}
     less = replace(about, files=files)
     with tarfile.open(tmp_path / "less", "w:") as tar:
         archive._add(tar, archive.ABOUT, json.dumps(asdict(less)).encode())

@@ -99,8 +99,8 @@ def digests(data):
 
 def tree(directory):
     """Everything in a directory, with size and time of its last change."""
-    found = ((path, path.lstat()) for path in sorted(directory.rglob("*")))
-    return [(str(path), stat.st_size, stat.st_mtime_ns) for path, stat in found]
+    results = ((path, path.lstat()) for path in sorted(directory.rglob("*")))
+    return [(str(path), stat.st_size, stat.st_mtime_ns) for path, stat in results]
 
 
 @pytest.fixture(scope="module")
@@ -168,13 +168,13 @@ def test_replacing_data_needs_a_yes(saved):
 
 
 def newer(file, place):
-    found = archive.read(file)
-    found.extract_dump(place / "dump")
-    migrations = [*found.about.migrations, "campaigns.9999_future"]
+    result = archive.read(file)
+    result.extract_dump(place / "dump")
+    migrations = [*result.about.migrations, "campaigns.9999_future"]
     archive.write(
         place / "bad",
         place / "dump",
-        found.secrets,
+        result.secrets,
         made_at="then",
         postgresql=18,
         migrations=migrations,
@@ -191,11 +191,11 @@ def unrelated(file, place):
 
 def spoilt(file, place):
     """A whole archive, whose dump PostgreSQL does not take."""
-    found = archive.read(file)
+    result = archive.read(file)
     (place / "dump").write_bytes(b"PGDMP and no more")
     archive.write(
-        place / "bad", place / "dump", found.secrets, made_at="then", postgresql=18,
-        migrations=found.about.migrations,
+        place / "bad", place / "dump", result.secrets, made_at="then", postgresql=18,
+        migrations=result.about.migrations,
     )  # fmt: skip
 
 

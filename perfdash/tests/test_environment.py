@@ -44,9 +44,9 @@ def test_a_secret_in_place_of_its_file_stops_the_start_and_is_not_repeated(monke
     with pytest.raises(ImproperlyConfigured) as caught:
         environment.secret("SECRET_KEY")
 
-    told = "".join(traceback.format_exception(caught.value))
-    assert "SECRET_KEY_FILE names a file that cannot be read: No such file" in told
-    assert "the-secret-itself" not in told
+    text = "".join(traceback.format_exception(caught.value))
+    assert "SECRET_KEY_FILE names a file that cannot be read: No such file" in text
+    assert "the-secret-itself" not in text
 
 
 def test_an_empty_secret_file_stops_the_start(monkeypatch, tmp_path):

@@ -138,7 +138,7 @@ def test_an_unknown_host_gets_a_page_and_one_line_of_the_log(client, caplog):
     check_page(client.get("/", headers={"Host": "evil.example"}), 400, "could not be read")
 
     handler = logging.getLogger().handlers[0]
-    (record,) = [found for found in caplog.records if found.name.startswith("django.security")]
+    (record,) = [result for result in caplog.records if result.name.startswith("django.security")]
     handler.filter(record)
     assert "\n" not in handler.format(record)
 

@@ -47,9 +47,9 @@ def test_everything_comes_back_by_itself_when_there_is_room_again(place):
                 os.kill(before[name], signal.SIGKILL)
             wait_until(lambda: said(data, "make room there, and it comes back by itself."))
             wait_until(lambda: said(data, "No space left on device"))
-            told = ask("status", data)
-            assert told.returncode == 0
-            assert "make room there" in told.stdout
+            lines = ask("status", data)
+            assert lines.returncode == 0
+            assert "make room there" in lines.stdout
             assert process.poll() is None
 
             filler.unlink()

@@ -7,7 +7,7 @@ from perfdash.headers import CONTENT_SECURITY_POLICY
 
 def directives(answer):
     policy = answer.headers["Content-Security-Policy"]
-    return {name: words for name, *words in (part.split() for part in policy.split("; "))}
+    return {name: text for name, *text in (part.split() for part in policy.split("; "))}
 
 
 @pytest.mark.django_db

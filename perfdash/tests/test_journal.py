@@ -54,8 +54,8 @@ def test_logs_stay_bounded_and_keep_several_generations(tmp_path, monkeypatch):
     assert (tmp_path / "combined.log.2").exists()
     assert not (tmp_path / "combined.log.3").exists()
     assert all(file.stat().st_size <= 200 for file in tmp_path.iterdir())
-    kept = "".join(file.read_text() for file in reversed(files)).splitlines()
-    assert kept == [f"line {number:03}" for number in range(200 - len(kept), 200)]
+    remaining = "".join(file.read_text() for file in reversed(files)).splitlines()
+    assert remaining == [f"line {number:03}" for number in range(200 - len(remaining), 200)]
 
 
 def test_the_combined_log_says_when_and_who(tmp_path):
@@ -83,8 +83,8 @@ def test_a_full_disk_ends_nobody_and_is_told_once(small_disk):
     book.take("web", b"later\n")
 
     shown = terminal.getvalue().splitlines()
-    told = [line for line in shown if "cannot be written (No space left on device)" in line]
-    assert len(told) == 1
+    messages = [line for line in shown if "cannot be written (No space left on device)" in line]
+    assert len(messages) == 1
     assert all(f"web      | line {number}" in shown for number in range(2000))
     again = [
         line for line in shown if re.fullmatch(r"The log is written again; \d+ lines .*", line)

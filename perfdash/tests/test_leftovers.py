@@ -116,15 +116,15 @@ def test_a_server_that_is_still_ending_is_waited_for(directory, service, start):
     wait_until(lambda: ready(service, first))
     os.kill(first.pid, signal.SIGSTOP)
     os.kill(first.pid, signal.SIGINT)
-    said: list[str] = []
+    messages: list[str] = []
 
     def go_on(line):
-        said.append(line)
+        messages.append(line)
         threading.Timer(0.2, os.kill, (first.pid, signal.SIGCONT)).start()
 
     leftovers.wait_for_server(postgres.cluster_of(directory), go_on)
 
-    assert said == ["The database of the last start is still ending; perfdash waits for it."]
+    assert messages == ["The database of the last start is still ending; perfdash waits for it."]
     assert first.wait(timeout=120) == 0
 
 

@@ -132,9 +132,9 @@ def test_workers_write_as_the_settings_say():
 def test_a_secret_that_was_opened_is_in_neither_message_nor_traceback():
     secret = "hunter22 of the log"  # noqa: S105
     redaction.remember(secret)
-    found = record("Refused: %s", secret, exc_info=raised(f"it was {secret}"))
+    result = record("Refused: %s", secret, exc_info=raised(f"it was {secret}"))
 
-    line, coded = LINE.format(found), Json().format(found)
+    line, coded = LINE.format(result), Json().format(result)
 
     assert "Refused: [secret]" in line
     assert "ValueError: it was [secret]" in line

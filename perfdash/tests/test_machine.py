@@ -71,15 +71,15 @@ def test_a_disk_that_is_full_while_services_run_is_named(small_disk, tmp_path):
 
 def test_a_full_disk_is_said_once_and_its_end_once(monkeypatch):
     free = [100, 0, 0, 0, 100, 100, 0]
-    said: list[str] = []
-    watch = machine.DiskWatch([], said.append)
+    messages: list[str] = []
+    watch = machine.DiskWatch([], messages.append)
     monkeypatch.setattr(machine, "WATCH_SECONDS", 0.0)
     monkeypatch.setattr(machine, "disk_is_full", lambda places: "" if free.pop(0) else "Full.")
 
     while free:
         watch.look()
 
-    assert said == [
+    assert messages == [
         "The disk is full. Full. Until then no run begins.",
         "There is room on the disk again; everything goes on.",
         "The disk is full. Full. Until then no run begins.",

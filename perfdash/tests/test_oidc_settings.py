@@ -18,9 +18,9 @@ def variables(monkeypatch):
 
 
 def provider() -> oidc.Provider:
-    found = oidc.provider()
-    assert found is not None
-    return found
+    result = oidc.provider()
+    assert result is not None
+    return result
 
 
 def test_nothing_is_there_unless_somebody_says_so():
@@ -30,12 +30,12 @@ def test_nothing_is_there_unless_somebody_says_so():
 def test_what_is_not_said_is_the_careful_choice(variables):
     variables()
 
-    found = provider()
+    result = provider()
 
-    assert (found.issuer, found.name) == ("https://login.example/staff", "login.example")
-    assert (found.everybody, found.trusts_email, found.team) == (False, False, "")
-    assert found.roles == ("viewer",)
-    assert found.seconds == 5
+    assert (result.issuer, result.name) == ("https://login.example/staff", "login.example")
+    assert (result.everybody, result.trusts_email, result.team) == (False, False, "")
+    assert result.roles == ("viewer",)
+    assert result.seconds == 5
 
 
 def test_empty_variables_as_a_compose_file_passes_them_on_are_no_settings(variables):

@@ -39,13 +39,13 @@ def shared(place, monkeypatch):
 def begin(path, content=""):
     """Claim the database of a directory, and make one where there is none, as a start does."""
     made = DataDirectory(path)
-    said = ownership.claim(made)
+    output = ownership.claim(made)
     cluster = made.database / "cluster"
     if not cluster.exists():
         made.secret("database_password")
         cluster.mkdir(parents=True)
         (cluster / "content").write_text(content)
-    return said, (cluster / "content").read_text()
+    return output, (cluster / "content").read_text()
 
 
 def contents(shared):
@@ -79,10 +79,10 @@ def test_a_deleted_directory_that_comes_back_finds_its_database_again(hidden, sh
     shutil.rmtree(hidden / "data")
     (hidden / "saved").rename(hidden / "data")
 
-    said, content = begin(hidden / "data", "third")
+    output, content = begin(hidden / "data", "third")
 
     assert content == "first"
-    assert ["It is in" in said[0], "it is back in its place" in said[1]] == [True, True]
+    assert ["It is in" in output[0], "it is back in its place" in output[1]] == [True, True]
     assert contents(shared) == ["first", "second"]
 
 

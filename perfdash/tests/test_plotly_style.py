@@ -15,9 +15,9 @@ MADE_AT_ITS_START = re.compile(
 
 
 def static(path):
-    found = finders.find(path)
-    assert found, path
-    return Path(found).read_text(encoding="utf-8")
+    result = finders.find(path)
+    assert result, path
+    return Path(result).read_text(encoding="utf-8")
 
 
 def script():
@@ -28,12 +28,12 @@ def rules(text):
     """Selectors with their declarations, as Plotly would insert them: each before all others."""
     table = re.search(r"""\{"X,X div":.*?\};for\(""", text, re.DOTALL)
     assert table, "plotly.min.js holds its style rules in another form now"
-    found: list[str] = []
+    results: list[str] = []
     for pair in PAIR.finditer(table[0]):
         selector = re.sub("^,", " ,", pair["quoted"] or pair["bare"])
         selector = selector.replace("X", ".js-plotly-plot .plotly").replace("Y", ".plotly-notifier")
-        found.insert(0, f"{selector} {{{pair['double'] or pair['single']}}}")
-    return found
+        results.insert(0, f"{selector} {{{pair['double'] or pair['single']}}}")
+    return results
 
 
 def test_our_sheet_has_the_rules_of_the_installed_plotly():
@@ -50,6 +50,6 @@ def test_pages_with_charts_hold_what_keeps_plotly_from_writing_styles():
 
     assert 'matches(".no-inline-styles")' in text
     assert 'id="plotly.js-style-global" class="no-inline-styles"' in page
-    made = [found["id"] for found in MADE_AT_ITS_START.finditer(text)]
+    made = [result["id"] for result in MADE_AT_ITS_START.finditer(text)]
     assert len(made) == text.count('createElement("style")') - 1
     assert all(f'id="{name}"' in page for name in made)

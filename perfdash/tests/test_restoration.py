@@ -15,12 +15,12 @@ def test_what_ran_when_it_was_saved_loads_no_target_until_somebody_says_so(targe
     draft = drafts.create(check(definition(target=target.pk)), None)
     lifecycle.launch(draft, None)
 
-    found = restoration.complete()
+    result = restoration.complete()
 
     draft.refresh_from_db()
     assert draft.state == Campaign.State.PAUSED
-    assert found["paused"] == [draft.name or draft.question]
-    assert (found["campaigns"], found["runs"]) == (1, draft.runs.count())
+    assert result["paused"] == [draft.name or draft.question]
+    assert (result["campaigns"], result["runs"]) == (1, draft.runs.count())
 
 
 def test_a_try_out_that_waited_when_it_was_saved_does_not_begin_by_itself(target):

@@ -40,7 +40,7 @@ def missing(callback):
 
 
 def test_every_address_says_which_right_it_takes():
-    silent = {address: found for address, view in routes() if (found := missing(view))}
+    silent = {address: result for address, view in routes() if (result := missing(view))}
 
     assert silent == {}
 

@@ -41,9 +41,9 @@ def test_a_second_start_tells_of_the_first_with_a_fresh_link(shared):
     second = subprocess.run(command(data), env=environment(), capture_output=True, text=True)
 
     base_url = state(data)["base_url"]
-    said, link = second.stdout.splitlines()
+    output, link = second.stdout.splitlines()
     assert second.returncode == 0
-    assert said == f"perfdash is running already (process {process.pid}): {base_url}"
+    assert output == f"perfdash is running already (process {process.pid}): {base_url}"
     assert link.startswith(base_url)
     with urllib.request.urlopen(link, timeout=120) as page:  # noqa: S310 - loopback
         assert page.status == 200
@@ -55,8 +55,8 @@ def test_static_files_come_compressed_and_are_kept_for_ever(shared):
         sheet = re.search(r'rel="stylesheet" href="([^"]+)"', page.read().decode())
     assert sheet
 
-    asked = urllib.request.Request(f"{base_url}{sheet[1]}", headers={"Accept-Encoding": "br"})  # noqa: S310 - ours
-    with urllib.request.urlopen(asked, timeout=120) as answer:  # noqa: S310 - ours
+    wanted = urllib.request.Request(f"{base_url}{sheet[1]}", headers={"Accept-Encoding": "br"})  # noqa: S310 - ours
+    with urllib.request.urlopen(wanted, timeout=120) as answer:  # noqa: S310 - ours
         assert answer.headers["Content-Encoding"] == "br"
         assert "immutable" in answer.headers["Cache-Control"]
 
@@ -76,17 +76,19 @@ def test_a_running_perfdash_is_not_reset(shared):
 def test_the_status_tells_of_every_service_and_of_the_room_they_have(shared):
     data, process = shared
 
-    told, for_programs = ask("status", data), ask("status", data, "--json")
+    output, for_programs = ask("status", data), ask("status", data, "--json")
 
-    assert told.returncode == for_programs.returncode == 0
-    assert f"perfdash runs: {state(data)['base_url']} (process {process.pid}, since" in told.stdout
+    assert output.returncode == for_programs.returncode == 0
+    assert (
+        f"perfdash runs: {state(data)['base_url']} (process {process.pid}, since" in output.stdout
+    )
     for name, pid in state(data)["services"].items():
-        assert f"  {name:<10}{pid:>8}  20" in told.stdout
-    found = json.loads(for_programs.stdout)
-    assert found["running"]
-    assert found["ready"]
-    assert found["database_bytes"] > 1_000_000
-    assert {service["name"] for service in found["services"]} == set(state(data)["services"])
+        assert f"  {name:<10}{pid:>8}  20" in output.stdout
+    result = json.loads(for_programs.stdout)
+    assert result["running"]
+    assert result["ready"]
+    assert result["database_bytes"] > 1_000_000
+    assert {service["name"] for service in result["services"]} == set(state(data)["services"])
     assert "password" not in for_programs.stdout.lower()
 
 

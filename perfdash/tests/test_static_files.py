@@ -110,12 +110,12 @@ def test_browsers_get_them_compressed_and_keep_them_for_ever(source, settings):
 
 
 def test_plotly_is_the_bundle_that_its_page_describes():
-    found = finders.find(PLOTLY)
-    assert found
-    text = Path(found).read_bytes()
-    told = (settings.BASE_DIR / "campaigns/static/vendor/README.md").read_text()
+    result = finders.find(PLOTLY)
+    assert result
+    text = Path(result).read_bytes()
+    message = (settings.BASE_DIR / "campaigns/static/vendor/README.md").read_text()
 
-    assert hashlib.sha512(text).hexdigest() in told
+    assert hashlib.sha512(text).hexdigest() in message
     assert f") v{get_plotlyjs_version()}\n".encode() in text[:100]
-    assert f"plotly.js {get_plotlyjs_version()}," in told
+    assert f"plotly.js {get_plotlyjs_version()}," in message
     assert len(text) < 1_300_000

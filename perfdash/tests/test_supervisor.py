@@ -123,13 +123,13 @@ def test_a_service_that_never_comes_up_is_given_up_and_the_rest_stops_in_order(t
 
         assert process.wait(timeout=120) == 1
 
-    said = text(tmp_path / "supervisor.log")
-    assert said.count("broken ended with code 3; it starts again") == 5
+    output = text(tmp_path / "supervisor.log")
+    assert output.count("broken ended with code 3; it starts again") == 5
     assert (
-        "broken ended 6 times in a row before it was ready, at last it ended with code 3." in said
+        "broken ended 6 times in a row before it was ready, at last it ended with code 3." in output
     )
-    assert "    the port is taken\nAll of it is in" in said
-    assert str(tmp_path / "broken.log") in said
+    assert "    the port is taken\nAll of it is in" in output
+    assert str(tmp_path / "broken.log") in output
     stops = [line for line in events(tmp_path).splitlines() if line.endswith("stops")]
     assert stops == ["third stops", "second stops", "first stops"]
     assert not any(running(pid) for pid in processes)
@@ -140,12 +140,12 @@ def test_one_that_does_nothing_is_given_up_and_the_log_that_is_named_is_there(tm
     with supervised(tmp_path, kind) as process:
         assert process.wait(timeout=120) == 1
 
-    said = text(tmp_path / "supervisor.log")
-    assert f"{kind} is not ready after" in said
-    assert "it wrote nothing and used no processor time" in said
+    output = text(tmp_path / "supervisor.log")
+    assert f"{kind} is not ready after" in output
+    assert "it wrote nothing and used no processor time" in output
     named = {"silent": "the log of all is", "loud": "    it begins\nAll of it is in"}[kind]
     log = tmp_path / {"silent": "combined.log", "loud": "loud.log"}[kind]
-    assert f"{named} {log}." in said
+    assert f"{named} {log}." in output
     assert text(log)
 
 

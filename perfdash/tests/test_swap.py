@@ -28,11 +28,11 @@ def content(directory, *, suffix=""):
 
 
 def test_the_new_takes_the_place_of_the_old_which_is_kept(directory):
-    kept = swap.commit(directory, "now")
+    retained = swap.commit(directory, "now")
 
     assert content(directory) == ["new", "new"]
     assert content(directory, suffix=".before-now") == ["old", "old"]
-    assert [(path / "content").read_text() for path in kept] == ["old", "old"]
+    assert [(path / "content").read_text() for path in retained] == ["old", "old"]
     assert not list(directory.broker.iterdir())
 
 
@@ -76,9 +76,9 @@ def test_without_old_data_only_keys_are_worth_keeping(place, name):
         path.mkdir(parents=True)
         (path / "content").write_text("new")
 
-    kept = swap.commit(directory, "now")
+    retained = swap.commit(directory, "now")
 
     assert content(directory) == ["new", "new"]
     aside = directory.path / "secrets.before-now"
-    assert kept == ([aside] if name == "encryption_keys" else [])
-    assert aside.exists() == bool(kept)
+    assert retained == ([aside] if name == "encryption_keys" else [])
+    assert aside.exists() == bool(retained)

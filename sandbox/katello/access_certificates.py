@@ -39,7 +39,7 @@ def _signer() -> rsa.RSAPrivateKey:
 @cache
 def content(organization: str) -> str:
     """Write the data of an organization's content: one repository of packages."""
-    said = {
+    messages = {
         "consumer": organization,
         "quantity": 1,
         "subscription": {"sku": "content_access", "name": "Content Access"},
@@ -70,7 +70,7 @@ def content(organization: str) -> str:
         ],
         "pool": {},
     }
-    packed = zlib.compress(json.dumps(said).encode())
+    packed = zlib.compress(json.dumps(messages).encode())
     signature = _signer().sign(packed, padding.PKCS1v15(), hashes.SHA256())
     return _block("ENTITLEMENT DATA", packed) + _block("RSA SIGNATURE", signature)
 

@@ -72,19 +72,19 @@ class ConsumerRoutes:
                 return document({"displayMessage": "Tracer profile uploaded successfully"})
             case "GET", ["accessible_content"]:
                 return self._accessible(request, consumer)
-        if method == "GET" and (told := self._read(consumer, what)) is not None:
-            return document(told)
+        if method == "GET" and (output := self._read(consumer, what)) is not None:
+            return document(output)
         raise self.refuse(404, f"Could not find resource for full path: {request.path}")
 
     def take_of_system(self, consumer: Consumer, what: str, body: Any) -> web.Response:
         """Take what the tools on a host tell below /systems. Raise Problem."""
         held = body.get(what) if isinstance(body, dict) else None
         named = {"deb_package_profile": "deb_packages", "enabled_repos": "repos"}[what]
-        told = held.get(named) if isinstance(held, dict) else None
-        if not isinstance(told, list):
+        answer = held.get(named) if isinstance(held, dict) else None
+        if not isinstance(answer, list):
             raise self.refuse(400, "The request did not contain any repository information.")
         if what == "deb_package_profile":
-            consumer.packages = len(told)
+            consumer.packages = len(answer)
             consumer.profiles += 1
         return document(self.told(consumer))
 
@@ -147,5 +147,5 @@ class ConsumerRoutes:
 
 def gone(pk: str) -> Problem:
     """Say that a consumer was deleted, in Candlepin's words."""
-    words = f"Unit {pk} has been deleted"
-    return Problem(410, {"displayMessage": words, "requestUuid": pk, "deletedId": pk})
+    text = f"Unit {pk} has been deleted"
+    return Problem(410, {"displayMessage": text, "requestUuid": pk, "deletedId": pk})

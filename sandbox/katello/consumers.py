@@ -245,10 +245,10 @@ class Consumers:
 def _host_name(facts: dict[str, Any]) -> str:
     """Find the name of the host. Raise Refused without any: Katello fails there."""
     named = ("network.fqdn", "network.hostname-override", "network.hostname")
-    found = next((facts[name] for name in named if facts.get(name)), None)
-    if found is None:
+    result = next((facts[name] for name in named if facts.get(name)), None)
+    if result is None:
         raise Refused(500, "undefined method `downcase' for nil:NilClass")
-    return str(found).lower()
+    return str(result).lower()
 
 
 def _certificate_version(facts: dict[str, Any]) -> float:

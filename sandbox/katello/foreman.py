@@ -33,8 +33,8 @@ class Foreman:
         """Answer what everybody may ask; None where that is something else."""
         match path.strip("/").split("/"):
             case ["katello", "api", "v2", "status"]:
-                said = {"version": inventory.KATELLO, "timeUTC": self.now().isoformat()}
-                return document(said)
+                messages = {"version": inventory.KATELLO, "timeUTC": self.now().isoformat()}
+                return document(messages)
             case ["api", "v2", "ping"] | ["api", "ping"]:
                 katello = self.ping()
                 foreman = {"database": _database(), "cache": _cache()}
@@ -89,15 +89,15 @@ class Foreman:
             return document(self._told(self._host(rest[0])))
         fit = fits(request.query.get("search", ""))
         everybody = list(self.consumers.listed())
-        found = [host for host in everybody if fit(host)]
-        return listed(request, found, self._told, total=len(everybody))
+        results = [host for host in everybody if fit(host)]
+        return listed(request, results, self._told, total=len(everybody))
 
     def _host(self, pk: str) -> Host:
-        found = self.consumers.hosts.get(int(pk)) if pk.isdecimal() else self.consumers.named(pk)
-        if found is None:
-            words = f"Resource host not found by id '{pk}'"
-            raise Problem(404, {"error": {"message": words}})
-        return found
+        result = self.consumers.hosts.get(int(pk)) if pk.isdecimal() else self.consumers.named(pk)
+        if result is None:
+            text = f"Resource host not found by id '{pk}'"
+            raise Problem(404, {"error": {"message": text}})
+        return result
 
     def _told(self, host: Host) -> dict[str, Any]:
         organization = self.consumers.organizations[host.organization]
@@ -158,8 +158,8 @@ class Foreman:
             (each.label for each in self._organizations() if str(each.pk) == organization), ""
         )
         if not label:
-            words = f"Couldn't find Organization with 'id'={organization}"
-            raise Problem(404, {"displayMessage": words, "errors": [words]})
+            text = f"Couldn't find Organization with 'id'={organization}"
+            raise Problem(404, {"displayMessage": text, "errors": [text]})
         name = request.query.get("name")
         keys = [
             key
@@ -200,18 +200,18 @@ class Foreman:
     def _summary(self) -> dict[str, Any]:
         now = self.now()
         states = [task.state(now) for task in self.tasks.all.values()]
-        told: dict[str, Any] = {
+        messages: dict[str, Any] = {
             state: {"recent": states.count(state), "total": states.count(state)}
             for state in ("running", "paused", "stopped", "scheduled", "planned")
         }
         results = [
             task.result(now) for task in self.tasks.all.values() if task.state(now) == "stopped"
         ]
-        told["stopped"]["by_result"] = {
+        messages["stopped"]["by_result"] = {
             result: {"recent": results.count(result), "total": results.count(result)}
             for result in ("success", "warning", "error", "cancelled")
         }
-        return told
+        return messages
 
 
 def _database() -> dict[str, Any]:

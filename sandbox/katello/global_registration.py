@@ -32,27 +32,27 @@ class GlobalRegistration:
 
     def command(self, request: web.BaseRequest, body: Mapping[str, Any]) -> web.Response:
         """Make the command that hosts run; the user was let in before. Raise Problem."""
-        asked = body.get("registration_command", body)
-        asked = asked if isinstance(asked, dict) else {}
-        organization = asked.get("organization_id", 1)
+        wanted = body.get("registration_command", body)
+        wanted = wanted if isinstance(wanted, dict) else {}
+        organization = wanted.get("organization_id", 1)
         if self._organization(str(organization)) is None:
             raise _error(404, f"Resource organization not found by id '{organization}'")
-        proxy = asked.get("smart_proxy_id")
+        proxy = wanted.get("smart_proxy_id")
         if proxy is not None:
             if not isinstance(proxy, int) or proxy not in inventory.PROXIES:
                 raise _error(404, f"Resource smart_proxy not found by id '{proxy}'")
             if not {"Registration", "Templates"} <= set(inventory.PROXIES[proxy][1]):
                 needed = "'Registration', 'Templates'"
                 raise _error(422, f"Proxy lacks one of the following features: {needed}")
-        keys = asked.get("activation_keys") or asked.get("activation_key") or []
+        keys = wanted.get("activation_keys") or wanted.get("activation_key") or []
         names = keys if isinstance(keys, list) else [keys] if isinstance(keys, str) else []
         if not names:
             raise _error(422, "Missing activation key!")
         query = {"activation_keys": ",".join(map(str, names)), "organization_id": organization}
-        query |= {name: asked[name] for name in _PASSED_ON if asked.get(name) not in (None, "")}
+        query |= {name: wanted[name] for name in _PASSED_ON if wanted.get(name) not in (None, "")}
         sent = {name: _text(value) for name, value in sorted(query.items())}
-        token = self.tokens.give(_hours(asked.get("jwt_expiration", _HOURS)))
-        insecure = " --insecure" if asked.get("insecure") else ""
+        token = self.tokens.give(_hours(wanted.get("jwt_expiration", _HOURS)))
+        insecure = " --insecure" if wanted.get("insecure") else ""
         url = f"{self.url() or f'{request.scheme}://{request.host}'}/register?{urlencode(sent)}"
         line = (
             f"set -o pipefail && curl --silent --show-error {insecure} '{url}' "
@@ -85,8 +85,8 @@ class GlobalRegistration:
         organization = self._organization(request.query.get("organization_id", "1"))
         keys = request.query.get("activation_keys", "")
         if organization is None:
-            asked = request.query.get("organization_id", "")
-            return _shell(404, "not_found", f"Couldn't find Organization with 'id'={asked}")
+            wanted = request.query.get("organization_id", "")
+            return _shell(404, "not_found", f"Couldn't find Organization with 'id'={wanted}")
         if not keys:
             return _shell(422, "unprocessable_entity", "Missing activation key!")
         text = scripts.registration(
@@ -103,12 +103,12 @@ class GlobalRegistration:
         kind = request.content_type
         if kind == "application/json":
             try:
-                said = json.loads(raw or b"{}")
+                data = json.loads(raw or b"{}")
             except ValueError:
                 return _shell(400, "bad_request", "There was a problem in the JSON you submitted")
-            host = said.get("host") if isinstance(said, dict) else None
+            host = data.get("host") if isinstance(data, dict) else None
             form = {f"host[{name}]": str(value) for name, value in (host or {}).items()}
-            form |= {"uuid": str(said["uuid"])} if isinstance(said, dict) and "uuid" in said else {}
+            form |= {"uuid": str(data["uuid"])} if isinstance(data, dict) and "uuid" in data else {}
         elif kind == "application/x-www-form-urlencoded":
             form = dict(parse_qsl(raw.decode(errors="replace"), keep_blank_values=True))
         else:
@@ -125,8 +125,8 @@ class GlobalRegistration:
             pk = form["uuid"]
             consumer = self.consumers.held.get(pk)
             if consumer is None or consumer.host is None:
-                words = f"Host was not found by the subscription UUID: '{pk}', this can happen if the host is registered already, but not to this instance"
-                return _shell(404, "not_found", words)
+                text = f"Host was not found by the subscription UUID: '{pk}', this can happen if the host is registered already, but not to this instance"
+                return _shell(404, "not_found", text)
             return consumer.host
         name = form.get("host[name]", "").lower()
         organization = self._organization(form.get("host[organization_id]", "1"))
@@ -178,6 +178,6 @@ def _error(status: int, words: str) -> Problem:
 
 def _shell(status: int, title: str, words: str) -> web.Response:
     """Refuse with text for a shell: curl pipes it into one, whatever the status is."""
-    said = shlex.quote(words)
-    text = f'echo "ERROR: {title}";\necho {said}\nexit 1\n'
+    answer = shlex.quote(words)
+    text = f'echo "ERROR: {title}";\necho {answer}\nexit 1\n'
     return web.Response(status=status, text=text, content_type="text/plain")

@@ -129,12 +129,12 @@ def proxy(pk: int) -> dict[str, Any]:
 
 def counted(held: dict[int, Repository]) -> dict[str, Any]:
     """Tell what was counted on a proxy."""
-    told = {
+    messages = {
         str(each.pk): {"counts": {each.unit_type: each.units}, "metadata": {}}
         for each in held.values()
         if each.library
     }
-    return {"content_view_versions": {"1": {"repositories": told}}}
+    return {"content_view_versions": {"1": {"repositories": messages}}}
 
 
 def settings(behaviour: KatelloBehaviour) -> list[dict[str, Any]]:

@@ -89,8 +89,8 @@ class Load:
         outcome = await done
         if outcome in (Outcome.FULL, Outcome.RESTARTED):
             raise Busy
-        if words := _SAID.get(outcome):
-            raise Problem(500, {"displayMessage": words, "errors": [words]})
+        if text := _SAID.get(outcome):
+            raise Problem(500, {"displayMessage": text, "errors": [text]})
 
     def _now(self) -> float:
         return (self.clock() - self._began) / self.machine.time_scale

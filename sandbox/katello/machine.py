@@ -49,8 +49,8 @@ class Machine:
         if not isinstance(value, kinds) or isinstance(value, bool) or not least <= value <= most:
             number = "a whole number" if whole else "a number"
             raise BadSetting(f"{name} is {number} from {least:g} to {most:g}, not {value!r}.")
-        given: dict[str, Any] = {name: value if whole else float(value)}
-        return replace(self, **given)
+        values: dict[str, Any] = {name: value if whole else float(value)}
+        return replace(self, **values)
 
     def document(self) -> dict[str, Any]:
         """Give the settings for JSON."""

@@ -41,8 +41,8 @@ def _term(text: str) -> Callable[[Host], bool]:
     if name not in _FIELDS:
         raise bad_search(name)
     value = next(group for group in match.groups()[2:] if group is not None)
-    found = _compare(_FIELDS[name], sign.removeprefix("!"), value)
-    return (lambda host: not found(host)) if sign.startswith("!") else found
+    result = _compare(_FIELDS[name], sign.removeprefix("!"), value)
+    return (lambda host: not result(host)) if sign.startswith("!") else result
 
 
 def _compare(field: Callable[[Host], str], sign: str, value: str) -> Callable[[Host], bool]:

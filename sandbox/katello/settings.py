@@ -31,8 +31,8 @@ def answer(load: Load, method: str, name: str, body: object) -> web.Response:
 def readiness(load: Load) -> web.Response:
     """Tell whether the server serves, with 503 while it does not."""
     seconds = load.away()
-    said = {"ready": not seconds, "seconds": round(seconds, 3)}
-    return document(said, 503 if seconds else 200)
+    messages = {"ready": not seconds, "seconds": round(seconds, 3)}
+    return document(messages, 503 if seconds else 200)
 
 
 def _said(status: int, words: str) -> web.Response:

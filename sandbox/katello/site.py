@@ -118,14 +118,14 @@ class Site:
         return self._for_users(request, body if isinstance(body, dict) else {})
 
     def _for_users(self, request: web.BaseRequest, body: dict[str, Any]) -> web.Response:
-        told = self._foreman.open(request.path) if request.method == "GET" else None
-        if told is not None:
-            return told
+        output = self._foreman.open(request.path) if request.method == "GET" else None
+        if output is not None:
+            return output
         session = self._access.check(request)
         if request.method == "POST" and request.path in COMMANDS:
             answer = self._registration.command(request, body)
-        elif (told := self._foreman.answer(request, body)) is not None:
-            answer = told
+        elif (output := self._foreman.answer(request, body)) is not None:
+            answer = output
         elif request.method == "GET":
             answer = self._read(request)
         elif request.method == "POST":
@@ -140,13 +140,13 @@ class Site:
         now = self._now()
         match request.path.strip("/").split("/"):
             case ["api", "v2", "status"]:
-                said = {
+                messages = {
                     "result": "ok",
                     "status": 200,
                     "version": inventory.FOREMAN,
                     "api_version": 2,
                 }
-                return document(said)
+                return document(messages)
             case ["katello", "api", "v2", "ping"]:
                 return document(self._foreman.ping())
             case ["api", "v2", "smart_proxies"]:
@@ -162,8 +162,8 @@ class Site:
             case ["katello", "api", "v2", "capsules", pk, "content", "sync"]:
                 return document(self._proxy_content(self._syncs.proxy(pk)))
             case ["foreman_tasks", "api", "tasks"]:
-                found = self._tasks.found(_terms(request.query.get("search", "")))
-                return listed(request, (task.document(now) for task in found))
+                result = self._tasks.found(_terms(request.query.get("search", "")))
+                return listed(request, (task.document(now) for task in result))
             case ["foreman_tasks", "api", "tasks", pk]:
                 return document(self._task(pk).document(now))
             case ["foreman_tasks", "api", "tasks", pk, "details"]:
@@ -189,8 +189,8 @@ class Site:
     def _bulk(self, body: dict[str, Any], what: str, do: Callable[[Task], bool]) -> web.Response:
         ids = body.get("task_ids")
         if not isinstance(ids, list):
-            words = "Please provide at least one of search or task_ids parameters in the request"
-            raise Problem(400, {"error": {"message": words}})
+            text = "Please provide at least one of search or task_ids parameters in the request"
+            raise Problem(400, {"error": {"message": text}})
         tasks = [task for task in map(self._tasks.all.get, ids) if task]
         done = [task for task in tasks if do(task)]
         return document({"total": len(tasks), f"{what}_length": len(done)})
@@ -220,8 +220,8 @@ def _decoded(raw: bytes) -> Any:
     try:
         return json.loads(raw) if raw else {}
     except ValueError as error:
-        words = f"There was a problem in the JSON you submitted: {error}"
-        raise Problem(400, {"status": 400, "error": words}) from None
+        text = f"There was a problem in the JSON you submitted: {error}"
+        raise Problem(400, {"status": 400, "error": text}) from None
 
 
 def _identity(request: web.BaseRequest) -> str:

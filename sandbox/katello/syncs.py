@@ -28,10 +28,10 @@ class Syncs:
 
     def repository(self, pk: str | int) -> Repository:
         """Find a repository. Raise Problem."""
-        found = self.held.get(int(pk)) if str(pk).isdigit() else None
-        if found is None:
+        result = self.held.get(int(pk)) if str(pk).isdigit() else None
+        if result is None:
             raise self._problem(404, f"Couldn't find Katello::Repository with 'id'={pk}")
-        return found
+        return result
 
     def proxy(self, pk: str | int) -> int:
         """Find a smart proxy that holds content of others. Raise Problem."""
@@ -50,20 +50,20 @@ class Syncs:
         self, pk: str | int, body: Mapping[str, Any], request_id: str, username: str
     ) -> Task:
         """Begin the sync of a repository. Raise Problem."""
-        found, forced = self.repository(pk), bool(body.get("skip_metadata_check"))
-        if not found.library:
+        result, forced = self.repository(pk), bool(body.get("skip_metadata_check"))
+        if not result.library:
             raise self._problem(400, "attempted to sync a non-library repository.")
-        if not found.url:
+        if not result.url:
             raise self._problem(400, "attempted to sync without a feed URL")
-        if forced and found.content_type not in ("yum", "deb"):
+        if forced and result.content_type not in ("yum", "deb"):
             raise self._problem(400, "Cannot skip metadata check on non-yum/deb repositories.")
-        resource = ("Katello::Repository", found.pk)
+        resource = ("Katello::Repository", result.pk)
         if holding := self.tasks.holding(resource):
             links = [f"- https://katello.example/foreman_tasks/tasks/{task.pk}" for task in holding]
             raise self._problem(422, _LOCKED + "\n".join(links))
-        name = f"repository '{found.name}'; product 'Bench'; organization 'ACME'"
+        name = f"repository '{result.name}'; product 'Bench'; organization 'ACME'"
         added = self.behaviour().added
-        found.units += added
+        result.units += added
         skipped = not forced and not added
         return self._begin(
             REPOSITORY_SYNC, resource, name, username, request_id, forced=forced, skipped=skipped

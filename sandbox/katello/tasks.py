@@ -76,7 +76,7 @@ class Task:
         ended = self.ends if state == "stopped" else None
         write = _iso if self.behaviour.iso else _seconds
         action = f"{self.verb}: Skip Metadata Check" if self.forced else self.verb
-        said = {
+        messages = {
             "id": self.pk,
             "label": self.label,
             "pending": state != "stopped",
@@ -104,8 +104,8 @@ class Task:
         }
         if self.behaviour.duration:
             until = ended or max(now, self.begins)
-            said["duration"] = str(round((until - self.begins).total_seconds(), 3))
-        return said
+            messages["duration"] = str(round((until - self.begins).total_seconds(), 3))
+        return messages
 
     def details(self, now: datetime) -> dict[str, Any]:
         """Tell more of it."""

@@ -105,18 +105,18 @@ class Control:
         """Add what somebody else would have: a repository with files, and files without one."""
         name = str(body.get("name", "theirs"))
         plugin = str(body.get("plugin", "file/file"))
-        kept, orphans = (int(_number(body, what, 0)) for what in ("files", "orphans"))
-        if kept + orphans > _MOST_FILES:
+        retained, orphans = (int(_number(body, what, 0)) for what in ("files", "orphans"))
+        if retained + orphans > _MOST_FILES:
             raise BadBehaviour(f"files and orphans: {_MOST_FILES} at most")
         units = []
-        for number in range(kept + orphans):
+        for number in range(retained + orphans):
             digest = hashlib.sha256(f"{name} {number}".encode()).hexdigest()
             unit, _ = self.store.unit(plugin, f"{name}-{number}.bin", digest)
             unit.artifact = self.store.keep(digest, 1000).digest
             units.append(unit.pk)
-        if kept:
+        if retained:
             repository = self.store.make("repositories", plugin, {"name": name})
-            self.store.add_version(repository, frozenset(units[:kept]))
+            self.store.add_version(repository, frozenset(units[:retained]))
 
 
 def _number(body: dict[str, Any], name: str, default: float) -> float:

@@ -186,11 +186,11 @@ def unique(
     """Want that no other resource of the kind has the same."""
 
     def others(values: dict[str, Any]) -> dict[str, list[str]]:
-        taken = [other for other in store.of(kind) if other is not itself]
+        used = [other for other in store.of(kind) if other is not itself]
         return {
             name: [_UNIQUE]
             for name in names
-            if name in values and any(other.values.get(name) == values[name] for other in taken)
+            if name in values and any(other.values.get(name) == values[name] for other in used)
         }
 
     return others

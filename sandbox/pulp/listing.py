@@ -46,12 +46,12 @@ def state_filters() -> dict[str, Filter]:
     """Give the filters of a task's state, which must exist."""
 
     def known(wanted: str) -> list[str]:
-        words = wanted.split(",")
-        for word in words:
+        parts = wanted.split(",")
+        for word in parts:
             if word not in set(State):
                 choices = f"{word} is not one of the available choices."
                 raise Invalid({"state": [f"Select a valid choice. {choices}"]})
-        return words
+        return parts
 
     return {
         "state": lambda task, wanted: task.state in known(wanted)[:1],
@@ -107,19 +107,19 @@ def answer(
         if name.startswith("state"):
             keep(_NO_TASK, wanted)  # a bad word is refused, also where no row is
         rows = [row for row in rows if keep(row, wanted)]
-    found: Sequence[Row] = list(rows)
+    results: Sequence[Row] = list(rows)
     limit, offset = _whole(query.get("limit"), _PAGE, 1), _whole(query.get("offset"), 0, 0)
 
     def link(start: int) -> str:
-        kept = sorted((n, v) for n, v in query.items() if n not in ("limit", "offset"))
+        remaining = sorted((n, v) for n, v in query.items() if n not in ("limit", "offset"))
         place = [("limit", str(limit))] + ([("offset", str(start))] if start else [])
-        return f"http://{request.host}{request.path}?{urlencode(kept + place)}"
+        return f"http://{request.host}{request.path}?{urlencode(remaining + place)}"
 
     return {
-        "count": len(found),
-        "next": link(offset + limit) if offset + limit < len(found) else None,
+        "count": len(results),
+        "next": link(offset + limit) if offset + limit < len(results) else None,
         "previous": link(max(0, offset - limit)) if offset else None,
-        "results": [fields_of(query, written(row)) for row in found[offset : offset + limit]],
+        "results": [fields_of(query, written(row)) for row in results[offset : offset + limit]],
     }
 
 

@@ -38,23 +38,23 @@ def _parsed(body: bytes, what: str) -> ElementTree.Element:
 
 
 def _of(element: ElementTree.Element, path: str, attribute: str = "") -> str:
-    found = element.find(path)
-    if found is None:
+    result = element.find(path)
+    if result is None:
         raise TaskFailed(f"{element.tag} of the metadata lacks {path}")
-    return (found.get(attribute) if attribute else found.text) or ""
+    return (result.get(attribute) if attribute else result.text) or ""
 
 
 def parts(base: str, body: bytes) -> list[Part]:
     """Give what repomd.xml names; `base` is the repository's URL with its slash."""
-    found = []
+    results = []
     for data in _parsed(body, "repomd.xml").iter(f"{_REPO}data"):
         sha256 = _of(data, f"{_REPO}checksum", "type") == "sha256"
         digest = _of(data, f"{_REPO}checksum") if sha256 else ""
         url = urljoin(base, _of(data, f"{_REPO}location", "href"))
-        found.append(Part(data.get("type") or "", url, digest))
-    if not any(part.kind == "primary" for part in found):
+        results.append(Part(data.get("type") or "", url, digest))
+    if not any(part.kind == "primary" for part in results):
         raise TaskFailed("The repository's repomd.xml names no primary metadata.")
-    return found
+    return results
 
 
 _UNPACKERS: Mapping[str, Callable[[bytes], bytes]] = {

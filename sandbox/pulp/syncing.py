@@ -48,14 +48,16 @@ class Sync:
             downloads = task.report("Downloading Artifacts", "sync.downloading.artifacts")
             leaving = self.mirror and task.report("Un-Associating Content", "unassociating.content")
             associating = task.report("Associating Content", "associating.content")
-            found = await self._entries(task, downloader, first)
+            result = await self._entries(task, downloader, first)
             with closing(downloads):
-                units = await self._units(downloader, found, downloads)
+                units = await self._units(downloader, result, downloads)
         keys = frozenset(unit.pk for unit in units)
         before = self.repository.versions[-1].units
         paths = {unit.path for unit in units}
-        kept = {pk for pk in before if not self.mirror and self.store.units[pk].path not in paths}
-        self.store.add_version(self.repository, keys | kept)
+        remaining = {
+            pk for pk in before if not self.mirror and self.store.units[pk].path not in paths
+        }
+        self.store.add_version(self.repository, keys | remaining)
         version = self.repository.versions[-1]
         associating.done, associating.state = len(keys - before), State.COMPLETED
         if leaving:
@@ -125,9 +127,9 @@ class Sync:
         with task.reporting("Downloading Metadata", "sync.downloading.metadata") as report:
             report.done = 1
         with task.reporting("Parsing Metadata Lines", "sync.parsing.metadata") as report:
-            found = list(entries(str(self.remote.values["url"]), first.body))
-            report.total = report.done = len(found)
-        return found
+            results = list(entries(str(self.remote.values["url"]), first.body))
+            report.total = report.done = len(results)
+        return results
 
     async def _packages(
         self, task: Task, downloader: Downloader, first: Received
@@ -146,9 +148,9 @@ class Sync:
         with task.reporting("Skipping Packages", "sync.skipped.packages", 0):
             pass
         with task.reporting("Parsed Packages", "sync.parsing.packages") as report:
-            found = list(packages(self._base, primary.url, primary.body))
-            report.total = report.done = len(found)
-        return found
+            results = list(packages(self._base, primary.url, primary.body))
+            report.total = report.done = len(results)
+        return results
 
     async def _units(
         self, downloader: Downloader, found: Sequence[Entry], report: Report

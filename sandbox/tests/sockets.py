@@ -52,11 +52,11 @@ def read_body(client: socket.socket, count: int) -> bytes:
 
 def bodies(received: bytes) -> list[tuple[int, bytes]]:
     """The status and body of each response, by Content-Length; the last body may be short."""
-    found = []
+    results = []
     while received:
         head, _, received = received.partition(b"\r\n\r\n")
         status = int(head.split()[1])
         length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
-        found.append((status, received[:length]))
+        results.append((status, received[:length]))
         received = received[length:]
-    return found
+    return results

@@ -104,18 +104,18 @@ def test_running_leaves_no_process_behind() -> None:
 
 
 def test_a_port_in_use_is_told_in_a_sentence() -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = str(taken.getsockname()[1])
+    with socket.socket() as used:
+        used.bind(("127.0.0.1", 0))
+        used.listen()
+        port = str(used.getsockname()[1])
 
-        status, said = what_it_says("--port", port)
+        status, answer = what_it_says("--port", port)
         with pytest.raises(DidNotStart, match=f"--port {port}"):
             running(port=int(port)).__enter__()
 
     assert status == 1
-    assert f"cannot listen on 127.0.0.1:{port}" in said
-    assert "Traceback" not in said
+    assert f"cannot listen on 127.0.0.1:{port}" in answer
+    assert "Traceback" not in answer
 
 
 @pytest.mark.parametrize(
@@ -128,11 +128,11 @@ def test_a_port_in_use_is_told_in_a_sentence() -> None:
     ],
 )
 def test_bad_arguments_are_told_in_a_sentence(arguments: list[str], sentence: str) -> None:
-    status, said = what_it_says(*arguments)
+    status, answer = what_it_says(*arguments)
 
     assert status != 0
-    assert sentence in said
-    assert "Traceback" not in said
+    assert sentence in answer
+    assert "Traceback" not in answer
 
 
 def test_it_runs_in_the_loop_of_a_test() -> None:
@@ -173,10 +173,10 @@ def test_a_bad_setting_of_the_stand_in_is_named(settings: str, said: str) -> Non
 
 
 def test_a_port_of_the_stand_in_that_is_taken_is_named() -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
+    with socket.socket() as used:
+        used.bind(("127.0.0.1", 0))
+        used.listen()
+        port = used.getsockname()[1]
 
         code, error = what_it_says("--port", "0", "--pulp-port", str(port))
 

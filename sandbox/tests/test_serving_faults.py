@@ -167,9 +167,9 @@ def test_more_than_the_allowed_connections_are_told_to_come_later(sandbox: Sandb
 
             return list(await asyncio.gather(*(status(index) for index in range(10))))
 
-    found = asyncio.run(statuses())
+    result = asyncio.run(statuses())
 
-    assert sorted(found) == [200] * 4 + [429] * 6
+    assert sorted(result) == [200] * 4 + [429] * 6
     assert sandbox.stats()["all"]["in_flight_max"] == 4
 
 

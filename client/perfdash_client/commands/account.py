@@ -48,11 +48,11 @@ def login(
         session.out.say(
             f"Note: {url} is not encrypted; who listens on the way reads the token.", "yellow"
         )
-    found = servers.Login(url, token)
-    who = asked(session.reach(found))
+    result = servers.Login(url, token)
+    who = asked(session.reach(result))
     path = servers.place(session.environment)
     stored = servers.read(path)
-    stored.logins[name], stored.current = found, name
+    stored.logins[name], stored.current = result, name
     servers.write(path, stored)
     if session.as_json:
         session.out.give({"name": name, "url": url, "stored_in": str(path), "who": who})
@@ -123,8 +123,8 @@ def whoami(context: typer.Context, json: Json = False) -> None:
 
 def asked(server: Server) -> dict[str, Any]:
     """Ask who a token belongs to. Raise Refused where nobody's."""
-    found: dict[str, Any] = server.get("whoami")
-    return found
+    results: dict[str, Any] = server.get("whoami")
+    return results
 
 
 def _user(who: dict[str, Any]) -> str:

@@ -46,9 +46,9 @@ def list_campaigns(
     session = session_of(context)
     query = {"state": state, "kind": kind, "tag": tag, "q": search}
     wanted = {name: value for name, value in query.items() if value}
-    found = session.server.get("campaigns", limit=limit, **wanted)["results"]
+    result = session.server.get("campaigns", limit=limit, **wanted)["results"]
     if session.as_json:
-        session.out.give(found)
+        session.out.give(result)
         return
     session.out.table(
         ["id", "state", "runs", "name"],
@@ -59,7 +59,7 @@ def list_campaigns(
                 "{} of {}".format(*tally(each)),
                 each["name"],
             ]
-            for each in found
+            for each in result
         ],
         right=["id"],
     )
@@ -83,10 +83,10 @@ def create(
 ) -> None:
     """Store the definition of a campaign as a draft, or launch it."""
     session = session_of(context)
-    words = read_words(fail_on or ())
+    text = read_words(fail_on or ())
     if check and (launch or watch):
         raise BadUse("--check stores nothing; leave out --launch and --watch.")
-    if (watch or words or timeout is not None) and not launch:
+    if (watch or text or timeout is not None) and not launch:
         raise BadUse("A draft cannot be watched: add --launch.")
     if check:
         _preview(session, file)
@@ -99,8 +99,8 @@ def create(
     session.out.say(
         f"{'Launched' if launched else 'Stored'} campaign {number}: {made['links']['page']}"
     )
-    if watch or words or timeout is not None:
-        judged(session, watched(session, number, timeout), words)
+    if watch or text or timeout is not None:
+        judged(session, watched(session, number, timeout), text)
         return
     if not session.as_json:
         session.out.line(str(number))
@@ -154,11 +154,11 @@ def edit(context: typer.Context, campaign: Campaign, file: File, json: Json = Fa
     """Replace the definition of a draft by that of a file; its try-outs go."""
     session = session_of(context)
     fields, document = read_definition(file)
-    found = session.server.put(
+    result = session.server.put(
         f"campaigns/{campaign}", fields, lines=document.lines, file=document.name
     )
-    session.out.say(f"Changed campaign {campaign}: {found['links']['page']}")
-    _told(session, found)
+    session.out.say(f"Changed campaign {campaign}: {result['links']['page']}")
+    _told(session, result)
 
 
 @app.command()
@@ -181,18 +181,18 @@ def launch(
 ) -> None:
     """Launch a draft: lock its definition, and begin."""
     session = session_of(context)
-    words = read_words(fail_on or ())
+    text = read_words(fail_on or ())
     body = {"confirm_target": confirm_target} if confirm_target else None
-    found = session.server.post(f"campaigns/{campaign}/launch", body)
-    if "definition_hash" in found:  # no campaign, but what was asked for
-        found = session.server.get(f"campaigns/{campaign}")
-    if not waiting_launch(found):
-        session.out.say(f"Launched campaign {campaign}: {found['links']['page']}")
-    if watch or words or timeout is not None:
-        judged(session, watched(session, campaign, timeout), words)
+    result = session.server.post(f"campaigns/{campaign}/launch", body)
+    if "definition_hash" in result:  # no campaign, but what was asked for
+        result = session.server.get(f"campaigns/{campaign}")
+    if not waiting_launch(result):
+        session.out.say(f"Launched campaign {campaign}: {result['links']['page']}")
+    if watch or text or timeout is not None:
+        judged(session, watched(session, campaign, timeout), text)
     else:
-        require_launched(session.server, found)
-        _told(session, found)
+        require_launched(session.server, result)
+        _told(session, result)
 
 
 @app.command()
@@ -205,8 +205,8 @@ def watch(
 ) -> None:
     """Watch a campaign until it has ended; print its result. Ctrl-C leaves it alone."""
     session = session_of(context)
-    words = read_words(fail_on or ())
-    judged(session, watched(session, campaign, timeout), words)
+    text = read_words(fail_on or ())
+    judged(session, watched(session, campaign, timeout), text)
 
 
 @app.command()
@@ -215,8 +215,8 @@ def result(
 ) -> None:
     """Print what the statistics say, as far as it is known."""
     session = session_of(context)
-    words = read_words(fail_on or ())
-    judged(session, session.server.get(f"campaigns/{campaign}"), words)
+    text = read_words(fail_on or ())
+    judged(session, session.server.get(f"campaigns/{campaign}"), text)
 
 
 @app.command()
@@ -251,11 +251,11 @@ def definition(
 ) -> None:
     """Write the definition of a campaign as YAML, for git."""
     session = session_of(context)
-    found = definition_of(session.server.get(f"campaigns/{campaign}"))
+    result = definition_of(session.server.get(f"campaigns/{campaign}"))
     if session.as_json and output is None:
-        session.out.give(found)
+        session.out.give(result)
         return
-    _write(session, as_yaml(found, session.server.url, campaign), output)
+    _write(session, as_yaml(result, session.server.url, campaign), output)
 
 
 @app.command()

@@ -48,7 +48,7 @@ def submit(
     """Submit runs that were measured elsewhere, as JSON or YAML; all of them, or none."""
     session = session_of(context)
     content, document = _submission(file)
-    found = session.server.send(
+    result = session.server.send(
         "submissions" if to is None else f"campaigns/{to}/runs",
         content,
         "application/json",
@@ -58,13 +58,13 @@ def submit(
         file=document.name,
     )
     if to is None:
-        _tell(session, found)
+        _tell(session, result)
     elif session.as_json:
-        session.out.give(found)
+        session.out.give(result)
     else:
-        known = f"; {found['known']} were there already, exactly so" if found["known"] else ""
-        would = "Would add" if found["dry_run"] else "Added"
-        session.out.line(f"{would} {found['runs']} runs, {found['values']} values{known}.")
+        known = f"; {result['known']} were there already, exactly so" if result["known"] else ""
+        would = "Would add" if result["dry_run"] else "Added"
+        session.out.line(f"{would} {result['runs']} runs, {result['values']} values{known}.")
 
 
 def _submission(file: Path) -> tuple[bytes, Document]:
@@ -118,7 +118,7 @@ def import_file(
         "mapping": _mapping(mapping) if mapping else "",
         "dry_run": "true" if dry_run else "",
     }
-    found = session.server.send(
+    result = session.server.send(
         "imports",
         read_bytes(file),
         "application/octet-stream",
@@ -126,10 +126,10 @@ def import_file(
         compress=True,
         file=name_of(file),
     )
-    if found["submission"] and found["submission"]["state"] == WAITING:
+    if result["submission"] and result["submission"]["state"] == WAITING:
         session.out.say("The file is large: a worker reads it.")
-        found |= _when_read(session.server, found["submission"], timeout)
-    _tell(session, found)
+        result |= _when_read(session.server, result["submission"], timeout)
+    _tell(session, result)
 
 
 def _mapping(path: Path) -> str:
@@ -138,13 +138,13 @@ def _mapping(path: Path) -> str:
 
 def _facts(given: list[str]) -> dict[str, str]:
     """Read NAME=VALUE. Raise BadUse."""
-    found = {}
+    results = {}
     for number, text in enumerate(given, start=1):
         name, separator, value = text.partition("=")
         if not (separator and name.strip() and value.strip()):
             raise BadUse(f"--fact, number {number}: it is not written as NAME=VALUE.")
-        found[name.strip()] = value.strip()
-    return found
+        results[name.strip()] = value.strip()
+    return results
 
 
 def _when_read(server: Server, submission: Mapping[str, Any], timeout: float) -> dict[str, Any]:
@@ -152,16 +152,16 @@ def _when_read(server: Server, submission: Mapping[str, Any], timeout: float) ->
     end = monotonic() + timeout
     number = submission["id"]
     while True:
-        found = server.get(f"submissions/{number}")
-        if found["state"] == "refused":
-            raise NoAnswer(f"Nothing was imported: {found['problem']}")
-        if found["state"] != WAITING:
+        result = server.get(f"submissions/{number}")
+        if result["state"] == "refused":
+            raise NoAnswer(f"Nothing was imported: {result['problem']}")
+        if result["state"] != WAITING:
             return {
                 "made": True,
-                "runs": found["runs"],
-                "values": found["values"],
-                "dropped": found["dropped"],
-                "submission": found,
+                "runs": result["runs"],
+                "values": result["values"],
+                "dropped": result["dropped"],
+                "submission": result,
             }
         if monotonic() >= end:
             raise NotEnded(f"The file was not read within {timeout:.0f} s. Is a worker running?")
@@ -193,8 +193,8 @@ def _tell(session: Session, found: Mapping[str, Any]) -> None:
 def formats(context: typer.Context, json: Json = False) -> None:
     """List the formats of files that can be imported."""
     session = session_of(context)
-    found = list(session.server.pages("formats"))
+    results = list(session.server.pages("formats"))
     if session.as_json:
-        session.out.give(found)
+        session.out.give(results)
     else:
-        session.out.table(["format", "of"], [[each["name"], each["label"]] for each in found])
+        session.out.table(["format", "of"], [[each["name"], each["label"]] for each in results])

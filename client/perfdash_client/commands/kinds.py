@@ -23,21 +23,21 @@ def kinds(
 ) -> None:
     """List the kinds of test, or tell everything of one."""
     session = session_of(context)
-    found = list(session.server.pages("kinds"))
+    results = list(session.server.pages("kinds"))
     if name:
-        found = [kind for kind in found if kind["kind"] == name]
-        if not found:
+        results = [kind for kind in results if kind["kind"] == name]
+        if not results:
             raise BadUse(f"There is no kind “{name}”. They are listed by: perfdash kinds")
     if session.as_json:
-        session.out.give(found[0] if name else found)
+        session.out.give(results[0] if name else results)
     elif name:
-        _show(session.out, found[0])
+        _show(session.out, results[0])
     else:
         session.out.table(
             ["kind", "question", "metrics"],
             [
                 [kind["kind"], kind["question"], ", ".join(m["name"] for m in kind["metrics"])]
-                for kind in found
+                for kind in results
             ],
         )
 
@@ -50,13 +50,13 @@ def _show(out: Output, kind: dict[str, Any]) -> None:
         ["parameter", "takes", "unless given", "may vary", ""],
         [
             [
-                told["name"],
-                _takes(told),
-                "" if told["initial"] is None else told["initial"],
-                "yes" if told["can_vary"] else "",
-                told["help"] + (f" {told['only_for']} only." if told["only_for"] else ""),
+                answer["name"],
+                _takes(answer),
+                "" if answer["initial"] is None else answer["initial"],
+                "yes" if answer["can_vary"] else "",
+                answer["help"] + (f" {answer['only_for']} only." if answer["only_for"] else ""),
             ]
-            for told in kind["parameters"]
+            for answer in kind["parameters"]
         ],
     )
     out.line()

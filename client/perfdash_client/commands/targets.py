@@ -20,9 +20,9 @@ TONES = {"ready": "better", "unreachable": "worse", "refused": "worse"}
 def list_targets(context: typer.Context, json: Json = False) -> None:
     """List the servers that can be measured."""
     session = session_of(context)
-    found = list(session.server.pages("targets"))
+    results = list(session.server.pages("targets"))
     if session.as_json:
-        session.out.give(found)
+        session.out.give(results)
         return
     session.out.table(
         ["id", "name", "family", "URL", "health"],
@@ -34,7 +34,7 @@ def list_targets(context: typer.Context, json: Json = False) -> None:
                 target["base_url"],
                 toned(target["health"], TONES.get(target["health"], "")),
             ]
-            for target in found
+            for target in results
         ],
         right=["id"],
     )
@@ -50,34 +50,34 @@ def probe(
     """Look whether a target answers. Exit code 5 where it does not."""
     session = session_of(context)
     target = find(session.server, name)
-    asked = session.server.post(f"targets/{target['id']}/probe")
-    for warning in asked.get("warnings", ()):
+    wanted = session.server.post(f"targets/{target['id']}/probe")
+    for warning in wanted.get("warnings", ()):
         session.out.say(warning, "yellow")
-    found = asked if asked.get("warnings") else _answer(session.server, target, timeout)
+    result = wanted if wanted.get("warnings") else _answer(session.server, target, timeout)
     if session.as_json:
-        session.out.give(found)
+        session.out.give(result)
     else:
         session.out.draw(
-            toned(f"{found['name']}: {found['health']}", TONES.get(found["health"], ""))
+            toned(f"{result['name']}: {result['health']}", TONES.get(result["health"], ""))
         )
-        if found["health_message"]:
-            session.out.line(found["health_message"])
+        if result["health_message"]:
+            session.out.line(result["health_message"])
         session.out.table(
             ["proof", "expected", "measured", ""],
             [
                 [p["name"], p["expected"], p["measured"], "" if p["ok"] else toned("wrong", "fail")]
-                for p in found["proofs"] or ()
+                for p in result["proofs"] or ()
             ],
         )
-    if found["health"] != "ready":
+    if result["health"] != "ready":
         raise typer.Exit(Exit.NO_ANSWER)
 
 
 def find(server: Server, name: str) -> dict[str, Any]:
     """Find a target by its name, or its id. Raise BadUse."""
     if name.isdigit():
-        found: dict[str, Any] = server.get(f"targets/{name}")
-        return found
+        results: dict[str, Any] = server.get(f"targets/{name}")
+        return results
     targets = list(server.pages("targets"))
     for target in targets:
         if target["name"] == name:
@@ -90,9 +90,9 @@ def _answer(server: Server, before: dict[str, Any], timeout: float) -> dict[str,
     """Wait until the target was probed anew. Raise NotEnded."""
     end = monotonic() + timeout
     while True:
-        found: dict[str, Any] = server.get(f"targets/{before['id']}")
-        if found["probed_at"] != before["probed_at"]:
-            return found
+        results: dict[str, Any] = server.get(f"targets/{before['id']}")
+        if results["probed_at"] != before["probed_at"]:
+            return results
         if monotonic() >= end:
             raise NotEnded(
                 f"“{before['name']}” was not probed within {timeout:.0f} s. Is a worker running?"

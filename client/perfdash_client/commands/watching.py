@@ -38,14 +38,14 @@ def watched(session: Session, number: int, timeout: float | None) -> dict[str, A
     """Watch a campaign until it has ended. Ctrl-C raises typer.Exit, and leaves the campaign alone."""
     server = session.server
     server.patience = max(server.patience, WATCHING_PATIENCE)
-    told = False
+    reported = False
     try:
         with display(session.out) as shown:
             for campaign in follow(server, number, timeout=timeout):
-                asked = waiting_launch(campaign)
-                if asked and not told:
-                    session.out.say(who_decides(server, campaign, asked))
-                    told = True
+                wanted = waiting_launch(campaign)
+                if wanted and not reported:
+                    session.out.say(who_decides(server, campaign, wanted))
+                    reported = True
                 shown.show(campaign, _now(server, campaign))
     except KeyboardInterrupt:
         session.out.say(
@@ -54,8 +54,8 @@ def watched(session: Session, number: int, timeout: float | None) -> dict[str, A
             f"\nEnd it:         perfdash campaign cancel {number}"
         )
         raise typer.Exit(Exit.INTERRUPTED) from None
-    found: dict[str, Any] = server.get(f"campaigns/{number}")
-    return found
+    results: dict[str, Any] = server.get(f"campaigns/{number}")
+    return results
 
 
 def _now(server: Server, campaign: Mapping[str, Any]) -> str:
@@ -66,8 +66,8 @@ def _now(server: Server, campaign: Mapping[str, Any]) -> str:
         return ""
     if not campaign["runs"].get("running"):
         return _why_not(server, campaign["id"])
-    found = server.get(f"campaigns/{campaign['id']}/runs", state="running", limit=1)["results"]
-    return running_now(found[0] if found else None)
+    result = server.get(f"campaigns/{campaign['id']}/runs", state="running", limit=1)["results"]
+    return running_now(result[0] if result else None)
 
 
 def _why_not(server: Server, number: int) -> str:

@@ -49,18 +49,18 @@ def choose(before: Choices, wishes: Wishes, say: Say, *, running: Collection[str
 def _hold(held: ExitStack, asked: int | None, before: int, usual: int, say: Say) -> int:
     """Take the port that was asked for or none; else the one it had, the usual or one of the next."""
     wanted = asked or before or usual
-    taken = _released(wanted) if wanted == before else ports.hold(wanted)
-    if taken is None and asked is not None:
+    used = _released(wanted) if wanted == before else ports.hold(wanted)
+    if used is None and asked is not None:
         raise ports.PortTaken(f"Port {asked} is taken by {ports.holder(asked)}; name another.")
-    if taken is None:
-        taken = ports.hold_first(wanted)
-        say(f"Port {wanted} is taken; it is {ports.number(taken)} this time.")
-    return ports.number(held.enter_context(taken))
+    if used is None:
+        used = ports.hold_first(wanted)
+        say(f"Port {wanted} is taken; it is {ports.number(used)} this time.")
+    return ports.number(held.enter_context(used))
 
 
 def _released(port: int) -> socket.socket | None:
     """Hold the port that this Pulp had before, when its killed process has let go of it."""
     end = time.monotonic() + RELEASE_SECONDS
-    while not (taken := ports.hold(port)) and time.monotonic() < end:
+    while not (used := ports.hold(port)) and time.monotonic() < end:
         time.sleep(0.05)
-    return taken
+    return used

@@ -101,11 +101,11 @@ def manage(directory: PulpDirectory, *words: str, typed: str = "") -> None:
         text=True,
         start_new_session=True,  # without a terminal it asks nobody but us
     )
-    said = done.stdout + done.stderr
+    message = done.stdout + done.stderr
     with (directory.log / "manager.log").open("a", encoding="utf-8") as log:
-        log.write(said)
+        log.write(message)
     if done.returncode:
-        raise StartFailed(f"pulpcore-manager {words[0]} failed:\n{_tail(said)}")
+        raise StartFailed(f"pulpcore-manager {words[0]} failed:\n{_tail(message)}")
 
 
 def _requirements(*, rpm: bool) -> Path:

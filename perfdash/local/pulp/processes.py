@@ -50,12 +50,12 @@ def marked(mark: str) -> list[psutil.Process]:
 
 def leaders(mark: str) -> dict[str, psutil.Process]:
     """Give the processes that were launched with the mark and a name, and still run, by name."""
-    found = {}
+    results = {}
     for process in marked(mark):
         name = _variables(process).get(NAME)
         if name and _is_leader(process):
-            found[name] = process
-    return found
+            results[name] = process
+    return results
 
 
 def names(mark: str) -> set[str]:

@@ -64,9 +64,11 @@ def write_settings(directory: PulpDirectory, choices: Choices) -> None:
 
 def environment(directory: PulpDirectory, name: str) -> dict[str, str]:
     """Give a process its mark and Pulp's settings, and nothing of perfdash's own variables."""
-    kept = {key: value for key, value in os.environ.items() if key in KEPT or key.startswith("LC_")}
+    remaining = {
+        key: value for key, value in os.environ.items() if key in KEPT or key.startswith("LC_")
+    }
     return {
-        **kept,
+        **remaining,
         MARK: str(directory.path),
         NAME: name,
         "PULP_SETTINGS": str(settings_file(directory)),

@@ -13,10 +13,10 @@ def online(base_url: str) -> dict[str, Any] | None:
     """Ask Pulp how it is; None where it does not answer."""
     try:
         with _DIRECT.open(f"{base_url}{STATUS}", timeout=10) as answer:
-            found: dict[str, Any] = json.load(answer)
+            results: dict[str, Any] = json.load(answer)
     except (OSError, ValueError):
         return None
-    return found
+    return results
 
 
 def missing(

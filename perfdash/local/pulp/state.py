@@ -46,7 +46,7 @@ class State:
     def load(cls, path: Path, data: Path) -> "State":
         """Read the file; begin anew where there is none."""
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
+            result = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return cls(data=str(data))
-        return cls(**{**found, "choices": Choices(**found["choices"])})
+        return cls(**{**result, "choices": Choices(**result["choices"])})

@@ -41,12 +41,12 @@ def look(directory: PulpDirectory) -> Status:
     """Find out everything."""
     state = State.load(directory.state, directory.path)
     mark = str(directory.path)
-    found = processes.leaders(mark)
+    result = processes.leaders(mark)
     if server := leftovers.server_of(postgres.cluster_of(directory)):
-        found[DATABASE] = server
-    answer = online(state.base_url) if state.base_url and found else None
-    gone = [name for name in state.services if name not in found]
-    if not found:
+        result[DATABASE] = server
+    answer = online(state.base_url) if state.base_url and result else None
+    gone = [name for name in state.services if name not in result]
+    if not result:
         lack = "it does not run"
     elif gone:
         lack = f"{' and '.join(gone)} ended; script/pulp start brings everything back"
@@ -62,7 +62,7 @@ def look(directory: PulpDirectory) -> Status:
         versions={
             part["component"]: part["version"] for part in (answer or {}).get("versions", [])
         },
-        processes={name: _figures(process) for name, process in sorted(found.items())},
+        processes={name: _figures(process) for name, process in sorted(result.items())},
     )
 
 

@@ -61,12 +61,12 @@ def test_settings_are_private_python_that_tells_nobody_of_this_pulp(place):
     programs.write_settings(directory, Choices(content_port=24816))
 
     path = programs.settings_file(directory)
-    found: dict = {}
-    exec(compile(path.read_text(), path, "exec"), found)  # noqa: S102  its purpose
+    results: dict = {}
+    exec(compile(path.read_text(), path, "exec"), results)  # noqa: S102  its purpose
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert (found["ANALYTICS"], found["CACHE_ENABLED"]) == (False, False)
-    assert found["CONTENT_ORIGIN"] == "http://127.0.0.1:24816"
-    assert found["DATABASES"]["default"]["PASSWORD"] == directory.secret("database_password")
+    assert (results["ANALYTICS"], results["CACHE_ENABLED"]) == (False, False)
+    assert results["CONTENT_ORIGIN"] == "http://127.0.0.1:24816"
+    assert results["DATABASES"]["default"]["PASSWORD"] == directory.secret("database_password")
 
 
 def test_pulps_processes_get_none_of_perfdashs_settings(place, monkeypatch):

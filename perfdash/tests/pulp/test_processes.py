@@ -50,7 +50,9 @@ def until(condition):
 def test_a_launched_process_is_found_by_its_mark_and_name(mark, launch):
     pid = launch(SLEEP).pid
 
-    assert {name: found.pid for name, found in processes.leaders(mark).items()} == {"worker1": pid}
+    assert {name: result.pid for name, result in processes.leaders(mark).items()} == {
+        "worker1": pid
+    }
     assert processes.names(mark) == {f"worker1-{pid}"}
     assert processes.leaders(f"{mark}/other") == {}
 
@@ -77,13 +79,13 @@ def test_what_does_not_end_when_it_is_told_to_is_left_over(mark, launch, tmp_pat
     deaf = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(1, flush=True);"
     launch(deaf + SLEEP)
     until(lambda: (tmp_path / "log").read_text())
-    found = processes.marked(mark)
+    result = processes.marked(mark)
 
-    processes.tell(found, signal.SIGTERM)
+    processes.tell(result, signal.SIGTERM)
 
-    assert processes.wait(found, 0.2) == found
-    processes.kill(found)
-    assert processes.wait(found, 0) == []
+    assert processes.wait(result, 0.2) == result
+    processes.kill(result)
+    assert processes.wait(result, 0) == []
 
 
 def test_a_shell_that_uses_pulps_settings_is_nobody_of_ours(mark, tmp_path):

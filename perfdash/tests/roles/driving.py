@@ -21,15 +21,15 @@ NAME = re.compile(r"<(\w+)>")
 
 def addresses(patterns: Any = None, prefix: str = "/") -> dict[str, Any]:
     """Every address there is, as the table writes it, with its view."""
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for pattern in get_resolver().url_patterns if patterns is None else patterns:
         text = re.sub(r"<\w+:(\w+)>", r"<\1>", str(pattern.pattern))
         text = prefix + text.removeprefix("^").removesuffix("/?$")
         if isinstance(pattern, URLPattern):
-            found[text] = pattern.callback
+            results[text] = pattern.callback
         else:
-            found |= addresses(pattern.url_patterns, text)
-    return found
+            results |= addresses(pattern.url_patterns, text)
+    return results
 
 
 def filled(address: str, named: Mapping[str, Any]) -> str:

@@ -35,22 +35,22 @@ class Line:
 
 def lines() -> list[Line]:
     """Read the table; a word that is none of WORDS stops."""
-    found = []
+    results = []
     for match in ROW.finditer(TABLE.read_text(encoding="utf-8")):
         cells = [cell.strip() for cell in match["cells"].split("|")]
         assert len(cells) == len(COLUMNS), match[0]
         assert set(cells) <= WORDS, match[0]
         methods = tuple(match["methods"].split(", "))
-        found.append(Line(match["address"], methods, dict(zip(COLUMNS, cells, strict=True))))
-    return found
+        results.append(Line(match["address"], methods, dict(zip(COLUMNS, cells, strict=True))))
+    return results
 
 
 def by_address() -> dict[str, dict[str, dict[str, str]]]:
     """{address: {method: {column: word}}}; an address and method that stands there twice stops."""
-    found: dict[str, dict[str, dict[str, str]]] = {}
+    results: dict[str, dict[str, dict[str, str]]] = {}
     for line in lines():
-        methods = found.setdefault(line.address, {})
+        methods = results.setdefault(line.address, {})
         for method in line.methods:
             assert method not in methods, (line.address, method)
             methods[method] = line.words
-    return found
+    return results

@@ -94,11 +94,11 @@ def test_everybody_gets_what_the_table_says(house, part, subtests):
 def differing_from(written, house, address):
     """What each method of an address gives beside what the table says."""
     for method in METHODS:
-        words = written.get(method)
-        if words is None:
+        text = written.get(method)
+        if text is None:
             yield from refused_by_method(house, address, method)
         else:
-            yield from differing(house, address, method, words)
+            yield from differing(house, address, method, text)
 
 
 def refused_by_method(house, address, method):
@@ -139,16 +139,16 @@ def test_what_another_team_has_and_what_nobody_has_are_answered_alike(house):
     for address, methods in table.by_address().items():
         if not is_named(address, house.home.named):
             continue
-        for method, words in methods.items():
-            if words["elsewhere"] != "404":
+        for method, text in methods.items():
+            if text["elsewhere"] != "404":
                 continue
             before = address.partition("<pk>")[0].rstrip("/").rpartition("/")[2]
             nobodys = {"token": "x", **house.other.named, before: OF_NOBODY}
-            told = {
+            messages = {
                 bare(answer(house.clients["admin"], method, path), path)
                 for path in (house.path(address, "admin", other=True), filled(address, nobodys))
             }
-            if len(told) > 1:
+            if len(messages) > 1:
                 differ.append(f"{method} {address}")
 
     assert differ == []
@@ -193,19 +193,19 @@ def test_no_list_of_a_team_names_what_another_team_has(house):
     target = house.other.campaign.target
     target.name = f"{word} server"
     target.save()
-    told = []
+    messages = []
     for address, methods in table.by_address().items():
         if "GET" not in methods or is_named(address, house.home.named) or "<" in address:
             continue
         response = answer(house.clients["admin"], "GET", address)
         if word.encode() in response.told:
-            told.append(address)
+            messages.append(address)
     for query in (f"?q={word}", f"?tag={word}", f"?target={target.pk}"):
         page = house.clients["admin"].get(f"/campaigns/{query}").content.decode()
         assert f"{word} server" not in page
         assert "Does the" not in page
 
-    assert told == []
+    assert messages == []
 
 
 def test_a_role_that_is_taken_away_counts_at_the_next_click_and_for_tokens(house):

@@ -62,9 +62,9 @@ def register(connect: Callable[..., Client]) -> Callable[..., Registered]:
     def registered(
         name: str = "host1.example", path: str = REGISTER, **facts: object
     ) -> Registered:
-        said = connect().ask("POST", path, described(name, **facts))
-        assert said.status == 200, said.raw
-        identity = said.json["idCert"]
-        return Registered(connect(identity["cert"] + identity["key"]), said.json)
+        answer = connect().ask("POST", path, described(name, **facts))
+        assert answer.status == 200, answer.raw
+        identity = answer.json["idCert"]
+        return Registered(connect(identity["cert"] + identity["key"]), answer.json)
 
     return registered

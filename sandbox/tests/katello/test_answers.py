@@ -87,11 +87,11 @@ def test_what_is_refused_is_said_in_the_words_of_both_versions(
 ) -> None:
     katello.behave(old_errors=key == "displayMessage")
 
-    told, said = ask(katello, "POST", f"/katello/api/v2/repositories/{repository}/sync", body)
+    output, answer = ask(katello, "POST", f"/katello/api/v2/repositories/{repository}/sync", body)
 
-    assert told == status
-    assert said[key].startswith(words)
-    assert said["errors"] == [said[key]]
+    assert output == status
+    assert answer[key].startswith(words)
+    assert answer["errors"] == [answer[key]]
 
 
 def test_a_repository_is_locked_while_it_is_synced_and_a_proxy_is_not(
@@ -101,13 +101,13 @@ def test_a_repository_is_locked_while_it_is_synced_and_a_proxy_is_not(
     sync = "/katello/api/v2/repositories/3/sync"
     _, task = ask(katello, "POST", sync, {"skip_metadata_check": True})
 
-    status, said = ask(katello, "POST", sync, {})
+    status, answer = ask(katello, "POST", sync, {})
 
     assert status == 422
-    assert said["displayMessage"].startswith(
+    assert answer["displayMessage"].startswith(
         "Required lock is already taken by other running tasks."
     )
-    assert said["displayMessage"].endswith(f"/foreman_tasks/tasks/{task['id']}")
+    assert answer["displayMessage"].endswith(f"/foreman_tasks/tasks/{task['id']}")
     for _ in range(2):
         assert ask(katello, "POST", "/katello/api/v2/capsules/2/content/sync", {})[0] == 202
 
@@ -124,20 +124,20 @@ def test_a_list_of_tasks_has_the_form_of_foremans(katello: StandInKatello) -> No
 
 
 def test_a_login_that_is_wrong_is_refused_as_foreman_does(katello: StandInKatello) -> None:
-    status, said = ask(katello, "GET", "/api/v2/status", user="nobody")
+    status, answer = ask(katello, "GET", "/api/v2/status", user="nobody")
 
     assert status == 401
-    assert said == {"error": {"message": "Unable to authenticate user nobody"}}
+    assert answer == {"error": {"message": "Unable to authenticate user nobody"}}
 
 
 @pytest.mark.parametrize(
     "path", ["/katello/api/v2/nothing", "/api/v2/smart_proxies/77", "/foreman_tasks/api/tasks/77"]
 )
 def test_what_is_not_there_is_a_404(katello: StandInKatello, path: str) -> None:
-    status, said = ask(katello, "GET", path)
+    status, answer = ask(katello, "GET", path)
 
     assert status == 404
-    assert "not found by id" in said["message"]
+    assert "not found by id" in answer["message"]
 
 
 def test_a_page_that_cannot_be_is_a_400(katello: StandInKatello) -> None:

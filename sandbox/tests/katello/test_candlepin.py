@@ -58,11 +58,11 @@ def test_a_host_registers_and_asks_as_in_katello(
 def test_what_katello_does_not_find_candlepin_does_not_let_in(
     stranger: Client, query: str, words: str
 ) -> None:
-    said = stranger.ask("POST", f"/candlepin/consumers?{query}", described("host1.example"))
+    answer = stranger.ask("POST", f"/candlepin/consumers?{query}", described("host1.example"))
 
-    assert said.status == 401
-    assert said.json["displayMessage"] == words
-    assert "requestUuid" in said.json
+    assert answer.status == 401
+    assert answer.json["displayMessage"] == words
+    assert "requestUuid" in answer.json
 
 
 def test_an_admin_lists_and_deletes_consumers(

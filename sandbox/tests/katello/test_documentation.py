@@ -17,14 +17,14 @@ def test_each_setting_is_explained() -> None:
 
 
 def test_the_defaults_of_the_machine_are_told() -> None:
-    told: dict[str, str] = {}
+    messages: dict[str, str] = {}
     for line in PAGE.splitlines():
         if line.startswith("| `"):
             names, values = (cell.split(",") for cell in line.split("|")[1:3])
-            told |= dict(zip([name.strip(" `") for name in names], values, strict=False))
+            messages |= dict(zip([name.strip(" `") for name in names], values, strict=False))
 
     for name, value in Machine().document().items():
-        assert float(told[name]) == value
+        assert float(messages[name]) == value
 
 
 def test_the_activation_keys_are_told() -> None:

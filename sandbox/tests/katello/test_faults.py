@@ -25,13 +25,13 @@ def test_an_answer_may_be_another_than_katellos(
 ) -> None:
     server.behave(fault=fault)
 
-    said = stranger.ask("POST", REGISTER, described("host1.example"))
+    answer = stranger.ask("POST", REGISTER, described("host1.example"))
 
-    assert said.status == status
+    assert answer.status == status
     if kind:
-        assert said.headers["Content-Type"].startswith(kind)
+        assert answer.headers["Content-Type"].startswith(kind)
     else:
-        assert said.raw == b""
+        assert answer.raw == b""
 
 
 @pytest.mark.parametrize("fault", ["half", "reset"])

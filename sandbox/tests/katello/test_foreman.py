@@ -62,10 +62,10 @@ def test_a_host_tells_of_its_registration(
     uuid = three[0].consumer["uuid"]
     pk = admin("GET", "/api/v2/hosts?search=name ~ bench-1").json["results"][0]["id"]
 
-    told = admin("GET", f"/api/v2/hosts/{pk}").json
+    data = admin("GET", f"/api/v2/hosts/{pk}").json
 
-    assert told["subscription_facet_attributes"]["uuid"] == uuid
-    assert told["organization_name"] == "ACME"
+    assert data["subscription_facet_attributes"]["uuid"] == uuid
+    assert data["organization_name"] == "ACME"
     three[0].ask("DELETE")
     left = admin("GET", "/api/v2/hosts/bench-1.example").json
     assert left["subscription_facet_attributes"] is None
@@ -76,9 +76,9 @@ def test_a_host_that_is_deleted_is_gone(
 ) -> None:
     assert admin("DELETE", "/api/v2/hosts/web.example").status == 200
 
-    said = admin("GET", "/api/v2/hosts/web.example")
-    assert said.status == 404
-    assert said.json["error"]["message"] == "Resource host not found by id 'web.example'"
+    answer = admin("GET", "/api/v2/hosts/web.example")
+    assert answer.status == 404
+    assert answer.json["error"]["message"] == "Resource host not found by id 'web.example'"
     assert three[2].ask("GET").status == 410
 
 
@@ -87,10 +87,10 @@ def test_hosts_are_deleted_in_bulk_by_a_task(
 ) -> None:
     body = {"organization_id": 1, "included": {"search": "name ~ bench"}}
 
-    said = admin("PUT", "/api/v2/hosts/bulk/destroy", body)
+    answer = admin("PUT", "/api/v2/hosts/bulk/destroy", body)
 
-    assert said.status == 202
-    task = f"/foreman_tasks/api/tasks/{said.json['id']}"
+    assert answer.status == 202
+    task = f"/foreman_tasks/api/tasks/{answer.json['id']}"
     wait_until(lambda: admin("GET", task).json["state"] == "stopped")
     assert admin("GET", task).json["result"] == "success"
     assert [each["name"] for each in admin("GET", "/api/v2/hosts").json["results"]] == [
@@ -132,13 +132,13 @@ def test_other_things_need_a_login(stranger: Client, admin: Callable[..., Said],
 def test_settings_are_told_as_they_are(server: StandInKatello, admin: Callable[..., Said]) -> None:
     server.behave(unregister_delete_host=True)
 
-    told = admin("GET", "/api/v2/settings?per_page=all").json["results"]
+    data = admin("GET", "/api/v2/settings?per_page=all").json["results"]
 
-    values = {each["name"]: each["value"] for each in told}
+    values = {each["name"]: each["value"] for each in data}
     assert values["unregister_delete_host"] is True
     assert values["host_profile_assume"] is True
     assert values["check_services_before_actions"] is True
-    assert len(told) > 15
+    assert len(data) > 15
 
 
 def test_organizations_and_keys_are_listed(

@@ -42,9 +42,9 @@ def posted(client: Client, token: str, form: str, kind: str = "") -> Said:
     headers = {"Authorization": token, "Content-Type": kind}
     connection.request("POST", "/register", form, headers)
     answer = connection.getresponse()
-    said = Said(answer.status, answer.headers, answer.read())
+    output = Said(answer.status, answer.headers, answer.read())
     connection.close()
-    return said
+    return output
 
 
 def in_a_shell(text: bytes) -> tuple[int, str]:
@@ -55,10 +55,10 @@ def in_a_shell(text: bytes) -> tuple[int, str]:
 def test_the_command_names_the_script_with_its_token(
     server: StandInKatello, stranger: Client
 ) -> None:
-    said = command(stranger, jwt_expiration=0, setup_insights=False)
+    answer = command(stranger, jwt_expiration=0, setup_insights=False)
 
-    assert said.status == 200
-    url = urlsplit(re.findall(r"'(https://\S+)'", said.json["registration_command"])[0])
+    assert answer.status == 200
+    url = urlsplit(re.findall(r"'(https://\S+)'", answer.json["registration_command"])[0])
     assert f"{url.scheme}://{url.netloc}" == server.tls_url
     assert parse_qs(url.query) == {
         "activation_keys": ["bench-ak"], "force": ["true"], "location_id": ["2"],
@@ -85,8 +85,8 @@ def test_a_host_goes_through_all_steps(
     assert init.headers["Content-Type"].startswith("text/plain")
     assert b"subscription-manager refresh" in init.raw
     built = re.findall(r"https://[^/]+(/unattended/built\?token=[\w-]+)", init.raw.decode())[0]
-    said = stranger.ask("GET", built)
-    assert (said.status, said.raw) == (201, b"")
+    answer = stranger.ask("GET", built)
+    assert (answer.status, answer.raw) == (201, b"")
     assert stranger.ask("GET", built).status == 404
 
 
@@ -119,9 +119,11 @@ def test_a_host_without_katello_is_posted_by_its_name(
 ) -> None:
     _, token = fetched(stranger)
 
-    said = posted(stranger, token, "host[name]=plain.example&host[build]=false&host[managed]=false")
+    answer = posted(
+        stranger, token, "host[name]=plain.example&host[build]=false&host[managed]=false"
+    )
 
-    assert said.status == 200
+    assert answer.status == 200
     assert server.told()["hosts"] == 1
 
 
@@ -138,10 +140,10 @@ def test_errors_end_the_shell_that_they_are_piped_into(
 ) -> None:
     _, token = fetched(stranger)
 
-    said = posted(stranger, token, form, kind)
+    answer = posted(stranger, token, form, kind)
 
-    assert said.status == status
-    code, output = in_a_shell(said.raw)
+    assert answer.status == status
+    code, output = in_a_shell(answer.raw)
     assert (code, output.splitlines()[0]) == (1, f"ERROR: {title}")
 
 
@@ -174,13 +176,15 @@ def test_a_token_that_has_expired_or_is_forged_is_refused(
 def test_a_command_that_cannot_be_is_refused(
     stranger: Client, changes: dict[str, Any], status: int, words: str
 ) -> None:
-    said = command(stranger, **changes)
+    answer = command(stranger, **changes)
 
-    assert said.status == status
-    assert words in said.json["error"]["message"]
+    assert answer.status == status
+    assert words in answer.json["error"]["message"]
 
 
 def test_a_command_is_for_users(stranger: Client) -> None:
-    said = stranger.ask("POST", "/api/v2/registration_commands", {"registration_command": COMMAND})
+    answer = stranger.ask(
+        "POST", "/api/v2/registration_commands", {"registration_command": COMMAND}
+    )
 
-    assert said.status == 401
+    assert answer.status == 401

@@ -20,7 +20,7 @@ def test_no_value_of_a_body_breaks_it(
     stranger: Client, register: Callable[..., Registered], value: Any
 ) -> None:
     host = register("one.example")
-    asked = [
+    wanted = [
         ("POST", REGISTER, described("two.example", system__certificate_version=value)),
         ("POST", REGISTER, described("two.example") | {"facts": value}),
         ("POST", REGISTER, value),
@@ -36,7 +36,7 @@ def test_no_value_of_a_body_breaks_it(
         ("PUT", "/stand-in/settings/puma_workers", value),
     ]
 
-    for method, path, body in asked:
+    for method, path, body in wanted:
         assert OURS not in stranger.ask(method, path, body, Authorization=ADMIN).raw
     for what, body in (("/profiles", [value]), ("", {"facts": value}), ("", value)):
         assert OURS not in host.ask("PUT", what, body).raw

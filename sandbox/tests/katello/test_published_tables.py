@@ -83,23 +83,23 @@ def test_a_table_keeps_its_shape(
     seconds = {level: registered(200, **(fixed | {name: level}))[0] for level in published}
 
     first = next(iter(seconds.values()))
-    found = {level: 100 * (1 - time / first) for level, time in seconds.items()}
+    results = {level: 100 * (1 - time / first) for level, time in seconds.items()}
     for level, value in published.items():
-        assert abs(found[level] - value) < 13, found
+        assert abs(results[level] - value) < 13, results
     best = max(published, key=published.__getitem__)
-    assert found[best] > max(found.values()) - 3  # those of equal values are as good
+    assert results[best] > max(results.values()) - 3  # those of equal values are as good
 
 
 @pytest.mark.slow
 def test_workers_on_32_cpus_gain_until_too_many_hosts_fail() -> None:
     fixed = {"puma_threads": 16, "cpus": 32, "memory_gib": 90}
 
-    found = {
+    results = {
         workers: registered(800, **fixed, puma_workers=workers)
         for workers in (4, 8, 16, 24, 32, 48)
     }
 
-    times = [found[workers][0] for workers in (4, 8, 16, 24)]
+    times = [results[workers][0] for workers in (4, 8, 16, 24)]
     assert times == sorted(times, reverse=True)
-    assert all(found[workers][1] == 0 for workers in (4, 8, 16, 24))
-    assert all(found[workers][1] > 0.3 for workers in (32, 48))
+    assert all(results[workers][1] == 0 for workers in (4, 8, 16, 24))
+    assert all(results[workers][1] > 0.3 for workers in (32, 48))

@@ -14,10 +14,10 @@ Register = Callable[..., Registered]
 
 
 def test_the_first_request_lists_what_there_is(stranger: Client) -> None:
-    said = stranger.ask("GET", "/rhsm/")
+    answer = stranger.ask("GET", "/rhsm/")
 
-    assert said.status == 200
-    rels = {each["rel"]: each["href"] for each in said.json}
+    assert answer.status == 200
+    rels = {each["rel"]: each["href"] for each in answer.json}
     assert {
         "consumers", "status", "packages", "environments", "owners", "content_overrides", "guestids",
     } <= rels.keys()  # fmt: skip
@@ -26,23 +26,23 @@ def test_the_first_request_lists_what_there_is(stranger: Client) -> None:
 
 
 def test_the_status_says_what_makes_clients_send_profiles(stranger: Client) -> None:
-    said = stranger.ask("GET", "/rhsm/status")
+    answer = stranger.ask("GET", "/rhsm/status")
 
-    assert said.status == 200
+    assert answer.status == 200
     assert {"combined_reporting", "org_level_content_access"} <= set(
-        said.json["managerCapabilities"]
+        answer.json["managerCapabilities"]
     )
-    assert (said.json["mode"], said.json["result"]) == ("NORMAL", True)
-    assert said.headers["X-CANDLEPIN-VERSION"].startswith("katello/")
-    assert "Date" in said.headers
-    assert said.headers["Keep-Alive"] == "timeout=50"
+    assert (answer.json["mode"], answer.json["result"]) == ("NORMAL", True)
+    assert answer.headers["X-CANDLEPIN-VERSION"].startswith("katello/")
+    assert "Date" in answer.headers
+    assert answer.headers["Keep-Alive"] == "timeout=50"
 
 
 def test_registering_gives_the_consumer_with_its_identity(stranger: Client) -> None:
-    said = stranger.ask("POST", REGISTER, described("host1.example"))
+    answer = stranger.ask("POST", REGISTER, described("host1.example"))
 
-    assert said.status == 200
-    consumer = said.json
+    assert answer.status == 200
+    consumer = answer.json
     assert consumer["name"] == "host1.example"
     assert consumer["registrationAuthenticationMethod"] == "ActivationKey"
     assert consumer["owner"]["contentAccessMode"] == "org_environment"  # or the client undoes it
@@ -104,9 +104,9 @@ def test_content_that_is_known_is_not_told_again(register: Register) -> None:
     host = register()
     later = "Fri, 01 Jan 2049 00:00:00 GMT"
 
-    said = host.ask("GET", "/accessible_content", If_Modified_Since=later)
+    answer = host.ask("GET", "/accessible_content", If_Modified_Since=later)
 
-    assert (said.status, said.raw) == (304, b"")
+    assert (answer.status, answer.raw) == (304, b"")
     before = host.ask(
         "GET", "/accessible_content", If_Modified_Since="Tue, 01 Jan 2019 00:00:00 GMT"
     )
@@ -121,12 +121,12 @@ def test_profiles_and_facts_are_taken(server: StandInKatello, register: Register
     }  # fmt: skip
     profile = [{"content_type": "rpm", "profile": [package] * 400}]
 
-    said = host.ask("PUT", "/profiles", profile)
+    answer = host.ask("PUT", "/profiles", profile)
 
-    assert (said.status, said.json["uuid"]) == (200, host.consumer["uuid"])
+    assert (answer.status, answer.json["uuid"]) == (200, host.consumer["uuid"])
     facts = host.consumer["facts"] | {"memory.memtotal": "7"}
-    said = host.ask("PUT", "", {"facts": facts})
-    assert (said.status, said.json) == (200, {"content": "Facts successfully updated."})
+    answer = host.ask("PUT", "", {"facts": facts})
+    assert (answer.status, answer.json) == (200, {"content": "Facts successfully updated."})
     assert host.ask("GET").json["facts"]["memory.memtotal"] == "7"
     assert host.ask("GET", "/owner").json["key"] == "ACME"
 
@@ -134,16 +134,16 @@ def test_profiles_and_facts_are_taken(server: StandInKatello, register: Register
 def test_what_is_unregistered_is_gone(server: StandInKatello, register: Register) -> None:
     host = register()
 
-    said = host.ask("DELETE")
+    answer = host.ask("DELETE")
 
-    assert (said.status, said.raw) == (204, b"")
+    assert (answer.status, answer.raw) == (204, b"")
     pk = host.consumer["uuid"]
-    said = host.ask("GET")
-    assert said.status == 410
-    assert said.json["displayMessage"] == f"Unit {pk} has been deleted"
-    assert said.json["deletedId"] == pk
-    told = server.told()
-    assert (told["consumers"], told["hosts"]) == (0, 1)
+    answer = host.ask("GET")
+    assert answer.status == 410
+    assert answer.json["displayMessage"] == f"Unit {pk} has been deleted"
+    assert answer.json["deletedId"] == pk
+    output = server.told()
+    assert (output["consumers"], output["hosts"]) == (0, 1)
 
 
 def test_unregistering_deletes_the_host_where_that_is_set(
@@ -159,9 +159,9 @@ def test_unregistering_deletes_the_host_where_that_is_set(
 def test_the_certificate_of_another_host_is_refused(register: Register) -> None:
     one, other = register("one.example"), register("other.example")
 
-    said = one.client.ask("GET", other.path)
+    answer = one.client.ask("GET", other.path)
 
-    assert (said.status, said.json["displayMessage"]) == (403, "Access denied")
+    assert (answer.status, answer.json["displayMessage"]) == (403, "Access denied")
 
 
 def test_a_route_of_a_host_needs_its_certificate(register: Register, stranger: Client) -> None:
@@ -180,10 +180,10 @@ def test_a_route_of_a_host_needs_its_certificate(register: Register, stranger: C
 def test_unknown_keys_and_organizations_are_refused_in_katellos_words(
     stranger: Client, query: str, status: int, words: str
 ) -> None:
-    said = stranger.ask("POST", f"/rhsm/consumers?{query}", described("host1.example"))
+    answer = stranger.ask("POST", f"/rhsm/consumers?{query}", described("host1.example"))
 
-    assert said.status == status
-    assert said.json == {"displayMessage": words, "errors": [words]}
+    assert answer.status == status
+    assert answer.json == {"displayMessage": words, "errors": [words]}
 
 
 def test_a_key_takes_no_more_hosts_than_its_limit(
@@ -193,10 +193,10 @@ def test_a_key_takes_no_more_hosts_than_its_limit(
     path = "/rhsm/consumers?owner=ACME&activation_keys=few-ak,bench-ak"
     first = register("one.example", path)
 
-    said = stranger.ask("POST", path, described("two.example"))
+    answer = stranger.ask("POST", path, described("two.example"))
 
-    assert said.status == 409
-    assert said.json["displayMessage"] == "Max Hosts (1) reached for activation key 'few-ak'"
+    assert answer.status == 409
+    assert answer.json["displayMessage"] == "Max Hosts (1) reached for activation key 'few-ak'"
     first.ask("DELETE")
     assert stranger.ask("POST", path, described("two.example")).status == 200
 
@@ -207,10 +207,10 @@ def test_two_hosts_may_not_share_a_dmi_uuid(
     register("one.example", dmi__system__uuid="4c4c4544")
     cloned = described("two.example", dmi__system__uuid="4c4c4544")
 
-    said = stranger.ask("POST", REGISTER, cloned)
+    answer = stranger.ask("POST", REGISTER, cloned)
 
-    assert said.status == 422
-    assert said.json["displayMessage"] == (
+    assert answer.status == 422
+    assert answer.json["displayMessage"] == (
         "The DMI UUID of this host (4c4c4544) matches other registered hosts: one.example"
     )
     server.behave(host_dmi_uuid_duplicates="4c4c4544")
@@ -223,10 +223,10 @@ def test_a_name_that_is_registered_may_not_come_with_another_dmi_uuid(
     first = register("one.example")
     server.behave(host_profile_assume=False)
 
-    said = stranger.ask("POST", REGISTER, described("one.example"))
+    answer = stranger.ask("POST", REGISTER, described("one.example"))
 
-    assert said.status == 422
-    assert "DMI UUID that differs" in said.json["displayMessage"]
+    assert answer.status == 422
+    assert "DMI UUID that differs" in answer.json["displayMessage"]
     server.behave(host_profile_assume=True)
     assert stranger.ask("POST", REGISTER, described("one.example")).status == 200
     assert first.ask("GET").status == 410
@@ -235,10 +235,10 @@ def test_a_name_that_is_registered_may_not_come_with_another_dmi_uuid(
 def test_content_needs_certificates_of_version_3(register: Register) -> None:
     host = register("one.example", system__certificate_version=None)
 
-    said = host.ask("GET", "/accessible_content")
+    answer = host.ask("GET", "/accessible_content")
 
-    assert said.status == 400
-    assert said.json["displayMessage"] == "Cannot retrieve content access certificate"
+    assert answer.status == 400
+    assert answer.json["displayMessage"] == "Cannot retrieve content access certificate"
 
 
 def test_a_host_without_a_name_makes_katello_fail(stranger: Client) -> None:
@@ -252,8 +252,8 @@ def test_nobody_registers_while_candlepin_is_suspended(
 ) -> None:
     server.behave(candlepin_mode="SUSPEND")
 
-    said = stranger.ask("POST", REGISTER, described("one.example"))
+    answer = stranger.ask("POST", REGISTER, described("one.example"))
 
-    assert said.status == 500
-    assert said.json["displayMessage"] == "Unable to register system, not all services available"
+    assert answer.status == 500
+    assert answer.json["displayMessage"] == "Unable to register system, not all services available"
     assert stranger.ask("GET", "/rhsm/status").json["mode"] == "SUSPEND"

@@ -71,19 +71,19 @@ def test_nonsense_is_refused_with_a_sentence(
 ) -> None:
     before = server.setting(name)
 
-    status, said = ask(server, "PUT", f"settings/{name}", body)
+    status, answer = ask(server, "PUT", f"settings/{name}", body)
 
     assert status == 422
-    assert words in said["message"]
+    assert words in answer["message"]
     assert server.setting(name) == before
 
 
 def test_a_setting_that_there_is_not_is_told(server: StandInKatello) -> None:
     for method, body in (("GET", None), ("PUT", {"value": 1})):
-        status, said = ask(server, method, "settings/puma_wheels", body)
+        status, answer = ask(server, method, "settings/puma_wheels", body)
 
         assert status == 404
-        assert "There is no setting puma_wheels; there are puma_workers, " in said["message"]
+        assert "There is no setting puma_wheels; there are puma_workers, " in answer["message"]
     assert ask(server, "POST", "settings/puma_workers", {"value": 1})[0] == 405
 
 
@@ -101,8 +101,8 @@ def test_a_restart_takes_its_time_and_is_told(server: StandInKatello, stranger: 
 
     server.set("puma_workers", 2)
 
-    status, said = ask(server, "GET", "ready")
-    assert (status, said["ready"]) == (503, False)
+    status, answer = ask(server, "GET", "ready")
+    assert (status, answer["ready"]) == (503, False)
     assert stranger.ask("GET", "/rhsm/").status == 503
     wait_until(lambda: ask(server, "GET", "ready")[0] == 200)
     assert stranger.ask("GET", "/rhsm/").status == 200
@@ -132,12 +132,12 @@ def registered(connect: Callable[..., Client], hosts: int) -> tuple[float, list[
 
     def one(number: int) -> tuple[float, Said]:
         began = time.perf_counter()
-        said = connect().ask("POST", REGISTER, described(f"host{number}.example"))
-        return time.perf_counter() - began, said
+        output = connect().ask("POST", REGISTER, described(f"host{number}.example"))
+        return time.perf_counter() - began, output
 
     with ThreadPoolExecutor(hosts) as threads:
         done = list(threads.map(one, range(hosts)))
-    return sum(seconds for seconds, _ in done) / hosts, [said for _, said in done]
+    return sum(seconds for seconds, _ in done) / hosts, [answer for _, answer in done]
 
 
 def test_registering_waits_as_the_modelled_server_would(
@@ -146,9 +146,9 @@ def test_registering_waits_as_the_modelled_server_would(
     server.set("time_scale", 0.05)
     began = time.perf_counter()
 
-    said = stranger.ask("POST", REGISTER, described("host1.example"))
+    answer = stranger.ask("POST", REGISTER, described("host1.example"))
 
-    assert said.status == 200
+    assert answer.status == 200
     assert time.perf_counter() - began > 0.04  # three seconds of the server are 0.15 here
 
 
@@ -161,9 +161,9 @@ def test_who_is_one_too_many_for_the_server_gets_a_page(
 
     _, answers = registered(connect, 6)
 
-    statuses = [said.status for said in answers]
+    statuses = [output.status for output in answers]
     assert statuses.count(200) >= 2
-    turned_away = [said for said in answers if said.status == 503]
+    turned_away = [answer for answer in answers if answer.status == 503]
     assert turned_away
     assert turned_away[0].headers["Content-Type"].startswith("text/html")
 
@@ -178,6 +178,6 @@ def test_a_pool_that_is_too_small_fails_in_the_words_of_rails(
 
     _, answers = registered(connect, 8)
 
-    failed = [said.json["displayMessage"] for said in answers if said.status == 500]
+    failed = [answer.json["displayMessage"] for answer in answers if answer.status == 500]
     assert failed
     assert failed[0].startswith("could not obtain a connection from the pool within 5.000 seconds")

@@ -62,7 +62,7 @@ class Client:
 
 def described(name: str, **facts: object) -> dict[str, Any]:
     """What a host tells of itself; a fact that is None is left out, and `__` stands for a dot."""
-    told = {
+    answer = {
         "system.certificate_version": "3.2",
         "network.hostname": name,
         "network.fqdn": name,
@@ -78,7 +78,7 @@ def described(name: str, **facts: object) -> dict[str, Any]:
     return {
         "type": "system",
         "name": name,
-        "facts": {key: value for key, value in told.items() if value is not None},
+        "facts": {key: value for key, value in answer.items() if value is not None},
         "installedProducts": [product],
         "contentTags": [],
         "role": "",

@@ -48,8 +48,8 @@ class Pulp:
     def get(self, path: str, **query: object) -> Document:
         answer = self.ask("GET", path, params=query)
         assert answer.status_code == 200, answer.text
-        found: Document = answer.json()
-        return found
+        result: Document = answer.json()
+        return result
 
     def log_in(self) -> requests.Response:
         self.forget()
@@ -101,10 +101,10 @@ class Pulp:
     def when(self, task: str, claim: Any, seconds: float = 60) -> Document:
         pause, end = threading.Event(), time.monotonic() + seconds
         while True:
-            found = self.get(task)
-            if claim(found):
-                return found
-            assert time.monotonic() < end, found
+            result = self.get(task)
+            if claim(result):
+                return result
+            assert time.monotonic() < end, result
             pause.wait(0.02)
 
     def start(self, repository: str, remote: str, **options: object) -> str:
@@ -118,6 +118,6 @@ class Pulp:
 
     def clean(self) -> None:
         for kind in ("distributions", "repositories", "remotes"):
-            for found in self.get(f"{kind}/", name__startswith=self.prefix)["results"]:
-                self.done(self.task("DELETE", found["pulp_href"]))
+            for result in self.get(f"{kind}/", name__startswith=self.prefix)["results"]:
+                self.done(self.task("DELETE", result["pulp_href"]))
         self.done(self.task("POST", "orphans/cleanup/", {"orphan_protection_time": 0}))

@@ -30,10 +30,10 @@ def test_no_other_machine_may_over_ipv6() -> None:
 
 def test_a_download_asks_before_it_connects(feed: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where a redirect leads, and for a literal address, which no resolver sees."""
-    asked = []
+    wanted = []
 
     def refuse(place: tuple[object, ...]) -> socket.socket:
-        asked.append(place[4])
+        wanted.append(place[4])
         raise OSError(101, "not from here")
 
     monkeypatch.setattr("sandbox.pulp.downloading.loopback_socket", refuse)
@@ -44,4 +44,4 @@ def test_a_download_asks_before_it_connects(feed: Sandbox, monkeypatch: pytest.M
 
     with pytest.raises(TaskFailed, match="not from here"):
         asyncio.run(download())
-    assert len(asked) == 2
+    assert len(wanted) == 2

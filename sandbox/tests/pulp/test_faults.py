@@ -213,7 +213,7 @@ def test_content_of_others_outlives_a_cleanup(pulp: Pulp, stand_in: StandIn) -> 
 
     assert pulp.get("artifacts/", limit=1)["count"] == 3
     assert pulp.get("content/", limit=1)["count"] == 3
-    assert [found["name"] for found in pulp.get("repositories/")["results"]] == ["theirs"]
+    assert [result["name"] for result in pulp.get("repositories/")["results"]] == ["theirs"]
 
 
 def test_a_slow_task_takes_its_time(pulp: Pulp, stand_in: StandIn) -> None:

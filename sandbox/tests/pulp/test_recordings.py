@@ -22,8 +22,8 @@ ONLY_PULPS = {"md5", "sha1", "sha224", "sha384", "sha512"}  # of artifacts
 
 
 def exchanges(case: str) -> list[Document]:
-    found: list[Document] = json.loads((RECORDINGS / f"{case}.json").read_text())["exchanges"]
-    return found
+    results: list[Document] = json.loads((RECORDINGS / f"{case}.json").read_text())["exchanges"]
+    return results
 
 
 class Replay:

@@ -48,15 +48,15 @@ def sha256(data: bytes) -> str:
 
 def listed(primary: bytes) -> list[Listed]:
     """What primary.xml.gz lists."""
-    found = []
+    results = []
     for element in ET.fromstring(gzip.decompress(primary)):  # noqa: S314
         location = element.find("common:location", SPACES)
         size = element.find("common:size", SPACES)
         digest = element.findtext("common:checksum", "", SPACES)
         assert location is not None
         assert size is not None
-        found.append(Listed(location.attrib["href"], digest, int(size.attrib["package"])))
-    return found
+        results.append(Listed(location.attrib["href"], digest, int(size.attrib["package"])))
+    return results
 
 
 def headers(package: bytes) -> tuple[bytes, bytes, bytes]:

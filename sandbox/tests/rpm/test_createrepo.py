@@ -56,21 +56,21 @@ def test_createrepo_reads_from_the_repodata_what_it_reads_from_the_packages(
         warnings.append(message)
         return True
 
-    found = {}
+    results = {}
     for package in createrepo_c.PackageIterator(
         primary_path=str(folder / Part.PRIMARY.packed(packing)),
         filelists_path=str(folder / Part.FILELISTS.packed(packing)),
         other_path=str(folder / Part.OTHER.packed(packing)),
         warningcb=warn,
     ):
-        found[package.location_href] = described(package)
+        results[package.location_href] = described(package)
 
     assert warnings == []
-    assert found == {
+    assert results == {
         str(file.relative_to(folder)): described(createrepo_c.package_from_rpm(str(file)))
         for file in folder.glob("Packages/*.rpm")
     }
-    assert len(found) == COUNT
+    assert len(results) == COUNT
 
 
 def test_createrepo_reads_repomd(folder: Path) -> None:

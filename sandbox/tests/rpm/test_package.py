@@ -13,16 +13,16 @@ def made(packages: Packages, index: int = 0) -> bytes:
 
 def members(archive: bytes) -> dict[str, bytes]:
     """What a cpio archive holds, and what follows its end."""
-    found, start = {}, 0
-    while "TRAILER!!!" not in found:
+    result, start = {}, 0
+    while "TRAILER!!!" not in result:
         assert archive[start : start + 6] == b"070701"
         numbers = [int(archive[start + at : start + at + 8], 16) for at in range(6, 110, 8)]
         name = archive[start + 110 : start + 110 + numbers[11] - 1].decode()
         data = start + 110 + numbers[11] + -(110 + numbers[11]) % 4
-        found[name] = archive[data : data + numbers[6]]
+        result[name] = archive[data : data + numbers[6]]
         start = data + numbers[6] + -numbers[6] % 4
-    found["rest"] = archive[start:]
-    return found
+    result["rest"] = archive[start:]
+    return result
 
 
 @pytest.mark.parametrize("more", [0, 1, 2, 3, 4, 31, 32, 33, 50_000, 1_500_001])

@@ -71,9 +71,9 @@ def test_each_broken_first_package_differs_only_where_it_says() -> None:
     def first(kind: Kind) -> list[Listed]:
         documents = dict(Repodata(several, kind).documents)
         checked(documents)
-        found = listed(documents[Part.PRIMARY.path])
-        assert found[-2:] == good[1:]
-        return found[:-2]
+        result = listed(documents[Part.PRIMARY.path])
+        assert result[-2:] == good[1:]
+        return result[:-2]
 
     assert first(Kind.TRAVERSAL) == [Listed(f"../{path}", digest, size)]
     assert first(Kind.ABSOLUTE) == [Listed(f"/{path}", digest, size)]
