@@ -1,4 +1,4 @@
-"""Health checks that cost nothing while something is measured: a file whose age tells enough."""
+"""Health checks that cost nothing during a measurement: the age of a file."""
 
 from datetime import datetime
 from pathlib import Path

@@ -31,7 +31,7 @@ def _check_environment_of_beat(**kwargs: Any) -> None:
 
 @setup_logging.connect
 def _leave_logging_to_django(**kwargs: Any) -> None:
-    """Celery would set a level of its own: workers write what LOG_LEVEL says, as LOG_FORMAT says."""
+    """Configure the logs of workers by LOG_LEVEL and LOG_FORMAT; Celery would set a level of its own."""
 
 
 @celeryd_init.connect

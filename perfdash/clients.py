@@ -6,7 +6,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 OWN_NETWORK = 64
-"""Bits that one client of IPv6 is given; it may take any address within."""
+"""The prefix length of one IPv6 client, which may use any address within."""
 
 
 def client_address(request: HttpRequest) -> str | None:

@@ -26,7 +26,7 @@ def boolean(name: str, default: bool) -> bool:
 
 
 def choice(name: str, allowed: Sequence[str]) -> str:
-    """One of the words; nothing at all means the first of them."""
+    """Return one of the values; by default the first of them."""
     value = text(name, allowed[0])
     if value not in allowed:
         raise ImproperlyConfigured(f"{name} is {value!r}; write {' or '.join(allowed)}.")
@@ -69,7 +69,7 @@ def rate(name: str, default: str) -> tuple[int, int] | None:
 def refuse_hopeless_leases(
     *, lease: float, margin: float, grace: float, renew: float, dispatch: float
 ) -> None:
-    """Raise ImproperlyConfigured where every lease would be lost, or a living keeper taken as lost."""
+    """Raise ImproperlyConfigured for values by which every lease, or a living keeper, would count as lost."""
     if margin + renew >= lease:
         raise ImproperlyConfigured(
             f"LEASE_MARGIN_SECONDS ({margin:g}) and RENEW_SECONDS ({renew:g}) must together be less "

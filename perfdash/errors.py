@@ -1,6 +1,6 @@
 """Answers to what went wrong: in the site's look, as problem+json, or one sentence for a part of a page.
 
-They need no database, and tell nothing of the inside; the request's id leads to the log.
+They need no database, and reveal no internals; the request's id leads to the log.
 """
 
 import sys
@@ -49,7 +49,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def answer(request: HttpRequest, status: int, sentence: str = "") -> HttpResponse:
-    """Say what went wrong in the way that the asker reads; `sentence`: what else there is to say."""
+    """Return the error as a page or problem+json, whichever the client reads; `sentence`: a further sentence."""
     if request.path.startswith("/api/"):
         response: HttpResponse = _problem(status, sentence or _sentence(request, status))
     elif "HX-Request" in request.headers:
@@ -68,7 +68,7 @@ def answer(request: HttpRequest, status: int, sentence: str = "") -> HttpRespons
 
 
 def error_answers(get_response: Handler) -> Handler:
-    """Middleware: refuse bodies that are too large unread; give empty 405 answers their words."""
+    """Middleware: refuse bodies that are too large without reading them; add a body to empty 405 answers."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         if _length(request) > _most(request.path):

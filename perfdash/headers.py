@@ -1,4 +1,4 @@
-"""The headers that tell browsers what a page may do: nothing from elsewhere, nothing inline.
+"""Security headers of pages: no content from elsewhere, nothing inline.
 
 Styles in `style` attributes alone are allowed: templates set custom properties in place, and Plotly
 positions what it draws. No Trusted Types: htmx swaps what the server sent as HTML, by design, and a

@@ -1,6 +1,6 @@
 """How lines of the log are written: for a terminal, or as JSON. No secret leaves here.
 
-Every line tells what it belongs to: `request`, or `campaign`, `run` and `attempt`.
+Every line names what it belongs to: `request`, or `campaign`, `run` and `attempt`.
 """
 
 import logging
@@ -22,7 +22,7 @@ DOORS = (
     "/public/",
     "/account/notifications/confirm/",
 )
-"""Paths behind which a token stands: whoever has it is let in, so that no line may hold it."""
+"""Paths that contain a token, which must not be in the log: it signs in anybody who has it."""
 SECRETS = (
     (re.compile(rf"({'|'.join(DOORS)})[^/\s\"']+"), r"\1…"),
     (re.compile(r"(\w://)[^/\s@\"']*@"), r"\1…@"),  # name and password within a URL
@@ -31,7 +31,7 @@ SECRETS = (
 
 
 def without_secrets(text: str) -> str:
-    """Give the text without the words that would let somebody in, and what this process has opened."""
+    """Return the text without tokens and without secrets that this process has decrypted."""
     text = redact(text)
     for pattern, rest in SECRETS:
         text = pattern.sub(rest, text)
@@ -48,7 +48,7 @@ class Context(logging.Filter):
 
 
 class BriefOutages(logging.Filter):
-    """Writes no traceback of a web request that found the database away, or was refused as suspicious.
+    """Drops tracebacks of web requests for which the database was away, or that were suspicious.
 
     The first would come with every poll of every open page, the second with every scan from outside.
     """
@@ -115,7 +115,7 @@ class Json(JsonFormatter):
         return f"{super().formatTime(record, datefmt)}.{int(record.msecs):03d}Z"
 
     def process_log_record(self, log_data: LogData) -> LogData:
-        """Lay out what the line belongs to beside its message."""
+        """Format the context of a line after its message."""
         context = log_data.pop("context", {})
         log_data.pop("request", None)  # Django's own object
         return {

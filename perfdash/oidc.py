@@ -9,7 +9,7 @@ from django.core.exceptions import ImproperlyConfigured
 from perfdash import environment
 
 ROLES = ("viewer", "author", "operator", "reviewer")
-"""What a team may give to whoever comes from the provider. An admin is made by an admin."""
+"""Roles that a team may assign to users of the provider. Only an admin makes an admin."""
 LONGEST_ISSUER = 200
 
 

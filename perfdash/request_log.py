@@ -27,7 +27,7 @@ def request_log(
 ) -> Callable[[HttpRequest], HttpResponse]:
     """Middleware, the outermost one: nothing of the query is written, it may hold secrets.
 
-    What asks all the time (polls, health checks, static files) is written at DEBUG, where it
+    Frequent requests (polls, health checks, static files) are logged at DEBUG, where it
     succeeds.
     """
 
@@ -80,7 +80,7 @@ def _write(request: HttpRequest, response: HttpResponse, milliseconds: float) ->
 
 
 def _user(request: HttpRequest) -> int | None:
-    """Primary key of who asked, where that is known: nobody is looked up for the log's sake."""
+    """Return the primary key of the user, if it is known without a query."""
     user = getattr(request, "user", None)
     if isinstance(user, LazyObject):
         user = None if user._wrapped is empty else user._wrapped

@@ -57,7 +57,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 ENCRYPTION_KEYS = environment.fernet_keys("PERFDASH_ENCRYPTION_KEYS")
 
-# Who lets people in beside perfdash itself
+# Sign-in by an OpenID Connect provider
 
 OIDC = oidc.provider()
 
@@ -70,7 +70,7 @@ EMAIL_USE_TLS, EMAIL_USE_SSL = EMAIL_SERVER.starttls, EMAIL_SERVER.tls
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = environment.text("PERFDASH_EMAIL_FROM", "perfdash@localhost")
 
-# What no log and no stored text may hold, beside what this process opens later
+# Secrets for redaction, in addition to those that this process decrypts later
 
 SECRETS = [
     SECRET_KEY,
@@ -230,7 +230,7 @@ MFA_FORMS = {
 SOCIALACCOUNT_ADAPTER = "campaigns.accounts.sign_in.exchange.Adapter"
 
 # Guessing of passwords. What is counted is a name together with an address: who only knows a name locks
-# nobody out, and one person's slips do not shut the door for everybody behind the same proxy.
+# nobody out, and one person's errors do not lock out everybody behind the same proxy.
 
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=10)
@@ -239,7 +239,7 @@ AXES_CLIENT_IP_CALLABLE = "perfdash.clients.client_address"
 AXES_LOCKOUT_CALLABLE = "campaigns.accounts.sign_in.password.locked_out"
 AXES_RESET_ON_SUCCESS = True
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
-AXES_DISABLE_ACCESS_LOG = True  # only failures are kept, until they are too old to count
+AXES_DISABLE_ACCESS_LOG = True  # only failures are stored, until they are too old to count
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
 
@@ -338,7 +338,7 @@ SECURE_REDIRECT_EXEMPT = [
     r"^health/?$",
     r"^ready/?$",
     r"^metrics/?$",
-]  # asked from inside, over HTTP
+]  # requested from inside, over HTTP
 SECURE_HSTS_SECONDS = int(environment.seconds("PERFDASH_HSTS_SECONDS", 3600)) if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = environment.boolean("PERFDASH_HSTS_SUBDOMAINS", False)
 SECURE_HSTS_PRELOAD = environment.boolean("PERFDASH_HSTS_PRELOAD", False)
@@ -352,7 +352,7 @@ CSRF_COOKIE_HTTPONLY = True  # pages bring the token along; no script reads the 
 X_FRAME_OPTIONS = "DENY"
 MESSAGE_TAGS = {10: "thin", 20: "info", 25: "pass", 30: "warn", 40: "worse"}  # tones of the notes
 
-# Celery. PostgreSQL is the truth: no results are kept, and a lost message heals by the next dispatch.
+# Celery. PostgreSQL is the truth: no results are stored, and the next dispatch replaces a lost message.
 
 CELERY_BROKER_URL = BROKER_URL
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker waits for its broker for ever
@@ -417,7 +417,7 @@ ALIVE_FILE = environment.text("PERFDASH_ALIVE_FILE")
 VERSION = perfdash.__version__
 METRICS_TOKEN = environment.secret("PERFDASH_METRICS_TOKEN")
 
-# Log: everything to stderr; whoever started the process keeps it
+# Log: everything to stderr; the parent process stores it
 
 LOG_FORMAT = environment.choice("LOG_FORMAT", ("line", "json"))
 LOGGING = {

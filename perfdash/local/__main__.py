@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> int:
             return run(options.command)
         if options.subcommand == "status":
             directory = DataDirectory.existing(options.data)
-            return status.tell(directory, sys.stdout, as_json=options.json)
+            return status.report(directory, sys.stdout, as_json=options.json)
         if options.subcommand == "manage":
             directory = DataDirectory.existing(options.data)
             return running.manage(directory, options.command, sys.stderr)

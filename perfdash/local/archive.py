@@ -1,6 +1,6 @@
 """The file of a backup: a tar of the database's dump, the secrets, and what is known of both.
 
-Knows nothing of servers. The first member says what the others have to be, by size and SHA-256.
+The first member lists the others with size and SHA-256.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ PIECE = 1 << 20
 
 
 class BackupRefused(Exception):
-    """A file is no backup that can be used, or none can be made; the message says why."""
+    """A file is not a usable backup, or a backup cannot be created; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """A file that was read to its end and found whole."""
+    """A backup that was read to its end and is complete."""
 
     path: Path
     about: About

@@ -9,7 +9,7 @@ from typing import TextIO
 
 import psycopg
 
-from perfdash.local import archive, leftovers, ownership, postgres, services, swap
+from perfdash.local import archive, ownership, postgres, services, stale, swap
 from perfdash.local.archive import BackupRefused
 from perfdash.local.directory import AlreadyRunning, DataDirectory
 from perfdash.local.journal import Journal
@@ -76,7 +76,7 @@ def value_of(environment: Mapping[str, str], name: str) -> str:
 def database_alone(directory: DataDirectory, cluster: Path) -> Iterator[Supervisor]:
     """Run the server of a cluster and nothing else. The directory must be locked. Raise StartFailed."""
     supervisor = Supervisor(Journal(directory.log, None))
-    leftovers.wait_for_server(cluster, supervisor.journal.say)
+    stale.wait_for_server(cluster, supervisor.journal.say)
     try:
         supervisor.start([postgres.server(directory, cluster)])
         supervisor.wait_until_ready()
@@ -87,13 +87,13 @@ def database_alone(directory: DataDirectory, cluster: Path) -> Iterator[Supervis
 
 @contextmanager
 def _served(directory: DataDirectory, out: TextIO) -> Iterator[Mapping[str, str]]:
-    """Have the database running, by whoever holds the directory or by us; give its environment."""
+    """Return the environment of the running database, which is started unless another process has done so."""
     try:
         directory.lock()
     except AlreadyRunning:
         yield _environment_of_running(directory)
         return
-    if services.given("DATABASE_URL"):
+    if services.is_set("DATABASE_URL"):
         raise BackupRefused(ELSEWHERE)
     out.writelines(f"{line}\n" for line in ownership.claim(directory))
     swap.finish(directory)

@@ -27,7 +27,7 @@ from perfdash.local.process import Account
 
 MARKER = ".perfdash"
 LONGEST_SOCKET_DIRECTORY = 70  # the kernel takes paths up to 107 bytes, sockets' names included
-LOOK_SECONDS = 0.2  # whoever only looks whether somebody holds the directory is done by then
+LOOK_SECONDS = 0.2  # a mere check whether the directory is locked takes less
 SHARED_PLACE = Path("/var/lib/perfdash")
 
 

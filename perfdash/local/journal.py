@@ -19,7 +19,7 @@ COMBINED = "combined"
 class Journal:
     """Takes output in pieces and writes it line by line.
 
-    Each log has GENERATIONS files of LIMIT_BYTES; the combined one says of each line when and who.
+    Each log has GENERATIONS files of LIMIT_BYTES; lines of the combined one have time and service.
     Without `terminal` the files are all there is.
     """
 
@@ -102,6 +102,6 @@ class Journal:
 
 
 def _readable(line: bytes) -> str:
-    """Decode a line, without what would steer a terminal: a target's words end up in logs."""
+    """Decode a line without control sequences of terminals: texts of targets get into logs."""
     text = line.decode("utf-8", "replace").rstrip()
     return "".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in text)

@@ -27,7 +27,7 @@ WATCH_SECONDS = 5.0
 
 
 class MachineRefused(Exception):
-    """Something that perfdash cannot do without is missing; the message says what to do."""
+    """Something that perfdash needs is missing; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Shortage:
 
 
 def prepare(places: Iterable[Path], *, fresh: bool) -> list[str]:
-    """Raise the limit of open files, and say what is short. Raise MachineRefused.
+    """Raise the limit of open files, and return what is short. Raise MachineRefused.
 
     `places` are written to while perfdash runs; `fresh` means that a database has yet to be made.
     """

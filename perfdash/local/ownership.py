@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from perfdash.local import leftovers, private
+from perfdash.local import private, stale
 from perfdash.local.directory import DataDirectory, DirectoryRefused
 
 ID = "id"
@@ -21,7 +21,7 @@ ENDING_SECONDS = 10.0  # a server whose supervisor was killed has ended by then
 
 
 def claim(directory: DataDirectory) -> list[str]:
-    """Make sure that the database in its place is the directory's own, and say what was moved.
+    """Ensure that the database belongs to the directory, and return messages about what was moved.
 
     The directory must be locked. Raise DirectoryRefused where a server still works on what is to be
     moved.
@@ -93,7 +93,7 @@ def _others(directory: DataDirectory) -> Iterator[Path]:
 def _wait_for_end(database: Path, what: str) -> None:
     """Return when no server works on a database. Raise DirectoryRefused."""
     end = time.monotonic() + ENDING_SECONDS
-    while (server := leftovers.server_of(database / "cluster")) and time.monotonic() < end:
+    while (server := stale.server_of(database / "cluster")) and time.monotonic() < end:
         time.sleep(0.1)
     if server is not None:
         parent = server.parent() or server

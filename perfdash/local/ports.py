@@ -11,7 +11,7 @@ HOST = "127.0.0.1"
 
 
 class PortTaken(Exception):
-    """The port that was asked for is in use; the message says by whom."""
+    """The requested port is in use; the message says by whom."""
 
 
 def hold(port: int) -> socket.socket | None:

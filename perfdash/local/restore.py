@@ -1,4 +1,4 @@
-"""Puts a backup into the place of the embedded database; the old data stays beside it."""
+"""Restores a backup into the embedded database; the old data is moved aside."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TextIO
 
-from perfdash.local import archive, backup, leftovers, ownership, postgres, running, services, swap
+from perfdash.local import archive, backup, ownership, postgres, running, services, stale, swap
 from perfdash.local.archive import Backup, BackupRefused
 from perfdash.local.directory import DataDirectory
 from perfdash.local.private import private_file
@@ -30,10 +30,10 @@ ELSEWHERE = (
 def restore(data: Path, path: Path, confirmed: Callable[[str], bool], out: TextIO) -> int:
     """Replace the data in `data` by the backup in `path`, and give the exit code.
 
-    Everything is made beside the old data first: where something fails, nothing has changed. Raise
+    Everything is first created next to the old data: if something fails, nothing has changed. Raise
     BackupRefused, StartFailed, ClusterFailed, DirectoryRefused.
     """
-    if services.given("DATABASE_URL"):
+    if services.is_set("DATABASE_URL"):
         raise BackupRefused(ELSEWHERE)
     result = archive.read(path.absolute())
     _refuse_newer(result)
@@ -46,7 +46,7 @@ def restore(data: Path, path: Path, confirmed: Callable[[str], bool], out: TextI
     directory.lock()
     out.writelines(f"{line}\n" for line in ownership.claim(directory))
     swap.finish(directory)
-    leftovers.wait_for_server(postgres.cluster_of(directory), lambda line: None)
+    stale.wait_for_server(postgres.cluster_of(directory), lambda line: None)
     try:
         contents = _stage(directory, result)
         stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
@@ -153,7 +153,7 @@ def _tell(
         for name in contents["unreadable"]
     ]
     out.writelines(f"{line}\n" for line in lines)
-    if services.given("PERFDASH_ENCRYPTION_KEYS"):
+    if services.is_set("PERFDASH_ENCRYPTION_KEYS"):
         out.write(
             "PERFDASH_ENCRYPTION_KEYS is set and goes before the keys of the backup: unset it, or make sure"
             " that it holds them too.\n"

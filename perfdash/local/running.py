@@ -1,4 +1,4 @@
-"""What can be asked of a perfdash that runs already: a fresh link to sign in, and its end."""
+"""Commands for a running perfdash: a new sign-in link, and stop."""
 
 import os
 import signal

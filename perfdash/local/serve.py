@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from campaigns.kit import kernel
-from perfdash.local import leftovers, machine, ownership, ports, postgres, services, swap
+from perfdash.local import machine, ownership, ports, postgres, services, stale, swap
 from perfdash.local.book import Book
 from perfdash.local.directory import DataDirectory
 from perfdash.local.journal import Journal
@@ -27,7 +27,7 @@ INTERRUPT_SECONDS = 10.0
 
 
 def serve(directory: DataDirectory, port: int | None) -> int:
-    """Run everything until somebody asks for the end, and give the exit code.
+    """Run everything until a stop is requested, and return the exit code.
 
     The directory must be locked. Raise DirectoryRefused, MachineRefused, PortTaken.
     """
@@ -36,7 +36,7 @@ def serve(directory: DataDirectory, port: int | None) -> int:
         journal.say(line)
     swap.finish(directory)
     directory.state.unlink(missing_ok=True)  # what a killed one may have left
-    ours = frozenset(name for name in FOUNDATIONS if not services.given(name))
+    ours = frozenset(name for name in FOUNDATIONS if not services.is_set(name))
     look_at_machine(directory, ours, journal)
     held = [
         _hold_web_port(port, journal),
@@ -64,7 +64,7 @@ def serve(directory: DataDirectory, port: int | None) -> int:
     if "DATABASE_URL" in ours and not directory.database.is_relative_to(directory.path):
         journal.say(f"The database is in {directory.database}: its account cannot walk to --data.")
     try:
-        leftovers.wait_for_server(postgres.cluster_of(directory), journal.say)
+        stale.wait_for_server(postgres.cluster_of(directory), journal.say)
         supervisor.start(services.foundations(directory, ours))
         supervisor.wait_until_ready()
         *output, link = supervisor.run(services.preparation(variables, chosen, katello_ca))
@@ -111,7 +111,7 @@ def look_at_machine(directory: DataDirectory, ours: frozenset[str], journal: Jou
 
 
 def run(command: list[str]) -> int:
-    """Run a command beside a database and a broker of its own, and give its exit code.
+    """Run a command with a database and a broker of its own, and return its exit code.
 
     They live in a temporary directory, lose nothing but in a power cut, and end with the command.
     """

@@ -62,7 +62,7 @@ class Ports:
         return f"https://{HOST}:{self.katello_tls}"
 
 
-def given(name: str) -> bool:
+def is_set(name: str) -> bool:
     """Say whether somebody set the variable, or the file that holds its value."""
     return bool(os.environ.get(name) or os.environ.get(f"{name}_FILE"))
 
@@ -95,7 +95,7 @@ def environment(
         "SECRET_KEY": lambda: key("secret_key"),
         "PERFDASH_ENCRYPTION_KEYS": lambda: key("encryption_keys"),
     }
-    replaced = {name for name in made if name in ours or not given(name)}
+    replaced = {name for name in made if name in ours or not is_set(name)}
     remaining = {
         name: value
         for name, value in os.environ.items()
@@ -179,7 +179,7 @@ def _worker(queue: str, variables: Mapping[str, str], *options: str) -> Service:
 
     Generators are kept by threads: all that a keeper does is to wait for its program.
     """
-    # Everything of a local start runs as whoever started it; Celery need not tell root so.
+    # All processes of a local start run as the same user; Celery need not warn root.
     quiet = ("-W", "ignore:You're running the worker")
     service = _python(
         queue, variables, *quiet, "-m", "celery", "-A", "perfdash", "--quiet", "worker", "-Q", queue,

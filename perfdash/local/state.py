@@ -1,4 +1,4 @@
-"""What is known of a running perfdash, in a file: for a second start, and for whoever looks in."""
+"""The state of a running perfdash in a file, for a second start and for `status`."""
 
 import json
 from collections.abc import Mapping

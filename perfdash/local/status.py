@@ -1,4 +1,4 @@
-"""Tells of a perfdash what `systemctl status` tells of a service. Changes nothing."""
+"""Reports the state of a perfdash, like `systemctl status` of a service. Changes nothing."""
 
 import json
 import shutil
@@ -36,7 +36,7 @@ class Status:
     ended_without_order: bool
 
 
-def tell(directory: DataDirectory, out: TextIO, *, as_json: bool) -> int:
+def report(directory: DataDirectory, out: TextIO, *, as_json: bool) -> int:
     """Write the status and give the exit code: 0 where perfdash runs, 3 where it does not."""
     status = look(directory)
     out.write(json.dumps(asdict(status), indent=1) + "\n" if as_json else _text(status))

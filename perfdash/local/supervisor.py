@@ -1,7 +1,7 @@
 """Keeps services running: starts them, restarts the ones that die, stops all in order.
 
 One thread and one loop: children must be forked from a thread that lives as long as the process,
-because the kernel tells them of that thread's end.
+because the kernel signals the end of that thread.
 """
 
 import os
@@ -17,23 +17,23 @@ from perfdash.local.journal import COMBINED, Journal
 from perfdash.local.process import Service, describe_end, kill_group, spawn, used_seconds
 
 TOLD_LINES = 12
-CHECK_SECONDS = 0.25  # how often a service is asked whether it is ready, until it is
+CHECK_SECONDS = 0.25  # interval of checks whether a service is ready
 IDLE_SECONDS = 5.0
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class StartFailed(Exception):
-    """A service does not come up; the message says which, why, and where its log is."""
+    """A service does not start; the message says which, why, and where its log is."""
 
 
 class Stopped(Exception):
-    """Somebody asked for the end while things were still starting."""
+    """The stop was requested during the start."""
 
 
 class Supervisor:
     """Runs services. `changed` is called after every start and end of one.
 
-    `hindrance` says what keeps services from running that is not their fault, such as a full disk:
+    `hindrance` returns what keeps services from running that is not their fault, such as a full disk:
     while there is one, nobody is given up. `clock` is what waiting for a start goes by.
     """
 
@@ -49,7 +49,7 @@ class Supervisor:
         self.hindrance = hindrance
         self.clock = clock
         self.children: list[Child] = []
-        self.requests = 0  # how often somebody asked for the end
+        self.requests = 0  # how often a stop was requested
         self._selector = selectors.DefaultSelector()
         self._wake_reader, self._wake_writer = os.pipe()
         os.set_blocking(self._wake_reader, False)
@@ -70,7 +70,7 @@ class Supervisor:
             self._spawn(child)
 
     def wait_until_ready(self) -> None:
-        """Return when every service that can be asked is ready. Raise StartFailed, Stopped."""
+        """Wait until every service that can be checked is ready. Raise StartFailed, Stopped."""
         for child in self.children:
             if child.service.ready is not None:
                 self._wait(child.check, child)
@@ -91,7 +91,7 @@ class Supervisor:
         return child.output
 
     def watch(self, ended: Callable[[], bool] = lambda: False) -> None:
-        """Keep the services running until somebody asks for the end, or `ended` says so.
+        """Keep the services running until a stop is requested, or `ended` returns true.
 
         Raise StartFailed where one of them cannot be kept running.
         """
@@ -258,5 +258,5 @@ class Supervisor:
 
 
 def _can_be_asked(child: Child) -> bool:
-    """Say whether it is still to be found out that a service is ready."""
+    """Return whether a service has still to be checked for readiness."""
     return child.process is not None and not child.ready and child.service.ready is not None

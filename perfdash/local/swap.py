@@ -25,7 +25,7 @@ def staged_secrets(directory: DataDirectory) -> Path:
 
 
 def commit(directory: DataDirectory, stamp: str) -> list[Path]:
-    """Put what is staged into its place, the old beside it, and give where the old is now."""
+    """Move the staged data into place and the old data aside; return where the old data is."""
     moves = [
         (staged_cluster(directory), directory.database / "cluster"),
         (staged_secrets(directory), directory.path / "secrets"),

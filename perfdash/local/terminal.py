@@ -1,4 +1,4 @@
-"""Shows lines to whoever started perfdash, and never waits for them."""
+"""Writes lines to the terminal without ever waiting for it."""
 
 import errno
 import io
@@ -12,7 +12,7 @@ PASSING = {errno.ENOSPC, errno.EDQUOT, errno.EAGAIN, errno.EFBIG}
 class Terminal:
     """A stream that may go away, be stopped by Ctrl-S, or be a file on a full disk.
 
-    Lines that it does not take are left out, and their number is told as soon as it takes lines.
+    Lines that the terminal does not accept are dropped; their number is written once it accepts lines again.
     """
 
     def __init__(self, stream: TextIO) -> None:

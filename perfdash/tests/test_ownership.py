@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from perfdash.local import directory as data_directory
-from perfdash.local import leftovers, ownership
+from perfdash.local import ownership, stale
 from perfdash.local.directory import DataDirectory, DirectoryRefused
 from perfdash.local.process import Account
 from perfdash.tests.conftest import wait_until
@@ -170,7 +170,7 @@ def test_a_database_that_still_works_is_not_moved(hidden, shared, monkeypatch):
     server = subprocess.Popen([program], cwd=cluster, stdin=subprocess.PIPE)
     try:
         (cluster / "postmaster.pid").write_text(f"{server.pid}\n")
-        wait_until(lambda: leftovers.server_of(cluster))
+        wait_until(lambda: stale.server_of(cluster))
 
         with pytest.raises(DirectoryRefused, match=f"Stop it first: kill {os.getpid()}"):
             ownership.claim(DataDirectory(hidden / "data"))

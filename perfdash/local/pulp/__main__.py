@@ -30,7 +30,7 @@ def main(arguments: list[str]) -> int:
             return status.NOT_READY if options.subcommand == "status" else 0
         if options.subcommand == "status":
             directory = PulpDirectory.existing(options.data)
-            return status.tell(directory, sys.stdout, as_json=options.json)
+            return status.report(directory, sys.stdout, as_json=options.json)
         return _stop(options)
     except KeyboardInterrupt:
         sys.stderr.write("Interrupted; script/pulp stop ends what runs already.\n")

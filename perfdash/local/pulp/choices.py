@@ -1,4 +1,4 @@
-"""What a start is asked for, and what it makes of that: the ports, and what stays as it was."""
+"""The options of a start, and the resulting choices: ports, and what stays as it was."""
 
 import socket
 import time
@@ -18,7 +18,7 @@ RELEASE_SECONDS = 5.0  # a killed process may hold its port while it is no longe
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What somebody asks of a start; what is None stays as it was."""
+    """Options of a start; None: as before."""
 
     port: int | None = None
     content_port: int | None = None
@@ -47,7 +47,7 @@ def choose(before: Choices, wishes: Wishes, say: Say, *, running: Collection[str
 
 
 def _hold(held: ExitStack, asked: int | None, before: int, usual: int, say: Say) -> int:
-    """Take the port that was asked for or none; else the one it had, the usual or one of the next."""
+    """Reserve the requested port only, if there is one; else the previous, the default or a following one."""
     wanted = asked or before or usual
     used = _released(wanted) if wanted == before else ports.hold(wanted)
     if used is None and asked is not None:

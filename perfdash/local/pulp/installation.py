@@ -68,7 +68,7 @@ def make_ready(directory: PulpDirectory, state: State, say: Say) -> None:
 
 
 def password(directory: PulpDirectory, given: Path | None) -> str:
-    """Give the password of `admin`: kept, from a file, or made up. Raise StartFailed, OSError."""
+    """Return the password of `admin`: stored, from a file, or random. Raise StartFailed, OSError."""
     if given is not None:
         word = given.read_text(encoding="utf-8").strip()
         if not word or "\n" in word:
@@ -79,7 +79,7 @@ def password(directory: PulpDirectory, given: Path | None) -> str:
 
 
 def forget_killed(directory: PulpDirectory, alive: Collection[str]) -> int:
-    """Delete the records of killed processes, and say how many of them were workers.
+    """Delete the records of killed processes, and return how many of them were workers.
 
     Until then Pulp waits for minutes before it fails the task of a killed worker, which stays
     `running` and holds its repository.
@@ -99,7 +99,7 @@ def manage(directory: PulpDirectory, *words: str, typed: str = "") -> None:
         input=typed,
         capture_output=True,
         text=True,
-        start_new_session=True,  # without a terminal it asks nobody but us
+        start_new_session=True,  # without a terminal it reads answers from us
     )
     message = done.stdout + done.stderr
     with (directory.log / "manager.log").open("a", encoding="utf-8") as log:

@@ -1,7 +1,7 @@
-"""Processes that go on when their starter has ended, and how they are found again: by a mark.
+"""Processes that outlive their parent, and are identified by a mark in their environment.
 
 The mark is a variable of their environment, so no number of an ended process can mislead us, and what
-a killed process left behind is found, too.
+of a killed process are identified, too.
 """
 
 import os
@@ -69,7 +69,7 @@ def orphans(mark: str) -> list[psutil.Process]:
     return [process for process in marked(mark) if _session(process) not in alive]
 
 
-def tell(processes: Iterable[psutil.Process], number: signal.Signals) -> None:
+def signal_all(processes: Iterable[psutil.Process], number: signal.Signals) -> None:
     """Send a signal to those that still run."""
     for process in processes:
         with suppress(psutil.NoSuchProcess):
@@ -79,7 +79,7 @@ def tell(processes: Iterable[psutil.Process], number: signal.Signals) -> None:
 def kill(processes: Iterable[psutil.Process]) -> None:
     """Kill processes, and return when they have ended."""
     doomed = list(processes)
-    tell(doomed, signal.SIGKILL)
+    signal_all(doomed, signal.SIGKILL)
     wait(doomed, KILL_SECONDS)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 
-from perfdash.local import leftovers, ownership, ports, postgres
+from perfdash.local import ownership, ports, postgres, stale
 from perfdash.local.pulp import installation, processes, programs
 from perfdash.local.pulp.choices import Wishes, choose
 from perfdash.local.pulp.directory import PulpDirectory
@@ -62,13 +62,13 @@ def stop(directory: PulpDirectory, say: Say) -> None:
     state = State.load(directory.state, directory.path)
     _stop_programs(directory, say)
     cluster = postgres.cluster_of(directory)
-    if server := leftovers.server_of(cluster):
+    if server := stale.server_of(cluster):
         for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):  # fast, at once, by force
-            processes.tell([server], number)
+            processes.signal_all([server], number)
             if not processes.wait([server], DATABASE_SECONDS):
                 break
         say("Stopped the database.")
-    leftovers.sweep(cluster, directory.run / "database")
+    stale.sweep(cluster, directory.run / "database")
     state.ready = False
     state.services = {}
     state.save(directory.state)
@@ -79,10 +79,10 @@ def _start_database(directory: PulpDirectory, state: State, say: Say) -> None:
     if not cluster.exists():
         state.migrated = state.password_set = ""
     service = postgres.service(directory)
-    if server := leftovers.server_of(cluster):
+    if server := stale.server_of(cluster):
         state.services[DATABASE] = server.pid
         return
-    leftovers.sweep(cluster, directory.run / "database")
+    stale.sweep(cluster, directory.run / "database")
     say("Starting the database ...")
     log = directory.log / "database.log"
     pid = processes.launch(service.command, service.environment, log, service.account).pid
@@ -146,7 +146,7 @@ def _end(running: Mapping[str, psutil.Process]) -> None:
     """End processes, all at once. On SIGTERM a worker would wait for its task for ever."""
     for name, process in running.items():
         servers = {API, CONTENT}
-        processes.tell([process], signal.SIGTERM if name in servers else signal.SIGINT)
+        processes.signal_all([process], signal.SIGTERM if name in servers else signal.SIGINT)
     processes.kill(processes.wait(running.values(), STOP_SECONDS))
 
 

@@ -11,7 +11,7 @@ USER = "admin"
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What the next start keeps where nothing else is asked for; a port of 0 was never chosen."""
+    """Defaults of the next start; a port of 0 was never chosen."""
 
     port: int = 0
     content_port: int = 0
@@ -24,7 +24,7 @@ class Choices:
 class State:
     """`services` are the processes of the last start. The file holds the password: for the owner only.
 
-    `migrated` and `password_set` say what the database was made ready for.
+    `migrated` and `password_set` record the preparation of the database.
     """
 
     data: str

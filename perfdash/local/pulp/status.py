@@ -6,7 +6,7 @@ from typing import Any, TextIO
 
 import psutil
 
-from perfdash.local import leftovers, postgres
+from perfdash.local import postgres, stale
 from perfdash.local.pulp import processes
 from perfdash.local.pulp.directory import PulpDirectory
 from perfdash.local.pulp.programs import API, DATABASE
@@ -18,7 +18,7 @@ READY, NOT_READY = 0, 3
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What is known; `lack` says what keeps Pulp from being ready. Sizes in bytes."""
+    """The state of Pulp; `lack`: what keeps it from being ready. Sizes in bytes."""
 
     ready: bool
     lack: str
@@ -30,7 +30,7 @@ class Status:
     processes: dict[str, dict[str, Any]]
 
 
-def tell(directory: PulpDirectory, out: TextIO, *, as_json: bool) -> int:
+def report(directory: PulpDirectory, out: TextIO, *, as_json: bool) -> int:
     """Write the status and give the exit code: 0 where Pulp is ready, 3 where it is not."""
     status = look(directory)
     out.write(json.dumps(asdict(status), indent=1) + "\n" if as_json else _text(status))
@@ -42,7 +42,7 @@ def look(directory: PulpDirectory) -> Status:
     state = State.load(directory.state, directory.path)
     mark = str(directory.path)
     result = processes.leaders(mark)
-    if server := leftovers.server_of(postgres.cluster_of(directory)):
+    if server := stale.server_of(postgres.cluster_of(directory)):
         result[DATABASE] = server
     answer = online(state.base_url) if state.base_url and result else None
     gone = [name for name in state.services if name not in result]

@@ -81,7 +81,7 @@ def test_what_does_not_end_when_it_is_told_to_is_left_over(mark, launch, tmp_pat
     until(lambda: (tmp_path / "log").read_text())
     result = processes.marked(mark)
 
-    processes.tell(result, signal.SIGTERM)
+    processes.signal_all(result, signal.SIGTERM)
 
     assert processes.wait(result, 0.2) == result
     processes.kill(result)

@@ -10,7 +10,7 @@ import psutil
 import psycopg
 import pytest
 
-from perfdash.local import leftovers, postgres
+from perfdash.local import postgres, stale
 from perfdash.local.directory import DataDirectory
 from perfdash.local.process import spawn
 from perfdash.tests.conftest import open_place, running, wait_until
@@ -66,7 +66,7 @@ def comes_up(service, start):
 def test_a_shell_that_stands_in_the_directory_of_a_dead_server_lives_on(directory, service):
     cluster = postgres.cluster_of(directory)
     with subprocess.Popen(["/bin/sleep", "100"], cwd=cluster) as shell:
-        leftovers.sweep(cluster, directory.run)
+        stale.sweep(cluster, directory.run)
         lived = shell.poll() is None
         shell.kill()
 
@@ -122,7 +122,7 @@ def test_a_server_that_is_still_ending_is_waited_for(directory, service, start):
         messages.append(line)
         threading.Timer(0.2, os.kill, (first.pid, signal.SIGCONT)).start()
 
-    leftovers.wait_for_server(postgres.cluster_of(directory), go_on)
+    stale.wait_for_server(postgres.cluster_of(directory), go_on)
 
     assert messages == ["The database of the last start is still ending; perfdash waits for it."]
     assert first.wait(timeout=120) == 0

@@ -1,6 +1,6 @@
 """What a killed perfdash or a killed database server may have left behind, and how it is cleared away.
 
-The data directory must be locked: then no other perfdash owns what is found.
+The data directory must be locked: then no other perfdash owns these processes.
 """
 
 import signal
