@@ -1,4 +1,4 @@
-"""The program `perfdash`: all commands, and the one place where errors become words and exit codes."""
+"""The program `perfdash`: all commands, and the one place where errors become messages and exit codes."""
 
 import os
 import sys
@@ -60,7 +60,7 @@ def options(
             min=0,
             max=86400,
             metavar="SECONDS",
-            help="How long a server that is busy or away is asked again.",
+            help="How long requests to a server that is busy or away are repeated.",
         ),
     ] = PATIENCE_SECONDS,
     _version: Annotated[

@@ -61,9 +61,9 @@ class Server:
         return self._json(self._ask("GET", path, query=query))
 
     def get_with_rest(self, path: str, **query: Any) -> tuple[dict[str, Any], float]:
-        """Read something, and for how many seconds the server asks to rest before the next time."""
+        """Return the answer, and the seconds of Retry-After."""
         answer = self._ask("GET", path, query=query)
-        return self._json(answer), asked_wait(answer) or 0.0
+        return self._json(answer), retry_after(answer) or 0.0
 
     def pages(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
         """Read a list, page by page, by the links that the server gives."""
@@ -84,7 +84,7 @@ class Server:
         lines: Lines | None = None,
         file: str = "",
     ) -> Any:
-        """Send JSON. `lines` and `file` say where its fields stand, for the errors."""
+        """Send JSON. `lines` and `file`: where its fields are, for error messages."""
         content = b"" if body is None else json.dumps(body, allow_nan=False).encode()
         return self.send(
             path, content, "application/json", query=query or {}, lines=lines, file=file
@@ -168,7 +168,7 @@ class Server:
                     self.reached = self.reached or problem_of(answer) is not None
                     return answer
                 problem = refusal(answer)
-                wanted = asked_wait(answer)
+                wanted = retry_after(answer)
                 wait = self._rest(tries) if wanted is None else wanted
             tries += 1
             if wait is None:
@@ -182,8 +182,8 @@ class Server:
         return float(min(LONGEST_REST, 2**tries))
 
 
-def asked_wait(answer: httpx.Response) -> float | None:
-    """Seconds that `Retry-After` asks for, as a number or an instant; None where it does not."""
+def retry_after(answer: httpx.Response) -> float | None:
+    """Return the seconds of `Retry-After`, which is a number or an instant; None without it."""
     text = answer.headers.get("Retry-After", "").strip()
     if text.isascii() and text.isdigit():
         return float(text)

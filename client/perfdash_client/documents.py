@@ -1,6 +1,6 @@
 """Reads what people write: YAML 1.2 or JSON, into plain data and the line of each field.
 
-YAML is read strictly: `off` and `no` are words, 10:30 and 2026-01-01 are text, and no name stands twice.
+YAML is read strictly: `off`, `no`, 10:30 and 2026-01-01 are text, and no name occurs twice.
 """
 
 import json

@@ -2,13 +2,13 @@
 
 ClientError
 ├── BadUse         an option or a file
-├── Refused        the server said no
+├── Refused        the server refused it
 ├── NoConnection   nobody answers, or somebody else does
-├── NoAnswer       the campaign ended, and told nothing
+├── NoAnswer       the campaign ended without an answer
 ├── NotEnded       the campaign goes on, and we do not
 ├── NotLaunched    the launch needs approval by a second person
 │   ├── WaitsForYes    nobody has decided yet
-│   └── LaunchRefused  somebody said no, or the request does not stand any more
+│   └── LaunchRefused  the launch was rejected, or the request is void
 └── VerdictFailed  the verdict is one that shall fail
 """
 
@@ -19,7 +19,7 @@ from perfdash_client.exits import Exit
 
 
 class ClientError(Exception):
-    """Told in its own words, and ends the program with its code. Never a traceback."""
+    """An error that is printed without a traceback, and ends the program with its code."""
 
     code = Exit.USAGE
 
@@ -42,7 +42,7 @@ class Refused(ClientError):
         self.status, self.problem = status, problem
 
     def as_data(self) -> dict[str, Any]:
-        """With the problem as the server told it."""
+        """`problem`: the answer of the server."""
         return {**super().as_data(), "problem": dict(self.problem)}
 
 
@@ -65,14 +65,14 @@ class NotEnded(ClientError):
 
 
 class NotLaunched(ClientError):
-    """The launch needs approval by a second person; `request` is what was asked for."""
+    """The launch needs approval by a second person; `request`: the launch request."""
 
     def __init__(self, message: str, request: Mapping[str, Any]) -> None:
         super().__init__(message)
         self.request = request
 
     def as_data(self) -> dict[str, Any]:
-        """With the request as the server told it."""
+        """`request`: the answer of the server."""
         return {**super().as_data(), "launch_request": dict(self.request)}
 
 
@@ -83,7 +83,7 @@ class WaitsForYes(NotLaunched):
 
 
 class LaunchRefused(NotLaunched):
-    """Somebody said no, or the request does not stand any more."""
+    """The launch was rejected, or the request is void."""
 
     code = Exit.NOT_APPROVED
 

@@ -1,4 +1,4 @@
-"""What the exit code tells; the table is in docs/how-to/command-line.md."""
+"""Exit codes; the table is in docs/how-to/command-line.md."""
 
 from enum import IntEnum
 
@@ -26,6 +26,6 @@ MEANINGS = {
     Exit.NO_ANSWER: "the campaign ended without an answer",
     Exit.NOT_ENDED: "the campaign has not ended: a draft (also one whose launch waits for approval "
     "by a second person), paused, or --timeout has passed",
-    Exit.NOT_APPROVED: "not approved by a second person: the launch was refused, taken back, or void",
+    Exit.NOT_APPROVED: "not approved by a second person: the launch was refused, withdrawn, or void",
     Exit.INTERRUPTED: "Ctrl-C; the campaign goes on",
 }

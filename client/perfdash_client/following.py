@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from time import monotonic, sleep
 from typing import Any
 
+from perfdash_client.approval import may_begin, waiting_launch
 from perfdash_client.connection import Server
 from perfdash_client.errors import NotEnded
 from perfdash_client.results import CLOSED
-from perfdash_client.second_yes import may_begin, waiting_launch
 
 WAIT_SECONDS = 30
 FIELDS = (
@@ -29,7 +29,7 @@ def follow(server: Server, number: int, *, timeout: float | None = None) -> Iter
     """Give the campaign as it is, again and again; the last one is closed and analysed.
 
     timeout: seconds. Raise NotEnded when they have passed, and where it waits for somebody, except
-    for a second person's yes: that is waited for. Raise LaunchRefused where it is not given.
+    for approval by a second person: wait for it. Raise LaunchRefused where it is rejected.
     """
     begin = monotonic()
     end = begin + timeout if timeout is not None else float("inf")
@@ -61,7 +61,7 @@ def follow(server: Server, number: int, *, timeout: float | None = None) -> Iter
 def _ask(server: Server, number: int, wait: int, known: Campaign) -> tuple[Campaign, float]:
     """Give the campaign once it is another than the one that is known, or after `wait` seconds.
 
-    And how long to rest: the server waits for a few clients only, and tells the others so.
+    And how long to wait: the server lets only a few clients wait, and sends Retry-After to the others.
     """
     query: dict[str, Any] = {"fields": FIELDS}
     if wait and known.get("version"):

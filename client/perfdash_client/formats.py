@@ -79,7 +79,7 @@ def levels(found: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={level}" for name, level in found.items())
 
 
-def told_apart(values: Sequence[Any]) -> list[str]:
+def distinct_labels(values: Sequence[Any]) -> list[str]:
     """Shorten texts to the parts of their paths in which they differ."""
     texts = [str(value) for value in values]
     parts = [text.split("/") for text in texts]

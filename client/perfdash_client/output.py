@@ -1,4 +1,4 @@
-"""What is printed, and where: answers on stdout, words about them on stderr."""
+"""Output: answers on stdout, messages on stderr."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from rich.text import Text
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 WIDEST = 160
-"""Columns of a table where no terminal says how wide it is."""
+"""Columns of a table without a terminal."""
 TONES = {
     "better": "green",
     "worse": "red",
@@ -25,7 +25,7 @@ TONES = {
 
 
 def clean(text: object) -> str:
-    """Make somebody's words harmless for a terminal: no control characters, no escapes."""
+    """Return a text that is safe for a terminal: without control characters and escapes."""
     return CONTROL.sub("\N{REPLACEMENT CHARACTER}", str(text).replace("\r\n", "\n"))
 
 
@@ -58,7 +58,7 @@ class Output:
         return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
     def line(self, text: str = "", style: str = "", lead: str = "") -> None:
-        """Print a line, or paragraph; wrapped at words where a terminal has an end.
+        """Print a line or paragraph, wrapped at the width of the terminal.
 
         lead: a word before it that stands out.
         """
@@ -109,7 +109,7 @@ def _cell(value: object) -> Text:
 
 
 def toned(text: object, tone: str) -> Text:
-    """Colour words by the tone that the server gives them."""
+    """Return a text with the colour of the server's tone."""
     return Text(clean(text), style=TONES.get(tone, ""))
 
 

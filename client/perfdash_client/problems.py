@@ -1,4 +1,4 @@
-"""Turns what a server answered, or did not, into sentences that say what, which and what to do."""
+"""Turns errors of the server and of the connection into messages that say what to do."""
 
 import socket
 import ssl

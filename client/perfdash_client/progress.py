@@ -16,7 +16,7 @@ from perfdash_client.formats import about, levels
 from perfdash_client.output import Output, clean
 
 REST_SECONDS = 5.0
-"""Between two plain lines that tell of nothing but further runs."""
+"""The interval of plain lines that only report further runs."""
 
 Campaign = Mapping[str, Any]
 

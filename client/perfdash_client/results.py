@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from perfdash_client.errors import NoAnswer, NotEnded
-from perfdash_client.formats import amount, percent, span, span_percent, told_apart
+from perfdash_client.formats import amount, distinct_labels, percent, span, span_percent
 from perfdash_client.output import Output, toned
 from perfdash_client.verdicts import Verdict, verdicts_of
 
@@ -55,7 +55,7 @@ def _cell(cell: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def require_answer(campaign: Mapping[str, Any]) -> None:
-    """Raise NotEnded, or NoAnswer where the campaign ended and tells nothing of what was measured last."""
+    """Raise NotEnded, or NoAnswer where the campaign ended without an answer about the latest runs."""
     number, state, runs = campaign["id"], campaign["state"], campaign["runs"]
     reason = f": {campaign['state_reason']}" if campaign["state_reason"] else ""
     if state not in CLOSED:
@@ -112,7 +112,7 @@ def _caveats(campaign: Mapping[str, Any], answer: Mapping[str, Any]) -> list[str
 def _show_cells(out: Output, cells: Sequence[Mapping[str, Any]], metric: str, unit: str) -> None:
     factors = list(dict.fromkeys(name for cell in cells for name in cell["levels"]))
     columns = {
-        name: told_apart([cell["levels"].get(name, "") for cell in cells]) for name in factors
+        name: distinct_labels([cell["levels"].get(name, "") for cell in cells]) for name in factors
     }
     lost = any(cell["failed"] or cell["lost"] for cell in cells)
     head = [*factors, "runs", *(["failed", "lost"] if lost else []), metric, INTERVAL]
@@ -136,7 +136,7 @@ def _average(cell: Mapping[str, Any], unit: str) -> str:
 
 
 def _show_verdicts(out: Output, verdicts: Sequence[Verdict]) -> None:
-    where = told_apart([verdict.where for verdict in verdicts])
+    where = distinct_labels([verdict.where for verdict in verdicts])
     pairs = [f"{verdict.candidate} vs. {verdict.baseline}" for verdict in verdicts]
     several, anywhere = len(set(pairs)) > 1, any(where)
     factors = list(dict.fromkeys(verdict.factor for verdict in verdicts))

@@ -25,7 +25,7 @@ class Login:
 
 @dataclass(slots=True)
 class Stored:
-    """Logins by name, and which one is meant where nobody says."""
+    """Logins by name, and the current one."""
 
     current: str = ""
     logins: dict[str, Login] = field(default_factory=dict)

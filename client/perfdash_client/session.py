@@ -26,12 +26,12 @@ class Session:
 
     @cached_property
     def out(self) -> Output:
-        """Where answers and words go."""
+        """The output of answers and messages."""
         return Output(as_json=self.as_json)
 
     @cached_property
     def server(self) -> Server:
-        """The perfdash that is meant. Raise BadUse where nobody said which."""
+        """The server of the current login. Raise BadUse without one."""
         return self.reach(servers.choose(self.environment, self.name))
 
     def reach(self, login: servers.Login, patience: float | None = None) -> Server:

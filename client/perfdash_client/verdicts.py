@@ -1,4 +1,4 @@
-"""What the statistics say of each comparison, and whether a job shall fail for it."""
+"""Verdicts of comparisons, and whether a job fails because of them."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -117,7 +117,7 @@ def that_decide(verdicts: Sequence[Verdict]) -> list[Verdict]:
 
 
 def judge(verdicts: Sequence[Verdict], words: Collection[str]) -> None:
-    """Raise VerdictFailed where a verdict that decides is one of the words, NoAnswer without any."""
+    """Raise VerdictFailed where a deciding verdict is one of `words`, NoAnswer without verdicts."""
     if not words:
         return
     deciding = that_decide(verdicts)

@@ -9,7 +9,7 @@ import pytest
 
 from campaigns.tests.kinds.programs.certificates import DAY, NOW, Authority
 from perfdash_client import app
-from perfdash_client.connection import asked_wait
+from perfdash_client.connection import retry_after
 
 PROBLEM = {"Content-Type": "application/problem+json"}
 WHO = {"user": "owner"}
@@ -280,4 +280,4 @@ def test_plain_http_where_tls_was_asked_for(monkeypatch, capfd):
     [("5", 5.0), ("", None), ("soon", None), ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0), ("-1", None)],
 )
 def test_retry_after_is_a_number_or_an_instant(text, seconds):
-    assert asked_wait(httpx.Response(503, headers={"Retry-After": text})) == seconds
+    assert retry_after(httpx.Response(503, headers={"Retry-After": text})) == seconds

@@ -1,1 +1,1 @@
-"""The commands, one module a noun. Each checks its options, asks the server, prints the answer."""
+"""The commands, one module per noun. Each checks its options, sends requests, and prints the answer."""

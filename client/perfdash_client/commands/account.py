@@ -36,7 +36,7 @@ def login(
     name: Annotated[str, typer.Option(help="Under which the login is stored.")] = NAME,
     json: Json = False,
 ) -> None:
-    """Store a token for a perfdash, once the server has taken it."""
+    """Store a token for a perfdash, after the server has accepted it."""
     session = session_of(context)
     url = servers.checked_url(url or _ask(session, "URL of perfdash"))
     if token == FROM_STDIN:

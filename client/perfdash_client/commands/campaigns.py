@@ -5,13 +5,13 @@ from typing import Annotated, Any
 
 import typer
 
+from perfdash_client.approval import require_launched, waiting_launch
 from perfdash_client.commands.watching import FailOn, Timeout, Watch, judged, watched
 from perfdash_client.definitions import SCHEMA, as_yaml, definition_of, read_definition
 from perfdash_client.errors import BadUse
 from perfdash_client.formats import about, levels
 from perfdash_client.output import Output, toned
 from perfdash_client.progress import tally
-from perfdash_client.second_yes import require_launched, waiting_launch
 from perfdash_client.session import Campaign, Json, Session, session_of
 from perfdash_client.verdicts import read_words
 
@@ -184,7 +184,7 @@ def launch(
     text = read_words(fail_on or ())
     body = {"confirm_target": confirm_target} if confirm_target else None
     result = session.server.post(f"campaigns/{campaign}/launch", body)
-    if "definition_hash" in result:  # no campaign, but what was asked for
+    if "definition_hash" in result:  # a launch request instead of a campaign
         result = session.server.get(f"campaigns/{campaign}")
     if not waiting_launch(result):
         session.out.say(f"Launched campaign {campaign}: {result['links']['page']}")
@@ -213,7 +213,7 @@ def watch(
 def result(
     context: typer.Context, campaign: Campaign, fail_on: FailOn = None, json: Json = False
 ) -> None:
-    """Print what the statistics say, as far as it is known."""
+    """Print the results, as far as they are known."""
     session = session_of(context)
     text = read_words(fail_on or ())
     judged(session, session.server.get(f"campaigns/{campaign}"), text)

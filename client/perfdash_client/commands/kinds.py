@@ -21,7 +21,7 @@ def kinds(
     name: Annotated[str, typer.Argument(help="One kind, with its parameters and metrics.")] = "",
     json: Json = False,
 ) -> None:
-    """List the kinds of test, or tell everything of one."""
+    """List the kinds of test, or show the details of one."""
     session = session_of(context)
     results = list(session.server.pages("kinds"))
     if name:
@@ -74,12 +74,12 @@ def _show(out: Output, kind: dict[str, Any]) -> None:
     )
 
 
-def _takes(told: dict[str, Any]) -> str:
-    if told["choices"]:
-        return " | ".join(str(choice["value"]) for choice in told["choices"])
-    low, high = told["min"], told["max"]
+def _takes(parameter: dict[str, Any]) -> str:
+    if parameter["choices"]:
+        return " | ".join(str(choice["value"]) for choice in parameter["choices"])
+    low, high = parameter["min"], parameter["max"]
     if low is not None and high is not None:
-        return f"{told['type']}, {low} to {high}"
+        return f"{parameter['type']}, {low} to {high}"
     if low is not None:
-        return f"{told['type']}, at least {low}"
-    return str(told["type"])
+        return f"{parameter['type']}, at least {low}"
+    return str(parameter["type"])

@@ -5,18 +5,18 @@ from typing import Annotated, Any
 
 import typer
 
+from perfdash_client.approval import waiting_launch, who_decides
 from perfdash_client.connection import Server
 from perfdash_client.errors import ClientError
 from perfdash_client.exits import Exit
 from perfdash_client.following import follow
 from perfdash_client.progress import display, running_now
 from perfdash_client.results import digest, require_answer, show
-from perfdash_client.second_yes import waiting_launch, who_decides
 from perfdash_client.session import Session
 from perfdash_client.verdicts import WORDS, judge, verdicts_of
 
 WATCHING_PATIENCE = 600.0
-"""Seconds for which a server may be away while it is watched, unless --patience says more."""
+"""Seconds for which a server may be away while it is watched; --patience may be longer."""
 
 Watch = Annotated[bool, typer.Option("--watch", help="Watch it until it has ended.")]
 FailOn = Annotated[
@@ -59,7 +59,7 @@ def watched(session: Session, number: int, timeout: float | None) -> dict[str, A
 
 
 def _now(server: Server, campaign: Mapping[str, Any]) -> str:
-    """Say which run is on, or why none is; nothing where nobody can tell."""
+    """Return which run is running, or why none is; empty where that is unknown."""
     if waiting_launch(campaign):
         return "it waits for approval by a second person"
     if campaign["state"] != "running":
@@ -78,7 +78,7 @@ def _why_not(server: Server, number: int) -> str:
 
 
 def judged(session: Session, campaign: Mapping[str, Any], words: Collection[str]) -> None:
-    """Print a result. Raise NotEnded or NoAnswer without one, VerdictFailed for one of the words."""
+    """Print a result. Raise NotEnded or NoAnswer without one, VerdictFailed for one of `words`."""
     verdict: ClientError | None = None
     try:
         require_answer(campaign)

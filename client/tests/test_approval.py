@@ -104,7 +104,7 @@ def test_a_no_ends_the_waiting(perfdash, draft, bob, meanwhile, again):
     ran = perfdash("campaign", again, *arguments)
 
     assert ran.code == 7
-    assert "was not launched: bob said no (Not today)." in ran.words
+    assert "was not launched: bob rejected it (Not today)." in ran.words
     assert f"perfdash campaign launch {draft.pk}" in ran.words
 
 
@@ -115,7 +115,7 @@ def test_a_wish_that_is_taken_back_ends_the_waiting(perfdash, draft, meanwhile):
     ran = perfdash("campaign", "watch", draft.pk, "--json")
 
     assert ran.code == 7
-    assert "owner took the wish back" in ran.data["error"]["message"]
+    assert "owner withdrew the request" in ran.data["error"]["message"]
     assert ran.data["error"]["launch_request"]["state"] == "withdrawn"
 
 

@@ -12,13 +12,13 @@ OPEN = frozenset({"waiting", "approved"})
 
 
 def waiting_launch(campaign: Campaign) -> Request | None:
-    """The launch that somebody asked for and nobody has decided on; None where none waits."""
+    """Return the launch request that waits for a decision, or None."""
     wanted: Request | None = campaign["launch_request"]
     return wanted if wanted is not None and wanted["step"] == "launch" else None
 
 
 def who_decides(server: Server, campaign: Campaign, asked: Request) -> str:
-    """Say what waits, whose yes it takes, and where that is said."""
+    """Return a message: what waits, who can approve it, and where."""
     team = server.get(f"teams/{campaign['team']}", fields="name")["name"]
     return (
         f"Campaign {campaign['id']} is not launched yet: {asked['asked_by']} asked for it, and it"
@@ -57,7 +57,7 @@ def may_begin(server: Server, campaign: Campaign) -> bool:
 def _became(request: Request) -> str:
     text = request["words"].rstrip(".")
     if request["state"] == "refused":
-        return f"{request['decided_by']} said no{f' ({text})' if text else ''}"
+        return f"{request['decided_by']} rejected it{f' ({text})' if text else ''}"
     if request["state"] == "withdrawn":
-        return f"{request['asked_by']} took the wish back"
-    return f"what was asked for is void ({text or 'its definition was changed since'})"
+        return f"{request['asked_by']} withdrew the request"
+    return f"the request is void ({text or 'its definition was changed since'})"
