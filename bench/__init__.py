@@ -1,1 +1,1 @@
-"""What `script/bench` runs: each module beside this one is a benchmark."""
+"""Benchmarks for `script/bench`: each module of this package is one."""

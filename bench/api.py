@@ -1,4 +1,4 @@
-"""Submit results to perfdash and to LNT in turn, through their web servers, and say what it costs.
+"""Submit results to perfdash and to LNT in turn, through their web servers, and report the cost.
 
 LNT is installed into an environment of its own below bench/submissions, the first time: it takes a minute. Both
 use the same PostgreSQL, on loopback; all ends with this program.

@@ -1,4 +1,4 @@
-"""Send 300 small submissions in a minute beside a running campaign, and see what they delay.
+"""Send 300 small submissions in a minute during a campaign, and measure the delays that they cause.
 
 Two campaigns of equal runs, with one seed, on a perfdash and a target of their own, on loopback: the first one
 is undisturbed. What is compared is scheduling: from the end of a run, or the launch, to the claim of the
@@ -80,7 +80,7 @@ def arguments() -> argparse.Namespace:
 
 
 def compare(plant, target, options):
-    """Let both campaigns run, and say what differs; give the longest delay in seconds."""
+    """Run both campaigns, report the differences, and return the longest delay in seconds."""
     server = plant.try_api(
         "POST",
         "targets",
@@ -108,7 +108,7 @@ def compare(plant, target, options):
 
 
 def measured(plant, server, options, *, burst):
-    """Give the accepted attempts of a campaign; beside it the burst, where there is one."""
+    """Return the accepted attempts of a campaign, which runs during the burst, if there is one."""
     wait_until(lambda: plant.rows(WORKERS)[0]["n"] > 0, "a worker that computes", 600)
     wait_until(lambda: plant.rows(WAITING)[0]["n"] == 0, "every analysis is done", 600)
     campaign = plant.try_api("POST", "campaigns", definition(server, options))["id"]

@@ -1,4 +1,4 @@
-"""Kill something every second or so while a campaign of short runs goes on, then prove the books.
+"""Kill a process about every second during a campaign of short runs, and then reconcile the counts.
 
 The pauses between two strikes are random, with that mean: so some runs come through and some do not.
 A perfdash and a target of its own, on loopback; both end with this program. Exit code 1: the books

@@ -1,4 +1,4 @@
-"""Download the same files with our engines and with aria2c, curl and wget2 in turn, and say what it costs."""
+"""Download the same files with our engines and with aria2c, curl and wget2 in turn, and report the cost."""
 
 import argparse
 import shutil

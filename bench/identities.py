@@ -1,4 +1,4 @@
-"""Let 1000 hosts, each with a certificate of its own, connect to nginx at one instant, and say what it costs."""
+"""Connect 1000 hosts, each with a certificate of its own, to nginx at one instant, and report the cost."""
 
 import argparse
 import datetime

@@ -1,4 +1,4 @@
-"""Ask for the pages of large campaigns again and again, and say what they cost server and browser."""
+"""Request the pages of large campaigns repeatedly, and report their cost in server and browser."""
 
 import argparse
 import logging

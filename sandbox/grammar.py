@@ -18,7 +18,7 @@ from sandbox.settings import PRESETS, SETTINGS, Feed, Settings
 
 
 class BadPath(Exception):
-    """A path that says something impossible; the message says which part and what is allowed."""
+    """A path is not valid; the message names the part and what is allowed."""
 
 
 _BY_KEY = {

@@ -1,4 +1,4 @@
-"""Manifests and repodata, made once each in a thread beside the loop, and kept while there is room."""
+"""Manifests and repodata, each generated once in a thread, and cached while there is room."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -43,7 +43,7 @@ _Key = tuple[Content | Packages, Kind, Part]
 
 
 class Library:
-    """Gives publications. Whoever asks while one is being made waits for the same one."""
+    """Generates publications. Requests during the generation of one wait for the same."""
 
     def __init__(self) -> None:
         self._shelf: Shelf[_Key, Publication] = Shelf(_MOST_BYTES)

@@ -20,7 +20,7 @@ _STOP_SECONDS = 10
 
 
 class DidNotStart(Exception):
-    """The process ended before it listened; the message holds what it said."""
+    """The process ended before it listened; the message has its output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +34,14 @@ class Sandbox:
 
     @property
     def pulp(self) -> StandIn:
-        """The stand-in of Pulp. Raise LookupError where none was asked for."""
+        """The simulated Pulp. Raise LookupError where there is none."""
         if self.stand_in is None:
             raise LookupError("start the sandbox with running(pulp={}) to have a stand-in of Pulp")
         return self.stand_in
 
     @property
     def katello(self) -> StandInKatello:
-        """The stand-in of Katello. Raise LookupError where none was asked for."""
+        """The simulated Katello. Raise LookupError where there is none."""
         if self.stand_in_katello is None:
             raise LookupError("start the sandbox with running(katello={}) to have a stand-in of it")
         return self.stand_in_katello

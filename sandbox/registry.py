@@ -1,4 +1,4 @@
-"""The repositories that were asked for, and all counts. Pure: the clock is given."""
+"""The requested repositories, and all counts. Pure: the clock is an argument."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

@@ -27,7 +27,7 @@ class Shelf(Generic[K, V]):
         return value
 
     def put(self, key: K, value: V) -> None:
-        """Keep a value; a single one larger than the shelf is kept until the next."""
+        """Store a value; one that is larger than the shelf stays until the next."""
         self.drop(key)
         self._values[key] = value
         self._bytes += len(value)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 SLOTS = 100
-"""A second has so many; what falls into one of them is not told apart."""
+"""The number of intervals in a second, the resolution of tallies."""
 
 
 class Rate:

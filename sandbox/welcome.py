@@ -1,4 +1,4 @@
-"""The page at `/`: what can be asked. Written from the grammar itself. Pure."""
+"""The page at `/`: which paths there are, generated from the grammar. Pure."""
 
 from sandbox.grammar import entry_path
 from sandbox.settings import SETTINGS, Feed, Preset, Setting

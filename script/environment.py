@@ -76,7 +76,7 @@ def install(venv: Path, requirements: Path) -> None:
 
 
 def find_uv(venv: Path) -> Path:
-    """Give the place of uv in the environment, or beside the interpreter where it is there."""
+    """Return the path of uv in the environment, or next to the interpreter."""
     beside = Path(sys.executable).with_name("uv")
     return beside if beside.exists() and not (venv / "bin/uv").exists() else venv / "bin/uv"
 

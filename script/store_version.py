@@ -246,7 +246,7 @@ def dump(url: str) -> str:
 
 
 def anonymous(text: str, place: Path, facts: Iterable[str]) -> str:
-    """Take out what tells of the machine that made it, in rows as in findings."""
+    """Remove what identifies the machine, from rows and findings."""
     host = re.escape(platform.node())
     text = re.sub(rf"(?<=['@\"]){host}(?=[',\"])", "generator", text)
     for fact in facts:

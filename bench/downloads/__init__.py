@@ -1,1 +1,1 @@
-"""What `script/bench downloader` measures: our downloader engines beside aria2c, wget2 and the command curl."""
+"""The benchmark `script/bench downloader`: our engines compared with aria2c, wget2 and the command curl."""

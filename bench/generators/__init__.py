@@ -1,1 +1,1 @@
-"""What `script/bench load` measures: our load engine beside wrk, wrk2, k6, oha, hey and Locust."""
+"""The benchmark `script/bench load`: our load engine compared with wrk, wrk2, k6, oha, hey and Locust."""

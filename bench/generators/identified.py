@@ -1,4 +1,4 @@
-"""A load program: every host opens a connection with an identity of its own, and asks once. Run with -m."""
+"""A load program: every host opens a connection with an identity of its own, and sends one request. Run with -m."""
 
 import ssl
 from collections.abc import Mapping

@@ -44,7 +44,7 @@ class Found:
 
 
 class Failed(Exception):
-    """A generator ended with an error, or said something else than it should."""
+    """A generator ended with an error, or its output was unexpected."""
 
 
 class Peer:
@@ -59,7 +59,7 @@ class Peer:
         self.program = program
 
     def version(self) -> str:
-        """Say which one it is, in its own words."""
+        """Return the version that it reports."""
         return _first_line([self.program, "--version"])
 
     def run(self, load: Load) -> Found:

@@ -89,7 +89,7 @@ def _definition(cells: int) -> dict[str, Any]:
 
 
 def _target() -> int:
-    """A server that nobody asks."""
+    """A server that gets no requests."""
     return Target.objects.get_or_create(
         name="nobody's", defaults={"family": "http", "base_url": "http://127.0.0.1:9"}
     )[0].pk

@@ -1,4 +1,4 @@
-"""What pages cost the server: time, queries, bytes; asked through Django's handler with its middleware."""
+"""The cost of pages for the server: time, queries, bytes; requested through Django's handler with its middleware."""
 
 import gzip
 from collections.abc import Sequence

@@ -1,1 +1,1 @@
-"""Simulation of what campaigns/stats says, against what it promises."""
+"""Simulations that check campaigns/stats against its promises."""

@@ -9,7 +9,7 @@ UNSAID = "Take it as it stands in the table, not as the nominal value."
 
 
 class Rule(NamedTuple):
-    """Patterns that a figure's section, quantity and column begin with, and what to say of it."""
+    """Prefixes of a figure's section, quantity and column, and the comment on it."""
 
     section: str
     quantity: str

@@ -1,4 +1,4 @@
-"""What one cell, and pairs, say of themselves: means, medians, ranks, bootstraps."""
+"""Statistics of one cell and of pairs: means, medians, ranks, bootstraps."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Contrasts by each model, in each world: coverage, words, and power against the formula."""
+"""Contrasts by each model, in each world: coverage, verdicts, and power against the formula."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -74,7 +74,7 @@ def contrasts(world: World, n: int, reps: int, rng: np.random.Generator) -> list
 
 
 def of_contrasts(name: str, column: str, n: int | str, found: Sequence[Contrast]) -> list[Figure]:
-    """Count coverage, and the words at three true changes: none, the margin, the change of interest."""
+    """Count coverage, and the verdicts at three true changes: none, the margin, the change of interest."""
     alpha, margin, delta = CRITERIA.alpha, CRITERIA.margin, CRITERIA.delta
     return [
         count(COVERAGE, name, column, n, map(covers_zero, found), 1 - alpha),

@@ -1,4 +1,4 @@
-"""One level whose runs vary more than those of the others: what is said of it, and of the others."""
+"""One level with more run-to-run variation than the others: verdicts about it, and about the others."""
 
 import numpy as np
 

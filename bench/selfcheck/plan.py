@@ -38,7 +38,7 @@ class Task:
 
     @property
     def name(self) -> str:
-        """What tells it from the others, and seeds it."""
+        """The key that identifies and seeds it."""
         shown = (getattr(each, "name", each) for each in self.arguments)
         return f"{self.simulate.__name__} {' '.join(map(str, shown))}"
 

@@ -98,7 +98,7 @@ def _cell(figure: Figure | None, promised: Figure | None) -> str:
 
 
 def _lines(figures: Sequence[Figure]) -> Iterator[str]:
-    """One line for all figures that the same is to be said of."""
+    """One line for all figures with the same comment."""
     groups: dict[tuple[str, str], dict[str, list[str]]] = {}
     for figure in figures:
         if figure.off:

@@ -1,4 +1,4 @@
-"""What is said, and not only what an interval holds: sessions, coarse values, levels one after the other."""
+"""Verdicts, not only intervals: sessions, coarse values, levels one after the other."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -28,7 +28,7 @@ LEVELS, RUNS, HOURS = 4, 10, 0.1
 
 
 def sessions_said(between: float, number: int, reps: int, rng: np.random.Generator) -> list[Figure]:
-    """The word and its standing over sessions of eight pairs that differ by `between`; no true change."""
+    """The verdict and its confirmation over sessions of eight pairs that differ by `between`; no true change."""
     column = f"sessions differ by {100 * between:g} %"
     results = []
     for _ in range(reps):
@@ -165,7 +165,7 @@ def _of_pairs(pairs: list[Pair]) -> PairedComparison:
 
 
 def _resolved(values: np.ndarray) -> Verdict:
-    """The word for pairs, shape (n, 2), as the analysis of a campaign says it."""
+    """The verdict for pairs, shape (n, 2), as in the analysis of a campaign."""
     result = _of_pairs([Pair(float(one), float(other)) for one, other in values])
     sides = values.T.tolist()
     identical = all(len(set(side)) == 1 for side in sides)

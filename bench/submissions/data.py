@@ -1,4 +1,4 @@
-"""The numbers that are submitted: builds of many tests, the same for whoever takes them."""
+"""The submitted numbers: builds of many tests, the same for both servers."""
 
 import json
 from datetime import UTC, datetime, timedelta

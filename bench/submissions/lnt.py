@@ -130,7 +130,7 @@ class Lnt:
 
 @contextmanager
 def running(url: str, place: Path) -> Iterator[Lnt]:
-    """LNT with two processes of gunicorn, on a new database beside that of `url`."""
+    """LNT with two processes of gunicorn, on a new database on the server of `url`."""
     programs = environment()
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("CREATE DATABASE lnt")

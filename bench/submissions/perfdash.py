@@ -1,4 +1,4 @@
-"""perfdash as a person starts it, asked over its REST API."""
+"""perfdash as a user starts it, used through its REST API."""
 
 import json
 from collections.abc import Iterator

@@ -18,7 +18,7 @@ SESSION = "_session_id"
 
 @dataclass(slots=True, eq=False)
 class Access:
-    """The sessions that there are, and how often a password was asked for."""
+    """The sessions, and how often a password was checked."""
 
     behaviour: Callable[[], KatelloBehaviour]
     now: Callable[[], datetime]

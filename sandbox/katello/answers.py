@@ -23,7 +23,7 @@ class Problem(Exception):
 
 
 def katello(status: int, words: str, *, old: bool) -> Problem:
-    """Refuse as Katello does; before 5.0 it said displayMessage, since then message."""
+    """Refuse as Katello does; before 5.0 the field was displayMessage, since then message."""
     return Problem(status, {"displayMessage" if old else "message": words, "errors": [words]})
 
 

@@ -20,7 +20,7 @@ from sandbox.katello.consumers import LEAST_CERTIFICATE_VERSION, Consumer, Consu
 
 @dataclass(slots=True, eq=False)
 class ConsumerRoutes:
-    """Routes below /consumers/<uuid>. `refuse` makes a problem of a status and words."""
+    """Routes below /consumers/<uuid>. `refuse` makes a problem of a status and a message."""
 
     behaviour: Callable[[], KatelloBehaviour]
     now: Callable[[], datetime]
@@ -77,7 +77,7 @@ class ConsumerRoutes:
         raise self.refuse(404, f"Could not find resource for full path: {request.path}")
 
     def take_of_system(self, consumer: Consumer, what: str, body: Any) -> web.Response:
-        """Take what the tools on a host tell below /systems. Raise Problem."""
+        """Store what tools on a host send below /systems. Raise Problem."""
         held = body.get(what) if isinstance(body, dict) else None
         named = {"deb_package_profile": "deb_packages", "enabled_repos": "repos"}[what]
         answer = held.get(named) if isinstance(held, dict) else None
@@ -146,6 +146,6 @@ class ConsumerRoutes:
 
 
 def gone(pk: str) -> Problem:
-    """Say that a consumer was deleted, in Candlepin's words."""
+    """Answer that a consumer was deleted, as Candlepin does."""
     text = f"Unit {pk} has been deleted"
     return Problem(410, {"displayMessage": text, "requestUuid": pk, "deletedId": pk})

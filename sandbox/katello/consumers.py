@@ -13,7 +13,7 @@ LEAST_CERTIFICATE_VERSION = 3.0
 
 
 class Refused(Exception):
-    """A registration that is refused, with the status and the words of Katello."""
+    """A registration that is refused, with the status and the message of Katello."""
 
     def __init__(self, status: int, words: str) -> None:
         super().__init__(words)
@@ -60,7 +60,7 @@ class Host:
 
 @dataclass(slots=True, eq=False)
 class Consumer:
-    """A host as Candlepin knows it. Its facts are kept as JSON, since they are large."""
+    """A host as in Candlepin. Its facts are stored as JSON, since they are large."""
 
     uuid: str
     name: str
@@ -190,7 +190,7 @@ class Consumers:
         return consumer
 
     def update(self, consumer: Consumer, body: dict[str, Any]) -> None:
-        """Take new facts and whatever else a client tells of itself."""
+        """Store new facts and other fields that a client sends."""
         consumer.updated = self.now()
         if isinstance(body.get("facts"), dict):
             consumer.facts = json.dumps(body["facts"]).encode()

@@ -39,7 +39,7 @@ class Control:
         self._first = self.behaviour, self.load.machine
 
     def answer(self, request: web.BaseRequest, body: object) -> web.Response:
-        """Do what the request wants, and tell how things are. A bad one gets a 400 that says why."""
+        """Apply a request and answer the current state; a bad request gets 400 with the reason."""
         what = request.path.removeprefix(PATH).strip("/")
         if (request.method, what) == ("GET", "ca"):
             pem = self.consumers.authority.pem

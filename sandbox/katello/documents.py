@@ -1,4 +1,4 @@
-"""What Candlepin and Katello tell of consumers, in their words."""
+"""Consumers as Candlepin and Katello describe them."""
 
 import json
 from datetime import datetime

@@ -58,7 +58,7 @@ async def spoiled(request: web.BaseRequest, fault: str) -> web.StreamResponse:
 
 
 async def _half(request: web.BaseRequest) -> web.StreamResponse:
-    """Send half of what the head says, and end the connection."""
+    """Send half of the announced body, and close the connection."""
     body = json.dumps({"uuid": "0" * 400}).encode()
     answer = web.StreamResponse(headers={"Content-Type": "application/json"})
     answer.content_length = len(body)

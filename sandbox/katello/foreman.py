@@ -1,4 +1,4 @@
-"""What Foreman's API tells of hosts, organizations, activation keys, settings and itself."""
+"""Foreman's API of hosts, organizations, activation keys, settings and status."""
 
 import asyncio
 from collections.abc import Callable, Iterable

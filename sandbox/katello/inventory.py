@@ -1,4 +1,4 @@
-"""Repositories and smart proxies that the stand-in always has, as its API tells of them."""
+"""The fixed repositories and smart proxies of the simulator, as its API shows them."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -9,7 +9,7 @@ class UnknownSetting(LookupError):
 
 
 class BadSetting(ValueError):
-    """A value that the setting cannot have; the message says which it can."""
+    """A value that the setting cannot have; the message lists the allowed ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""What a test says to the stand-in of another process."""
+"""The control interface of a simulator in another process, for tests."""
 
 from dataclasses import dataclass
 from typing import Any

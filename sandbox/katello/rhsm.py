@@ -1,4 +1,4 @@
-"""What subscription-manager asks for below /rhsm, as Katello answers it before a Candlepin."""
+"""The paths of subscription-manager below /rhsm, as Katello answers them in front of a Candlepin."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""Searches of Foreman for hosts: terms with `and` and `or` between, and words that names hold."""
+"""Foreman's search for hosts: terms joined by `and` and `or`, and parts of names."""
 
 import re
 from collections.abc import Callable
@@ -20,7 +20,7 @@ _FIELDS: dict[str, Callable[[Host], str]] = {
 
 
 def fits(search: str) -> Callable[[Host], bool]:
-    """Give what says whether a host is found; an empty search finds all. Raise Problem."""
+    """Return a predicate for hosts; an empty search matches all. Raise Problem."""
     if not search.strip():
         return lambda host: True
     choices = [

@@ -10,7 +10,7 @@ from sandbox.katello.machine import BadSetting, UnknownSetting
 
 
 def answer(load: Load, method: str, name: str, body: object) -> web.Response:
-    """Read or change a setting; an empty name is all of them. A bad request is told what is wrong."""
+    """Read or change a setting; an empty name: all of them. A bad request gets an error message."""
     if method not in ("GET", "PUT"):
         return _said(405, "A setting is read with GET and changed with PUT.")
     known: dict[str, Any] = load.machine.document()

@@ -1,4 +1,4 @@
-"""From a request to its answer: who asks, which route, and what the server says where something is wrong."""
+"""From a request to its answer: authentication, routing, and the server's errors."""
 
 import asyncio
 import json

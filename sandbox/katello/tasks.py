@@ -1,4 +1,4 @@
-"""Tasks of the stand-in: what state they are in follows from the time, and how Foreman tells of them."""
+"""Tasks of the simulator, whose state follows from the time, as Foreman shows them."""
 
 import uuid
 from collections.abc import Callable, Iterator, Mapping

@@ -21,7 +21,7 @@ class BadToken(Exception):
 
 @dataclass(slots=True, eq=False)
 class Tokens:
-    """Gives tokens, and tells whether one is good."""
+    """Issues tokens, and checks them."""
 
     now: Callable[[], datetime]
     _key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)

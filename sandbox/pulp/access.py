@@ -31,7 +31,7 @@ class Refused(Exception):
 
 @dataclass(slots=True, eq=False)
 class Access:
-    """The sessions that there are, and how often a password was asked for."""
+    """The sessions, and how often a password was checked."""
 
     behaviour: Callable[[], Behaviour]
     now: Clock

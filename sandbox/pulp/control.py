@@ -34,7 +34,7 @@ class Control:
         self._first = self.behaviour
 
     def answer(self, request: web.BaseRequest, body: object) -> web.Response:
-        """Do what the request wants, and tell how things are. A bad one gets a 400 that says why."""
+        """Apply a request and answer the current state; a bad request gets 400 with the reason."""
         if not request.remote or not ip_address(request.remote).is_loopback:
             return answers.document({"detail": "Only from this machine."}, 403)
         what = request.path.removeprefix(PATH).strip("/")
@@ -50,7 +50,7 @@ class Control:
         return answers.document(self.document())
 
     def document(self) -> dict[str, Any]:
-        """Tell the behaviour, and what was asked so far."""
+        """Return the behaviour and the counts of requests."""
         return {
             "stand_in": True,
             "behaviour": self.behaviour.document(),

@@ -1,4 +1,4 @@
-"""Downloads as pulpcore's do: so many at once, retried, checked; from loopback only, nothing kept."""
+"""Downloads as in pulpcore: in parallel, retried, checked; from loopback only, and discarded."""
 
 import asyncio
 import errno
@@ -26,7 +26,7 @@ _MOST_TEXT = 1 << 28
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """What a download gave. `body` is empty unless it was asked for."""
+    """The result of a download. `body` is empty unless it was requested."""
 
     url: str
     size: int
@@ -100,7 +100,7 @@ class Downloader:
     async def get(
         self, url: str, digest: str = "", size: int = 0, *, keep: bool = False
     ) -> Received:
-        """Download, and check where digest or size are given. Raise TaskFailed in Pulp's words."""
+        """Download, and check digest and size if there are any. Raise TaskFailed with Pulp's message."""
         if urlsplit(url).scheme.lower() not in ("http", "https"):
             raise TaskFailed(f"URL: {url} not supported.")
         async with self._slots:  # also while it waits to try again

@@ -1,4 +1,4 @@
-"""What Pulp's serializers demand of the fields of a request, and in which words."""
+"""The checks of Pulp's serializers for fields of a request, with their messages."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -150,7 +150,7 @@ def checked(
     more: bool = False,
     others: Callable[[dict[str, Any]], dict[str, list[str]]] = lambda values: {},
 ) -> dict[str, Any]:
-    """Give the values of a request. `more`: further fields are taken. Raise Invalid."""
+    """Return the values of a request. `more`: accept further fields. Raise Invalid."""
     if not isinstance(body, dict):
         name = type(body).__name__
         problem = f"Invalid data. Expected a dictionary, but got {name}."

@@ -1,4 +1,4 @@
-"""What Pulp does in tasks, beside the sync: change, delete, publish, distribute, clean up, purge."""
+"""Tasks of Pulp other than the sync: change, delete, publish, distribute, clean up, purge."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

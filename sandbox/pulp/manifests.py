@@ -1,4 +1,4 @@
-"""Reads a PULP_MANIFEST in pulp_file's way, with its words for what is wrong."""
+"""Reads a PULP_MANIFEST as pulp_file does, with its error messages."""
 
 import posixpath
 import re

@@ -1,4 +1,4 @@
-"""From a request to its answer: who asks, which route, and what Pulp says where something is wrong."""
+"""From a request to its answer: authentication, routing, and Pulp's errors."""
 
 import asyncio
 import json

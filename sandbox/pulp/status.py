@@ -1,4 +1,4 @@
-"""The status, which says that this is a stand-in."""
+"""The status, which names the simulator."""
 
 from typing import Any
 

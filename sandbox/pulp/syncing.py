@@ -21,7 +21,7 @@ _MAY_DIFFER = ("mirror", "download_policy")  # and a sync is skipped all the sam
 
 @dataclass(slots=True)
 class Sync:
-    """A sync that was asked for."""
+    """A requested sync."""
 
     store: Store
     repository: Resource

@@ -53,7 +53,7 @@ class Tasks:
         return task
 
     def match_workers(self) -> None:
-        """Have as many workers as the behaviour says; those without a task go first."""
+        """Start or stop workers to match the behaviour; those without a task end first."""
         wanted = self.behaviour().workers
         alive = [worker for worker in self.workers if not worker.killed]
         for worker in sorted(alive, key=lambda worker: worker.task is not None)[wanted:][::-1]:
