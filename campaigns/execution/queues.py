@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from django.db.models import Count, F, Q
+from django.db.models import Count, Q
 from django.db.models.functions import Now
 
 from campaigns.execution.live import seconds_left
-from campaigns.execution.waiting import Wait, waiting_for
+from campaigns.execution.waiting import ORDER, Wait, waiting_for
 from campaigns.kit.owners import CAMPAIGN, quoted_campaign
 from campaigns.kit.rights import May
 from campaigns.models import Attempt, Campaign, Run, Target, TargetLease
@@ -18,8 +18,6 @@ from campaigns.targets.holders import held_by
 
 DRAFT = "a draft of another team"
 WAITING = (Campaign.State.RUNNING, Campaign.State.PAUSED)
-
-ORDER = (F("queue_place").asc(nulls_first=True), F("launched_at").asc(nulls_first=True), "pk")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from campaigns.execution.manual_steps import open_requests
-from campaigns.execution.queues import ORDER
 from campaigns.execution.restore_settings import addresses_held
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.owners import quoted_campaign
@@ -14,6 +13,8 @@ from campaigns.planning.expected import expected_seconds
 from campaigns.planning.pools import needed_pools
 from campaigns.planning.workers import present_by_pool
 from campaigns.targets import quiet
+
+ORDER = (F("queue_place").asc(nulls_first=True), F("launched_at").asc(nulls_first=True), "pk")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from django.db.models.functions import Now
 from campaigns.execution.dispatch.limits import may_begin
 from campaigns.execution.leases import lease_target
 from campaigns.execution.manual_steps import needed, number_of_next_attempt
-from campaigns.execution.queues import ORDER
 from campaigns.execution.restore_settings import addresses_held
+from campaigns.execution.waiting import ORDER
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.outbox import announce
 from campaigns.models import (
