@@ -1,7 +1,9 @@
-"""Why no run of a campaign goes on: what dispatch decided, in words."""
+"""Why no run of a campaign goes on: what dispatch decided, as text; and the order of the queue."""
 
 from dataclasses import dataclass
 from datetime import datetime
+
+from django.db.models import F
 
 from campaigns.execution.manual_steps import open_requests
 from campaigns.execution.restore_settings import addresses_held
