@@ -24,7 +24,7 @@ from campaigns.reviews.filters import ThreadFilters
 from campaigns.reviews.inbox import Waits, waiting
 from campaigns.reviews.threads import threads, threads_on
 
-TAG = "talk"
+TAG = "comments"
 
 
 class CommentInput(Input):
@@ -236,7 +236,7 @@ class OneComment(CommentsApi):
 class Inbox(Api):
     """GET: what waits."""
 
-    @operation("list_inbox", "talk", answer=InboxOutput, whole=True)
+    @operation("list_inbox", "inbox", answer=InboxOutput, whole=True)
     def get(self, request: Request) -> Response:
         """What waits for you, the longest first; at most 200."""
         results = [inbox_line(each) for each in waiting(self.user)]
