@@ -6,7 +6,8 @@ Targets with the same address share a queue. Nothing is sent; the caller asks di
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from campaigns.execution.queues import ORDER, WAITING
+from campaigns.execution.queues import WAITING
+from campaigns.execution.waiting import ORDER
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import NotPossible
 from campaigns.kit.owners import quoted_campaign, require_right
