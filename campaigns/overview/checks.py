@@ -39,7 +39,7 @@ def passwords_can_be_read(
 ) -> list[CheckMessage]:
     """Warn of stored passwords that no key opens; their targets cannot be measured.
 
-    Of a database that is not up to date nothing is said: what is asked for may not be there yet.
+    Return nothing where migrations are missing: the queries need the newest tables.
     """
     return [
         Warning(
@@ -69,7 +69,7 @@ def documentation_is_there(**kwargs: Any) -> list[CheckMessage]:
 
 
 def named(names: Sequence[str]) -> str:
-    """Name some targets, and say how many there are."""
+    """Return the names of some targets, and how many there are."""
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     word = "target" if len(names) == 1 else f"{len(names)} targets:"
     return f"{word} {', '.join(names[:MOST_NAMES])}{more}"

@@ -154,7 +154,7 @@ def measured_runs(campaigns: Sequence[int]) -> dict[int, int]:
 def worker_rows(teams: Set[int]) -> list[WorkerRow]:
     """Workers that ever answered within the last day; the silent ones are lost.
 
-    They work for everybody; runs of other teams are not told.
+    They work for everybody; runs of other teams are not shown.
     """
     busy = {
         attempt.worker: attempt

@@ -25,7 +25,7 @@ class AmendmentLine:
 
     @property
     def remark(self) -> str:
-        """What an answer that it may have changed says of it."""
+        """Return the remark for results that the amendment may have changed."""
         return (
             f"Amended after launch: {self.label} {self.before} → {self.after}, by {self.by}: "
             f"{self.reason}"

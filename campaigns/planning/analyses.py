@@ -36,7 +36,7 @@ def request_analysis_of_received(campaign: Campaign, runs: int) -> None:
     """Request one of a campaign to which runs were added: not before it has rested from the last.
 
     campaign: as it was read when it was locked. runs: how many it has. They may come one by one, many
-    a second: where a request waits already, nothing is asked of the database.
+    a second: where a request waits already, no query is sent.
     """
     if campaign.analysis_requested_at is not None and campaign.analysis_began_at is None:
         return
@@ -47,7 +47,7 @@ def request_analysis_of_received(campaign: Campaign, runs: int) -> None:
 
 
 def _request(campaign: Campaign, at: Combinable) -> None:
-    """Request one, unless a request waits that nobody has begun with: whoever begins reads all there is."""
+    """Request an analysis, unless one waits that no worker has begun: it will read all data."""
     untaken = Q(analysis_began_at=None) | Q(analysis_requested_at__gt=F("analysis_began_at"))
     waits = When(
         untaken | lost(), analysis_requested_at__isnull=False, then=F("analysis_requested_at")
@@ -82,11 +82,11 @@ def request_outdated() -> int:
 
 
 SILENT_SECONDS = 60
-"""A worker that gave no sign of life for so long has lost its analysis."""
+"""A worker that sent no heartbeat for so long has lost its analysis."""
 UNTAKEN_SECONDS = 30
 """A message that nobody took for so long is lost: one is sent only where a worker is free for it."""
 BESIDE_SECONDS = 120
-"""After so long an analysis is computed beside a run, where it found no gap between two."""
+"""After so long without a gap between two runs, an analysis is computed during a run."""
 HOLDING_SECONDS = 180
 """After so long no run waits for an analysis any more."""
 JUST_ENDED_SECONDS = 180
@@ -100,9 +100,9 @@ WHAT_TO_DO = (
 
 def under_way() -> Q:
     """Campaigns whose analysis was sent to a worker, or is computed by one that gives signs of life."""
-    taken = Q(analysis_began_at__isnull=False, analysis_sent_at__gt=_ago(SILENT_SECONDS))
+    begun = Q(analysis_began_at__isnull=False, analysis_sent_at__gt=_ago(SILENT_SECONDS))
     sent = Q(analysis_began_at=None, analysis_sent_at__gt=_ago(UNTAKEN_SECONDS))
-    return Q(analysis_requested_at__isnull=False) & (taken | sent)
+    return Q(analysis_requested_at__isnull=False) & (begun | sent)
 
 
 def lost() -> Q:

@@ -19,7 +19,7 @@ TAG = "A/A"
 
 
 def question_of(target: str) -> str:
-    """What an A/A campaign asks."""
+    """Return the question of an A/A campaign."""
     return f"How large a difference does {target} show between identical runs?"
 
 
@@ -66,7 +66,7 @@ def calibrate(campaign: Campaign, author: User | None) -> Campaign:
 
 
 def _cell(definition: Definition) -> dict[str, object]:
-    """The first cell at the baseline of the pairs, or of the primary contrast."""
+    """Return the first cell at the baseline of the pairs, or of the primary contrast."""
     wanted: dict[str, object] = {}
     if definition.campaign.paired_factor:
         wanted = {definition.campaign.paired_factor: definition.campaign.baseline}

@@ -15,7 +15,7 @@ Factors = Mapping[str, Sequence[Any]]
 
 
 class _Wrong(ValueError):
-    """What was sent names no contrast of this campaign; the message says why."""
+    """The input names no contrast of this campaign; the message explains why."""
 
 
 def read_contrast(

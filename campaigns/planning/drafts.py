@@ -20,7 +20,7 @@ from campaigns.planning.plan import cells_of
 
 
 class NotADraft(NotPossible):
-    """The campaign was launched already; what was asked for is only possible before."""
+    """The campaign was launched already; the change is possible only before."""
 
 
 @transaction.atomic
@@ -44,7 +44,7 @@ def create(
         campaign.team = team
     require_right(author, campaign, Right.WRITE)
     if clone_of is not None and clone_of.team_id != campaign.team_id:
-        campaign.clone_of = clone_of = None  # what another team has is not told in this one
+        campaign.clone_of = clone_of = None  # one team does not see another team's campaigns
     definition.fill(campaign)
     campaign.save()
     if with_cells:

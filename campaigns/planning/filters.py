@@ -38,7 +38,7 @@ class CampaignFilters(FilterSet):
         return rows if word == "all" else rows.filter(archived_at__isnull=word == "false")
 
     def filter_queryset(self, queryset: QuerySet[Campaign]) -> QuerySet[Campaign]:
-        """Leave the archive out unless it is asked for."""
+        """Leave archived campaigns out unless the query includes them."""
         result: QuerySet[Campaign] = super().filter_queryset(queryset)
         return result if self.data.get("archived") else result.filter(archived_at=None)
 

@@ -8,12 +8,12 @@ from campaigns.targets.allowed import Allowed
 
 
 def excess_of(allowed: Allowed, driver: Driver, parameters: Mapping[str, Any]) -> str:
-    """Return how a run with these parameters asks for more than is allowed; empty where it does not."""
-    text, most = driver.concurrency(parameters), allowed.most_concurrent
-    if text is None or most is None or text <= most:
+    """Return why a run with these parameters exceeds what is allowed; empty where it does not."""
+    concurrent, most = driver.concurrency(parameters), allowed.most_concurrent
+    if concurrent is None or most is None or concurrent <= most:
         return ""
     return (
-        f"{text:,} requests at a time are more than the {most:,} that the owner of "
+        f"{concurrent:,} requests at a time are more than the {most:,} that the owner of "
         f"{allowed.by_whom} allows. Take fewer, or have the owner raise the limit."
     )
 
@@ -21,7 +21,7 @@ def excess_of(allowed: Allowed, driver: Driver, parameters: Mapping[str, Any]) -
 def excess_at(
     allowed: Allowed, driver: Driver, parameters: Mapping[str, Any], cell: Mapping[str, Any]
 ) -> str:
-    """Say it of the runs of a cell, and which one it is."""
+    """Return why the runs of a cell exceed what is allowed, with the name of the cell."""
     excess = excess_of(allowed, driver, {**parameters, **cell})
     return f"At {cell_label(cell)}: {excess}" if excess and cell else excess
 

@@ -12,7 +12,7 @@ from campaigns.planning.metrics import driver_if_known
 
 @dataclass(frozen=True, slots=True)
 class FactorOutline:
-    """A factor with its label and its levels in their given order."""
+    """A factor with its label and its levels in their order."""
 
     name: str
     label: str
@@ -38,13 +38,13 @@ def factors_of(campaign: Campaign) -> tuple[FactorOutline, ...]:
 
 
 def sample_of(campaign: Campaign) -> str:
-    """What one sample of a run is, in the words of the kind."""
+    """Return what one sample of a run is, as the kind describes it."""
     driver = driver_if_known(campaign.kind)
     return driver.sample if driver else Driver.sample
 
 
 def rate_of(campaign: Campaign) -> tuple[str, str]:
-    """Name and unit of what a run tells of its speed while it goes on."""
+    """Return name and unit of the rate that a run reports while it goes on."""
     driver = driver_if_known(campaign.kind)
     return driver.rate if driver else Driver.rate
 

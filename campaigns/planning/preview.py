@@ -1,19 +1,49 @@
-"""Preview a definition: cells, blocks, order, time."""
+"""Preview a definition: cells, blocks, order, time, and which effects it can detect."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from campaigns.kinds.base.values import BLIND_LABEL, driver_levels
 from campaigns.kinds.registry import driver_of
+from campaigns.kit.database_clock import database_now
 from campaigns.kit.units import written
 from campaigns.models import Campaign
 from campaigns.planning.checking import Definition
-from campaigns.planning.detection import Sight, sight_of
 from campaigns.planning.expected import usual_run
+from campaigns.planning.noise import known_noise
 from campaigns.planning.plan import Plan, plan_runs, whole_plots
 from campaigns.planning.pools import measuring_pools
 
 OVERHEAD_SECONDS = 1.5
+GOOD_FOR_DAYS = 31
+"""Recommend to repeat an older calibration: machines change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """noise_pct: of a run. campaigns: from how many it is estimated. calibrated_at: as in KnownNoise.
+
+    detectable_pct: the smallest change that the design finds in 80 % of campaigns. repetitions: that
+    the smallest effect of interest would take, None where no number of them would do.
+    """
+
+    noise_pct: float
+    campaigns: int
+    detectable_pct: float
+    smallest_pct: float
+    repetitions: int | None
+    enough: bool
+    calibrated_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """The text and tone on what a design can detect. calibrate: whether an A/A campaign would improve it."""
+
+    tone: str
+    text: str
+    calibrate: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +51,8 @@ class Preview:
     """A plan with its expected time, and remarks on the design.
 
     estimated_from: number of earlier runs that the time comes from; 0: a guess of the driver.
-    remarks: (tone, text), tone being `pass`, `warn` or `info`. calibrate: an A/A campaign would tell
-    what the design can see.
+    remarks: (tone, text), tone being `pass`, `warn` or `info`. calibrate: whether an A/A campaign
+    would improve the estimate.
     """
 
     plan: Plan
@@ -122,7 +152,7 @@ def _remarks(
 
 
 def _remark_on_hard(definition: Definition, plan: Plan) -> list[tuple[str, str]]:
-    """What a factor that is hard to change does to the order, and to what can be said of it."""
+    """Return how a factor that is hard to change affects the order, and its conclusions."""
     hard = [name for name in definition.hard_to_change if len(definition.factors[name]) > 1]
     if not hard or definition.campaign.order not in (
         Campaign.Order.INTERLEAVED,
@@ -167,3 +197,81 @@ def _remark_on_order(definition: Definition, plan: Plan) -> tuple[str, str]:
         ),
     }
     return texts[definition.campaign.order]
+
+
+def detection_of(definition: Definition, cells: int) -> Detection | None:
+    """Plan by earlier campaigns of the kind on the target; None without any, or nothing to compare."""
+    noise = known_noise(
+        definition.campaign.kind, definition.campaign.primary_metric, definition.campaign.target
+    )
+    if noise is None or cells < 2 or definition.campaign.repetitions < 2:
+        return None
+    # scipy takes longer to load than all the rest of a page, and few pages need it.
+    from campaigns.stats.logs import pct_of
+    from campaigns.stats.power import (
+        PAIRS,
+        design_of_blocks,
+        design_of_cells,
+        detectable_pct,
+        required_n,
+    )
+
+    sd = noise.sd_log
+    match definition.campaign.order:
+        case Campaign.Order.PAIRED:
+            design, sd = PAIRS, noise.sd_log * 2**0.5
+        case Campaign.Order.INTERLEAVED:
+            design = design_of_blocks(cells)
+        case _:
+            design = design_of_cells(cells)
+    needed = required_n(sd, design=design, delta=definition.campaign.smallest_effect)
+    return Detection(
+        noise_pct=pct_of(noise.sd_log),
+        campaigns=noise.campaigns,
+        detectable_pct=detectable_pct(definition.campaign.repetitions, sd, design=design),
+        smallest_pct=100 * definition.campaign.smallest_effect,
+        repetitions=needed,
+        enough=needed is not None and needed <= definition.campaign.repetitions,
+        calibrated_at=noise.calibrated_at,
+    )
+
+
+def sight_of(definition: Definition, cells: int) -> Sight | None:
+    """Return what the design can see; None where there is nothing to compare, and for A/A itself."""
+    if (
+        definition.campaign.paired_factor == BLIND_LABEL
+        or cells < 2
+        or definition.campaign.repetitions < 2
+    ):
+        return None
+    result = detection_of(definition, cells)
+    if result is None:
+        return Sight(
+            "info",
+            "The run-to-run variation is unknown before the first campaign of this kind on this "
+            "server, and so is what this design can detect. Run an A/A calibration to find out.",
+            calibrate=True,
+        )
+    age = (database_now() - result.calibrated_at).days if result.calibrated_at else 0
+    seen = (
+        f"{_source(result)} ({result.noise_pct:.1f} %) this detects changes of "
+        f"{result.detectable_pct:.1f} % and more, with 80 % power"
+    )
+    smallest = f"{result.smallest_pct:g} %"
+    if result.enough:
+        text = f"{seen}."
+    elif result.repetitions is None:
+        text = f"{seen}; no sensible number of repetitions would find {smallest}."
+    else:
+        text = f"{seen}; {smallest} would take about {result.repetitions} repetitions."
+    if age > GOOD_FOR_DAYS:
+        text += f" That calibration is {age} days old; repeat it."
+    known = result.calibrated_at is not None and age <= GOOD_FOR_DAYS
+    return Sight("pass" if result.enough else "warn", text, calibrate=not known)
+
+
+def _source(detection: Detection) -> str:
+    if detection.calibrated_at is not None:
+        return f"Based on the A/A calibration of {detection.calibrated_at:%Y-%m-%d} here"
+    noun = "campaign" if detection.campaigns == 1 else f"{detection.campaigns} campaigns"
+    return f"Based on the noise of the last {noun} here"

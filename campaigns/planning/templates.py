@@ -22,7 +22,7 @@ OF_ONE_CAMPAIGN = ("name", "seed")
 
 
 class TemplateForm(forms.ModelForm):
-    """What people say of a template."""
+    """The name and description of a template."""
 
     class Meta:
         model = Template
@@ -32,7 +32,7 @@ class TemplateForm(forms.ModelForm):
 
 
 class NoTemplate(ValueError):
-    """The campaign or template is not one for this; the message says why."""
+    """The campaign or template does not allow this; the message explains why."""
 
 
 def make_template(campaign: Campaign, data: Mapping[str, Any], user: User) -> Template:
@@ -49,7 +49,7 @@ def make_template(campaign: Campaign, data: Mapping[str, Any], user: User) -> Te
 
 
 def description_of(template: Template) -> dict[str, Any]:
-    """Return what people say of a template: what its revision is made of."""
+    """Return the name and description of a template, of which its revision is made."""
     return {name: getattr(template, name) for name in TemplateForm.Meta.fields}
 
 
@@ -118,7 +118,7 @@ def _saved(template: Template, action: Action, user: User) -> Template:
             template.save()
             record(action, user=user, subject=template)
     except IntegrityError:
-        taken = f"The team has a template “{template.name}” already: choose another name."
-        raise Invalid({"name": [taken]}) from None
+        text = f"The team has a template “{template.name}” already: choose another name."
+        raise Invalid({"name": [text]}) from None
     template.refresh_from_db()
     return template

@@ -9,11 +9,11 @@ from django.db.models.functions import Now
 from campaigns.models import Worker
 
 PRESENT_SECONDS = 20
-"""Workers say that they live every few seconds; one that was silent for longer is lost."""
+"""Workers send a heartbeat every few seconds; one that was silent for longer is lost."""
 
 
 def present() -> QuerySet[Worker]:
-    """Workers that answered just now."""
+    """Return the workers with a recent heartbeat."""
     return Worker.objects.filter(seen_at__gt=Now() - timedelta(seconds=PRESENT_SECONDS))
 
 
@@ -40,6 +40,6 @@ def _by_all(held: list[dict[str, dict[str, str]]], parameter: str, level: str) -
 
 
 def present_by_pool() -> dict[str, int]:
-    """How many of them serve each pool; none without any."""
+    """Return how many present workers serve each pool."""
     pools = present().values_list("pools", flat=True)
     return dict(Counter(pool for served in pools for pool in served))

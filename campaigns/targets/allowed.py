@@ -13,7 +13,7 @@ from campaigns.models import Target
 class Allowed:
     """The limits of a server, each with the target that sets it; None where nobody does.
 
-    team: whose target it is that was asked for; others' targets are not named to it.
+    team: the one that reads the result; it does not see the names of others' targets.
     """
 
     team: int | None

@@ -166,7 +166,7 @@ class TargetForm(forms.ModelForm):
         return text
 
     def clean_quiet_zone(self) -> str:
-        """Return UTC where no zone is given. Raise ValidationError for one that is not known."""
+        """Return UTC where the field is empty. Raise ValidationError for one that is not known."""
         name = self.cleaned_data["quiet_zone"] or "UTC"
         try:
             quiet_hours.zone_of(name)

@@ -13,7 +13,7 @@ HOLDER = "another team"
 
 
 def held_by(lease: TargetLease | None, teams: Set[int]) -> str:
-    """Who loads a server, in words, for somebody in these teams; empty where nobody does."""
+    """Return a text on who loads a server, for members of these teams; empty where nobody does."""
     attempt = lease.attempt if lease else None
     if lease is None or attempt is None:
         return ""

@@ -11,7 +11,7 @@ from campaigns.models import Attempt, Target, TargetLease
 
 
 def request_probe(target: Target) -> str:
-    """Ask the control workers to look at a target now; say why not where nobody is to, else empty."""
+    """Request a probe of a target from the control workers; return why not, or an empty text."""
     result = busy(target, database_now(), BETWEEN_SECONDS)
     if result is not None and not result.its_turn_comes:
         return result.why
@@ -20,7 +20,7 @@ def request_probe(target: Target) -> str:
 
 
 def request_look(target: Target) -> str:
-    """Ask the control workers to read a target's settings back; say why not where nobody is to."""
+    """Request that the control workers read a target's settings back; return why not, or an empty text."""
     result = busy(target, database_now(), 0.0)
     if result is not None:
         return result.why
@@ -29,9 +29,9 @@ def request_look(target: Target) -> str:
 
 
 BETWEEN_SECONDS = 5.0
-"""From the end of a probe to the next one that somebody asks for."""
+"""The least time between the end of a probe and the next one on request."""
 GIVEN_UP_SECONDS = 60.0
-"""When a probe that began and never ended is taken as dead; a living one takes far less."""
+"""A probe that began longer ago and has not ended is dead; a living one ends much earlier."""
 
 
 @dataclass(frozen=True, slots=True)

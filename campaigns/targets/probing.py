@@ -25,7 +25,7 @@ from campaigns.targets.saving import as_driver_sees_it, rules_for
 
 MOST_AT_ONCE = 8
 MOST_LOOKS = 8
-"""URLs of a campaign that are asked for before it is launched."""
+"""URLs of a campaign that are requested before it is launched."""
 PATIENCE_SECONDS = 15.0
 AGAIN_SECONDS = 0.5
 """How often one whose turn has not come looks again."""
@@ -64,14 +64,14 @@ class Lookout:
                 threading.Thread(target=self._work, name="probing", daemon=True).start()
 
     def wait(self, seconds: float) -> bool:
-        """Wait until nothing is left to be done; say whether it came to that."""
+        """Wait until no probe is left; return whether none is."""
         with self._changed:
             return self._changed.wait_for(lambda: not self._at_work, seconds)
 
     def _work(self) -> None:
         try:
-            while (taken := self._next()) is not None:
-                pk, turn = taken
+            while (due := self._next()) is not None:
+                pk, turn = due
                 target = Target.objects.filter(pk=pk, retired_at=None).first()
                 held_up = probe(target, turn.between) if target else None
                 if held_up and held_up.its_turn_comes and monotonic() < turn.until:
@@ -104,7 +104,7 @@ lookout = Lookout()
 
 
 def probe_in_thread(target: int) -> None:
-    """Probe one target that somebody asked for."""
+    """Probe one target on request."""
     lookout.look_at([target], BETWEEN_SECONDS, PATIENCE_SECONDS)
 
 
@@ -117,7 +117,7 @@ def probe_all_in_threads() -> None:
 
 
 def probe(target: Target, between: float = 0.0) -> Busy | None:
-    """Probe one target and store what it said, or why its server is not to be asked now."""
+    """Probe one target and store the result, or return why its server may not be probed now."""
     began_at = _claim(target, between)
     if isinstance(began_at, Busy):
         return began_at

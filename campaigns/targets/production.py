@@ -11,7 +11,7 @@ from campaigns.targets.allowed import same_server
 def require_to_unmark(target: Target, user: User | None = None) -> None:
     """Raise NotAllowed where the server would lose its mark without an admin of the team.
 
-    user: who does so; None: whoever sends the request. Commands and tasks may.
+    user: who does so; None: the user of the current request. Commands and tasks may.
     """
     user = user or current_user()
     held = Target.objects.select_related("team").filter(pk=target.pk).first()

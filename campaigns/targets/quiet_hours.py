@@ -23,7 +23,7 @@ EXAMPLES = "Mon-Fri 08:00-18:00, or Sat,Sun 00:00-24:00, or daily 22:00-06:00"
 
 
 class BadQuietHours(ValueError):
-    """The text or the time zone cannot be read; the message says which line, and what to write."""
+    """The text or the time zone cannot be read; the message names the line, and what to write."""
 
 
 @dataclass(frozen=True, slots=True)

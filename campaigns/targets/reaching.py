@@ -14,7 +14,7 @@ SLACK_SECONDS = 30.0
 
 
 def ssh_of(target: Target) -> SshLogin | None:
-    """The login for commands; None where nobody has given one."""
+    """The login for commands; None where there is none."""
     return SshLogin.objects.filter(target=target).first()
 
 
@@ -25,8 +25,8 @@ def server_of(target: Target, sender: str = "perfdash") -> Server:
     rules = rules_for(target)
     if login is not None and settings.OWNER_CONFIRMS and login.confirmed_rule:
         rules = rules.allowing(login.confirmed_rule)
-    door = Endpoint(seen.base_url, rules, Login(seen.username, seen.password), seen.tls, sender)
-    return Server(door, None if login is None else access_of(login))
+    endpoint = Endpoint(seen.base_url, rules, Login(seen.username, seen.password), seen.tls, sender)
+    return Server(endpoint, None if login is None else access_of(login))
 
 
 def access_of(login: SshLogin) -> SshAccess:

@@ -20,7 +20,7 @@ THIS_MACHINE = "this machine"
 
 
 class Hosts:
-    """What hosts resolve to; each is asked for once."""
+    """Return the addresses of hosts; each host is resolved once."""
 
     def __init__(self) -> None:
         self._known: dict[str, frozenset[str]] = {}

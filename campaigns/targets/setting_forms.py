@@ -109,11 +109,11 @@ class StepForm(forms.ModelForm):
         self.fields["purpose"].required = False
 
     def clean_purpose(self) -> str:
-        """Return a reset where nothing is given."""
+        """Return a reset where the field is empty."""
         return self.cleaned_data["purpose"] or TargetStep.Purpose.RESET
 
     def clean_position(self) -> int:
-        """Return 1 where nothing is given."""
+        """Return 1 where the field is empty."""
         return self.cleaned_data["position"] or 1
 
     def clean(self) -> dict[str, Any]:
@@ -154,7 +154,7 @@ class SshForm(forms.ModelForm):
     instance: SshLogin
 
     def clean_port(self) -> int:
-        """Return the usual port where none is given."""
+        """Return the usual port where the field is empty."""
         return self.cleaned_data["port"] or 22
 
     def clean_host(self) -> str:

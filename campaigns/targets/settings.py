@@ -151,7 +151,7 @@ def _refuse_in_use(setting: Setting, name: str) -> None:
 
 
 def as_levels(setting: Setting) -> str:
-    """Say in words which values a setting takes."""
+    """Return a text on the values that a setting takes."""
     field = field_of(setting)
     low, high = getattr(field, "min_value", None), getattr(field, "max_value", None)
     unit = f" {setting.unit}" if setting.unit else ""

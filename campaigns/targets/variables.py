@@ -29,7 +29,7 @@ class Variables:
 
     @property
     def hard(self) -> frozenset[str]:
-        """Settings that are hard to change unless a campaign says something else."""
+        """Settings that are hard to change unless a campaign overrides it."""
         return frozenset(name for name, each in self.settings.items() if each.hard_to_change)
 
 
@@ -98,5 +98,5 @@ def as_read(setting: Setting, raw: Any) -> Any:
 
 
 def cleaned(setting: Setting, values: Any) -> Any:
-    """Read a value that somebody gave. Raise ValidationError."""
+    """Read a value of a setting. Raise ValidationError."""
     return plain(field_of(setting).clean("" if isinstance(values, dict | list) else values))

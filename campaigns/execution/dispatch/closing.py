@@ -7,7 +7,7 @@ from campaigns.kit.activity import Action, record
 from campaigns.kit.outbox import announce
 from campaigns.models import Announcement, Attempt, Campaign, Finding, LogLine, Run
 from campaigns.planning.analyses import request_analysis
-from campaigns.planning.lifecycle.adaptive import add_block
+from campaigns.planning.lifecycle.planning import add_block
 
 STOPS = {
     "precise": "precise enough",

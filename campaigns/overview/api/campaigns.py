@@ -45,7 +45,7 @@ class WholeCampaignApi(CampaignApi):
         return self.answer(campaign)
 
     def load(self, pk: int, step: Callable[[Campaign], Campaign]) -> Response:
-        """Load a server; 202 with what was asked for, where that needs approval by a second person."""
+        """Load a server; 202 with the request where that needs approval by a second person."""
         campaign = step(self.campaign(pk))
         waiting = lifecycle.waiting_of(campaign)
         if waiting is not None:
@@ -69,7 +69,7 @@ class Campaigns(WholeCampaignApi):
         "create_campaign", TAG, body=NewCampaignInput, query=LaunchQuery, answer=CampaignDetail
     )
     def post(self, request: Request) -> Response:
-        """Store a draft; launch it at once where that is asked for, or store nothing."""
+        """Store a draft; with `launch`, launch it at once, or store nothing."""
         data = self.read(NewCampaignInput)
         launch = data.pop("launch") or self.read_query(LaunchQuery)["launch"]
         confirmed_name = data.pop("confirm_target")
@@ -143,7 +143,7 @@ class Cancel(WholeCampaignApi):
 
     @operation("cancel_campaign", TAG, body=CancelInput, answer=CampaignDetail)
     def post(self, request: Request, pk: int) -> Response:
-        """End a campaign: what is going on is told to stop."""
+        """End a campaign; active runs are stopped."""
         return self.take(
             pk, lambda result: lifecycle.cancel(result, self.read(CancelInput)["reason"], self.user)
         )

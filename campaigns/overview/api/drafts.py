@@ -36,7 +36,7 @@ class PlannedRun(Part):
 
 
 class Remark(Part):
-    """What there is to be told of a plan."""
+    """A remark on a plan."""
 
     tone = serializers.ChoiceField(choices=["pass", "warn", "info"])
     text = serializers.CharField()
@@ -106,16 +106,16 @@ class OneCampaign(WholeCampaignApi):
 
         Only some may wait at a time: with `Retry-After` the answer came at once, as no place was free.
         """
-        asked = self.read_query(WaitQuery)
+        query = self.read_query(WaitQuery)
         selected(request, CampaignDetail)
         campaign = self.campaign(pk)
         known: dict[str, Any] = {
-            name: value for name, value in asked.items() if name in ("state", "seen")
+            name: value for name, value in query.items() if name in ("state", "seen")
         }
-        if "wait" in asked and not known:
+        if "wait" in query and not known:
             known = {"seen": versions.whole_version(campaign)}
-        waited = "wait" not in asked or waiting.wait(
-            lambda: self.has_changed(campaign, known), asked["wait"]
+        waited = "wait" not in query or waiting.wait(
+            lambda: self.has_changed(campaign, known), query["wait"]
         )
         answer = self.answer(campaign)
         if not waited:

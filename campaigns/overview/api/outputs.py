@@ -35,7 +35,7 @@ class RunCounts(Part):
 
 
 class CampaignLinks(Part):
-    """Where more is to be found; `page` is for people."""
+    """Links to related resources; `page` is for people."""
 
     self = serializers.URLField()
     runs = serializers.URLField()
@@ -54,7 +54,7 @@ class EnvironmentChange(Part):
 
 
 class AmendmentOutput(Part):
-    """What was changed after launch, in words."""
+    """Changes of locked fields after launch."""
 
     label = serializers.CharField()  # type: ignore[assignment]
     before = text()
@@ -65,7 +65,7 @@ class AmendmentOutput(Part):
 
 
 class FindingEntry(Part):
-    """What the statistics say. `data_hash`: of what it was computed from; `versions`: by what."""
+    """The findings. `data_hash`: of their input; `versions`: of the programs that computed them."""
 
     result = serializers.DictField(child=serializers.JSONField())
     data_hash = serializers.CharField()
@@ -119,7 +119,7 @@ class CampaignOutput(Selectable, serializers.ModelSerializer[Campaign]):
 
     @extend_schema_field(CampaignLinks)
     def get_links(self, campaign: Campaign) -> dict[str, str]:
-        """Where more is to be found."""
+        """Return links to related resources."""
         request, key = self.context["request"], [campaign.pk]
         return {
             "self": reverse("api-campaign", key, request=request),
@@ -133,7 +133,7 @@ class CampaignOutput(Selectable, serializers.ModelSerializer[Campaign]):
 
 
 class CampaignDetail(CampaignOutput):
-    """A campaign with its definition, its cells and what the statistics say."""
+    """A campaign with its definition, its cells and its findings."""
 
     stand_in = serializers.SerializerMethodField()
     environment_changes = serializers.SerializerMethodField()
@@ -183,7 +183,7 @@ class CampaignDetail(CampaignOutput):
 
     @extend_schema_field(AmendmentOutput(many=True))
     def get_amendments(self, campaign: Campaign) -> list[dict[str, Any]]:
-        """What was changed after launch, in words."""
+        """Changes of locked fields after launch."""
         return [asdict(amendment) for amendment in amendments_of(campaign)]
 
     @extend_schema_field(CellName(many=True))

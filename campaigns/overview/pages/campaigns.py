@@ -37,7 +37,7 @@ class Row:
 @require_GET
 @takes(Right.SEE)
 def campaign_list(request: HttpRequest) -> HttpResponse:
-    """One page of the campaigns that fit; the newest first unless the address says otherwise."""
+    """One page of the campaigns that fit; the newest first unless the query sorts otherwise."""
     teams = may(request).see
     filters = CampaignPageFilters(request.GET, teams)
     page = Paginator(filters.rows, PAGE_SIZE).get_page(request.GET.get("page"))

@@ -22,7 +22,7 @@ OK = "ok"
 @never_cache
 @require_safe
 def health(request: HttpRequest) -> JsonResponse:
-    """Say that this process answers. It asks no database: a restart would not bring one back."""
+    """Return 200 while this process answers. It does not query the database: a restart would not repair that."""
     return JsonResponse({"status": OK})
 
 
@@ -38,7 +38,7 @@ def ready(request: HttpRequest) -> JsonResponse:
 
 
 def checks() -> dict[str, str]:
-    """What is asked for, with `ok` or what is missing, in words."""
+    """Return the requested checks, with `ok` or a text on what is missing."""
     result = {"broker": OK if broker.answers() else BROKER}
     try:
         missing = _known_migrations() - set(MigrationRecorder(connection).applied_migrations())

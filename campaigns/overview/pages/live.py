@@ -66,12 +66,12 @@ def polled(
 
 
 def etag_of(version: str) -> str:
-    """The tag that a partial carries until it is asked for again."""
+    """Return the tag that a partial carries until its next request."""
     return quote_etag(version)
 
 
 def progress_version(campaign: Campaign) -> str:
-    """Changes with every run, with what the attempt says, and every few seconds."""
+    """Return a tag that changes with every run, the progress of the attempt, and every few seconds."""
     current = live.current_of(campaign)
     reported = current.reported if current else {}
     tick = int(monotonic() / TICK_SECONDS)
@@ -79,7 +79,7 @@ def progress_version(campaign: Campaign) -> str:
 
 
 def figure_version(campaign: Campaign) -> str:
-    """Changes with what the attempt says, and with the run that ended last."""
+    """Return a tag that changes with the progress of the attempt, and with the run that ended last."""
     current, last = live.current_of(campaign), live.last_series(campaign)
     return versions.fingerprint(current and current.reported, last and last.pk)
 
@@ -110,7 +110,7 @@ def so_far(request: HttpRequest, campaign: Campaign, etag: str) -> HttpResponse:
 @require_GET
 @takes(Right.SEE, Campaign)
 def log(request: HttpRequest, pk: int) -> HttpResponse:
-    """Lines after `after`, and the element that asks for the next ones."""
+    """Return lines after `after`, and the element that requests the next ones."""
     campaign = get_object_or_404(Campaign, pk=pk)
     if not _is_open(campaign):
         return HttpResponse(status=STOP_POLLING, headers={"HX-Refresh": "true"})

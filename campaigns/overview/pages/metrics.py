@@ -43,7 +43,7 @@ from campaigns.models import (
 from campaigns.planning.workers import present_by_pool
 
 KEPT_SECONDS = 5.0
-"""However often somebody asks: what is measured on this machine must not feel it."""
+"""A bound on the load by frequent scrapes: it must not disturb runs on this machine."""
 FORWARDED = ("X-Forwarded-For", "X-Forwarded-Proto", "X-Real-IP", "Forwarded", "Via")
 """Headers that only a proxy sends."""
 REFUSED = (
@@ -196,7 +196,7 @@ def _is_local(request: HttpRequest) -> bool:
 
 
 class _Kept:
-    """The last page, for everybody who asks within KEPT_SECONDS; one at a time makes a new one."""
+    """Return the last page within KEPT_SECONDS; one request at a time makes a new one."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -27,7 +27,7 @@ from campaigns.results.run_plots import Plot, labelled, throughput_plot
 
 @dataclass(frozen=True, slots=True)
 class TrialLine:
-    """One try-out: its row, and cell, value and reason in words."""
+    """One try-out: its row, and cell, value and reason as text."""
 
     row: RunRow
     cell: str
@@ -44,7 +44,7 @@ class Bar:
 
 
 def conditional(etag: str) -> str:
-    """The headers with which a part asks whether there is something new."""
+    """Return the headers of a conditional request for a part."""
     return json.dumps({"If-None-Match": etag})
 
 
@@ -173,7 +173,7 @@ def _bars(progress: live.Progress) -> list[Bar]:
 
 
 def _facts(values: Mapping[str, Any], sample: str) -> Sequence[tuple[str, str]]:
-    """What the generator says of itself: (name, value)."""
+    """Return the health of the generator: (name, value)."""
     facts = []
     transferred = _first(values, "bytes_done", "bytes")
     if transferred is not None:

@@ -20,7 +20,7 @@ class CampaignName(serializers.Serializer[Any]):
 
 
 class LaunchRequestOutput(Selectable):
-    """Who asked for what, of which definition, and who decided.
+    """A request for approval: its step, its definition, who made it and who decided.
 
     `blocks`: of an extension; `cell` of a try-out and `run` that is made again: by their positions.
     """
@@ -42,7 +42,7 @@ class LaunchRequestOutput(Selectable):
 
     @extend_schema_field(CampaignName())
     def get_campaign(self, row: LaunchRequest) -> dict[str, Any]:
-        """Of which campaign."""
+        """Return the campaign of the request."""
         campaign, request = row.campaign, self.context["request"]
         return {
             "id": campaign.pk,

@@ -32,43 +32,43 @@ class ReasonInput(Input):
 
 
 def rows() -> QuerySet[LaunchRequest]:
-    """With all that an answer shows."""
+    """Return all requests, joined with the rows that an answer shows."""
     return LaunchRequest.objects.select_related("campaign", "asked_by", "decided_by")
 
 
 class LaunchRequests(Api):
-    """GET: what waited, and waits, for a second person's yes."""
+    """GET: requests for approval by a second person, waiting and decided."""
 
     @operation(
         "list_launch_requests", TAG, answer=LaunchRequestOutput, filters=LaunchRequestFilters
     )
     def get(self, request: Request) -> Response:
-        """Loads of production servers that somebody asked for, the newest first."""
+        """List the requests to load production servers, the newest first."""
         result = self.visible(rows(), "campaign__team")
         return self.page(result, LaunchRequestOutput, "-pk", LaunchRequestFilters)
 
 
 class OneLaunchRequest(Api):
-    """GET: one of them."""
+    """GET: one request."""
 
     of: ClassVar[type[Model] | None] = LaunchRequest
 
     @operation("get_launch_request", TAG, answer=LaunchRequestOutput)
     def get(self, request: Request, pk: int) -> Response:
-        """What was asked for, of which definition, and who decided."""
+        """Return the requested step, the hash of its definition, and who decided."""
         self.read_query(NoQuery)
         return Response(self.shown(find(rows(), self.user, pk=pk), LaunchRequestOutput))
 
 
 class Decision(Api):
-    """What the views of a decision share."""
+    """The base class of the views that decide."""
 
     of: ClassVar[type[Model] | None] = LaunchRequest
     takes = {"post": Right.OPERATE}
 
-    def decide(self, pk: int, act: Decide, words: str) -> Response:
-        """Decide, then look what may start. Raise NotPossible, NotAllowed."""
-        row = act(find(rows(), self.user, Right.OPERATE, pk=pk), self.user, words)
+    def decide(self, pk: int, act: Decide, text: str) -> Response:
+        """Decide, then dispatch what may start. Raise NotPossible, NotAllowed."""
+        row = act(find(rows(), self.user, Right.OPERATE, pk=pk), self.user, text)
         work_waits.send(sender=None)
         if row.state == LaunchRequest.State.OUTDATED:
             raise NotPossible(f"It is void, and nothing began. {row.words}")
@@ -76,11 +76,11 @@ class Decision(Api):
 
 
 class Approve(Decision):
-    """POST {words}: say yes to what another person asked for."""
+    """POST {words}: approve the request of another person."""
 
     @operation("approve_launch", TAG, body=ReasonInput, answer=LaunchRequestOutput)
     def post(self, request: Request, pk: int) -> Response:
-        """Say yes as a second operator, and do it, once.
+        """Approve as a second operator; the step is performed once.
 
         409 where the definition was changed since: the request is void then, and nothing began.
         """
@@ -88,18 +88,18 @@ class Approve(Decision):
 
 
 class Refuse(Decision):
-    """POST {words}: say no."""
+    """POST {words}: reject a request."""
 
     @operation("refuse_launch", TAG, body=ReasonInput, answer=LaunchRequestOutput)
     def post(self, request: Request, pk: int) -> Response:
-        """Say no; nothing begins."""
+        """Reject a request; nothing begins."""
         return self.decide(pk, lifecycle.refuse, self.read(ReasonInput)["words"])
 
 
 class Withdraw(Decision):
-    """POST: take back what one asked for."""
+    """POST: withdraw one's own request."""
 
     @operation("withdraw_launch", TAG, answer=LaunchRequestOutput)
     def post(self, request: Request, pk: int) -> Response:
-        """Take back what you asked for yourself."""
+        """Withdraw your own request."""
         return self.decide(pk, lambda row, user, _: lifecycle.withdraw(row, user), "")

@@ -19,7 +19,7 @@ from campaigns.planning.filters import TemplateFilters
 
 
 class TemplateInput(FormInput):
-    """What people say of a template."""
+    """The name and description of a template."""
 
     form = templates.TemplateForm
 

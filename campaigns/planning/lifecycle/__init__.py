@@ -1,6 +1,6 @@
 """The life of a campaign and of its runs.
 
-Each function changes rows in one transaction and sends nothing; the caller asks dispatch.
+Each function changes rows in one transaction and sends nothing; the caller starts dispatch.
 `campaigns` and `runs` hold the steps, `guards` what forbids one, `planning` what is planned, `rows`
 what they share. `confirmed_name` is what a person typed as the name of a production server.
 """

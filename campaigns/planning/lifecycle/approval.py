@@ -31,9 +31,9 @@ def takes_two(campaign: Campaign) -> bool:
 
 
 def ask(campaign: Campaign, step: LaunchRequest.Step, user: User, **options: Any) -> LaunchRequest:
-    """Ask the other operators of the team. The campaign must be locked. Raise NotPossible.
+    """Create a request for approval, and notify the other operators. The campaign must be locked.
 
-    Who asks again for the same keeps the request that waits.
+    Return the waiting request where the same user made the same one before. Raise NotPossible.
     """
     wanted = definition_hash(campaign)
     waiting = waiting_of(campaign)
@@ -65,13 +65,13 @@ def ask(campaign: Campaign, step: LaunchRequest.Step, user: User, **options: Any
 
 
 def waiting_of(campaign: Campaign) -> LaunchRequest | None:
-    """The request that nobody has decided on; None where none waits."""
+    """Return the request that nobody has decided on; None where none waits."""
     rows = LaunchRequest.objects.filter(campaign=campaign, state=State.WAITING)
     return rows.select_related("asked_by").first()
 
 
 def definition_hash(campaign: Campaign) -> str:
-    """Hash of what is asked for: the definition, and where its load would go."""
+    """Return the hash of what is approved: the definition, and the server that it loads."""
     target = campaign.target
     where = target and {"url": target.base_url, "address": target.address}
     text = json.dumps([as_data(campaign), where], sort_keys=True, default=str)
@@ -79,12 +79,12 @@ def definition_hash(campaign: Campaign) -> str:
 
 
 def outdate(campaign: Campaign) -> None:
-    """A request for another definition than this one is void. The campaign must be locked."""
+    """Mark the waiting request as void after a change of the definition. The campaign must be locked."""
     rows = LaunchRequest.objects.filter(campaign=campaign, state=State.WAITING)
     rows.update(state=State.OUTDATED, decided_at=Now())
 
 
 def waiting_in(teams: Set[int]) -> QuerySet[LaunchRequest]:
-    """What waits in teams, the oldest first."""
+    """Return the waiting requests of teams, the oldest first."""
     rows = LaunchRequest.objects.filter(state=LaunchRequest.State.WAITING, campaign__team__in=teams)
     return rows.select_related("campaign__target", "asked_by").order_by("pk")

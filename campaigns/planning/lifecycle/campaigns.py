@@ -46,7 +46,7 @@ def launch(
 ) -> Campaign:
     """Lock the definition, plan the runs and open the campaign for dispatch.
 
-    Where that takes two people and `second` is no second one's yes, it is asked for: then the campaign
+    Where that takes two people and `second` is no approval, one is requested: then the campaign
     that comes back still is a draft.
     """
     campaign = locked(campaign)
@@ -225,7 +225,7 @@ def resume(campaign: Campaign, user: User | None = None, confirmed_name: str = "
 
 @transaction.atomic
 def cancel(campaign: Campaign, reason: str, user: User | None = None) -> Campaign:
-    """End a campaign: what is planned is cancelled, what is going on is told to stop."""
+    """End a campaign: cancel its planned runs, and request that active ones stop."""
     campaign = locked(campaign)
     require_right(user, campaign, Right.OPERATE)
     if campaign.state not in (Campaign.State.RUNNING, Campaign.State.PAUSED):

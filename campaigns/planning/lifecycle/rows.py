@@ -66,7 +66,7 @@ def counted_anew(campaign: Campaign) -> dict[str, Any]:
 
 
 def stop_everything(campaign: Campaign, reason: str) -> int:
-    """Cancel what is planned, tell what is on to stop. Campaign and its open runs must be locked.
+    """Cancel planned runs, and request that active ones stop. Campaign and its open runs must be locked.
 
     Give the number of runs that were cancelled before they began.
     """

@@ -54,7 +54,7 @@ def run_again(
 ) -> Run | LaunchRequest:
     """Plan a failed or void run once more; its former attempts stay on record.
 
-    Where that takes two people and `second` is no second one's yes, it is asked for, and the request
+    Where that takes two people and `second` is no approval, one is requested, and the request
     comes back.
     """
     run = locked_run(run)

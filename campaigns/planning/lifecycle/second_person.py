@@ -1,7 +1,5 @@
 """Approve, refuse or withdraw a launch that waits for a second person."""
 
-from typing import Any
-
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models.functions import Now
@@ -17,16 +15,16 @@ from campaigns.planning.lifecycle.campaigns import extend, launch, try_or_ask
 from campaigns.planning.lifecycle.rows import locked, log, name_of
 from campaigns.planning.lifecycle.runs import run_again
 
-LONGEST_WORDS = 2000
+LONGEST_TEXT = 2000
 State, Step = LaunchRequest.State, LaunchRequest.Step
 
 
 @transaction.atomic
-def approve(request: LaunchRequest, user: User, words: str = "") -> LaunchRequest:
-    """Say yes to what somebody else asked for, and do it, once.
+def approve(request: LaunchRequest, user: User, text: str = "") -> LaunchRequest:
+    """Approve the request of another operator, and perform it once.
 
-    What was asked for of another definition is void then: look at the state of what comes back. Raise
-    NotPossible, NotAllowed.
+    A request whose definition was changed since becomes void: check the state of the returned row.
+    Raise NotPossible, NotAllowed.
     """
     campaign, row = _locked(request, user)
     if row.asked_by_id == user.pk:
@@ -44,23 +42,23 @@ def approve(request: LaunchRequest, user: User, words: str = "") -> LaunchReques
             None,
             "The person who requested it may not launch any more.",
         )
-    decided = _decided(row, campaign, State.APPROVED, user, words)
+    decided = _decided(row, campaign, State.APPROVED, user, text)
     _act(decided, campaign)
     return decided
 
 
 @transaction.atomic
-def refuse(request: LaunchRequest, user: User, words: str = "") -> LaunchRequest:
-    """Say no. Raise NotPossible, NotAllowed."""
+def refuse(request: LaunchRequest, user: User, text: str = "") -> LaunchRequest:
+    """Reject the request of another operator. Raise NotPossible, NotAllowed."""
     campaign, row = _locked(request, user)
     if row.asked_by_id == user.pk:
         raise NotAllowed("You requested it yourself: withdraw it instead.")
-    return _decided(row, campaign, State.REFUSED, user, words)
+    return _decided(row, campaign, State.REFUSED, user, text)
 
 
 @transaction.atomic
 def withdraw(request: LaunchRequest, user: User) -> LaunchRequest:
-    """Take back what one asked for. Raise NotPossible, NotAllowed."""
+    """Withdraw one's own request. Raise NotPossible, NotAllowed."""
     campaign, row = _locked(request, user)
     if row.asked_by_id != user.pk:
         raise NotAllowed("Only the person who requested it can withdraw it; reject it instead.")
@@ -90,17 +88,23 @@ def _decided(
     campaign: Campaign,
     state: LaunchRequest.State,
     user: User | None,
-    words: str,
+    text: str,
 ) -> LaunchRequest:
-    row.state, row.decided_by, row.words = state, user, words.strip()[:LONGEST_WORDS]
+    row.state, row.decided_by, row.words = state, user, text.strip()[:LONGEST_TEXT]
     row.decided_at = Now()
     row.save(update_fields=["state", "decided_by", "words", "decided_at"])
     by = f" by {name_of(user)}" if user else ""
     why = f": {row.words}" if row.words else ""
     log(campaign, f"{row.get_step_display()} that waited for a second yes: {state.label}{by}{why}")
     if state in ACTIONS:
-        text: dict[str, Any] = {"step": row.step, "asked_by": name_of(row.asked_by)}
-        record(ACTIONS[state], user=user, campaign=campaign, words=row.words, **text)
+        record(
+            ACTIONS[state],
+            user=user,
+            campaign=campaign,
+            step=row.step,
+            asked_by=name_of(row.asked_by),
+            words=row.words,
+        )
     if state != State.WITHDRAWN:
         announce(
             Announcement.Kind.LAUNCH_DECIDED,
@@ -115,7 +119,7 @@ def _decided(
 
 
 def _act(row: LaunchRequest, campaign: Campaign) -> None:
-    """Do what was asked for, in the name of whoever asked. Raise NotPossible."""
+    """Perform an approved request as the user who made it. Raise NotPossible."""
     name = campaign.target.name if campaign.target else ""
     try:
         if row.step == Step.LAUNCH:

@@ -22,7 +22,7 @@ from campaigns.targets import quiet
 
 @transaction.atomic
 def heed_limits(attempt_pk: int) -> None:
-    """Have one attempt stopped where it must be; whoever keeps it sees that like a cancel."""
+    """Request that one attempt stops where it must; its keeper sees that like a cancel."""
     attempt = measuring().filter(pk=attempt_pk).first()
     if attempt is None:
         return
@@ -32,7 +32,7 @@ def heed_limits(attempt_pk: int) -> None:
 
 
 def measuring() -> QuerySet[Attempt]:
-    """Attempts that are on, and that nobody has told to stop."""
+    """Return the active attempts for which no stop was requested."""
     return Attempt.objects.filter(
         state=Attempt.State.RUNNING, interrupted_at=None, cancel_requested_at=None
     ).select_related("run__campaign__target")

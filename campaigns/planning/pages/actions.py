@@ -90,7 +90,7 @@ def resume(request: HttpRequest, pk: int) -> HttpResponse:
         pk,
         step,
         lambda campaign, name: lifecycle.resume(campaign, user, name),
-        asks=False,
+        may_need_approval=False,
     )
 
 
@@ -154,11 +154,11 @@ def _load(
     step: Step,
     act: Callable[[Campaign, str], object],
     *,
-    asks: bool = True,
+    may_need_approval: bool = True,
 ) -> HttpResponse:
-    """Do it, or ask first for the name of a production server. A GET only asks.
+    """Perform a step, or require the name of a production server first. A GET shows that form.
 
-    asks: it may take a second person's yes.
+    may_need_approval: whether a second person may have to approve the step.
     """
     campaign = get_object_or_404(Campaign.objects.select_related("target"), pk=pk)
     if request.method == "GET":
@@ -169,7 +169,7 @@ def _load(
         answer = _steer(request, campaign, lambda result: act(result, typed_name(request)))
     except NotConfirmed:
         return ask_for_name(request, campaign, step)
-    if asks:
+    if may_need_approval:
         waits_for_approval(request, campaign)
     return answer
 

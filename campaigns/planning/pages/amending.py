@@ -63,7 +63,7 @@ class AmendForm(forms.Form):
             )
         self.fields["reason"] = forms.CharField(
             widget=forms.Textarea({"rows": 3}),
-            help_text="Everybody who sees the campaign can read it, beside your name.",
+            help_text="Everybody who sees the campaign can read it, with your name.",
         )
         with_errors(self, errors)
 
@@ -113,7 +113,7 @@ def _typed(request: HttpRequest, name: str) -> str:
 def _changes(
     campaign: Campaign, entered: Mapping[str, str], was: Mapping[str, str]
 ) -> tuple[dict[str, Any], Errors]:
-    """What somebody typed anew: fields that they left as they found them are nobody's change."""
+    """Return the fields that the user changed; untouched fields are left out."""
     shown = ("primary_metric", *ALWAYS, *(STOP if _stop_is_open(campaign) else ()))
     changes: dict[str, Any] = {name: entered[name] for name in shown if entered[name] != was[name]}
     if any(entered[name] != was[name] for name in CONTRAST):

@@ -65,7 +65,7 @@ def campaign_edit(request: HttpRequest, pk: int) -> HttpResponse:
         campaign,
         forms.from_data(drafts.as_data(campaign), _teams(request, campaign)),
         {},
-        told_by=campaign,
+        refused_in=campaign,
     )
 
 
@@ -83,7 +83,7 @@ def campaign_clone(request: HttpRequest, pk: int) -> HttpResponse:
             request, f"Campaigns of the kind “{original.kind}” come from outside; none is cloned."
         )
         return redirect("campaign", pk)
-    return _draw(request, None, entered, {}, original=original, told_by=original)
+    return _draw(request, None, entered, {}, original=original, refused_in=original)
 
 
 @require_POST
@@ -103,7 +103,7 @@ def campaign_repeat(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @takes(Right.WRITE)
 def campaign_plan(request: HttpRequest) -> HttpResponse:
-    """The panel beside the form, for what stands in it now."""
+    """Return the panel with the plan of what the form holds."""
     entered = forms.read(request.POST, _teams(request))
     context = _planned(entered) | {
         "live": True,
@@ -114,7 +114,7 @@ def campaign_plan(request: HttpRequest) -> HttpResponse:
 
 
 def _answer(request: HttpRequest, campaign: Campaign | None, store: Store) -> HttpResponse:
-    """Do what the pressed button says, or show the form again with what is wrong."""
+    """Perform what the pressed button does, or show the form again with its errors."""
     entered = forms.read(request.POST, _teams(request, campaign))
     act = request.POST.get("act", "preview")
     if act == "kind":
@@ -226,19 +226,19 @@ def _draw(
     errors: Errors,
     *,
     original: Campaign | None = None,
-    told_by: Campaign | None = None,
+    refused_in: Campaign | None = None,
     changed: Changed | None = None,
 ) -> HttpResponse:
-    """Draw the form; beside its parameters, what the target told of them in runs of `told_by`.
+    """Render the form, with the levels that the target refused in runs of `refused_in`.
 
     changed: what somebody else saved meanwhile.
     """
-    value = forms.refusals(entered, refused_levels(told_by)) if told_by else {}
+    refused = forms.refusals(entered, refused_levels(refused_in)) if refused_in else {}
     context = _planned(entered) | {
         "campaign": campaign,
         "original": original,
         "may_launch": bool(may(request).operate & entered.teams),
-        "form": form_page(entered, errors, value),
+        "form": form_page(entered, errors, refused),
         "failed_try_out": failed_try_out(campaign) if campaign else "",
         "moved": changed and _moved(changed, entered),
         "seen": opened_on(request, drafts.revised(campaign) if campaign else None, changed),
@@ -248,7 +248,7 @@ def _draw(
 
 
 def _moved(changed: Changed, entered: Entered) -> Moved:
-    """What the other one changed, and what was typed there, both as they stand in the form."""
+    """Return the fields that somebody else changed, as stored and as typed, as the form shows them."""
     stored = forms.as_shown(forms.from_data(changed.stored, entered.teams))
     typed = forms.as_shown(entered)
     paths = [path for path in stored.keys() | typed if forms.stored_in(path) & {*changed.fields}]

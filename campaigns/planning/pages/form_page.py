@@ -144,15 +144,15 @@ class FormPage:
     has_settings: bool
 
 
-def form_page(entered: Entered, errors: Errors, told: Errors | None = None) -> FormPage:
+def form_page(entered: Entered, errors: Errors, refused: Errors | None = None) -> FormPage:
     """Arrange what was entered, with each error where it belongs.
 
-    told: what a target refused earlier, beside its parameters; it keeps nothing from being saved.
+    refused: levels that the target refused earlier, shown at their parameters; they prevent no saving.
     """
     driver = entered.driver
     rows = ParameterRows((), (), elsewhere_is_open=False)
     if driver is not None:
-        rows = parameter_rows(driver, entered, {**(told or {}), **errors})
+        rows = parameter_rows(driver, entered, {**(refused or {}), **errors})
     design = with_errors(CampaignForm(entered), errors)
     return FormPage(
         design=design,
@@ -174,7 +174,7 @@ def form_page(entered: Entered, errors: Errors, told: Errors | None = None) -> F
 
 
 def problems(errors: Errors, entered: Entered) -> list[Problem]:
-    """All errors in words, with the label of their field and where it stands."""
+    """Return all messages of errors, with the label and the anchor of their field."""
     result = []
     for path, messages in errors.items():
         label, anchor = _place(path, entered)

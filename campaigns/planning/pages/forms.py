@@ -135,7 +135,7 @@ def as_calibration(entered: Entered, target: Target | None) -> Entered:
 
 
 def with_kind(entered: Entered, target: Target | None = None) -> Entered:
-    """Fill what the kind asks for and the form does not say yet: parameters, target, metric."""
+    """Fill in initial values that the kind requires and the form lacks: parameters, target, metric."""
     driver = entered.driver
     if driver is None:
         return entered
@@ -298,7 +298,7 @@ def to_data(entered: Entered) -> tuple[dict[str, Any], dict[str, list[str]]]:
         "excluded": excluded,
         "hard_to_change": _hard(entered, variables),
     }
-    if entered.values.get("order") != Campaign.Order.PAIRED:  # what is hidden then says nothing
+    if entered.values.get("order") != Campaign.Order.PAIRED:  # hidden fields are ignored
         data |= {"paired_factor": "", "baseline": ""}
     paired = known.get(data["paired_factor"])
     if paired is not None and data.get("baseline"):
@@ -348,7 +348,7 @@ def _written(form_field: forms.Field, text: str) -> str:
 
 
 def _absent(form_field: forms.Field) -> str:
-    """What a field says that the browser did not send: a box without its tick, or the initial."""
+    """Return the value of a field that the browser did not send: an unticked box, or the initial value."""
     return "" if isinstance(form_field, forms.BooleanField) else as_text(form_field.initial)
 
 

@@ -20,27 +20,27 @@ from campaigns.targets.probing import missing_at
 Decide = Callable[[LaunchRequest, User, str], LaunchRequest]
 LONGEST = 2000
 ANYWAY = "anyway"
-"""What a form sends to launch although something was found to be missing."""
+"""The field of a form that launches although something is missing on the server."""
 
 
 @require_POST
 @takes(Right.OPERATE, LaunchRequest)
 def approve(request: HttpRequest, pk: int) -> HttpResponse:
-    """Say yes as a second operator; it begins then."""
+    """Approve a request as a second operator; the step begins then."""
     return _decide(request, pk, lifecycle.approve, "Approved: it starts when it is its turn.")
 
 
 @require_POST
 @takes(Right.OPERATE, LaunchRequest)
 def refuse(request: HttpRequest, pk: int) -> HttpResponse:
-    """Say no."""
+    """Reject a request."""
     return _decide(request, pk, lifecycle.refuse, "Rejected: nothing starts.")
 
 
 @require_POST
 @takes(Right.OPERATE, LaunchRequest)
 def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
-    """Take back what one asked for."""
+    """Withdraw one's own request."""
     return _decide(
         request,
         pk,
@@ -50,9 +50,9 @@ def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def failed_try_out(campaign: Campaign) -> str:
-    """Say that the last try-out of a draft came to nothing, and why; empty where it did not.
+    """Return why the last try-out of a draft failed; empty where it did not.
 
-    A change of the draft takes its try-outs away, so that they are always of what it says now.
+    A change of the draft deletes its try-outs, so they always belong to the present definition.
     """
     last = campaign.runs.filter(purpose=Run.Purpose.TRIAL, state__in=Run.CLOSED)
     run = last.order_by("-position").first()
@@ -63,7 +63,10 @@ def failed_try_out(campaign: Campaign) -> str:
 
 
 def held_back(request: HttpRequest, campaign: Campaign) -> bool:
-    """Look for what the runs begin with; where it is missing, say so, unless it was said before."""
+    """Return whether a launch waits since its runs would miss something on the server.
+
+    The user is warned once, and may launch anyway.
+    """
     if request.POST.get(ANYWAY) or campaign.state != Campaign.State.DRAFT:
         return False
     result = missing_at(campaign)
@@ -73,7 +76,7 @@ def held_back(request: HttpRequest, campaign: Campaign) -> bool:
 
 
 def waits_for_approval(request: HttpRequest, campaign: Campaign) -> bool:
-    """Say that a step waits for approval by a second person; False where none waits."""
+    """Return whether a step waits for approval by a second person, with a message to the user."""
     waiting = lifecycle.waiting_of(campaign)
     if waiting is None:
         return False

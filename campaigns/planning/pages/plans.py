@@ -1,4 +1,4 @@
-"""The plan beside the form: figures, and the order of runs as a strip of tiles. Pure."""
+"""Show the plan next to the form: figures, and the order of runs as a strip of tiles. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ ICONS = {"pass": "check", "warn": "warn", "info": "info"}
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """One run: a short text, a shade (l1 to l6) and the whole cell in words."""
+    """One run: a short text, a shade (l1 to l6) and the whole cell as text."""
 
     text: str
     shade: str
@@ -31,7 +31,7 @@ class Tile:
 class StripRow:
     """A block, or as many runs as fit into a row.
 
-    title: what the block is of, in full; short: the same, as far as it tells blocks apart.
+    title: the full name of the block; short: the part of it that distinguishes blocks.
     more: runs of it that are not drawn.
     """
 
@@ -110,7 +110,7 @@ def _source(earlier: int) -> str:
 
 
 def _tiles(definition: Definition, cells: Sequence[Levels]) -> list[Tile]:
-    """One tile a cell: its level where one factor tells the cells apart, else its number."""
+    """Return a tile for each cell: its level where one factor distinguishes the cells, else its number."""
     factor = definition.campaign.paired_factor or (
         next(iter(definition.factors)) if len(definition.factors) == 1 else ""
     )
@@ -148,7 +148,7 @@ def _text(cell: Mapping[str, Any]) -> str:
 
 
 def _shorten(definition: Definition) -> dict[str, dict[str, str]]:
-    """What of each factor's levels tells them apart."""
+    """Return the parts of each factor's levels that distinguish them."""
     return {
         name: short_labels([as_text(level) for level in levels])
         for name, levels in definition.factors.items()

@@ -23,7 +23,7 @@ MOST_FACTORS = 6
 
 
 class BeginForm(forms.Form):
-    """What a campaign that begins with a template is asked for; `templates.begin` checks it."""
+    """The values with which a campaign begins from a template; `templates.begin` checks them."""
 
     question = forms.CharField(required=False)
     target = forms.ChoiceField(

@@ -1,7 +1,7 @@
 """Actions on a server that set, read back, reset or await something. No Django.
 
-An *action* is an HTTP request, a command over SSH, or something that a person does by hand. `values`
-reads one and says what is wrong with it, `http` and `ssh` do it, `performing` chooses between them.
+An *action* is an HTTP request, a command over SSH, or a manual step of a person. `values`
+reads one and reports its errors, `http` and `ssh` do it, `performing` chooses between them.
 """
 
 from campaigns.targets.actions.errors import ActionFailed, BadAction, HostKeyRefused

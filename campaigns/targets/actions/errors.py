@@ -12,7 +12,7 @@ class BadAction(ValueError):
 
 
 class ActionFailed(Exception):
-    """It could not be done, or the server said no. `output`: the end of what it said."""
+    """The action failed, or the server refused it. `output`: the end of its output."""
 
     def __init__(self, message: str, output: str = "") -> None:
         super().__init__(message)

@@ -18,7 +18,7 @@ SHOWN = 60
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """How a target is asked: its base URL, the login and TLS that are for it alone, and the rules."""
+    """How requests reach a target: its base URL, the login and TLS that are for it alone, and the rules."""
 
     base_url: str
     rules: Rules
@@ -89,7 +89,7 @@ def value_at(answer: Answer, at: str) -> Any:
 
 
 def read_json(text: str, at: str, where: str) -> Any:
-    """Do so with the text that a command gave."""
+    """Read the value from the output of a command."""
     try:
         whole = json.loads(text)
     except ValueError:

@@ -17,7 +17,7 @@ ONE_LOOK_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """How the machine of a target is reached; `ssh` is None where nobody has said how."""
+    """How the machine of a target is reached; `ssh` is None where it has no login."""
 
     endpoint: http.Endpoint
     ssh: shell.SshAccess | None = None
@@ -25,7 +25,7 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """`status`: status 200, or exit code 0; `output`: the end of what was said."""
+    """`status`: status 200, or exit code 0; `output`: the end of the output."""
 
     status: str
     output: str
@@ -123,6 +123,6 @@ def _as_text(value: Any) -> str:
 
 
 def shortened(text: str) -> str:
-    """Return the end of a text, where the words on what went wrong stand."""
+    """Return the end of a text, which holds the message of the error."""
     text = text.strip()
     return text if len(text) <= MOST_SAID else f"…{text[-MOST_SAID:]}"

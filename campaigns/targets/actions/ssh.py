@@ -71,7 +71,7 @@ class Kept:
 
     @property
     def text(self) -> str:
-        """What was kept."""
+        """Return the stored part of the output."""
         gap = b"\n[...]\n" if self.cut else b""
         return (self.begin + gap + self.end).decode(errors="replace")
 

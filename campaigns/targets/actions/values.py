@@ -37,12 +37,12 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One action. Only the fields of its way say anything.
+    """One action. Only the fields of its way are used.
 
     url: a path on the target's own address, or a whole URL. login: send the target's user with it.
     at: where the value stands in an answer of JSON, names and numbers with dots; empty: all of it.
     expect: what has to stand there for the server to be ready; None: any success will do.
-    words: what a person is told to do.
+    words: the instructions to a person.
     """
 
     way: str
@@ -57,7 +57,7 @@ class Action:
     words: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return what `parse` takes, without what says nothing."""
+        """Return what `parse` reads, without empty fields."""
         shown: dict[str, Any] = {"way": self.way}
         if self.way == HTTP:
             shown |= {"method": self.method, "url": self.url}

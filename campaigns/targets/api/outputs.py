@@ -64,7 +64,7 @@ class TargetOutput(ModelOutput[Target]):
 
 
 class TargetAnswer(TargetOutput):
-    """A target that was made or asked, with what there is to be told."""
+    """A target that was saved or probed, with warnings."""
 
     warnings = serializers.ListField(child=serializers.CharField(), required=False, read_only=True)
 

@@ -57,7 +57,7 @@ ACTION = {
 
 @extend_schema_field(ACTION)
 class ActionField(serializers.JSONField):
-    """An action; what is wrong with it is said later."""
+    """An action, unchecked; `parse` reports its errors."""
 
 
 class SettingInput(FormInput):
@@ -89,7 +89,7 @@ class AcceptInput(Input):
 
 
 class TargetSettingOutput(ModelOutput[Setting]):
-    """A setting, and what was read back when somebody last asked for it."""
+    """A setting, and the value that was read back last."""
 
     url = serializers.SerializerMethodField()
     apply = serializers.SerializerMethodField()
@@ -194,7 +194,7 @@ class Settings(Api):
 
     @operation("list_settings", TAG, answer=TargetSettingOutput, whole=True)
     def get(self, request: Request, pk: int) -> Response:
-        """The settings of a target, and what was read back when somebody last asked for it."""
+        """List the settings of a target, with the values that were read back last."""
         rows = get_object_or_404(Target, pk=pk).setting_rows.all()
         return self.whole(
             [self.shown(row, TargetSettingOutput) for row in rows], TargetSettingOutput
@@ -317,7 +317,7 @@ class OneStep(Api):
 
 
 class Ssh(Api):
-    """GET: how commands reach a target. PUT: say so, as an admin. DELETE: forget it."""
+    """GET: the SSH login of a target. PUT: set it, as an admin. DELETE: delete it."""
 
     of = Target
     takes = {"put": Right.OPERATE, "delete": Right.OPERATE}

@@ -47,7 +47,7 @@ class Targets(Api):
 
     @operation("create_target", "targets", body=NewTargetInput, answer=TargetAnswer)
     def post(self, request: Request) -> Response:
-        """Save a target, and ask for its first probe; `warnings` hold what there is to be told."""
+        """Save a target, and request its first probe; `warnings` hold notes on its settings."""
         data = self.read(NewTargetInput)
         team = team_for(self.user, data.pop("team"), Right.OPERATE)
         target = saving.save_target(data, team=team)
@@ -70,7 +70,7 @@ class OneTarget(Api):
 
     @operation("edit_target", "targets", body=EditTargetInput, answer=TargetAnswer)
     def patch(self, request: Request, pk: int) -> Response:
-        """Change the fields that are sent, and ask for a probe; `warnings` hold what there is to be told.
+        """Change the fields that are sent, and request a probe; `warnings` hold notes on its settings.
 
         A password or a key that is not sent stays, unless the address is another one.
         """
@@ -109,7 +109,7 @@ class Probe(Api):
     def post(self, request: Request, pk: int) -> Response:
         """Ask for it; the result is in the target, a moment later.
 
-        200 instead of 202: nobody asks it now, for the reason in `warnings`; this is the last answer.
+        200 instead of 202: no probe is made, for the reason in `warnings`; this is the last result.
         """
         target = get_object_or_404(Target, pk=pk, retired_at=None)
         why_not = request_probe(target)

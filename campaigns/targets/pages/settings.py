@@ -162,7 +162,7 @@ def stored_action(path: str, action: Mapping[str, Any]) -> dict[str, Any]:
 class Edited:
     """What one of these pages edits. row: as it is stored, where there is one.
 
-    name: what is said to be saved. stored: gives what its revision is made of. remove: where it is deleted.
+    name: the subject of messages. stored: returns the data of its revision. remove: the URL that deletes it.
     """
 
     target: Target
@@ -194,7 +194,7 @@ def setting_edit(request: HttpRequest, pk: int, name: str) -> HttpResponse:
 @require_POST
 @takes(Right.OPERATE, Target)
 def setting_delete(request: HttpRequest, pk: int, name: str) -> HttpResponse:
-    """Forget a setting."""
+    """Delete a setting."""
     row = get_object_or_404(Setting, target=_target(pk), name=name)
     return _removed(
         request, pk, row.name, lambda: target_settings.delete_setting(row, user_of(request))
@@ -219,7 +219,7 @@ def step_edit(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 @require_POST
 @takes(Right.OPERATE, Target)
 def step_delete(request: HttpRequest, pk: int, number: int) -> HttpResponse:
-    """Forget a step."""
+    """Delete a step."""
     row = get_object_or_404(TargetStep, target=_target(pk), pk=number)
     return _removed(
         request, pk, row.name, lambda: target_settings.delete_step(row, user_of(request))
@@ -229,7 +229,7 @@ def step_delete(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @takes(Right.OPERATE, Target)
 def ssh(request: HttpRequest, pk: int) -> HttpResponse:
-    """Return how commands reach the target."""
+    """Edit the SSH login of the target."""
     target = _target(pk)
     row = SshLogin.objects.filter(target=target).first()
     return _edit(
@@ -250,7 +250,7 @@ def ssh(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @takes(Right.OPERATE, Target)
 def ssh_delete(request: HttpRequest, pk: int) -> HttpResponse:
-    """Forget the login."""
+    """Delete the login."""
     row = get_object_or_404(SshLogin, target=_target(pk))
     return _removed(
         request, pk, "The SSH login", lambda: ssh_logins.delete_ssh(row, user_of(request))
@@ -377,7 +377,7 @@ def _target(pk: int) -> Target:
 
 
 def _tried(save: Callable[[], object]) -> dict[str, list[str]]:
-    """Save, or give what is wrong."""
+    """Save, and return the errors."""
     try:
         save()
     except Invalid as invalid:

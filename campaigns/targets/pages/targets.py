@@ -237,7 +237,7 @@ def settings_context(target: Target, user: User | None) -> dict[str, Any]:
 
 
 def action_text(action: Mapping[str, Any]) -> str:
-    """Return how an action is done, in a few words."""
+    """Return a short text on how an action is done."""
     match action.get("way"):
         case "http":
             return f"by {action.get('method', 'GET')} {action.get('url', '')}"
