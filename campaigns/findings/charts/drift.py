@@ -7,6 +7,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from campaigns.findings.charts import sampling
+from campaigns.findings.charts.parts import (
+    HOVER,
+    MARGIN_BELOW_LEGEND,
+    hover_lead,
+    hover_note,
+    legend_of,
+    zero_line,
+)
 from campaigns.kit.charts.figure import (
     Figure,
     KeyItem,
@@ -40,8 +48,6 @@ MOST_SYMBOLS = len(SYMBOLS)
 """More cells are drawn alike, and told by the hover."""
 FARTHEST = 20
 """So many runs farthest from their means are drawn even where not every run is."""
-HOVER = "%{text}<extra></extra>"
-LONGEST_NOTE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,20 +131,16 @@ def draw(chart: DriftChart) -> Figure:
         )
         for index, (name, runs) in enumerate(shown.items())
     ]
-    zero = {"color": "@ink-2", "width": 1, "dash": "dash"}
     if instants:
-        data.insert(
-            0,
-            line([(min(instants), 0), (max(instants), 0)], zero, name="mean", showlegend=False),
-        )
-        data.insert(1, _steps(chart, by_instant))
+        ends = (min(instants), 0), (max(instants), 0)
+        data = [zero_line(*ends, name="mean", showlegend=False), _steps(chart, by_instant), *data]
     by_time: dict[str, Any] = {"type": "date", "tickformat": "%d %b<br>%H:%M", "nticks": 7}
     by_position: dict[str, Any] = {"title": {"text": "position in the plan"}}
     return figure(
         data,
         {
             "showlegend": 1 < len(cells) <= MOST_SYMBOLS,
-            "legend": {"title": {"text": f"{text(chart.factor)} "}},
+            "legend": legend_of(chart.factor),
             "xaxis": {**by_time, "title": {"text": "start, UTC"}} if by_instant else by_position,
             "yaxis": {
                 "title": {"text": f"{text(chart.quantity.label)}, % from its own cell’s mean"},
@@ -150,7 +152,7 @@ def draw(chart: DriftChart) -> Figure:
                     ]
                 ),
             },
-            "margin": {"t": 44, "l": 8, "r": 12, "b": 8},
+            "margin": MARGIN_BELOW_LEGEND,
             **_boundaries(chart, by_instant),
         },
         narrow={"yaxis": {"title": {"text": "% from its mean"}, "ticksuffix": ""}},
@@ -342,7 +344,6 @@ def _place(run: DriftRun) -> str:
 
 
 def _hover(run: DriftRun, change: float, factor: str, by_instant: bool) -> str:
-    name = f"<b>{text(run.name)}</b>, " if run.name else ""
     when = f"<br>{_place(run)}" if by_instant else f"<br>position {run.position}"
-    when = f"<br>{text(run.note, LONGEST_NOTE)}" if run.note else when
-    return f"{name}{text(f'{factor} {run.cell}'.strip())}{when}<br>{percent(change)} of its mean"
+    when = hover_note(run.note) or when
+    return f"{hover_lead(run.name)}{text(f'{factor} {run.cell}'.strip())}{when}<br>{percent(change)} of its mean"

@@ -4,6 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from campaigns.findings.charts.parts import (
+    HOVER,
+    MARGIN,
+    error_bars,
+    hover_note,
+    zero_line,
+)
+from campaigns.findings.charts.parts import extent as extent_of
 from campaigns.kit.charts.axes import log_range
 from campaigns.kit.charts.figure import (
     DASHES,
@@ -20,9 +28,6 @@ from campaigns.kit.charts.figure import (
 )
 from campaigns.kit.charts.formats import counted, percent, short, span_pct
 
-HOVER = "%{text}<extra></extra>"
-INTERVAL_ROOM = 0.5
-"""Intervals may stretch the axis by so much of what the points take; longer ones are cut off."""
 MOST_DESCRIBED = 6
 LONGEST_TICK = 24
 
@@ -75,7 +80,10 @@ class InteractionChart:
 
 def draw(chart: InteractionChart) -> Figure:
     """Draw the figure; `scales` has `log` where the columns have logs."""
-    low, high = _extent(chart)
+    points = [point for row in chart.rows for point in row.points]
+    low, high = extent_of(
+        [point.improvement_pct for point in points], [point.interval for point in points], pad=0.06
+    )
     rail = high + 0.06 * (high - low)
     xs = [chart.x(index) for index in range(len(chart.columns))]
     across = (max(xs, default=0.0) - min(xs, default=0.0)) or 1.0
@@ -87,7 +95,7 @@ def draw(chart: InteractionChart) -> Figure:
     top = rail + 0.06 * (high - low) if chart.failures else high
     return figure(
         [
-            line([(extent[0], 0), (extent[1], 0)], {"color": "@ink-2", "width": 1, "dash": "dash"}),
+            zero_line((extent[0], 0), (extent[1], 0)),
             *_lines(chart),
             *_failures(chart, rail, extent),
         ],
@@ -98,7 +106,7 @@ def draw(chart: InteractionChart) -> Figure:
                 "range": [low, top],
                 "ticksuffix": " %",
             },
-            "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
+            "margin": MARGIN,
         },
         scales=_scales(chart, xs, ticks),
         narrow={"yaxis": {"title": {"text": "improvement"}, "ticksuffix": " %"}},
@@ -162,22 +170,13 @@ def _lines(chart: InteractionChart) -> list[Trace]:
                 meta=[f"s{index + 1}"],
             )
         )
-        bounds = [point.interval or (value, value) for point, value in drawn]
-        error: dict[str, Any] = {
-            "type": "data",
-            "symmetric": False,
-            "array": [high - value for (_, high), (_, value) in zip(bounds, drawn, strict=True)],
-            "arrayminus": [value - low for (low, _), (_, value) in zip(bounds, drawn, strict=True)],
-            "thickness": 1,
-            "width": 4,
-            "color": f"{color}/60",
-        }
+        bounds = [(value, point.interval or (value, value)) for point, value in drawn]
         traces.append(
             markers(
                 [(chart.x(point.column), value) for point, value in drawn],
                 {"symbol": SYMBOLS[index % len(SYMBOLS)], "size": 9, "color": color},
                 name=text(row.name),
-                error_y=error,
+                error_y=error_bars(bounds, f"{color}/60", thickness=1, width=4),
                 meta=[f"s{index + 1}"],
                 text=[_hover(chart, row, point) for point, _ in drawn],
                 hovertemplate=HOVER,
@@ -190,8 +189,7 @@ def _hover(chart: InteractionChart, row: Row, point: Point) -> str:
     level = text(_name(chart.columns[point.column]))
     value = "no value" if point.improvement_pct is None else percent(point.improvement_pct)
     interval = f" ({span_pct(point.interval)})" if point.interval else ""
-    note = f"<br>{text(point.note, 200)}" if point.note else ""
-    return f"<b>{text(row.name)}</b>, {text(chart.factor)} {level}<br>{value}{interval}{note}"
+    return f"<b>{text(row.name)}</b>, {text(chart.factor)} {level}<br>{value}{interval}{hover_note(point.note)}"
 
 
 def _failures(chart: InteractionChart, rail: float, extent: Sequence[float]) -> list[Trace]:
@@ -210,19 +208,6 @@ def _failures(chart: InteractionChart, rail: float, extent: Sequence[float]) -> 
             hovertemplate=HOVER,
         ),
     ]
-
-
-def _extent(chart: InteractionChart) -> tuple[float, float]:
-    points = [point for row in chart.rows for point in row.points]
-    values = [p.improvement_pct for p in points if p.improvement_pct is not None]
-    values = [0.0, *(value for value in values if is_finite(value))]
-    low, high = min(values), max(values)
-    room = INTERVAL_ROOM * ((high - low) or 1.0)
-    bounds = [bound for p in points for bound in p.interval or () if is_finite(bound)]
-    low = min([low, *(max(bound, low - room) for bound in bounds)])
-    high = max([high, *(min(bound, high + room) for bound in bounds)])
-    pad = 0.06 * ((high - low) or 1.0)
-    return low - pad, high + pad
 
 
 def _scales(chart: InteractionChart, xs: Sequence[float], ticks: dict[str, Any]) -> dict[str, Any]:

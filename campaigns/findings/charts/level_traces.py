@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from campaigns.findings.charts.cells import LevelCell, LevelsChart, RunPoint
+from campaigns.findings.charts.parts import HOVER, error_bars, hover_lead, hover_note
 from campaigns.findings.charts.places import Place
 from campaigns.findings.charts.sampling import Quota
 from campaigns.kit.charts.figure import (
@@ -24,13 +25,11 @@ from campaigns.kit.charts.figure import (
 )
 from campaigns.kit.charts.formats import amount, counted, span
 
-HOVER = "%{text}<extra></extra>"
-LONGEST_NOTE = 200
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 """Of the runs of a box: its whiskers, its sides, and the line in it."""
 BOX = 0.6
 """Half the width of a box, as a share of how far left of their level runs stand."""
-SAID = {
+STATE_TEXTS = {
     "failed": "failed",
     "censored": "timed out, above {}",
     "bound": "{}, only a bound: the generator was saturated",
@@ -108,15 +107,8 @@ def _bars(
     width: int,
 ) -> Trace:
     """Draw an interval around each mean."""
-    error = {
-        "type": "data",
-        "symmetric": False,
-        "array": [bounds[1] - mean for _, mean, bounds in drawn],
-        "arrayminus": [mean - bounds[0] for _, mean, bounds in drawn],
-        "thickness": thickness,
-        "width": width,
-        "color": color,
-    }
+    bounds = [(mean, interval) for _, mean, interval in drawn]
+    error = error_bars(bounds, color, thickness=thickness, width=width)
     points = [(x, mean) for x, mean, _ in drawn]
     return markers(points, {"size": 1, "color": color}, name=name, error_y=error)
 
@@ -266,10 +258,8 @@ def _level(place: Place, chart: LevelsChart) -> str:
 
 def _run_hover(level: str, run: RunPoint, unit: str) -> str:
     value = "failed" if run.value is None else amount(run.value, unit)
-    current = SAID.get(run.drawn, "{}").format(value)
-    name = f"<b>{text(run.name)}</b>, " if run.name else ""
-    note = f"<br>{text(run.note, LONGEST_NOTE)}" if run.note else ""
-    return f"{name}{level}<br>{current}{note}"
+    current = STATE_TEXTS.get(run.drawn, "{}").format(value)
+    return f"{hover_lead(run.name)}{level}<br>{current}{hover_note(run.note)}"
 
 
 def _mean_hover(place: Place, chart: LevelsChart) -> str:

@@ -23,13 +23,11 @@ from campaigns.findings.charts.level_traces import (
     shown,
     special,
 )
+from campaigns.findings.charts.parts import MARGIN, log_scales
 from campaigns.findings.charts.places import Place, level_axis, log_level_axis, place_cells
 from campaigns.kit.charts.axes import (
     clock_ticks,
     has_clock,
-    log_clock_ticks,
-    log_range,
-    log_ticks,
     short_title,
     value_title,
 )
@@ -104,7 +102,7 @@ def _drawn(chart: LevelsChart, places: Sequence[Place]) -> Figure:
         {
             "xaxis": levels,
             "yaxis": values,
-            "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
+            "margin": MARGIN,
             "shapes": [*knee_band(chart), *recommended_band(chart, places)],
         },
         scales=_scales(chart, extent),
@@ -243,16 +241,10 @@ def _extent(chart: LevelsChart) -> _Extent:
 
 
 def _scales(chart: LevelsChart, extent: _Extent) -> dict[str, Any]:
-    if extent.low is None:
-        return {}
-    start, end = log_range(extent.low, extent.top)
-    low, high = 10**start, 10**end
-    ticks = log_clock_ticks(low, high) if extent.clock else log_ticks(low, high)
-    log: dict[str, Any] = {"yaxis": {"type": "log", "range": [start, end], **ticks}}
-    levels = log_level_axis(chart)
-    if levels:
-        log["xaxis"] = levels
-    return {"linear": {}, "log": log}
+    scales = log_scales(extent.low, extent.top, clock=extent.clock)
+    if scales and (levels := log_level_axis(chart)):
+        scales["log"]["xaxis"] = levels
+    return scales
 
 
 def knee_band(chart: LevelsChart) -> list[Shape]:

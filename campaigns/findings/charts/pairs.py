@@ -6,9 +6,9 @@ interval is the stratum, in the tone of its verdict. 0 is a dashed upright line.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from campaigns.findings.charts import sampling
+from campaigns.findings.charts.parts import HOVER, error_bars, extent, hover_note, zero_line
 from campaigns.findings.charts.sampling import Quota
 from campaigns.kit.charts.axes import nice_step
 from campaigns.kit.charts.figure import (
@@ -31,12 +31,9 @@ ORDERS: tuple[tuple[bool | None, str, str, str], ...] = (
 )
 TOP, BOTTOM, ESTIMATE, SECOND = 0.32, -0.1, -0.25, -0.38
 """Of a row: pairs lie between the first two, the estimate below them, another reading below that."""
-INTERVAL_ROOM = 0.5
-"""Intervals may stretch the axis by so many times what the pairs take; longer ones are cut off."""
 LONGEST_TICK = 32
 LONGEST_NARROW_TICK = 16
 MOST_DESCRIBED = 12
-HOVER = "%{text}<extra></extra>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +89,7 @@ def draw(chart: PairsChart) -> Figure:
     heights = {"tickvals": [y for y, _ in rows], "range": [0.4, len(rows) + 0.6], "showgrid": False}
     return figure(
         [
-            line(
-                [(0, 0), (0, len(rows) + 1)],
-                {"color": "@ink-2", "width": 1, "dash": "dash"},
-                name="no change",
-            ),
+            zero_line((0, 0), (0, len(rows) + 1), name="no change"),
             *(_pairs(chart, rows, *order) for order in ORDERS),
             *_estimates(rows),
             _seconds(rows),
@@ -207,16 +200,9 @@ def _has_pairs(chart: PairsChart) -> bool:
 
 
 def _extent(chart: PairsChart) -> tuple[float, float]:
-    points = [pair.change_pct for row in chart.strata for pair in row.pairs]
-    points += [row.change_pct for row in chart.strata if row.change_pct is not None]
-    points = [point for point in points if is_finite(point)]
-    low, high = min([0.0, *points]), max([0.0, *points])
-    room = INTERVAL_ROOM * ((high - low) or 1.0)
-    bounds = [bound for row in chart.strata for bound in row.interval or () if is_finite(bound)]
-    low = min([low, *(max(bound, low - room) for bound in bounds)])
-    high = max([high, *(min(bound, high + room) for bound in bounds)])
-    pad = 0.05 * ((high - low) or 1.0)
-    return low - pad, high + pad
+    pairs = [pair.change_pct for row in chart.strata for pair in row.pairs]
+    changes = [row.change_pct for row in chart.strata]
+    return extent([*pairs, *changes], [row.interval for row in chart.strata], pad=0.05)
 
 
 def _pairs(
@@ -258,8 +244,7 @@ def _shown(row: StratumRow, quota: Quota) -> list[tuple[int, PairPoint]]:
 
 
 def _pair_hover(row: StratumRow, pair: PairPoint, name: str) -> str:
-    note = f"<br>{text(pair.note, 200)}" if pair.note else ""
-    return f"<b>{text(row.name)}</b>, {name}<br>{percent(pair.change_pct)}{note}"
+    return f"<b>{text(row.name)}</b>, {name}<br>{percent(pair.change_pct)}{hover_note(pair.note)}"
 
 
 def _height(index: int, pairs: int) -> float:
@@ -275,15 +260,7 @@ def _estimates(rows: Sequence[tuple[int, StratumRow]]) -> list[Trace]:
             for y, row in rows
             if row.tone == tone and row.change_pct is not None and is_finite(row.change_pct)
         ]
-        error: dict[str, Any] = {
-            "type": "data",
-            "symmetric": False,
-            "array": [interval[1] - change for _, _, change, interval in drawn],
-            "arrayminus": [change - interval[0] for _, _, change, interval in drawn],
-            "thickness": 4,
-            "width": 0,
-            "color": f"@{tone}/60",
-        }
+        bounds = [(change, interval) for _, _, change, interval in drawn]
         traces.append(
             markers(
                 [(change, y) for y, _, change, _ in drawn],
@@ -294,7 +271,7 @@ def _estimates(rows: Sequence[tuple[int, StratumRow]]) -> list[Trace]:
                     "line": {"color": "@surface", "width": 1.5},
                 },
                 name=f"95 % interval, {tone}",
-                error_x=error,
+                error_x=error_bars(bounds, f"@{tone}/60", thickness=4, width=0),
                 text=[text(_reading(row), 200) for _, row, _, _ in drawn],
                 hovertemplate=HOVER,
             )

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from campaigns.kit.charts.axes import log_range, log_ticks, value_title
+from campaigns.findings.charts.parts import HOVER, and_more, legend_of, log_scales
+from campaigns.kit.charts.axes import log_range, value_title
 from campaigns.kit.charts.figure import (
     Figure,
     KeyItem,
@@ -21,11 +21,10 @@ from campaigns.kit.charts.figure import (
 from campaigns.kit.charts.formats import amount, counted, span
 
 TICKS = (0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
-TOLD = (0.5, 0.95, 0.99)
+DESCRIBED = (0.5, 0.95, 0.99)
 MOST_DESCRIBED = 6
 MOST_BANDS = 4
 """More of them would lie on one another; the intervals are in the hover and in the table."""
-HOVER = "%{text}<extra></extra>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +76,11 @@ def draw(chart: PercentileChart) -> Figure:
     high = max(high, min(max(bounds, default=0.0), 1.6 * high)) or 1.0
     end = _place(max((share for share, _ in drawn), default=0.5))
     ticks = [share for share in TICKS if _place(share) <= end] or [0]
-    scales: dict[str, Any] = {}
-    if drawn and min(value for _, value in drawn) > 0:
-        low, top = log_range(min(value for _, value in drawn), high)
-        span_ = {"type": "log", "range": [low, top], **log_ticks(10**low, 10**top)}
-        scales = {"linear": {}, "log": {"yaxis": span_}}
     return figure(
         data,
         {
             "showlegend": len(chart.cells) > 1,
-            "legend": {"title": {"text": f"{text(chart.factor)} "}},
+            "legend": legend_of(chart.factor),
             "xaxis": {
                 "type": "log",
                 "title": {"text": "percentile"},
@@ -100,7 +94,7 @@ def draw(chart: PercentileChart) -> Figure:
             },
             "margin": {"t": 44, "l": 8, "r": 16, "b": 8},
         },
-        scales=scales,
+        scales=log_scales(min((value for _, value in drawn), default=None), high),
     )
 
 
@@ -117,13 +111,14 @@ def describe(chart: PercentileChart) -> str:
     for cell in chart.cells[:MOST_DESCRIBED]:
         values = {point.share: point.value for point in cell.points}
         notes = [
-            f"p{100 * share:g} {amount(values[share], unit)}" for share in TOLD if share in values
+            f"p{100 * share:g} {amount(values[share], unit)}"
+            for share in DESCRIBED
+            if share in values
         ]
         counts = f"{counted(cell.runs, 'run')}, {counted(cell.samples, chart.sample)}"
         parts.append(f"{cell.name} ({counts}): {', '.join(notes) or 'too few for a percentile'}")
     more = len(chart.cells) - MOST_DESCRIBED
-    ending = f"; and {counted(more, 'cell')} more" if more > 0 else ""
-    return f"{title(chart)}. {sentence('; '.join(parts))}{ending}."
+    return f"{title(chart)}. {sentence('; '.join(parts))}{and_more(more)}."
 
 
 def legend(chart: PercentileChart) -> tuple[KeyItem, ...]:

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from campaigns.kit.charts.axes import clock_ticks, has_clock
+from campaigns.findings.charts.parts import HOVER, MARGIN_BELOW_LEGEND, and_more, seconds_axis
 from campaigns.kit.charts.figure import Figure, Trace, figure, sentence, series_token, text
 from campaigns.kit.charts.formats import counted, duration
 
@@ -41,11 +40,6 @@ def draw(chart: PhasesChart) -> Figure:
     ]
     end = 1.04 * max(totals, default=0.0) or 1.0
     names = [f"{text(cell.name)} " for cell in chart.cells]
-    seconds: dict[str, Any] = {
-        "range": [0, end],
-        "title": {"text": "mean of the runs"},
-        **(clock_ticks(0, end) if has_clock("s", end) else {"ticksuffix": " s"}),
-    }
     return figure(
         [_bars(index, phase, chart, names) for index, phase in enumerate(chart.phases)],
         {
@@ -53,13 +47,13 @@ def draw(chart: PhasesChart) -> Figure:
             "bargap": 0.35,
             "showlegend": True,
             "legend": {"traceorder": "normal"},
-            "xaxis": seconds,
+            "xaxis": seconds_axis(end, "mean of the runs"),
             "yaxis": {
                 "type": "category",
                 "autorange": "reversed",
                 "title": {"text": text(chart.factor)},
             },
-            "margin": {"t": 44, "l": 8, "r": 12, "b": 8},
+            "margin": MARGIN_BELOW_LEGEND,
         },
         narrow={"yaxis": {"title": {"text": ""}}},
     )
@@ -81,9 +75,10 @@ def describe(chart: PhasesChart) -> str:
         for cell in chart.cells[:MOST_DESCRIBED]
     ]
     more = len(chart.cells) - MOST_DESCRIBED
-    ending = f"; and {counted(more, 'cell')} more" if more > 0 else ""
     overlap = " Parts overlap and do not add up." if chart.overlap else ""
-    return f"{title(chart)}, means of the runs. {sentence('; '.join(parts))}{ending}.{overlap}"
+    return (
+        f"{title(chart)}, means of the runs. {sentence('; '.join(parts))}{and_more(more)}.{overlap}"
+    )
 
 
 def _bars(index: int, phase: str, chart: PhasesChart, names: Sequence[str]) -> Trace:
@@ -111,7 +106,7 @@ def _bars(index: int, phase: str, chart: PhasesChart, names: Sequence[str]) -> T
             for cell in chart.cells
         ],
         "textposition": "none",
-        "hovertemplate": "%{text}<extra></extra>",
+        "hovertemplate": HOVER,
     }
 
 

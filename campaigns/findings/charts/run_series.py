@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from campaigns.kit.charts.axes import clock_ticks, has_clock, value_title
+from campaigns.findings.charts.parts import LONGEST_NOTE, seconds_axis
+from campaigns.kit.charts.axes import value_title
 from campaigns.kit.charts.figure import (
     DASHES,
     Figure,
@@ -20,7 +20,6 @@ from campaigns.kit.charts.figure import (
 from campaigns.kit.charts.formats import amount, counted, duration
 
 MOST_POINTS = 300
-LONGEST_NOTE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +52,6 @@ def draw(chart: RunSeriesChart) -> Figure:
     """Draw one line a run, all from the start of their own clock."""
     quantity, factor = chart.quantity.readable()
     end = max((len(run.values) * run.step_seconds for run in chart.runs), default=0.0) or 1.0
-    seconds: dict[str, Any] = {
-        "title": {"text": "time since the clock of each run started"},
-        "range": [0, end],
-        **(clock_ticks(0, end) if has_clock("s", end) else {"ticksuffix": " s"}),
-    }
     data = []
     top = 0.0
     for index, run in enumerate(chart.runs):
@@ -81,7 +75,7 @@ def draw(chart: RunSeriesChart) -> Figure:
         data,
         {
             "showlegend": 1 < len(chart.runs) <= len(DASHES),
-            "xaxis": seconds,
+            "xaxis": seconds_axis(end, "time since the clock of each run started"),
             "yaxis": {
                 "title": {"text": value_title(quantity, with_clock=False)},
                 "range": [0, 1.12 * top or 1.0],

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from campaigns.kit.charts.axes import log_range, log_ticks
+from campaigns.findings.charts.parts import HOVER, MARGIN, hover_lead, hover_note, log_scales
+from campaigns.kit.charts.axes import log_range
 from campaigns.kit.charts.figure import (
     Figure,
     KeyItem,
@@ -18,9 +19,6 @@ from campaigns.kit.charts.figure import (
     text,
 )
 from campaigns.kit.charts.formats import amount, number
-
-HOVER = "%{text}<extra></extra>"
-LONGEST_NOTE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +107,9 @@ def draw(chart: LoadChart) -> Figure:
                 "ticksuffix": f" {unit}",
                 "range": [0, 1.15 * slow],
             },
-            "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
+            "margin": MARGIN,
         },
-        scales=_scales([y for _, y, _ in means], slow),
+        scales=log_scales(min((y for _, y, _ in means), default=None), slow),
         narrow={"yaxis": {"title": {"text": "response time"}}},
     )
 
@@ -138,7 +136,7 @@ def draw_throughput(chart: LoadChart) -> Figure:
         {
             "xaxis": {"title": {"text": text(chart.factor)}, "range": [0, end]},
             "yaxis": {"title": {"text": _title(chart.throughput)}, "range": [0, 1.12 * top]},
-            "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
+            "margin": MARGIN,
         },
         scales=_log_of_levels(levels, end),
         narrow={"yaxis": {"title": {"text": text(chart.throughput.unit)}}},
@@ -258,23 +256,13 @@ def _marks(placed: Sequence[tuple[LoadMark, float, float]]) -> list[Trace]:
 
 
 def _text(run: LoadRun, chart: LoadChart) -> str:
-    name = f"<b>{text(run.name)}</b>, " if run.name else ""
     response = f", answered in {amount(run.response, 's')}" if run.response is not None else ""
     out = f"<br>in no fit: {text(run.left_out)}" if run.left_out else ""
-    note = f"<br>{text(run.note, LONGEST_NOTE)}" if run.note else ""
     return (
-        f"{name}{text(chart.factor)} {number(run.n)}<br>"
-        f"{amount(run.throughput, chart.throughput.unit)}{response}{out}{note}"
+        f"{hover_lead(run.name)}{text(chart.factor)} {number(run.n)}<br>"
+        f"{amount(run.throughput, chart.throughput.unit)}{response}{out}{hover_note(run.note)}"
     )
 
 
 def _title(quantity: Quantity) -> str:
     return f"{text(quantity.label)} ({text(quantity.unit)}), higher is better"
-
-
-def _scales(responses: Sequence[float], slow: float) -> dict[str, Any]:
-    if not responses or min(responses) <= 0:
-        return {}
-    low, high = log_range(min(responses), slow)
-    axis = {"type": "log", "range": [low, high], **log_ticks(10**low, 10**high)}
-    return {"linear": {}, "log": {"yaxis": axis}}

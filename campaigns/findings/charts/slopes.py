@@ -5,12 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from campaigns.findings.charts import sampling
+from campaigns.findings.charts.parts import HOVER, MARGIN, log_scales, zero_line
 from campaigns.kit.charts.axes import (
     clock_ticks,
     has_clock,
-    log_clock_ticks,
-    log_range,
-    log_ticks,
     value_title,
 )
 from campaigns.kit.charts.figure import (
@@ -29,7 +27,6 @@ from campaigns.kit.charts.figure import (
 )
 from campaigns.kit.charts.formats import amount, counted, percent, short
 
-HOVER = "%{text}<extra></extra>"
 LONGEST_TICK = 24
 MOST_DESCRIBED = 8
 EDGE = 0.35
@@ -115,13 +112,12 @@ def differences(chart: SlopesChart) -> Figure:
                 meta=[f"s{index + 1}"],
             )
         )
-    zero = {"color": "@ink-2", "width": 1, "dash": "dash"}
     return figure(
-        [line([(low, 0), (high, 0)], zero, name="no change"), *traces],
+        [zero_line((low, 0), (high, 0), name="no change"), *traces],
         {
             "xaxis": {"title": {"text": "block, in the order of time"}, "range": [low, high]},
             "yaxis": {"title": {"text": "change of the pair"}, "ticksuffix": " %"},
-            "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
+            "margin": MARGIN,
         },
     )
 
@@ -195,7 +191,7 @@ def _slope(chart: SlopesChart, stratum: SlopeStratum, factor: float) -> Figure:
             "range": [bottom, top],
             **(clock_ticks(bottom, top) if clock else {}),
         },
-        "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
+        "margin": MARGIN,
     }
     return figure(
         [
@@ -216,17 +212,8 @@ def _slope(chart: SlopesChart, stratum: SlopeStratum, factor: float) -> Figure:
             ),
         ],
         layout,
-        scales=_scales(smallest, top, clock=clock),
+        scales=log_scales(smallest, top, clock=clock),
     )
-
-
-def _scales(smallest: float, top: float, *, clock: bool) -> dict[str, Any]:
-    if smallest <= 0:
-        return {}
-    start, end = log_range(smallest, top)
-    low, high = 10**start, 10**end
-    ticks = log_clock_ticks(low, high) if clock else log_ticks(low, high)
-    return {"linear": {}, "log": {"yaxis": {"type": "log", "range": [start, end], **ticks}}}
 
 
 def _lines(

@@ -5,6 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from campaigns.findings.charts.parts import (
+    HOVER,
+    MARGIN_BELOW_LEGEND,
+    and_more,
+    hover_lead,
+    hover_note,
+    legend_of,
+)
 from campaigns.findings.charts.sampling import WHERE_ALL_ARE, evenly
 from campaigns.kit.charts.axes import (
     clock_ticks,
@@ -30,8 +38,6 @@ from campaigns.kit.charts.figure import (
 )
 from campaigns.kit.charts.formats import amount, counted
 
-HOVER = "%{text}<extra></extra>"
-LONGEST_NOTE = 200
 MOST_DESCRIBED = 6
 LARGEST_POWER = 300
 MOST_STEPS = 101
@@ -100,14 +106,15 @@ def draw(chart: SpreadChart) -> Figure:
     return figure(
         data,
         {
-            **_legend(chart.factor, len(chart.cells)),
+            "showlegend": len(chart.cells) > 1,
+            "legend": legend_of(chart.factor),
             "xaxis": _linear(quantity, values),
             "yaxis": {
                 "title": {"text": "runs up to this value"},
                 "ticksuffix": " %",
                 "range": [0, 103],
             },
-            "margin": {"t": 44, "l": 8, "r": 12, "b": 8},
+            "margin": MARGIN_BELOW_LEGEND,
         },
         scales=_log(quantity, values),
     )
@@ -135,8 +142,7 @@ def describe(chart: SpreadChart) -> str:
             f" {amount(ordered[-1], unit)}, half of them up to {amount(middle, unit)}"
         )
     more = len(chart.cells) - MOST_DESCRIBED
-    told = f"; and {counted(more, 'cell')} more" if more > 0 else ""
-    return f"{title(chart)}. {sentence('; '.join(parts))}{told}."
+    return f"{title(chart)}. {sentence('; '.join(parts))}{and_more(more)}."
 
 
 def note(chart: SpreadChart) -> str:
@@ -162,14 +168,15 @@ def draw_density(chart: DensityChart) -> Figure:
     return figure(
         data,
         {
-            **_legend(chart.factor, len(chart.curves)),
+            "showlegend": len(chart.curves) > 1,
+            "legend": legend_of(chart.factor),
             "xaxis": axis,
             "yaxis": {
                 "title": {"text": "density, each peak as high"},
                 "showticklabels": False,
                 "range": [0, 1.08],
             },
-            "margin": {"t": 44, "l": 8, "r": 12, "b": 8},
+            "margin": MARGIN_BELOW_LEGEND,
         },
     )
 
@@ -220,11 +227,9 @@ def _steps(cell: SpreadCell, factor: float, chart: SpreadChart) -> Trace:
 
 
 def _text(cell: SpreadCell, run: SpreadRun, rank: int, n: int, chart: SpreadChart) -> str:
-    name = f"<b>{text(run.name)}</b>, " if run.name else ""
-    note = f"<br>{text(run.note, LONGEST_NOTE)}" if run.note else ""
     return (
-        f"{name}{text(f'{chart.factor} {cell.name}'.strip())}<br>"
-        f"{amount(run.value, chart.quantity.unit)}, {rank} of {n} runs up to it{note}"
+        f"{hover_lead(run.name)}{text(f'{chart.factor} {cell.name}'.strip())}<br>"
+        f"{amount(run.value, chart.quantity.unit)}, {rank} of {n} runs up to it{hover_note(run.note)}"
     )
 
 
@@ -255,10 +260,6 @@ def _density(
 
 def _nearest(heights: dict[float, float], at: float) -> float:
     return heights[min(heights, key=lambda value: abs(value - at))] if heights else 1.0
-
-
-def _legend(factor: str, cells: int) -> dict[str, Any]:
-    return {"showlegend": cells > 1, "legend": {"title": {"text": f"{text(factor)} "}}}
 
 
 def _linear(
