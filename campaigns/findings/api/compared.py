@@ -85,7 +85,7 @@ def _row(compared: Compared, row: Row, positions: Positions) -> dict[str, Any]:
         "model": comparison.model.value,
         "n": verdict.n,
         "df": _finite(comparison.df),
-        "standing": row.standing,
+        "standing": row.confirmation,
         "advice": row.advice,
         "refused": _differing(row.fields),
         "settings": _differing(row.settings),

@@ -35,7 +35,7 @@ STATE_TEXTS = {
     "bound": "{}, only a bound: the generator was saturated",
     "excluded": "{}, excluded",
 }
-"""Of a value that is no plain one, by what is drawn."""
+"""Hover texts of runs that have no accepted value, by what is drawn."""
 
 
 def series_group(index: int) -> str:

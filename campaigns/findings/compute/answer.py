@@ -132,7 +132,7 @@ def _nothing(cells: Cells) -> dict[str, Any]:
 def _of_cells(
     campaign: Campaign, metric: Metric, cells: Cells, failing: Collection[int]
 ) -> dict[str, Any]:
-    """Describe the cells where nothing shows which of them is best, and say why none is ranked."""
+    """Describe the cells where nothing shows which of them is best, and why none is ranked."""
     measured = [cell for cell in cells["cells"] if _centre(cell) is not None]
     known = [cell for cell in measured if cell["cell"] not in failing]
     failed = [cell for cell in cells["cells"] if cell["cell"] in failing]
@@ -356,7 +356,7 @@ def _strongest(
     )
 
 
-def led_by(primary: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+def led_by(primary: Mapping[str, Any], answered: Mapping[str, Any]) -> dict[str, Any]:
     """Put the verdict of the primary contrast before everything else of an answer."""
     verdict, shown = primary["comparison"]["verdict"], primary["display"]
     text = contrast_label(primary)
@@ -364,7 +364,7 @@ def led_by(primary: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any
         text += f", over {primary['over']} combinations"
     change = verdict["pct_change"]
     sentence = f"{text[:1].upper()}{text[1:]}: {shown['word']}"
-    facts = list(said.get("facts", []))
+    facts = list(answered.get("facts", []))
     if change is not None:
         bounds = span_pct(verdict["ci_pct"]) if verdict["ci_pct"] else ""
         sentence += f", {percent(change)}" + (f" ({bounds} %)" if bounds else "")
@@ -373,12 +373,12 @@ def led_by(primary: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any
         )
     advice = f" {primary['advice']}" if primary["advice"] else ""
     return {
-        **said,
-        "sentence": f"{sentence}.{advice} {said['sentence']}",
+        **answered,
+        "sentence": f"{sentence}.{advice} {answered['sentence']}",
         "tone": shown["tone"],
         "badges": [
             {**shown, "word": f"primary contrast: {shown['word']}"},
-            *said.get("badges", []),
+            *answered.get("badges", []),
         ],
         "facts": facts[:MOST_FACTS],
     }

@@ -41,17 +41,17 @@ def calibration(
         return None
     changes = [each["change_pct"] for stratum in pairs["strata"] for each in stratum["pairs"]]
     ratios = [math.log1p(change / 100) for change in changes if change is not None]
-    found = calibrate(ratios, alpha=criteria.alpha)
-    if found is None:
+    result = calibrate(ratios, alpha=criteria.alpha)
+    if result is None:
         return None
     texts = [stratum["comparison"]["verdict"]["word"] for stratum in pairs["strata"]]
     return {
-        **asdict(found),
+        **asdict(result),
         "metric": pairs["metric"],
         "label": pairs["label"],
-        "sd_pct": pct_of(found.sd_log),
-        "sd_ci_pct": [pct_of(bound) for bound in found.sd_log_ci],
-        "run_sd_pct": pct_of(found.run_sd_log),
+        "sd_pct": pct_of(result.sd_log),
+        "sd_ci_pct": [pct_of(bound) for bound in result.sd_log_ci],
+        "run_sd_pct": pct_of(result.run_sd_log),
         "alpha": criteria.alpha,
         "verdicts": len(texts),
         "alarms": sum(word in ALARMS for word in texts),

@@ -1,6 +1,6 @@
 """Compare campaigns, or cells of different campaigns, with the first of them as the baseline.
 
-It is not stored. A page asks for it and gets it at once: whose cells are compared, in which order and
+It is not stored, but computed for each request: whose cells are compared, in which order and
 against which baseline is chosen in the address, a link at a time, and each choice is a family of its
 own; stored results would be many, and each would wait for the analysis queue, minutes while something
 is measured, for what takes milliseconds. It is computed from stored findings alone, without chance,
@@ -67,7 +67,7 @@ class Row:
     comparison: Comparison
     display: Display
     advice: str
-    standing: str
+    confirmation: str
     means: tuple[float | None, float | None]
     fields: tuple[Differs, ...] = ()
     settings: tuple[Differs, ...] = ()
@@ -191,7 +191,7 @@ def _compared(
 
 
 def _strictest(sides: Sequence[Side]) -> Criteria:
-    """What satisfies every campaign: whichever is the baseline, the words stay the same."""
+    """Return the strictest criteria of all campaigns, so that verdicts do not depend on which is the baseline."""
     each = [criteria_of(side.campaign, len(_cells(side)), adaptive=side.adaptive) for side in sides]
     return Criteria(
         alpha=min(one.alpha for one in each),
@@ -203,11 +203,11 @@ def _strictest(sides: Sequence[Side]) -> Criteria:
 def _rows(measured: Sequence[Measured], pairs: Sequence[_Pair], criteria: Criteria) -> list[Row]:
     """Judge all pairs that nothing forbids as one family; the others are refused with the fields."""
     cells: dict[tuple[int, int], int] = {}
-    taken: list[CellRuns] = []
+    cell_runs: list[CellRuns] = []
     for side, cell in (each for pair in pairs for each in (pair.baseline, pair.candidate)):
         if (side, cell["cell"]) not in cells:
-            cells[side, cell["cell"]] = len(taken)
-            taken.append(measured[side].cell_runs[cell["cell"]])
+            cells[side, cell["cell"]] = len(cell_runs)
+            cell_runs.append(measured[side].cell_runs[cell["cell"]])
     fields = [_fields(measured, pair) for pair in pairs]
     places = [
         tuple(cells[side, cell["cell"]] for side, cell in (pair.baseline, pair.candidate))
@@ -216,7 +216,7 @@ def _rows(measured: Sequence[Measured], pairs: Sequence[_Pair], criteria: Criter
     wanted = [(b, c) for (b, c), refused in zip(places, fields, strict=True) if not refused]
     judged = iter(
         compare_cells(
-            taken,
+            cell_runs,
             wanted,
             interleaved=False,
             lower_is_better=measured[pairs[0].baseline[0]].lower_is_better if pairs else True,
@@ -226,7 +226,7 @@ def _rows(measured: Sequence[Measured], pairs: Sequence[_Pair], criteria: Criter
     )
     return [
         _row(
-            measured, pair, _refused(place, taken, refused) if refused else next(judged), refused,
+            measured, pair, _refused(place, cell_runs, refused) if refused else next(judged), refused,
             criteria,
         )
         for pair, place, refused in zip(pairs, places, fields, strict=True)
@@ -239,9 +239,9 @@ def _fields(measured: Sequence[Measured], pair: _Pair) -> list[Differs]:
 
 
 def _refused(
-    place: tuple[int, ...], taken: Sequence[CellRuns], fields: Sequence[Differs]
+    place: tuple[int, ...], cell_runs: Sequence[CellRuns], fields: Sequence[Differs]
 ) -> Comparison:
-    n = min(len(taken[index].values) for index in place)
+    n = min(len(cell_runs[index].values) for index in place)
     names = tuple(each.label for each in fields)
     verdict = Verdict(Word.NOT_COMPARABLE, n=n, fields=names)
     return Comparison(place[0], place[1], Model.WELCH, verdict)
@@ -256,10 +256,10 @@ def _row(
 ) -> Row:
     (base, one), (candidate, other) = pair.baseline, pair.candidate
     sides, metric = (measured[base].side, measured[candidate].side), measured[base]
-    taken = measured[base].cell_runs[one["cell"]], measured[candidate].cell_runs[other["cell"]]
-    noun = "session" if enough_sessions(*taken) else "run"
+    cell_runs = measured[base].cell_runs[one["cell"]], measured[candidate].cell_runs[other["cell"]]
+    noun = "session" if enough_sessions(*cell_runs) else "run"
     if not fields and not is_exact(metric.unit):
-        comparison = replace(comparison, verdict=_resolved(comparison.verdict, taken, criteria))
+        comparison = replace(comparison, verdict=_resolved(comparison.verdict, cell_runs, criteria))
     return Row(
         side=candidate,
         name=pair.name,
@@ -274,17 +274,17 @@ def _row(
             margin=criteria.margin,
         ),
         advice=advice(comparison.verdict, criteria, noun, " of each side"),
-        standing=confirmation_text(comparison.verdict, *taken),
+        confirmation=confirmation_text(comparison.verdict, *cell_runs),
         means=(measured[base].mean(one), measured[candidate].mean(other)),
         fields=tuple(fields),
         settings=tuple(setting_differences(sides[0], one, sides[1], other)),
     )
 
 
-def _resolved(verdict: Verdict, taken: Sequence[CellRuns], criteria: Criteria) -> Verdict:
+def _resolved(verdict: Verdict, cell_runs: Sequence[CellRuns], criteria: Criteria) -> Verdict:
     """Take back what the values of one of two cells are too coarse for; each has a tool of its own."""
-    steps = [share for cell in taken for share in step_shares([cell.values])]
-    identical = all(len(set(cell.values)) == 1 < len(cell.values) for cell in taken)
+    steps = [share for cell in cell_runs for share in step_shares([cell.values])]
+    identical = all(len(set(cell.values)) == 1 < len(cell.values) for cell in cell_runs)
     return within_resolution(verdict, max(steps), criteria, identical=identical)
 
 
@@ -332,7 +332,7 @@ def _cells(side: Side) -> Sequence[Cell]:
 
 
 def confirmation_text(verdict: Verdict, baseline: CellRuns, candidate: CellRuns) -> str:
-    """Say it in words; empty where there is nothing to confirm."""
+    """Return in how many sessions a verdict was seen; empty where there is nothing to confirm."""
     if verdict.word in WITHOUT_NUMBERS or not baseline.values or not candidate.values:
         return ""
     numbers = [cell.session_count for cell in (baseline, candidate)]
@@ -393,5 +393,5 @@ def csv_rows(compared: Compared | None) -> Iterator[Sequence[Any]]:
             verdict.pct_change, low, high, verdict.p, verdict.p_adjusted,
             ranks.p if ranks else None,
             row.comparison.model.value, verdict.n, row.comparison.df,
-            *row.means, first.name, first.unit, row.standing, compared.data_hash,
+            *row.means, first.name, first.unit, row.confirmation, compared.data_hash,
         )  # fmt: skip

@@ -46,7 +46,7 @@ def compare(
         **hard_noise(family, compared),
         "sessions": len(family.sessions),
         "between": compared.between is not None,
-        "drift": family.reserve.told(),
+        "drift": family.reserve.as_finding(),
         "groups": [family.described(group, rows, compared) for group in groups],
         "overall": _overall(campaign, family, compared),
         **({"primary": primary} if primary else {}),

@@ -99,8 +99,8 @@ def _row(
 
 
 def _cell(place: int, value: Any, comparison: Comparison | None, family: Family) -> dict[str, Any]:
-    taken = family.cell_runs[place]
-    state = state_of(taken, family.criteria, is_baseline=comparison is None)
+    runs = family.cell_runs[place]
+    state = state_of(runs, family.criteria, is_baseline=comparison is None)
     verdict = comparison.verdict if comparison else None
     shown = verdict is not None and verdict.pct_change is not None
     improvement, interval = _improved(verdict, family.metric) if verdict and shown else (None, None)
@@ -112,10 +112,10 @@ def _cell(place: int, value: Any, comparison: Comparison | None, family: Family)
         "ci_pct": interval,
         "word": str(verdict.word) if verdict else None,
         "display": family.display(verdict.word) if verdict else None,
-        "n": len(taken.values),
-        "failed": taken.failed,
-        "lost": taken.lost,
-        "failed_units": sum(taken.failed_units),
+        "n": len(runs.values),
+        "failed": runs.failed,
+        "lost": runs.lost,
+        "failed_units": sum(runs.failed_units),
     }
 
 

@@ -21,7 +21,7 @@ from campaigns.stats.verdict import Word
 
 NAME = "sensitivity"
 MOST_COST = 20_000
-"""About as many milliseconds; what would take longer is not tried, and said so."""
+"""About as many milliseconds; what would take longer is not tried, and the finding notes it."""
 MOST_FLIPS = 50
 """Of those that are stored, each with what it changes; all are counted."""
 COUNTS = ("ok", "failed", "censored")
@@ -36,19 +36,19 @@ def sensitivity(campaign: Campaign) -> dict[str, Any] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What one comparison, or one choice of the best level, says. what: names it in levels.
+class Outcome:
+    """The outcome of one comparison, or of one choice of the best level. what: names it in levels.
 
-    value: a word of the closed list, or a level; said: as it is shown.
+    value: a verdict, or a level; label: as it is shown.
     """
 
     what: Mapping[str, Any]
     value: Any
-    said: str
+    label: str
     reason: str = ""
 
 
-Verdicts = Mapping[str, Said]
+Verdicts = Mapping[str, Outcome]
 
 
 def leave_out(
@@ -83,7 +83,7 @@ def _tried(
     blocks = sorted({run.block for run in counted})
     texts = [text.value for text in whole.values() if text.what["of"] not in LEVELS]
     result: dict[str, Any] = {"decided": sum(word not in UNDECIDED for word in texts)}
-    if campaign.order != Campaign.Order.PAIRED:  # of a pair the other run says nothing alone
+    if campaign.order != Campaign.Order.PAIRED:  # the other run of a pair is useless alone
         each_run = [(run.position, {run.run}) for run in counted]
         result["runs"] = _each(judge, whole, runs, each_run)
     if campaign.order in IN_BLOCKS:
@@ -125,8 +125,8 @@ def _changes(whole: Verdicts, rest: Verdicts) -> Iterator[dict[str, Any]]:
                 **before.what,
                 "before": before.value,
                 "after": after.value if after else None,
-                "before_said": before.said,
-                "after_said": after.said if after else "nothing",
+                "before_said": before.label,
+                "after_said": after.label if after else "nothing",
                 "too_few": after is None or after.reason == "n_below_minimum",
             }
 
@@ -136,7 +136,7 @@ def _unit(campaign: Campaign) -> str:
 
 
 class _Judge:
-    """Gives the words of a campaign for any of its runs: those of the findings, without their numbers."""
+    """Computes the verdicts of a campaign, without numbers, for any part of its runs."""
 
     def __init__(self, campaign: Campaign, metric: Metric, criteria: Criteria) -> None:
         self.campaign, self.metric, self.criteria = campaign, metric, criteria
@@ -159,7 +159,7 @@ class _Judge:
             return {}
         return dict(self._of_levels(runs))
 
-    def _of_pairs(self, runs: Sequence[ObservedRun]) -> Iterator[tuple[str, Said]]:
+    def _of_pairs(self, runs: Sequence[ObservedRun]) -> Iterator[tuple[str, Outcome]]:
         blocks, _, family = family_of(
             self.campaign, self.metric, runs, self.criteria, bootstrap=False
         )
@@ -173,7 +173,7 @@ class _Judge:
             mean = family.together.verdict
             yield "together", self._word(what, mean.word, mean.reason)
 
-    def _of_levels(self, runs: Sequence[ObservedRun]) -> Iterator[tuple[str, Said]]:
+    def _of_levels(self, runs: Sequence[ObservedRun]) -> Iterator[tuple[str, Outcome]]:
         family = Family(self.campaign, self.metric, self.criteria, self.cells, runs, self.hard)
         wanted = [pair for group in self.groups for pair in group.pairs]
         compared, primary = compare_with_primary(self.campaign, family, wanted)
@@ -196,11 +196,11 @@ class _Judge:
                 level = values[family.place[cell]]
                 of = "recommended" if group.numeric else "best"
                 what = {"of": of, "levels": dict(group.levels), "primary": False}
-                yield f"best {number}", Said(what, level, str(level))
+                yield f"best {number}", Outcome(what, level, str(level))
         if primary is not None:
             what = {"of": "primary", "levels": {}, "primary": True}
             judged = primary["comparison"]["verdict"]
             yield "primary", self._word(what, Word(judged["word"]), judged["reason"])
 
-    def _word(self, what: Mapping[str, Any], word: Word, reason: str) -> Said:
-        return Said(what, str(word), displayed(word, self.metric, self.criteria).word, reason)
+    def _word(self, what: Mapping[str, Any], word: Word, reason: str) -> Outcome:
+        return Outcome(what, str(word), displayed(word, self.metric, self.criteria).word, reason)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-MOST_TOLD = 3
+MOST_NAMED = 3
 LEVELS = {"best": "the best level", "recommended": "the recommended level"}
 """Changes of a level, not of a verdict."""
 Result = Mapping[str, Any]
@@ -88,8 +88,8 @@ def _flips(result: Result, *, best: bool) -> str:
                     text = change_text(changes[0])
                     more = f" and {len(changes) - 1} more" if len(changes) > 1 else ""
                     results.append(f"{noun} {flip['without']}{name}: {text}{more}")
-    note = "; ".join(results[:MOST_TOLD])
-    rest = f"; and {len(results) - MOST_TOLD} more" if len(results) > MOST_TOLD else ""
+    note = "; ".join(results[:MOST_NAMED])
+    rest = f"; and {len(results) - MOST_NAMED} more" if len(results) > MOST_NAMED else ""
     begin = "But without" if best else "Flips without"
     return f"{begin} {note}{rest}."
 

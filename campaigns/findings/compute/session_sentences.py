@@ -12,7 +12,7 @@ from campaigns.results.environment import Change
 from campaigns.results.values import ObservedRun
 
 Found = Mapping[str, Any] | None
-MOST_TOLD, MOST_FACTS, MOST_LETTERS = 3, 3, 40
+MOST_NAMED, MOST_FACTS, MOST_LETTERS = 3, 3, 40
 
 
 def session_sentences(
@@ -118,10 +118,10 @@ def _parted(campaign: Campaign, runs: Sequence[ObservedRun]) -> int:
 
 
 def _begun(begun: Sequence[Begun]) -> Iterator[str]:
-    for each in begun[:MOST_TOLD]:
+    for each in begun[:MOST_NAMED]:
         yield f"A new session begins at run {each.position}: {_why(each)}."
-    if len(begun) > MOST_TOLD:
-        yield f"{len(begun) - MOST_TOLD} more begin later."
+    if len(begun) > MOST_NAMED:
+        yield f"{len(begun) - MOST_NAMED} more begin later."
 
 
 def _why(begun: Begun) -> str:

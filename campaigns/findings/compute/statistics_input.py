@@ -61,7 +61,7 @@ class Family:
     def compare(
         self, wanted: Sequence[tuple[int, int]], together: Sequence[tuple[int, int]] = ()
     ) -> Comparisons:
-        """Judge the wanted pairs; the mean of some, too. What the runs cannot show is taken back."""
+        """Judge the wanted pairs; the mean of some, too. Verdicts that the runs cannot show are withheld."""
         compared = self._compared(self.cell_runs, wanted, together)
         return with_reserve(compared, self.reserve, together)
 
@@ -86,7 +86,7 @@ class Family:
         }
 
     def display(self, word: Word) -> dict[str, Any]:
-        """Write a word of the closed list as this metric says it."""
+        """Return the label of a verdict for this metric."""
         return asdict(displayed(word, self.metric, self.criteria))
 
     def _runs_of_cells(self, runs: Sequence[ObservedRun]) -> list[CellRuns]:
@@ -100,18 +100,18 @@ class Family:
 
     def _compared(
         self,
-        taken: Sequence[CellRuns],
+        cell_runs: Sequence[CellRuns],
         wanted: Sequence[tuple[int, int]],
         together: Sequence[tuple[int, int]] = (),
     ) -> Comparisons:
         return compare_cells(
-            taken,
+            cell_runs,
             wanted,
             interleaved=self.interleaved,
             lower_is_better=self.metric.lower_is_better,
             criteria=self.criteria,
             together=together,
-            places=self.places if len(taken) == len(self.cells) else None,
+            places=self.places if len(cell_runs) == len(self.cells) else None,
         )
 
     def row(self, pair: tuple[int, int], comparison: Comparison) -> dict[str, Any]:

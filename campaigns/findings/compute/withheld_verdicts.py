@@ -78,7 +78,7 @@ class Reserve:
             return False
         return is_confounded(self.drift, max(known) - min(known), self.criteria)
 
-    def told(self) -> dict[str, Any] | None:
+    def as_finding(self) -> dict[str, Any] | None:
         """What is known of drift, as JSON holds it; None in an order that protects from it."""
         if not self.blocked:
             return None

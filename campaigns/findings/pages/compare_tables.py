@@ -41,7 +41,7 @@ class Line:
     p_ranks: str
     display: dict[str, Any]
     advice: str
-    standing: str
+    confirmation: str
     remarks: tuple[str, ...]
     refused: tuple[str, ...]
     settings: tuple[str, ...]
@@ -193,7 +193,7 @@ def _line(compared: Compared, row: Row, scale: strips.Scale) -> Line:
         p_ranks=p_text(row.comparison.ranks.p if row.comparison.ranks else None),
         display=asdict(row.display),
         advice=row.advice or _reason(verdict.reason, verdict.side, verdict.share),
-        standing=row.standing,
+        confirmation=row.confirmation,
         remarks=tuple(BADGES.get(badge, badge) for badge in verdict.badges),
         refused=tuple(difference_text(each) for each in row.fields),
         settings=tuple(difference_text(each) for each in row.settings)
@@ -220,7 +220,7 @@ def _total(against: Against, scale: strips.Scale) -> Line | None:
         p_ranks="",
         display={},
         advice="",
-        standing="",
+        confirmation="",
         remarks=() if over.one_way else ("cells changed in both directions",),
         refused=(),
         settings=(),

@@ -50,7 +50,7 @@ class StepLine:
     alone: str
     display: Mapping[str, str]
     advice: str
-    standing: str
+    confirmation: str
     remarks: tuple[str, ...]
 
 
@@ -68,14 +68,14 @@ class CostLine:
 
 @dataclass(frozen=True, slots=True)
 class GroupTable:
-    """The levels of one combination of the other factors. said: its words, counted.
+    """The levels of one combination of the other factors. counts: how many verdicts of each kind.
 
-    late: its lines are not here; the page asks for them when the group is unfolded.
+    late: it has no lines; the page requests them when the group is unfolded.
     """
 
     id: str
     title: str
-    said: str
+    counts: str
     steps: tuple[StepLine, ...]
     costs: tuple[CostLine, ...]
     recommended: tuple[tuple[str, str], ...]
@@ -85,7 +85,7 @@ class GroupTable:
 
 @dataclass(frozen=True, slots=True)
 class LevelTables:
-    """All groups; model and noise in words. numeric: levels are steps, else against the first."""
+    """All groups. numeric: neighbouring levels are compared, else each with the first."""
 
     factor: str
     model: str
@@ -125,12 +125,12 @@ class ExcludedTable:
     lines: tuple[ExcludedLine, ...]
 
 
-def excluded_table(finding: Mapping[str, Any], words: Levels) -> ExcludedTable:
+def excluded_table(finding: Mapping[str, Any], labels: Levels) -> ExcludedTable:
     """Write every comparison without and with the excluded runs."""
     return ExcludedTable(
         runs=", ".join(str(position) for position in finding["positions"]),
         lines=tuple(
-            ExcludedLine(_pair(row["name"], words), (_side(row["without"]), _side(row["with"])))
+            ExcludedLine(_pair(row["name"], labels), (_side(row["without"]), _side(row["with"])))
             for row in finding["rows"]
         ),
     )
@@ -153,10 +153,10 @@ def _side(shown: Mapping[str, Any]) -> ExcludedSide:
 def level_tables(
     finding: Mapping[str, Any],
     cells: Mapping[str, Any],
-    words: Levels,
+    labels: Levels,
     only: Collection[str] | None = None,
 ) -> LevelTables:
-    """Write the levels of a finding, beside the summaries of the cells.
+    """Return the tables of the finding `levels`, with means from the summaries of the cells.
 
     only: the ids of the groups whose lines are wanted, where groups are folded; None for all.
     """
@@ -167,15 +167,15 @@ def level_tables(
     known = [value for value in drawn if value is not None]
     scale = strips.scale_of(known, zero=True)
     summaries = {cell["cell"]: cell["summary"] for cell in cells["cells"]}
-    labels = {factor.name: factor.label for factor in words.factors}
+    factors = {factor.name: factor.label for factor in labels.factors}
     return LevelTables(
-        factor=labels.get(finding["factor"], finding["factor"]),
+        factor=factors.get(finding["factor"], finding["factor"]),
         model=BETWEEN if finding.get("between") else MODELS.get(finding["model"], finding["model"]),
         noise=tuple(_noise(finding["noise"], finding.get("plots"))),
         groups=tuple(
-            _late(name, group, words)
+            _late(name, group, labels)
             if only is not None and name not in only and len(finding["groups"]) > MOST_OPEN
-            else _group(name, group, finding, summaries, scale, words)
+            else _group(name, group, finding, summaries, scale, labels)
             for name, group in named_groups(finding)
         ),
         scale=f"{percent(scale.low, 0)} to {percent(scale.high, 0)}" if known else "",
@@ -208,7 +208,7 @@ def _group(
     return GroupTable(
         id=name,
         title=labels.sentence(group["levels"]),
-        said=_counted(group),
+        counts=_counted(group),
         steps=tuple(_step(row, names, scale) for row in group["comparisons"]),
         costs=tuple(_costs(group["best"], names, summaries, finding["unit"])),
         recommended=tuple(_recommended(group["best"], names)),
@@ -237,7 +237,7 @@ def _step(row: Mapping[str, Any], names: Mapping[int, str], scale: strips.Scale)
         alone=formats.span_pct(other["ci_pct"]) if other else MISSING,
         display=row["display"],
         advice=row["advice"],
-        standing=confirmation_text(row["standing"]),
+        confirmation=confirmation_text(row["standing"]),
         remarks=(
             *session_remarks(row["standing"]),
             *(BADGES.get(badge, badge) for badge in verdict["badges"]),
@@ -278,7 +278,7 @@ def _recommended(best: Mapping[str, Any] | None, names: Mapping[int, str]) -> li
 
 
 def _knee(knee: Mapping[str, Any] | None, levels: Sequence[float]) -> list[tuple[str, str]]:
-    """What each method says, and how sure it is."""
+    """Return the knee by each method, with its uncertainty."""
     if not knee:
         return []
     methods, doubt = knee["methods"], knee["uncertainty"]

@@ -24,7 +24,7 @@ def quantity_of(finding: Mapping[str, Any]) -> Quantity:
 
 def levels_plot(
     finding: Mapping[str, Any],
-    words: Levels,
+    labels: Levels,
     view: View,
     compared: Mapping[str, Any] | None = None,
 ) -> tuple[Plot, tuple[Plot, ...]]:
@@ -33,15 +33,17 @@ def levels_plot(
     compared: the finding of comparisons, where it is of this metric: bounds for reading, and the knee
     where there is one curve along its factor.
     """
-    factor, series = view.x, view.in_series(words.factors)
+    factor, series = view.x, view.in_series(labels.factors)
     name = factor.name if factor else ""
     readings = _readings(compared)
     cells = [
         LevelCell(
-            level=_axis_level(cell["levels"].get(name), factor, words),
-            runs=[_point(run, words.block) for run in cell["runs"] if run["state"] in POINT_STATES],
-            series=", ".join(words.short(f.name, cell["levels"].get(f.name)) for f in series),
-            facet=words.short(view.facet.name, cell["levels"].get(view.facet.name))
+            level=_axis_level(cell["levels"].get(name), factor, labels),
+            runs=[
+                _point(run, labels.block) for run in cell["runs"] if run["state"] in POINT_STATES
+            ],
+            series=", ".join(labels.short(f.name, cell["levels"].get(f.name)) for f in series),
+            facet=labels.short(view.facet.name, cell["levels"].get(view.facet.name))
             if view.facet
             else "",
             mean=_mean(cell["summary"]),
@@ -50,8 +52,8 @@ def levels_plot(
         )
         for cell in finding["cells"]
     ]
-    chart = replace(_levels_chart(finding, words, view, cells), knee=_knee(compared, name))
-    chart = replace(chart, recommended=_recommended(finding, compared, view, words))
+    chart = replace(_levels_chart(finding, labels, view, cells), knee=_knee(compared, name))
+    chart = replace(chart, recommended=_recommended(finding, compared, view, labels))
     names = {cell["cell"]: drawn.name for cell, drawn in zip(finding["cells"], cells, strict=True)}
     chart = replace(chart, best=_best(compared, names))
     whole = Plot(
@@ -79,9 +81,9 @@ def levels_plot(
     return whole, tuple(small)
 
 
-def levels_title(finding: Mapping[str, Any], words: Levels, view: View) -> str:
+def levels_title(finding: Mapping[str, Any], labels: Levels, view: View) -> str:
     """Return what `levels_plot` will draw."""
-    return levels.title(_levels_chart(finding, words, view, ()))
+    return levels.title(_levels_chart(finding, labels, view, ()))
 
 
 def _levels_chart(
@@ -152,11 +154,11 @@ def _recommended(
     )
 
 
-def pairs_plot(finding: Mapping[str, Any], words: Levels) -> Plot:
+def pairs_plot(finding: Mapping[str, Any], labels: Levels) -> Plot:
     """The change of each stratum, with every pair."""
     rows = [
         pairs.StratumRow(
-            name=words.values(stratum["levels"], without=finding["factor"]) or stratum["name"],
+            name=labels.values(stratum["levels"], without=finding["factor"]) or stratum["name"],
             pairs=[
                 pairs.PairPoint(
                     pair["change_pct"], pair["candidate_first"], f"block {pair['block']}"
@@ -177,7 +179,7 @@ def pairs_plot(finding: Mapping[str, Any], words: Levels) -> Plot:
         candidate=level_text(finding["candidate"]),
         strata=rows,
         strata_factor=" and ".join(
-            inside(factor.label) for factor in words.factors if factor.name != finding["factor"]
+            inside(factor.label) for factor in labels.factors if factor.name != finding["factor"]
         ),
     )
     return Plot(
@@ -220,7 +222,7 @@ def run_note(run: Mapping[str, Any], block: str) -> str:
 
 
 def in_utc(instant: str) -> str:
-    """Write an instant as findings have it, "2026-01-01T10:00:00.123+00:00", in words."""
+    """Write an instant as findings have it, "2026-01-01T10:00:00.123+00:00", as text."""
     return f"{instant[:10]} {instant[11:19]} UTC"
 
 

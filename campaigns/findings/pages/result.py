@@ -118,7 +118,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "opened": opened,
         "failures": failures,
         "more_failures": max(0, runs.without_counts.total() - MOST_FAILURES),
-        "told": _text(runs),
+        "counts": _text(runs),
         "table": table,
         "facts": surroundings.facts,
         "came_in": came_in(campaign),
@@ -144,14 +144,14 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
 
 
 def levels_of(shown: Shown, only: Collection[str] | None = None) -> LevelTables | None:
-    """Write the comparisons of levels; none before the stop rule says so, as for pairs.
+    """Write the comparisons of levels; none before the stop rule is met, as for pairs.
 
     only: the groups whose lines are wanted, where they are many.
     """
     findings = shown.findings
     if not findings.levels or not findings.cells or not shown.primary or shown.is_open:
         return None
-    return level_tables(findings.levels, findings.cells, shown.words, only)
+    return level_tables(findings.levels, findings.cells, shown.labels, only)
 
 
 def _pairs(shown: Shown) -> Mapping[str, Any] | None:
@@ -161,7 +161,7 @@ def _pairs(shown: Shown) -> Mapping[str, Any] | None:
 
 
 def _undecided(pairs: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave the numbers, take the words: nobody judges before the stop rule says so."""
+    """Keep the numbers and remove the verdicts, which are withheld until the stop rule is met."""
     strata = [{**each, "display": NO_VERDICT_YET, "advice": ""} for each in pairs["strata"]]
     return {**pairs, "strata": strata}
 
@@ -173,21 +173,21 @@ def _text(runs: RunList) -> list[str]:
 
 
 def main_plot(shown: Shown) -> tuple[Plot | None, tuple[Plot, ...]]:
-    """Draw the chart beside the answer: changes of pairs, or runs against the levels."""
+    """Draw the chart next to the answer: changes of pairs, or runs against the levels."""
     findings = shown.findings
     if pairs := _pairs(shown):
-        return pairs_plot(pairs, shown.words), ()
+        return pairs_plot(pairs, shown.labels), ()
     if not findings.cells:
         return None, ()
     compared = findings.levels if shown.primary and not shown.is_open else None
-    return levels_plot(findings.cells, shown.words, shown.view, compared)
+    return levels_plot(findings.cells, shown.labels, shown.view, compared)
 
 
 def _late(shown: Shown) -> Late | None:
     """What stands for the chart of the runs, where they are many."""
     if not shown.many or not shown.findings.cells or _pairs(shown):
         return None
-    return Late(CURVE, levels_title(shown.findings.cells, shown.words, shown.view))
+    return Late(CURVE, levels_title(shown.findings.cells, shown.labels, shown.view))
 
 
 def _runs(
@@ -211,7 +211,7 @@ def _runs(
         runs.matching("", WITHOUT_VALUE)[:MOST_FAILURES],
     )
     rows = {row.run: row for row in runs.rows({*shown, *failed})}
-    stored = {name: request.GET[name] for name in KEPT if name in request.GET}
+    filters = {name: request.GET[name] for name in KEPT if name in request.GET}
     table = {
         "lines": [_line(rows[run], labels, means) for run in shown],
         "page": page,
@@ -220,10 +220,10 @@ def _runs(
         "states": [(name, RUNS[name][0]) for name in STATES if runs.counts[name]]
         + ([(WITHOUT_VALUE, "without a plain value")] if runs.without_counts.total() else []),
         "in_all": len(runs),
-        "found": len(result),
+        "matching": len(result),
         "whole": len(runs) <= PAGE_SIZE and not text and not state,
-        "kept": stored,
-        "without": urlencode({**stored, "state": WITHOUT_VALUE}),
+        "filters": filters,
+        "without": urlencode({**filters, "state": WITHOUT_VALUE}),
         "heads": [(name, factor.label) for name, factor in levels.items()],
         "sort": sort,
     }

@@ -25,9 +25,9 @@ from campaigns.results.phrases import (
 
 CELLS_A_PAGE = 50
 WITHOUT_VALUE = ("empty", "all_failed")
-"""What says no more than the counts of failed and lost runs do."""
-TOLD = ("failed", "censored", "bound", "lost", "cancelled")
-"""States of runs that stand beside the numbers of their cell."""
+"""Flags that repeat the counts of failed and lost runs."""
+NOTED_STATES = ("failed", "censored", "bound", "lost", "cancelled")
+"""States of runs that are counted in the notes of their cell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class StratumLine:
     p_wilcoxon: str
     display: Mapping[str, str]
     advice: str
-    standing: str
+    confirmation: str
     remarks: tuple[str, ...]
 
 
@@ -96,7 +96,7 @@ class StrataTable:
     order_tone: str
 
 
-def cell_table(finding: Mapping[str, Any], words: Levels, page: str | None = None) -> CellTable:
+def cell_table(finding: Mapping[str, Any], labels: Levels, page: str | None = None) -> CellTable:
     """Write one page of the cells of a finding in their order."""
     pages = Paginator(finding["cells"], CELLS_A_PAGE, orphans=CELLS_A_PAGE // 5)
     shown = pages.get_page(page)
@@ -104,9 +104,9 @@ def cell_table(finding: Mapping[str, Any], words: Levels, page: str | None = Non
     values = [value for cell in finding["cells"] for value in _observed(cell)]
     scale = strips.scale_of(values)
     return CellTable(
-        heads=tuple(factor.label for factor in words.factors),
+        heads=tuple(factor.label for factor in labels.factors),
         lines=tuple(
-            _cell_line(number, cell, unit, scale, words)
+            _cell_line(number, cell, unit, scale, labels)
             for number, cell in enumerate(shown, start=shown.start_index())
         ),
         scale=f"{amount(scale.low, unit)} to {amount(scale.high, unit)}" if values else "",
@@ -162,11 +162,11 @@ def _observed(cell: Mapping[str, Any]) -> Sequence[float]:
 
 
 def _notes(cell: Mapping[str, Any], unit: str) -> list[str]:
-    """What stands beside the numbers: failures first, then what the numbers cannot carry."""
+    """Return the notes on a cell: failures first, then what its numbers do not show."""
     counts = cell["counts"]
     states, limit = counts["states"], counts["lowest_limit"]
     notes = []
-    for state in TOLD:
+    for state in NOTED_STATES:
         if state in states:
             above = f" above {amount(limit, unit)}" if state == "censored" and limit else ""
             notes.append(f"{states[state]} {RUNS[state][0]}{above}")
@@ -182,7 +182,7 @@ def _notes(cell: Mapping[str, Any], unit: str) -> list[str]:
     return notes
 
 
-def strata_table(finding: Mapping[str, Any], words: Levels) -> StrataTable:
+def strata_table(finding: Mapping[str, Any], labels: Levels) -> StrataTable:
     """Write the strata of a paired campaign in their order."""
     intervals = [stratum["comparison"]["verdict"]["ci_pct"] for stratum in finding["strata"]]
     changes = [stratum["comparison"]["verdict"]["pct_change"] for stratum in finding["strata"]]
@@ -190,11 +190,13 @@ def strata_table(finding: Mapping[str, Any], words: Levels) -> StrataTable:
     scale = strips.scale_of([*changes, *bounds], zero=True)
     order, tone = _order(finding["order_effect"], finding)
     return StrataTable(
-        head=" and ".join(f.label for f in words.factors if f.name != finding["factor"])
+        head=" and ".join(f.label for f in labels.factors if f.name != finding["factor"])
         or "comparison",
         baseline=level_text(finding["baseline"]),
         candidate=level_text(finding["candidate"]),
-        lines=tuple(_stratum_line(stratum, finding, scale, words) for stratum in finding["strata"]),
+        lines=tuple(
+            _stratum_line(stratum, finding, scale, labels) for stratum in finding["strata"]
+        ),
         scale=f"{percent(scale.low, 0)} to {percent(scale.high, 0)}" if bounds else "",
         order=order,
         order_tone=tone,
@@ -222,7 +224,7 @@ def _stratum_line(
         p_wilcoxon=p_text(comparison["wilcoxon_p"]),
         display=stratum["display"],
         advice=stratum["advice"],
-        standing=confirmation_text(stratum["standing"]),
+        confirmation=confirmation_text(stratum["standing"]),
         remarks=(*session_remarks(stratum["standing"]), *_remarks(verdict)),
     )
 

@@ -34,22 +34,22 @@ class View:
 
 
 def view_of(
-    asked: Mapping[str, str], campaign: Campaign, outline: Outline, findings: Findings
+    query: Mapping[str, str], campaign: Campaign, outline: Outline, findings: Findings
 ) -> View:
-    """Read an address; what it names that is not there is as if it were not named."""
-    metric = asked.get("metric", "")
+    """Read the query of an address; names that do not exist are ignored."""
+    metric = query.get("metric", "")
     metric = metric if metric in findings.metrics else campaign.primary_metric
     by_name = {factor.name: factor for factor in outline.factors}
-    x = by_name.get(asked.get("x", "")) or _first(outline)
+    x = by_name.get(query.get("x", "")) or _first(outline)
     others = {name: factor for name, factor in by_name.items() if factor != x}
     several = [factor for factor in others.values() if len(factor.levels) > 1]
-    colour = others.get(asked.get("colour", ""))
-    if colour is None and asked.get("colour") != TOGETHER:
+    colour = others.get(query.get("colour", ""))
+    if colour is None and query.get("colour") != TOGETHER:
         colour = next(iter(several), None)
-    facet = others.get(asked.get("by", ""))
+    facet = others.get(query.get("by", ""))
     if facet == colour:
         facet = None
-    if facet is None and asked.get("by") != TOGETHER and colour is not None:
+    if facet is None and query.get("by") != TOGETHER and colour is not None:
         fitting = [f for f in several if f != colour and len(f.levels) <= MOST_MULTIPLES]
         facet = next(iter(fitting), None)
     return View(metric, x, colour, facet)
@@ -90,7 +90,7 @@ def _factors(
 
 
 def _first(outline: Outline) -> FactorOutline | None:
-    """The axis that nobody asked for: the first factor of numbers that varies."""
+    """Return the default axis: the first factor of numbers that varies."""
     several = [factor for factor in outline.factors if len(factor.levels) > 1]
     numeric = [factor for factor in several if factor.numeric]
     return next(iter([*numeric, *several, *outline.factors]), None)

@@ -102,7 +102,7 @@ def _compared(campaign: Campaign, outline: Outline, findings: Findings) -> Itera
                 line.interval,
                 word,
                 line.display["tone"],
-                line.standing,
+                line.confirmation,
                 line.pairs,
             )
     elif findings.levels and findings.cells:
@@ -116,7 +116,7 @@ def _compared(campaign: Campaign, outline: Outline, findings: Findings) -> Itera
                     step.interval,
                     step.display["word"],
                     step.display["tone"],
-                    step.standing,
+                    step.confirmation,
                     "",
                 )
 

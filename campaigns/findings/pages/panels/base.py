@@ -17,7 +17,7 @@ from campaigns.results.run_plots import Plot, labelled
 MOST_ROWS = 200
 """Of a table on a page; its CSV has all of them."""
 MOST_RUNS, MOST_CELLS = 1000, 60
-"""Charts of more do not come with the page: it asks for them when they come into sight."""
+"""Charts of more are not part of the page, which requests them when they come into sight."""
 
 Value = str | float | int | None
 
@@ -29,23 +29,23 @@ def comes_late(outline: Outline) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What panels are made of: a campaign, its findings, and what the address asks for."""
+    """The input of all panels: a campaign, its findings, and the query of the address."""
 
     campaign: Campaign
     outline: Outline
     findings: Findings
-    words: Levels
+    labels: Levels
     view: View
-    asked: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
 
     def chosen(self, name: str, label: str, options: Sequence[tuple[str, str]]) -> "Chosen":
-        """Read what the address asks for among (value, words); the first one where it asks for none."""
-        wanted = self.asked.get(name, "")
+        """Return which of the options (value, label) the address names; the first one where it names none."""
+        wanted = self.query.get(name, "")
         value = wanted if wanted in dict(options) else next((v for v, _ in options), "")
         if len(options) < 2:
             return Chosen(value)
-        stored = tuple((key, text) for key, text in self.asked.items() if key != name)
-        return Chosen(value, selector(name, label, options, value), stored)
+        others = tuple((key, text) for key, text in self.query.items() if key != name)
+        return Chosen(value, selector(name, label, options, value), others)
 
     def some(self, panel: str, cells: Sequence[Any], most: int) -> "tuple[Sequence[Any], Chosen]":
         """Choose which cells are drawn where they are more than a chart can hold."""
@@ -74,11 +74,11 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """One choice of a panel. field: its selector; kept: the rest of the address."""
+    """One choice of a panel. field: its selector; others: what else the address names."""
 
     value: str
     field: BoundField | None = None
-    kept: tuple[tuple[str, str], ...] = ()
+    others: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +117,10 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """A chart that the page asks for when it comes into sight.
+    """A chart that the page requests when it comes into sight.
 
-    needs: the finding without which there is none; empty where it needs the cells alone. judged: it
-    is there for the primary metric only, and when the campaign has ended.
+    needs: the finding that it draws; empty where it needs the cells alone. judged: it is shown for the
+    primary metric only, and when the campaign has ended.
     """
 
     id: str
@@ -137,16 +137,16 @@ class Late:
         return not self.needs or self.needs in shown.findings.charts
 
     def labelled(self, stand_ins: Sequence[str]) -> "Late":
-        """Stay as it is: the chart is labelled when it is made."""
+        """Return it unchanged: the chart is labelled when it is drawn."""
         return self
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """how: lines of reading help, (lead, rest). aside: words beside the title.
+    """how: lines of reading help, (lead, rest). aside: text next to the title.
 
-    notes: what the finding says in sentences, above the chart. choices: what of it is drawn.
-    multiples: small charts beside `plot`, in its place where there are any; they share its axes.
+    notes: sentences above the chart. choices: selectors of what is drawn.
+    multiples: small charts in the place of `plot`, where there are any; they share its axes.
     """
 
     plot: Plot
@@ -159,11 +159,11 @@ class Panel:
 
     @property
     def id(self) -> str:
-        """What its address and its CSV are called."""
+        """The name in its address and of its CSV file."""
         return self.plot.id
 
     def labelled(self, stand_ins: Sequence[str]) -> "Panel":
-        """Mark its charts as those of a stand-in, where there was one."""
+        """Label its charts as measured on simulators, where there were any."""
         return replace(
             self,
             plot=labelled(self.plot, stand_ins),

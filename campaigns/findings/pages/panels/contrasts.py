@@ -34,7 +34,7 @@ def forest_panel(shown: Shown) -> Panel | None:
         return None
     within = _within_blocks(shown)
     rows = [
-        _row(row, group, finding, shown.words, within)
+        _row(row, group, finding, shown.labels, within)
         for group in finding["groups"]
         for row in group["comparisons"]
     ]
@@ -172,7 +172,7 @@ def _slopes(shown: Shown) -> slopes.SlopesChart | None:
         return None
     strata = [
         slopes.SlopeStratum(
-            name=shown.words.values(stratum["levels"], without=finding["factor"]),
+            name=shown.labels.values(stratum["levels"], without=finding["factor"]),
             pairs=[
                 slopes.SlopePair(
                     baseline=pair["baseline"],

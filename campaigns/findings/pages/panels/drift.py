@@ -41,7 +41,7 @@ def drift_panel(shown: Shown) -> Panel | None:
     chart = drift.DriftChart(
         quantity=quantity_of(finding),
         runs=runs,
-        factor=" and ".join(inside(factor.label) for factor in shown.words.factors),
+        factor=" and ".join(inside(factor.label) for factor in shown.labels.factors),
         blocks=[_block(block) for block in result["blocks"]] if result else (),
         sessions=_sessions(result) if result else (),
         block_sd_pct=result["block_sd_pct"] if result else None,
@@ -68,12 +68,12 @@ def drift_panel(shown: Shown) -> Panel | None:
 def _runs(shown: Shown, finding: Mapping[str, Any]) -> list[drift.DriftRun]:
     return [
         drift.DriftRun(
-            cell=shown.words.values(cell["levels"]) or "the only cell",
+            cell=shown.labels.values(cell["levels"]) or "the only cell",
             value=run["value"],
             position=run["position"],
             started=_instant(run["started_at"]),
             name=f"run {run['position']}",
-            note=run_note(run, shown.words.block),
+            note=run_note(run, shown.labels.block),
             block=run["block"],
             session=run["session"],
         )

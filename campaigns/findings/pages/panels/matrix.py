@@ -62,7 +62,7 @@ def heat_table(shown: Shown) -> HeatTable | None:
     result = _matrix(shown)
     if result is None:
         return None
-    labels = shown.words
+    labels = shown.labels
     factor = result["factor"]
     overall = (shown.findings.levels or {}).get("overall", ())
     top = {each["best"]["seen"] for each in overall}
@@ -87,7 +87,7 @@ def matrix_panel(shown: Shown) -> Panel | None:
     result = _matrix(shown)
     if result is None:
         return None
-    labels, factor = shown.words, result["factor"]
+    labels, factor = shown.labels, result["factor"]
     chart = interaction.InteractionChart(
         metric=inside(shown.outline.metric.label),
         factor=inside(_label(labels, factor)),

@@ -45,13 +45,13 @@ def percentiles_panel(shown: Shown) -> Panel | None:
     options = [(name, name.replace("_", " ")) for name in stored]
     quantity = shown.chosen("percentiles-of", "Time of", options)
     result = shown.findings.charts[f"{PREFIX}{quantity.value}"]
-    names = {cell["cell"]: shown.words.values(cell["levels"]) for cell in finding["cells"]}
+    names = {cell["cell"]: shown.labels.values(cell["levels"]) for cell in finding["cells"]}
     known, unit = _readable([cell for cell in result["cells"] if cell["cell"] in names])
     some, chosen = shown.some("percentiles", known, MOST_CURVES)
     chart = percentile_curves.PercentileChart(
         Quantity(quantity.value.replace("_", " "), unit, lower_is_better=True),
         [_cell(place, cell, names) for place, cell in enumerate(some)],
-        " and ".join(inside(factor.label) for factor in shown.words.factors),
+        " and ".join(inside(factor.label) for factor in shown.labels.factors),
         sample_of(shown.campaign),
     )
     dropped = sum(cell["dropped"] for cell in known)

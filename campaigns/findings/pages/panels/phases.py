@@ -53,7 +53,7 @@ def phases_panel(shown: Shown) -> Panel | None:
             )
             for cell in some
         ],
-        factor=" and ".join(inside(factor.label) for factor in shown.words.factors),
+        factor=" and ".join(inside(factor.label) for factor in shown.labels.factors),
         overlap=table["overlap"],
     )
     bars = len(chart.cells) * (len(chart.phases) if chart.overlap else 1)
@@ -93,4 +93,4 @@ def phases_panel(shown: Shown) -> Panel | None:
 
 
 def _name(shown: Shown, cell: dict[str, Any]) -> str:
-    return shown.words.values(cell["levels"]) or "all runs"
+    return shown.labels.values(cell["levels"]) or "all runs"

@@ -25,7 +25,7 @@ def series_panel(shown: Shown) -> Panel | None:
     if not finding:
         return None
     options = [
-        (str(cell["cell"]), shown.words.values(cell["levels"]) or "all runs")
+        (str(cell["cell"]), shown.labels.values(cell["levels"]) or "all runs")
         for cell in finding["cells"]
         if cell["summary"]["n_ok"]
     ]
@@ -38,9 +38,9 @@ def series_panel(shown: Shown) -> Panel | None:
     unit, _ = readable_rate(result[0].unit, [])
     chart = run_series.RunSeriesChart(
         quantity=Quantity(result[0].name.replace("_", " "), unit),
-        runs=[_line(each, shown.words.block) for each in result if each.unit == result[0].unit],
+        runs=[_line(each, shown.labels.block) for each in result if each.unit == result[0].unit],
         cell=next(
-            shown.words.sentence(cell["levels"])
+            shown.labels.sentence(cell["levels"])
             for cell in finding["cells"]
             if str(cell["cell"]) == chosen.value
         ),

@@ -124,7 +124,7 @@ def _group(shown: Shown, panel: str) -> tuple[Mapping[str, Any] | None, Chosen]:
     if not groups:
         return None, Chosen("")
     options = [
-        (str(place), shown.words.values(group["levels"]) or "all")
+        (str(place), shown.labels.values(group["levels"]) or "all")
         for place, group in enumerate(groups)
     ]
     chosen = shown.chosen(f"{panel}-of", "Curve", options)
@@ -137,7 +137,7 @@ def _group(shown: Shown, panel: str) -> tuple[Mapping[str, Any] | None, Chosen]:
 def _chart(shown: Shown, group: Mapping[str, Any]) -> scalability.LoadChart:
     result = shown.findings.charts["usl"]
     metric = metric_of(shown.campaign, result["throughput"])
-    labels = {factor.name: inside(factor.label) for factor in shown.words.factors}
+    labels = {factor.name: inside(factor.label) for factor in shown.labels.factors}
     return scalability.LoadChart(
         factor=labels.get(result["parameter"], result["parameter"]),
         throughput=Quantity(inside(metric.label), metric.unit, metric.lower_is_better),
@@ -147,7 +147,7 @@ def _chart(shown: Shown, group: Mapping[str, Any]) -> scalability.LoadChart:
                 run["throughput"],
                 run["response"],
                 f"run {run['position']}",
-                run_note(run, shown.words.block),
+                run_note(run, shown.labels.block),
                 run["position"],
                 LEFT_OUT.get(run["left_out"], ""),
             )

@@ -82,7 +82,7 @@ def density_panel(shown: Shown) -> Panel | None:
     known = [each for each in result["cells"] if each["density"] and each["density"]["heights"]]
     if not known:
         return None
-    names = {cell["cell"]: shown.words.values(cell["levels"]) for cell in finding["cells"]}
+    names = {cell["cell"]: shown.labels.values(cell["levels"]) for cell in finding["cells"]}
     some, chosen = shown.some("density", known, MOST_CURVES)
     on_logs = all(each["density"]["on_logs"] for each in known)
     curves = [_curve(place, each, names) for place, each in enumerate(some)]
@@ -130,12 +130,12 @@ def _cells(shown: Shown) -> list[spread.SpreadCell]:
         return []
     results = [
         spread.SpreadCell(
-            name=shown.words.values(cell["levels"]) or "all runs",
+            name=shown.labels.values(cell["levels"]) or "all runs",
             runs=[
                 spread.SpreadRun(
                     run["value"],
                     f"run {run['position']}",
-                    run_note(run, shown.words.block),
+                    run_note(run, shown.labels.block),
                     run["position"],
                 )
                 for run in cell["runs"]
@@ -180,4 +180,4 @@ def _modes(known: list[dict[str, Any]], names: Mapping[int, str]) -> list[tuple[
 
 
 def _factor(shown: Shown) -> str:
-    return " and ".join(inside(factor.label) for factor in shown.words.factors)
+    return " and ".join(inside(factor.label) for factor in shown.labels.factors)

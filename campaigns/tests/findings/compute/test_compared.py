@@ -215,7 +215,7 @@ def test_only_three_sessions_on_both_sides_can_confirm(measured, sessions, said)
     for campaign, number in zip(campaigns, sessions, strict=True):
         in_sessions(campaign, number)
 
-    assert {row.standing for row in compared(*campaigns).rows} == {said}
+    assert {row.confirmation for row in compared(*campaigns).rows} == {said}
 
 
 def see(campaign, *versions):
