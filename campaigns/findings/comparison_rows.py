@@ -3,15 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from campaigns.kit.downloads import lines_of
 from campaigns.models import Campaign
 from campaigns.results.pages_data import shown_findings
-
-
-def comparison_lines(campaign: Campaign) -> Iterator[str]:
-    """Write the header and one line a comparison of the primary metric."""
-    yield from lines_of(comparison_rows(campaign))
-
 
 HEAD = (
     "where", "factor", "baseline", "candidate", "verdict", "reason", "badges", "change_pct",

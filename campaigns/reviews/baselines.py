@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Exists, F, OuterRef, Q
 
-from campaigns.findings.compare_choice import why_unusable
-from campaigns.findings.compared import sides_of
+from campaigns.findings.compared import sides_of, why_unusable
 from campaigns.kit.activity import Action
 from campaigns.models import AuditEvent, Campaign, Conclusion, Evidence
 from campaigns.reviews.queries import conclusions_seen_by

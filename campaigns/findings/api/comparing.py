@@ -10,14 +10,15 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.findings.compare_choice import (
+from campaigns.findings.compared import (
     MOST_CAMPAIGNS,
     MOST_CELLS,
     Choice,
+    Side,
+    sides_of,
     there_is,
     why_unusable,
 )
-from campaigns.findings.compared import Side, sides_of
 from campaigns.kit.api import outputs
 from campaigns.kit.api.inputs import Input, Word
 from campaigns.kit.api.openapi import CONFLICT, operation

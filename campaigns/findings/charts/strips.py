@@ -1,6 +1,6 @@
 """Geometry of the small drawings in tables, in % of their cell, and of spark lines. Pure.
 
-The template writes it into SVG that stretches with its column: rows that share a Scale line up.
+The template draws it as SVG that stretches with its column; rows that share a Scale are aligned.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,6 @@ MOST_LISTED = 12
 MOST_DOTS = 25
 """Of more runs the dots stand for some, evenly by rank."""
 SPARK_WIDTH, SPARK_HEIGHT, SPARK_EDGE = 120, 32, 4
-MOST_SPARK_POINTS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +97,14 @@ class Forest:
 
 @dataclass(frozen=True, slots=True)
 class Spark:
-    """A spark line in a view box of 120 x 32; `line` is what a polyline's points are."""
+    """A small curve in a view box of 120 x 32: its points from left to right, high values at the top."""
 
-    line: str
-    points: tuple[Dot, ...]
+    points: tuple[tuple[str, str], ...]
+
+    @property
+    def line(self) -> str:
+        """Return the points in the form that a polyline of SVG has."""
+        return " ".join(f"{x},{y}" for x, y in self.points)
 
 
 def scale_of(values: Iterable[float | None], *, zero: bool = False) -> Scale:
@@ -156,21 +159,22 @@ def forest(change_pct: float | None, interval: tuple[float, float] | None, scale
     )
 
 
-def spark(values: Sequence[float | None], positions: Sequence[float] | None = None) -> Spark:
-    """Draw values from left to right, high ones at the top; `positions` where steps are uneven."""
-    places = positions if positions is not None else range(len(values))
-    known = [
-        (float(place), value)
-        for place, value in zip(places, values, strict=True)
-        if value is not None and is_finite(value)
-    ]
-    if not known:
-        return Spark("", ())
-    across = _spread([place for place, _ in known], SPARK_WIDTH)
-    down = _spread([-value for _, value in known], SPARK_HEIGHT)
-    dots = tuple(Dot(x, y) for x, y in zip(across, down, strict=True))
-    line = " ".join(f"{dot.x},{dot.y}" for dot in dots)
-    return Spark(line, dots if len(dots) <= MOST_SPARK_POINTS else ())
+def spark(values: Sequence[float | None]) -> Spark | None:
+    """Place values evenly; a missing one leaves its place empty. None for fewer than two."""
+    known = [value for value in values if value is not None]
+    if len(known) < 2:
+        return None
+    low, high = min(known), max(known)
+    spread = (high - low) or 1.0
+    step = (SPARK_WIDTH - 2 * SPARK_EDGE) / (len(values) - 1)
+    bottom, room = SPARK_HEIGHT - SPARK_EDGE, SPARK_HEIGHT - 2 * SPARK_EDGE
+    return Spark(
+        tuple(
+            (f"{SPARK_EDGE + index * step:.1f}", f"{bottom - (value - low) / spread * room:.1f}")
+            for index, value in enumerate(values)
+            if value is not None
+        )
+    )
 
 
 def _bounds(scale: Scale, interval: tuple[float, float] | None) -> tuple[str, str]:
@@ -185,11 +189,3 @@ def _listed(values: Sequence[float], unit: str) -> str:
     if len(values) <= MOST_LISTED:
         return ", ".join(amount(value, unit) for value in values)
     return f"{len(values)} runs from {amount(min(values), unit)} to {amount(max(values), unit)}"
-
-
-def _spread(values: Sequence[float], size: int) -> list[str]:
-    low, high = min(values), max(values)
-    room = size - 2 * SPARK_EDGE
-    if high == low:
-        return [f"{size / 2:.1f}"] * len(values)
-    return [f"{SPARK_EDGE + room * (value - low) / (high - low):.1f}" for value in values]

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from statistics import fmean, geometric_mean
 from typing import Any
 
-from campaigns.findings.compute.runs_of_cell import runs_of_cell
+from campaigns.findings.compute.statistics_input import runs_of_cell
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
 from campaigns.results.values import ObservedRun

@@ -5,7 +5,7 @@ parameter that says what work is done, and how much of it the proofs counted. An
 *environment* is not: it is what people compare campaigns for, so it is named beside every verdict.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,7 @@ from django.forms.utils import pretty_name
 from campaigns.findings.compared import Side
 from campaigns.kinds.base import Driver
 from campaigns.kinds.registry import UnknownKind, driver_of
+from campaigns.kit.charts.labels import short_labels
 from campaigns.kit.units import UNITS
 from campaigns.planning.work_factors import work_of
 
@@ -223,3 +224,57 @@ def _driver(side: Side) -> Driver | None:
         return driver_of(side.campaign.kind)
     except UnknownKind:
         return None
+
+
+class Names:
+    """Names of campaigns and levels; long levels are shortened to the part that tells them apart.
+
+    campaigns: their names; those that share one have their number, too.
+    """
+
+    def __init__(self, sides: Sequence[Side]) -> None:
+        self.sides = sides
+        names = [side.campaign.name for side in sides]
+        self.campaigns = [
+            name if names.count(name) == 1 else f"{name} (#{side.campaign.pk})"
+            for name, side in zip(names, sides, strict=True)
+        ]
+        varied = dict.fromkeys(factor for side in sides for factor in side.factors)
+        self._short = {
+            factor: short_labels(
+                list(
+                    dict.fromkeys(
+                        text_of(value) for side in sides for value in values_of(side, factor)
+                    )
+                )
+            )
+            for factor in varied
+        }
+
+    def cell(self, side: int, cell: Cell, among: Iterable[str] = ()) -> str:
+        """Levels with their factors; among: of these alone, fixed ones too."""
+        owner = self.sides[side]
+        return ", ".join(
+            f"{label_of(owner, name).lower()} {self._level(name, value)}"
+            for name, value in self._wanted(side, cell, among)
+        )
+
+    def levels(self, side: int, cell: Cell, among: Iterable[str] = ()) -> str:
+        """Levels without their factors."""
+        return ", ".join(
+            self._level(name, value) for name, value in self._wanted(side, cell, among)
+        )
+
+    def whole(self, side: int, cell: Cell) -> str:
+        """A cell with its campaign."""
+        levels = self.cell(side, cell)
+        return f"{self.campaigns[side]}: {levels}" if levels else self.campaigns[side]
+
+    def _wanted(self, side: int, cell: Cell, among: Iterable[str]) -> list[tuple[str, Any]]:
+        known = {**self.sides[side].campaign.parameters, **cell["levels"]}
+        names = set(among) or set(cell["levels"])
+        return [(name, value) for name, value in known.items() if name in names]
+
+    def _level(self, name: str, value: Any) -> str:
+        text = text_of(value)
+        return self._short.get(name, {}).get(text, text)

@@ -11,21 +11,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from campaigns.findings.compare_choice import Choice
-from campaigns.findings.compared import Side
+from campaigns.findings.compared import Choice, Side
 from campaigns.findings.compute.comparability import (
     Differs,
+    Names,
     cell_differences,
     levels_apart,
     same_levels,
     setting_differences,
     work_differences,
 )
-from campaigns.findings.compute.compared_names import Names
-from campaigns.findings.compute.criteria import criteria_of
 from campaigns.findings.compute.differences import Difference, causes, differences_of
 from campaigns.findings.compute.fidelity import is_exact
 from campaigns.findings.compute.measured import Cell, Measured, measured_of
+from campaigns.findings.compute.statistics_input import criteria_of
 from campaigns.stats.between_campaigns import (
     FEWEST_SESSIONS,
     OverCells,

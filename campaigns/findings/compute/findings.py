@@ -13,7 +13,6 @@ from campaigns.findings.compute.answer import answer
 from campaigns.findings.compute.calibration import calibration, false_alarms
 from campaigns.findings.compute.cells import summarise_cells, without_runs
 from campaigns.findings.compute.checks import check
-from campaigns.findings.compute.criteria import criteria_of
 from campaigns.findings.compute.distributions import densities, percentiles
 from campaigns.findings.compute.drift import drift
 from campaigns.findings.compute.exclusions import with_excluded
@@ -24,12 +23,12 @@ from campaigns.findings.compute.matrix import matrix
 from campaigns.findings.compute.outlook import ended, outlook
 from campaigns.findings.compute.pairs import compare
 from campaigns.findings.compute.phases import phases
-from campaigns.findings.compute.runs_of_cell import failing_cells
 from campaigns.findings.compute.scalability import scalability
 from campaigns.findings.compute.sensitivity import NAME as SENSITIVITY
 from campaigns.findings.compute.sensitivity import leave_out
 from campaigns.findings.compute.session_sentences import session_sentences
 from campaigns.findings.compute.sessions import Begun, in_sessions
+from campaigns.findings.compute.statistics_input import criteria_of, failing_cells
 from campaigns.kinds.base import Metric
 from campaigns.kit.network import normalised_address
 from campaigns.models import Campaign, Exclusion, Finding, LogLine

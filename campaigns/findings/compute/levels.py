@@ -5,8 +5,7 @@ from typing import Any
 
 from campaigns.findings.compute.groups import MOST_CELLS, Group, comparable_factors, groups_of
 from campaigns.findings.compute.primary import compare_with_primary
-from campaigns.findings.compute.runs_of_cell import runs_of_cell
-from campaigns.findings.compute.statistics_input import Family
+from campaigns.findings.compute.statistics_input import Family, runs_of_cell
 from campaigns.findings.compute.whole_plots import hard_noise
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any
 
 from campaigns.findings.compared import Side
-from campaigns.findings.compute.runs_of_cell import runs_of_cell
 from campaigns.findings.compute.sessions import in_parts
+from campaigns.findings.compute.statistics_input import runs_of_cell
 from campaigns.kit.units import UNITS, convert
 from campaigns.models import Campaign
 from campaigns.results.values import ObservedRun

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from campaigns.findings.compute.runs_of_cell import failing_cells
+from campaigns.findings.compute.statistics_input import failing_cells
 from campaigns.kinds.base import ClosedLoop
 from campaigns.kinds.registry import driver_of
 from campaigns.models import Attempt, Campaign, Series

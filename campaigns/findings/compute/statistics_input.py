@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from campaigns.findings.compute.groups import Group
-from campaigns.findings.compute.runs_of_cell import runs_of_cell
 from campaigns.findings.compute.sessions import confirmation_of, split_sessions
 from campaigns.findings.compute.verdict_labels import displayed
 from campaigns.findings.compute.whole_plots import hard_factors, places_of
@@ -28,6 +27,7 @@ from campaigns.stats.labels import advice
 from campaigns.stats.log_means import Fit
 from campaigns.stats.resamples import Resampler, of_blocks, of_levels
 from campaigns.stats.rounding import is_too_coarse
+from campaigns.stats.stopping import alpha_for
 from campaigns.stats.verdict import Word
 
 SHARES = (0.02, 0.05, 0.10, 0.20, 0.25, 0.50, 1.00)
@@ -322,3 +322,45 @@ def _between(breaks: NDArray[np.float64], levels: Sequence[float]) -> list[dict[
     return [
         {"low": low, "high": high, "share": float(inside.mean())} for low, high, inside in shares
     ]
+
+
+def failing_cells(runs: Sequence[ObservedRun], criteria: Criteria) -> frozenset[int]:
+    """Return the keys of the cells in which so much failed that their survivors make no number."""
+    by_cell: dict[int, list[ObservedRun]] = {}
+    for run in runs:
+        by_cell.setdefault(run.cell, []).append(run)
+    return frozenset(
+        cell
+        for cell, members in by_cell.items()
+        if too_many_failures(runs_of_cell(members), criteria)
+    )
+
+
+def runs_of_cell(runs: Sequence[ObservedRun]) -> CellRuns:
+    """Count what failed and what was lost beside the values."""
+    values = [run for run in runs if run.state == "ok" and run.value is not None]
+    failed = [run for run in runs if run.state in ("failed", "censored")]
+    worked = [run for run in (*values, *failed) if run.units_done + run.units_failed > 1]
+    return CellRuns(
+        values=[run.value for run in values if run.value is not None],
+        blocks=[run.part for run in values],
+        failed=len(failed),
+        lost=sum(run.state in ("lost", "bound") for run in runs),
+        failed_units=[run.units_failed for run in worked],
+        timed_out=sum(run.state == "censored" for run in runs),
+        units=[run.units_done + run.units_failed for run in worked],
+        sessions=[run.session for run in values],
+    )
+
+
+def criteria_of(campaign: Campaign, cells: int, *, adaptive: bool) -> Criteria:
+    """Read them off a campaign of so many cells; adaptive: it could stop by precision."""
+    paired = campaign.order == Campaign.Order.PAIRED
+    return Criteria(
+        # A stop at the first narrow interval is paid for by a wider one, called 95 %.
+        alpha=alpha_for(2 if paired else cells) if adaptive else Criteria().alpha,
+        delta=campaign.smallest_effect,
+        margin=campaign.margin,
+        failed_limit=campaign.failed_limit,
+        seed=campaign.seed % 2**32,
+    )

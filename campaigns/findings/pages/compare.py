@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from campaigns.findings.compare_choice import MOST_CAMPAIGNS
+from campaigns.findings.compared import MOST_CAMPAIGNS
 from campaigns.findings.pages.compare_address import Address, read
 from campaigns.kit.downloads import lines_of
 from campaigns.kit.pages.people import may, takes

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from django.http import QueryDict
 
-from campaigns.findings.compare_choice import MOST_CAMPAIGNS, MOST_CELLS, Choice
+from campaigns.findings.compared import MOST_CAMPAIGNS, MOST_CELLS, Choice
 from campaigns.kit.forms import is_key
 
 MOST_READ = 100

@@ -4,7 +4,7 @@ from django.http import Http404, HttpRequest, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_GET
 
-from campaigns.findings.comparison_rows import comparison_lines
+from campaigns.findings.comparison_rows import comparison_rows
 from campaigns.findings.pages.panels import panel_of
 from campaigns.findings.pages.panels.base import Shown
 from campaigns.findings.pages.view import view_of
@@ -50,7 +50,7 @@ def comparisons_csv(request: HttpRequest, pk: int) -> StreamingHttpResponse:
     if campaign.state in Campaign.ACTIVE:
         raise Http404("No verdict is given until the stop rule is met.")
     return StreamingHttpResponse(
-        comparison_lines(campaign),
+        lines_of(comparison_rows(campaign)),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": exports.attachment(campaign, "comparisons.csv")},
     )

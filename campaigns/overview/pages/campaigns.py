@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from campaigns.findings.pages.sparks import Spark, spark
+from campaigns.findings.charts.strips import Spark, spark
 from campaigns.kinds.registry import all_kinds
 from campaigns.kit.pages.people import may, takes
 from campaigns.kit.rights import Right

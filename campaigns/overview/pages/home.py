@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from campaigns.execution.manual_steps import open_requests
-from campaigns.findings.pages.sparks import spark
+from campaigns.findings.charts.strips import spark
 from campaigns.kit.pages.people import may, takes
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign

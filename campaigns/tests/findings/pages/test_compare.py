@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from campaigns.findings import compute
-from campaigns.findings.compare_choice import MOST_CELLS
+from campaigns.findings.compared import MOST_CELLS
 from campaigns.models import Campaign, EnvironmentFact
 from campaigns.planning import checking, drafts
 from campaigns.results.importing.demonstration import published_campaign

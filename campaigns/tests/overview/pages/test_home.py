@@ -5,7 +5,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from campaigns.execution import progress
-from campaigns.findings.pages.sparks import spark
+from campaigns.findings.charts.strips import spark
 from campaigns.models import Attempt, Campaign, Finding, Run, Target, TargetLease, Worker
 from campaigns.overview import home as queries
 from campaigns.planning import drafts, lifecycle
