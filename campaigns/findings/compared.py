@@ -15,10 +15,10 @@ from campaigns.planning.amendments import adaptive_among
 from campaigns.results.environment import stand_ins
 
 Fact = tuple[str, str]
-"""Side, and name, of a fact of the environment."""
+"""Side and name of a fact of the environment."""
 
 MOST_CAMPAIGNS = 6
-"""The chart has so many colours and symbols for its series."""
+"""The chart has colours and symbols for so many series."""
 MOST_CELLS = 12
 
 
@@ -26,7 +26,7 @@ MOST_CELLS = 12
 class Side:
     """One campaign of a comparison.
 
-    cells: the finding of the metric that was asked for, or of its own primary one where it has none
+    cells: the finding of the requested metric, or of its own primary one where it has none
     of that; None without findings. metrics: that it has findings of. facts: what its accepted runs
     saw, each value once. amounts: of each cell, how much work the proofs of its runs counted.
     adaptive: it could stop by precision.
@@ -89,7 +89,7 @@ def sides_of(keys: Sequence[int], teams: Set[int], metric: str = "") -> list[Sid
 
 
 def _metrics(campaigns: Sequence[Campaign]) -> dict[int, tuple[str, ...]]:
-    """Metrics with findings, the primary one first."""
+    """Return the metrics with findings, the primary one first."""
     names: dict[int, list[str]] = {each.pk: [] for each in campaigns}
     rows = Finding.objects.filter(campaign__in=names, name__startswith="cells:").order_by("name")
     for campaign, name in rows.values_list("campaign_id", "name"):
@@ -101,7 +101,7 @@ def _metrics(campaigns: Sequence[Campaign]) -> dict[int, tuple[str, ...]]:
 
 
 def _findings(keys: Sequence[int], metric: str) -> dict[int, Finding]:
-    """The cells of a metric, or else of a campaign's own primary one."""
+    """Return the findings of the cells by campaign: of a metric, or else of the campaign's own primary one."""
     rows = Finding.objects.filter(campaign__in=keys, name__in=[f"cells:{metric}", "cells"])
     return {row.campaign_id: row for row in rows.order_by("name")}  # the longer name comes last
 
@@ -129,7 +129,7 @@ def _facts(keys: Sequence[int]) -> dict[int, dict[Fact, tuple[str, ...]]]:
 
 
 def _amounts(campaigns: Sequence[Campaign]) -> dict[int, dict[int, dict[str, float]]]:
-    """The most that was counted in any accepted run of a cell, by the name of the proof."""
+    """Return the largest amount of work in any accepted run of a cell, by the name of the proof."""
     wanted = [
         Q(attempt__run__campaign=each) & (Q(name=name) | Q(name__startswith=f"{name}, "))
         for each in campaigns
@@ -161,13 +161,13 @@ def _counted(kind: str) -> tuple[str, ...]:
 
 
 def _sessions(finding: Finding | None) -> int:
-    """How many there were, as the analysis numbered them."""
+    """Return the number of sessions, as the analysis numbered them."""
     cells = finding.result["cells"] if finding else ()
     return len({run.get("session", 1) for cell in cells for run in cell["runs"]})
 
 
 def _spans(keys: Sequence[int]) -> dict[int, tuple[datetime | None, datetime | None]]:
-    """When the first and the last measured run began."""
+    """Return when the first and the last measured run began, by campaign."""
     rows = (
         Run.objects.filter(campaign__in=keys, purpose=Run.Purpose.MEASURED)
         .order_by()
@@ -179,7 +179,7 @@ def _spans(keys: Sequence[int]) -> dict[int, tuple[datetime | None, datetime | N
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """campaigns: by their keys. cells: (campaign, cell) in their place. The first is the baseline."""
+    """What is compared; the first is the baseline. cells: (campaign, cell), instead of whole campaigns."""
 
     campaigns: tuple[int, ...] = ()
     cells: tuple[tuple[int, int], ...] = ()
@@ -187,7 +187,7 @@ class Choice:
 
     @property
     def all_campaigns(self) -> tuple[int, ...]:
-        """Those of the cells first, in their order, then those named without cells."""
+        """Return the keys of the campaigns of the cells, then of those named without cells."""
         return tuple(dict.fromkeys((*(campaign for campaign, _ in self.cells), *self.campaigns)))
 
 
@@ -195,7 +195,7 @@ AnyChoice = TypeVar("AnyChoice", bound=Choice)
 
 
 def there_is(choice: AnyChoice, sides: Sequence[Side]) -> tuple[AnyChoice, list[str]]:
-    """Leave out what there is not, so that no link keeps it; say so."""
+    """Return the choice without what does not exist, and messages about that."""
     known = {side.campaign.pk: side for side in sides}
     lost = [str(key) for key in choice.all_campaigns if key not in known]
     wrong = [f"There is no campaign {', '.join(lost)}."] if lost else []

@@ -11,7 +11,7 @@ Levels = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Favoured:
-    """Levels by factor that are favoured; `at`: for which levels of the others, empty for all."""
+    """Levels by factor that are favoured. at: for which levels of the other factors; empty for all."""
 
     levels: Levels
     at: Levels
@@ -23,7 +23,7 @@ def favoured_by(findings: Findings, contrast: Mapping[str, Any] | None = None) -
 
     contrast: narrows it to the levels of others that it names (`at`). Of pairs it is the side that is
     better in a stratum; of levels the first setting that is shown to be within the smallest effect of
-    interest of the best one. The same in every stratum or group is told once.
+    interest of the best one. The same setting in every stratum or group is returned once.
     """
     at = (contrast or {}).get("at") or {}
     if findings.pairs:
@@ -72,7 +72,7 @@ def _of_levels(levels: Mapping[str, Any]) -> list[Favoured]:
 
 
 def _of_all(levels: Mapping[str, Any]) -> Iterator[Favoured]:
-    """The best cell over all factors, where it is shown to be as good as the best."""
+    """Yield the best cell over all factors, where it is demonstrably as good as the best."""
     share = levels["delta_pct"]
     for each in levels.get("overall", ()):
         best = each["best"]

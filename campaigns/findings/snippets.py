@@ -19,7 +19,7 @@ def snippets_of(
 ) -> tuple[list[Snippet], list[str]]:
     """Return the snippets for levels, and the names of those for which none is known.
 
-    own: also what the target's own settings say of how they are set; it may name machines.
+    own: include how the target's own settings are set, which may name machines.
     """
     driver = driver_if_known(campaign.kind)
     family = campaign.target.family if campaign.target else ""
@@ -33,7 +33,7 @@ def snippets_of(
 
 
 def _own(setting: Setting, value: Any) -> Snippet | None:
-    """A command of SSH or the words for a hand; a request is no tool that people paste."""
+    """Return the command of SSH, or the text of the manual step; an HTTP request is nothing to paste."""
     action: Mapping[str, Any] = setting.apply
     if action.get("way") == COMMAND:
         texts = [str(each).replace(PLACE, str(value)) for each in action["arguments"]]

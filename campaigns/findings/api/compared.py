@@ -13,13 +13,13 @@ from campaigns.findings.compute.compared import Against, Compared, Row
 from campaigns.findings.compute.compared_answer import answer_of
 
 Positions = Mapping[int, int]
-"""Of cells, by their keys."""
+"""Positions of cells by their keys."""
 
 
 def comparison_as_json(
     compared: Compared, positions: Positions, request: Request
 ) -> dict[str, Any]:
-    """Everything that the page tells, with exact numbers."""
+    """Return all that the page shows, with exact numbers."""
     first, answer = compared.measured[0], answer_of(compared)
     return {
         "sentence": answer["sentence"],
@@ -118,5 +118,5 @@ def _bounds(interval: Sequence[float] | None) -> dict[str, float | None]:
 
 
 def _finite(number: float | None) -> float | None:
-    """JSON has no infinity."""
+    """Return None for infinity, which JSON does not have."""
     return number if number is not None and math.isfinite(number) else None

@@ -215,7 +215,7 @@ class Compare(Api):
 def _chosen(
     query: Mapping[str, Any], teams: Set[int]
 ) -> tuple[Choice, Sequence[Side], Mapping[int, int]]:
-    """What is compared, and the positions of all cells. Raise ValidationError, NotPossible."""
+    """Return what is compared, and the positions of all cells. Raise ValidationError, NotPossible."""
     places = [tuple(map(int, text.split(":"))) for text in query.get("cell", ())]
     keys: Sequence[int] = query.get("campaign", ())
     if keys and places:

@@ -1,4 +1,4 @@
-"""What the figure of levels is drawn from. Pure."""
+"""The input of the figure of levels. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -29,7 +29,7 @@ class RunPoint:
     drawn: str = field(init=False)
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a state that no shape stands for."""
+        """Raise ValueError for a state without a symbol."""
         if self.state not in STATES:
             raise ValueError(f"“{self.state}” is no state of a run; there are {', '.join(STATES)}.")
         has_value = is_finite(self.value)
@@ -59,17 +59,17 @@ class LevelCell:
 
     @property
     def label(self) -> str:
-        """Write the level."""
+        """Return the level as text."""
         return f"{self.level:g}" if isinstance(self.level, float) else str(self.level)
 
     @property
     def name(self) -> str:
-        """Write the cell: its facet and its series, where there are any, and its level."""
+        """Return the name of the cell: its facet and its series, where there are any, and its level."""
         return ", ".join(short(part) for part in (self.facet, self.series, self.label) if part)
 
     @property
     def observed(self) -> int:
-        """Count the runs that the mean is made of."""
+        """Count the accepted runs."""
         return self.count("ok")
 
     def count(self, state: str) -> int:
@@ -84,7 +84,7 @@ class LevelCell:
 
 @dataclass(frozen=True, slots=True)
 class Recommended:
-    """The first level shown to be within so much of the best; None where no level is.
+    """The first level demonstrably within a share of the best; None where no level is.
 
     limit: the best mean and so much worse, in the unit of the metric.
     """
@@ -114,12 +114,12 @@ class LevelsChart:
 
     @property
     def series(self) -> list[str]:
-        """Levels of the second factor, in the order given; one empty name without it."""
+        """Return the levels of the second factor in their order; one empty name without it."""
         return list(dict.fromkeys(cell.series for cell in self.cells))
 
     @property
     def facets(self) -> list[str]:
-        """Levels that have a small chart each, in the order given; one empty name without."""
+        """Return the levels that have a small chart each, in their order; one empty name without."""
         return list(dict.fromkeys(cell.facet for cell in self.cells))
 
     def only(self, facet: str) -> "LevelsChart":
@@ -152,7 +152,7 @@ class LevelsChart:
         return any(cell.observed >= crowded_from for cell in self.cells)
 
     def readable(self) -> "LevelsChart":
-        """Convert everything into the unit that is shown."""
+        """Return the chart in the unit that is shown."""
         quantity, factor = self.quantity.readable()
         if factor == 1:
             return self

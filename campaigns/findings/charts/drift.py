@@ -45,9 +45,9 @@ SYMBOLS = (
     "hexagram",
 )
 MOST_SYMBOLS = len(SYMBOLS)
-"""More cells are drawn alike, and told by the hover."""
+"""With more cells all runs are drawn alike; the hover names their cell."""
 FARTHEST = 20
-"""So many runs farthest from their means are drawn even where not every run is."""
+"""Where not every run is drawn, so many runs farthest from their means are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class DriftChart:
     """All runs of a campaign, drawn by instant where every run has one, else by position.
 
     blocks: what is left of each block once its cells are accounted for; block_sd_pct: how much they
-    vary, beside sd_pct, by which runs within a block do. sessions: those after the first.
+    vary; sd_pct: how much runs within a block do. sessions: those after the first.
     """
 
     quantity: Quantity
@@ -176,7 +176,7 @@ def note(chart: DriftChart) -> str:
 
 
 def describe(chart: DriftChart) -> str:
-    """Say the finding in numbers: how far early and late runs lie from their cells' means."""
+    """Describe the finding in numbers: how far early and late runs lie from their cells' means."""
     by_instant = chart.by_instant
     changes = sorted(
         (
@@ -227,7 +227,9 @@ def _steps(chart: DriftChart, by_instant: bool) -> Trace:
         if by_instant and block.started and block.ended:
             ends = (_milliseconds(block.started), _milliseconds(block.ended))
         points += [(ends[0], block.effect_pct), (ends[1], block.effect_pct), (ends[1], None)]
-        notes += [f"<b>{text(block.name)}</b><br>{percent(block.effect_pct)} beside the others"] * 3
+        notes += [
+            f"<b>{text(block.name)}</b><br>{percent(block.effect_pct)} compared with the others"
+        ] * 3
     pen = {"color": "@ink-3/45", "width": 7}
     return line(
         points,
@@ -241,7 +243,7 @@ def _steps(chart: DriftChart, by_instant: bool) -> Trace:
 
 
 def _boundaries(chart: DriftChart, by_instant: bool) -> dict[str, Any]:
-    """Upright lines where sessions begin."""
+    """Return vertical lines where sessions begin."""
     if not chart.sessions:
         return {}
     places = [
@@ -305,7 +307,7 @@ def _changes(chart: DriftChart) -> dict[str, list[tuple[DriftRun, float]]]:
 
 
 def _drawn(chart: DriftChart) -> dict[str, list[tuple[DriftRun, float]]]:
-    """Leave out runs where they are too many for a point each."""
+    """Return the runs that are drawn, by cell: some of them where they are too many for a point each."""
     cells = _changes(chart)
     ordered = sorted(
         (each for runs in cells.values() for each in runs), key=lambda each: each[0].position
@@ -322,14 +324,14 @@ def _drawn(chart: DriftChart) -> dict[str, list[tuple[DriftRun, float]]]:
 
 
 def _range(changes: Sequence[float]) -> list[float]:
-    """Keep 5 % in sight, so that little noise does not look like much."""
+    """Return the range of the axis, at least ±5 %, so that little noise does not look like much."""
     low, high = min([-5.0, *changes]), max([5.0, *changes])
     pad = 0.08 * (high - low)
     return [low - pad, high + pad]
 
 
 def _instant(run: DriftRun, by_instant: bool) -> int:
-    """Milliseconds, as an axis of dates takes them; else the position."""
+    """Return the place of a run on the axis: milliseconds for dates, else the position."""
     if by_instant and run.started is not None:
         return _milliseconds(run.started)
     return run.position

@@ -54,7 +54,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class InteractionChart:
-    """columns: the levels on the axis; rows_factor: what tells the rows apart."""
+    """columns: the levels on the axis; rows_factor: what distinguishes the rows."""
 
     metric: str
     factor: str
@@ -68,13 +68,13 @@ class InteractionChart:
         return all(isinstance(c, int | float) and not isinstance(c, bool) for c in self.columns)
 
     def x(self, column: int) -> float:
-        """Where a column stands."""
+        """Return the place of a column on the axis."""
         level = self.columns[column]
         return float(level) if self.is_numeric else float(column)
 
     @property
     def failures(self) -> int:
-        """Count the cells without a number since too much of them failed."""
+        """Count the cells without a number because too much of them failed."""
         return sum(point.failed for row in self.rows for point in row.points)
 
 
@@ -119,7 +119,7 @@ def title(chart: InteractionChart) -> str:
 
 
 def describe(chart: InteractionChart) -> str:
-    """Say the finding in numbers: the best of each row."""
+    """Describe the finding in numbers: the best of each row."""
     texts = [f"{title(chart)}. Improvement of {chart.metric} against the first column."]
     texts += [f"{short(row.name)}: {_best(chart, row)}." for row in chart.rows[:MOST_DESCRIBED]]
     if len(chart.rows) > MOST_DESCRIBED:

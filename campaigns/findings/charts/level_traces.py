@@ -26,9 +26,9 @@ from campaigns.kit.charts.figure import (
 from campaigns.kit.charts.formats import amount, counted, span
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-"""Of the runs of a box: its whiskers, its sides, and the line in it."""
+"""Quantiles of the runs that a box shows: its whiskers, its sides, and the line in it."""
 BOX = 0.6
-"""Half the width of a box, as a share of how far left of their level runs stand."""
+"""Half the width of a box, as a share of the offset of runs from their level."""
 STATE_TEXTS = {
     "failed": "failed",
     "censored": "timed out, above {}",

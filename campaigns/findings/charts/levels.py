@@ -48,7 +48,7 @@ INTERVAL_ROOM = 1.6
 MOST_DESCRIBED = 12
 Shape = dict[str, Any]
 HALF_WIDTH = 0.03
-"""Of the band of a level of numbers, as a share of the level."""
+"""Half the width of the band of a numeric level, as a share of the level."""
 HALF_CATEGORY = 0.4
 
 
@@ -126,7 +126,7 @@ def note(chart: LevelsChart) -> str:
 
 
 def describe(chart: LevelsChart) -> str:
-    """Say the finding in numbers: the mean of each level, the best if one is known, what is no value."""
+    """Describe the finding in numbers: the mean of each level, the best if known, and runs without a value."""
     with_mean = [cell for cell in chart.cells if is_finite(cell.mean)]
     unit = chart.quantity.unit
     parts = [f"{title(chart)}."]

@@ -30,7 +30,7 @@ ORDERS: tuple[tuple[bool | None, str, str, str], ...] = (
     (None, "diamond-open", "series-6", "pairs"),
 )
 TOP, BOTTOM, ESTIMATE, SECOND = 0.32, -0.1, -0.25, -0.38
-"""Of a row: pairs lie between the first two, the estimate below them, another reading below that."""
+"""Heights in a row: pairs are between the first two, the estimate is below, the other model below that."""
 LONGEST_TICK = 32
 LONGEST_NARROW_TICK = 16
 MOST_DESCRIBED = 12
@@ -38,7 +38,7 @@ MOST_DESCRIBED = 12
 
 @dataclass(frozen=True, slots=True)
 class PairPoint:
-    """The change of one pair in %. candidate_first is None where nobody knows."""
+    """The change of one pair in %. candidate_first: None where it is unknown."""
 
     change_pct: float
     candidate_first: bool | None = None
@@ -47,7 +47,7 @@ class PairPoint:
 
 @dataclass(frozen=True, slots=True)
 class StratumRow:
-    """One stratum with its verdict as shown; without a change only the word stands in the row.
+    """One stratum with its verdict as shown; without a change the row has only the verdict.
 
     second: the interval by another model, drawn thin below the one that decides.
     """
@@ -65,7 +65,7 @@ class StratumRow:
 class PairsChart:
     """Strata from the top to the bottom.
 
-    Without a candidate each row is a contrast of its own, that its name tells, and its pairs are the
+    Without a candidate each row is a contrast of its own, with a name, and its pairs are the
     blocks that hold both sides.
     """
 
@@ -129,7 +129,7 @@ def title(chart: PairsChart) -> str:
 
 
 def describe(chart: PairsChart) -> str:
-    """Say the finding in numbers: the change of each stratum, with its interval and its word."""
+    """Describe the finding in numbers: the change of each stratum, with its interval and its verdict."""
     sides = f", {chart.candidate} vs. {chart.baseline}" if chart.candidate else ""
     better = f", {_better_side(chart)}" if _better_side(chart) else ""
     opening = f"{title(chart)}: {chart.quantity.label}{sides}{better}."
@@ -237,7 +237,7 @@ def _pairs(
 
 
 def _shown(row: StratumRow, quota: Quota) -> list[tuple[int, PairPoint]]:
-    """The pairs of a row that are drawn, each with its place among all of them."""
+    """Return the pairs of a row that are drawn, each with its place among all of them."""
     known = [each for each in enumerate(row.pairs) if is_finite(each[1].change_pct)]
     chosen = quota.of(sorted(known, key=lambda each: each[1].change_pct))
     return sorted(chosen, key=lambda each: each[0])
@@ -291,7 +291,7 @@ def _seconds(rows: Sequence[tuple[int, StratumRow]]) -> Trace:
 
 
 def _text(rows: Sequence[tuple[int, StratumRow]]) -> Trace:
-    """Write the word where a row has no change to draw: a refusal is a result."""
+    """Write the verdict where a row has no change to draw: a refusal is a result."""
     refused = [(y, row) for y, row in rows if row.change_pct is None]
     trace = markers([(0, y) for y, _ in refused], {}, name="no value")
     del trace["marker"]

@@ -24,7 +24,7 @@ TICKS = (0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 DESCRIBED = (0.5, 0.95, 0.99)
 MOST_DESCRIBED = 6
 MOST_BANDS = 4
-"""More of them would lie on one another; the intervals are in the hover and in the table."""
+"""More bands would overlap; the intervals are in the hover and in the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class PercentileCell:
 
 @dataclass(frozen=True, slots=True)
 class PercentileChart:
-    """Curves of one quantity. sample: what was timed, as people count it."""
+    """Curves of one quantity. sample: the noun for what was timed."""
 
     quantity: Quantity
     cells: Sequence[PercentileCell]
@@ -105,7 +105,7 @@ def title(chart: PercentileChart) -> str:
 
 
 def describe(chart: PercentileChart) -> str:
-    """Say median, p95 and p99 of each cell."""
+    """Describe median, p95 and p99 of each cell."""
     unit = chart.quantity.unit
     parts = []
     for cell in chart.cells[:MOST_DESCRIBED]:
@@ -136,7 +136,7 @@ def _has_bands(chart: PercentileChart) -> bool:
 
 
 def _place(share: float) -> float:
-    """Where a share stands: at how many samples one lies above."""
+    """Return the place of a share on the axis: one of how many samples lies above it."""
     return 1 / (1 - share)
 
 

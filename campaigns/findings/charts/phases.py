@@ -8,7 +8,7 @@ from campaigns.kit.charts.figure import Figure, Trace, figure, sentence, series_
 from campaigns.kit.charts.formats import counted, duration
 
 PATTERNS = ("", "/", ".", "x", "-", "+")
-"""What tells phases apart beside their colours."""
+"""Patterns, which distinguish phases in addition to their colours."""
 MOST_DESCRIBED = 6
 
 
@@ -65,7 +65,7 @@ def title(chart: PhasesChart) -> str:
 
 
 def describe(chart: PhasesChart) -> str:
-    """Say the seconds of each phase, cell by cell."""
+    """Describe the seconds of each phase, cell by cell."""
     parts = [
         f"{cell.name}: "
         + ", ".join(

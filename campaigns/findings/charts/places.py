@@ -10,22 +10,22 @@ from campaigns.kit.charts.axes import log_range, thinned
 from campaigns.kit.charts.figure import text
 
 OFFSET = 0.02
-"""Runs stand left of their level by so much of the axis ..."""
+"""Runs are drawn left of their level by this share of the axis ..."""
 CROWDED_OFFSET = 0.035
-"""... and by so much where boxes take room ..."""
+"""... and by this share where there are boxes ..."""
 LOG_OFFSET = 0.12
 """... but never by more than this share of the level, so that a log axis keeps them in place."""
 GAP_SHARE = 0.3
 SPREAD, CROWDED_SPREAD = 0.25, 0.5
 CATEGORY_WIDTH = 0.8
 ROOM = 1.75
-"""What a cell takes left of its mean, of `offset`."""
+"""The room of a cell left of its mean, in units of `offset`."""
 LONGEST_TICK = 24
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One cell: where its mean stands, how far left of it its runs do, and how far apart, of `offset`."""
+    """One cell: the place of its mean, the offset of its runs to the left, and their spread, in units of it."""
 
     cell: LevelCell
     series: int
@@ -35,7 +35,7 @@ class Place:
     spread: float = SPREAD
 
     def run_x(self, index: int) -> float:
-        """Where the index-th run of the cell stands; equal values do not cover one another."""
+        """Return the place of the index-th run of the cell; equal values do not cover one another."""
         others = len(self.cell.runs) - 1
         at = 2 * index / others - 1 if others else 0.0
         return self.x - self.offset * (1 + self.spread * at)
@@ -95,7 +95,7 @@ def log_level_axis(chart: LevelsChart) -> dict[str, Any] | None:
 
 
 def _ends(chart: LevelsChart, low: float, high: float) -> tuple[float, float]:
-    """Widen an axis to what stands beside its levels."""
+    """Return the ends of an axis, widened to the runs next to its levels."""
     places = place_cells(chart)
     lefts = (place.x - ROOM * place.offset for place in places)
     rights = (place.x for place in places)

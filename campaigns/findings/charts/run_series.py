@@ -1,4 +1,4 @@
-"""What the runs of one cell carried over their time, laid over one another. Pure."""
+"""The throughput of the runs of one cell over their time, laid over one another. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """Choose which runs are drawn where there are too many for a point each. Pure.
 
-They are taken in even steps, always with the first and the last: in the order of values these are the
-lowest and the highest, which nobody should miss.
+Runs are chosen in even steps, always with the first and the last: in the order of values these are the
+lowest and the highest, which must not be missed.
 """
 
 from collections.abc import Sequence
@@ -11,9 +11,9 @@ from typing import TypeVar
 Item = TypeVar("Item")
 
 FEWEST_CROWDED = 50
-"""A group of so many runs is crowded, in any chart."""
+"""A group of at least so many runs is crowded, in any chart."""
 MOST_POINTS = 500
-"""About so many runs of crowded groups are drawn in a chart ..."""
+"""Of crowded groups about so many runs are drawn in a chart ..."""
 FEWEST_OF_GROUP, MOST_OF_GROUP = 3, 25
 """... and of each group so many at least and at most."""
 MOST_DRAWN, FEWEST_OF_MANY = 1000, 10
@@ -23,13 +23,13 @@ WHERE_ALL_ARE = "The table of runs and the CSV of the campaign have all of them.
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """From how many runs on a group is crowded, and how many of them are then drawn."""
+    """The number of runs from which a group is crowded, and how many of them are then drawn."""
 
     crowded_from: int
     most: int
 
     def of(self, ordered: Sequence[Item]) -> list[Item]:
-        """Pick those of one group, in the order given, that are drawn."""
+        """Return the items of one group that are drawn, in the same order."""
         return evenly(ordered, self.most if len(ordered) >= self.crowded_from else len(ordered))
 
 
@@ -42,7 +42,7 @@ def quota_of(sizes: Sequence[int]) -> Quota:
 
 
 def evenly(items: Sequence[Item], most: int) -> list[Item]:
-    """Pick at most so many items in even steps, with the first and the last; `most` is not 1."""
+    """Return at most so many items in even steps, with the first and the last; `most` is not 1."""
     if len(items) <= most:
         return list(items)
     step = (len(items) - 1) / (most - 1)

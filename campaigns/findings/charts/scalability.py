@@ -23,7 +23,7 @@ from campaigns.kit.charts.formats import amount, number
 
 @dataclass(frozen=True, slots=True)
 class LoadRun:
-    """One run: n at a time, throughput, mean response time in seconds. left_out: why no fit has it."""
+    """One run: n at a time, throughput, mean response time in seconds. left_out: why it is not in the fit."""
 
     n: float
     throughput: float
@@ -45,7 +45,7 @@ class LoadLevel:
 
 @dataclass(frozen=True, slots=True)
 class LoadMark:
-    """A place on the law that has a name, for example the recommended limit."""
+    """A named place on the law, for example the recommended limit."""
 
     name: str
     n: float
@@ -156,7 +156,7 @@ def title_throughput(chart: LoadChart) -> str:
 
 
 def describe(chart: LoadChart) -> str:
-    """Say both means of each level, and the places that have a name."""
+    """Describe both means of each level, and the named places."""
     unit = chart.throughput.unit
     parts = [
         f"{number(level.n)}: {amount(level.throughput, unit)}"

@@ -123,7 +123,7 @@ def differences(chart: SlopesChart) -> Figure:
 
 
 def describe(chart: SlopesChart) -> str:
-    """Say in numbers how many pairs went down and up in each stratum."""
+    """Describe how many pairs went down and up in each stratum."""
     texts = [f"Each pair of {chart.baseline} and {chart.candidate}, {chart.quantity.label}."]
     for stratum in chart.strata[:MOST_DESCRIBED]:
         down = sum(pair.candidate < pair.baseline for pair in stratum.pairs)
@@ -253,7 +253,7 @@ def _ends(chart: SlopesChart, stratum: SlopeStratum, better: bool | None, factor
 
 
 def _is_better(chart: SlopesChart, pair: SlopePair) -> bool | None:
-    """None where nothing changed, or where nobody knows which way is better."""
+    """Return None where nothing changed, or where it is unknown which way is better."""
     if pair.baseline == pair.candidate or chart.quantity.lower_is_better is None:
         return None
     return (pair.candidate < pair.baseline) == chart.quantity.lower_is_better

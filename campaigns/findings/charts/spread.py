@@ -41,7 +41,7 @@ from campaigns.kit.charts.formats import amount, counted
 MOST_DESCRIBED = 6
 LARGEST_POWER = 300
 MOST_STEPS = 101
-"""Of more runs the line has a step at each whole percent."""
+"""With more runs the line has a step at each whole percent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class SpreadCell:
 
     @property
     def ordered(self) -> list[SpreadRun]:
-        """Those that are numbers, ascending."""
+        """Return the runs with a number, ascending."""
         return sorted((r for r in self.runs if is_finite(r.value)), key=lambda run: run.value)
 
 
@@ -128,7 +128,7 @@ def title(chart: SpreadChart | DensityChart) -> str:
 
 
 def describe(chart: SpreadChart) -> str:
-    """Say the finding in numbers: lowest, median and highest run of each cell."""
+    """Describe the finding in numbers: lowest, median and highest run of each cell."""
     unit = chart.quantity.unit
     parts = []
     for cell in chart.cells[:MOST_DESCRIBED]:
@@ -146,7 +146,7 @@ def describe(chart: SpreadChart) -> str:
 
 
 def note(chart: SpreadChart) -> str:
-    """Say that lines are drawn with fewer steps than there are runs; else nothing."""
+    """Return a note where lines have fewer steps than there are runs; else nothing."""
     if all(len(cell.ordered) <= MOST_STEPS for cell in chart.cells):
         return ""
     most = MOST_STEPS - 1
@@ -285,7 +285,7 @@ def _log_axis(quantity: Quantity, values: Sequence[float]) -> dict[str, Any]:
 
 
 def _log(quantity: Quantity, values: Sequence[float]) -> dict[str, Any]:
-    """The buttons of the axis, where every value has a logarithm."""
+    """Return the scales of the axis, where every value has a logarithm."""
     if not values or not all(value > 0 and math.isfinite(value) for value in values):
         return {}
     return {"linear": {}, "log": {"xaxis": _log_axis(quantity, values)}}

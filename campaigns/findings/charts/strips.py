@@ -13,11 +13,11 @@ from campaigns.kit.charts.figure import is_finite
 from campaigns.kit.charts.formats import amount, percent, signed, span_pct
 
 ROWS = ("9", "14", "19")
-"""Dots stand on three lines, so that equal values are seen."""
+"""Dots are drawn on three lines, so that equal values are seen."""
 PAD = 0.04
 MOST_LISTED = 12
 MOST_DOTS = 25
-"""Of more runs the dots stand for some, evenly by rank."""
+"""Of more runs only some are drawn, evenly by rank."""
 SPARK_WIDTH, SPARK_HEIGHT, SPARK_EDGE = 120, 32, 4
 
 
@@ -31,7 +31,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """Where a circle stands."""
+    """The place of a circle."""
 
     x: str
     y: str

@@ -26,7 +26,7 @@ Cells = Mapping[str, Any]
 MOST_FACTS = 4
 MOST_RUNS_NAMED = 5
 STAND_IN = {"word": "simulated", "tone": "warn", "icon": "warn", "form": "solid"}
-"""Badge of what was not measured on a real server."""
+"""Badge of results that were not measured on a real server."""
 
 
 def answer(
@@ -87,7 +87,7 @@ def answer(
 
 
 def _with_bounds(values: dict[str, Any], metric: Metric, cells: Cells) -> dict[str, Any]:
-    """Name the cells that have no mean because runs timed out or failed, with what is known of them."""
+    """Add the cells that have no mean because runs timed out or failed, with their bounds."""
     names = names_of(cells["cells"])
     came = any(cell["summary"]["n_ok"] for cell in cells["cells"])
     bounds = [
@@ -109,7 +109,7 @@ def _with_bounds(values: dict[str, Any], metric: Metric, cells: Cells) -> dict[s
 
 
 def _of_changes(changes: Sequence[Change]) -> str:
-    """Runs on both sides of a change are not comparable as they are."""
+    """Return the caveat about changes of the environment during the campaign."""
     names = list(dict.fromkeys(f"{change.name} ({change.side})" for change in changes))
     more = f" and {len(names) - MOST_FACTS} more" if len(names) > MOST_FACTS else ""
     return (
@@ -170,7 +170,7 @@ def _of_cells(
 
 
 def _of_invalid(metric: Metric, known: Sequence[Cells], cells: Sequence[Cells]) -> dict[str, Any]:
-    """Count the values that have no log, and give medians, which need none."""
+    """Count the values without a logarithm, and list medians, which need none."""
     runs = sum(len(_invalid_runs(cell)) for cell in known)
     of = sum(cell["summary"]["n_ok"] for cell in known)
     names = names_of(cells)
@@ -192,7 +192,7 @@ def _of_invalid(metric: Metric, known: Sequence[Cells], cells: Sequence[Cells]) 
 
 
 def _invalid_runs(cell: Cells) -> list[Cells]:
-    """The runs whose value is zero, negative or no number."""
+    """Return the runs whose value is zero, negative or no number."""
     return [
         run
         for run in cell["runs"]
@@ -210,7 +210,7 @@ def _of_one(metric: Metric, cell: Cells, names: Mapping[int, str]) -> str:
 
 
 def _of_each(metric: Metric, cells: Sequence[Cells], names: Mapping[int, str]) -> str:
-    """The value of each work: cells that did other work are not compared."""
+    """Return the value of each cell, where all cells did different work and are not compared."""
     parts = [
         f"{names[cell['cell']]}: {amount(_centre_or_zero(cell), metric.unit)}" for cell in cells
     ]
@@ -244,7 +244,7 @@ def _is_invalid(cell: Cells) -> bool:
 
 
 def _centre(cell: Cells) -> float | None:
-    """The geometric mean, or the mean where there is only one run or a value of 0."""
+    """Return the geometric mean, or the mean where there is only one run or a value of 0."""
     summary = cell["summary"]
     centre: float | None = summary["mean"] if summary["gmean"] is None else summary["gmean"]
     return centre
@@ -268,7 +268,7 @@ def _caveat(
     levels: Mapping[str, Any] | None,
     failing: Collection[int],
 ) -> str:
-    """The strongest reservation that applies, after that of cells with too few runs."""
+    """Return the strongest caveat that applies, after that of cells with too few runs."""
     strongest = _strongest(campaign, cells, pairs, levels, failing)
     few = sum(cell["summary"]["n_ok"] < FEWEST_RUNS for cell in cells["cells"])
     if not few or not any(cell["summary"]["n_ok"] for cell in cells["cells"]):

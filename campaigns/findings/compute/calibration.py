@@ -21,7 +21,7 @@ Found = Mapping[str, Any]
 
 
 def false_alarms(campaign: Campaign, pairs: Found | None) -> dict[str, Any] | None:
-    """Say of each “better” or “worse” between two names of one setting what it is."""
+    """Label each “better” or “worse” between two names of one setting as a false alarm."""
     if pairs is None or campaign.paired_factor != BLIND_LABEL:
         return dict(pairs) if pairs is not None else None
     strata = [
@@ -59,7 +59,7 @@ def calibration(
 
 
 def answer_of_calibration(result: Found) -> dict[str, Any]:
-    """Return how far apart identical runs are, and what that lets a campaign find."""
+    """Return how far apart identical runs are, and which changes a campaign can then detect."""
     floor = percent(result["floor_pct"]).lstrip("+")
     sentence = (
         f"Identical runs differ by up to about {floor} (19 of 20 pairs, estimated from {result['n']}): "

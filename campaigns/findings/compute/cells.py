@@ -18,7 +18,7 @@ from campaigns.stats.criteria import Criteria
 def summarise_cells(
     campaign: Campaign, metric: Metric, runs: Sequence[ObservedRun], criteria: Criteria
 ) -> dict[str, Any]:
-    """Summaries of all cells in the order of their levels, with the runs behind them.
+    """Return the summaries of all cells in the order of their levels, with their runs.
 
     A metric of what came through alone has no number where too much failed; no metric has a mean
     where a run timed out.
@@ -45,7 +45,7 @@ def summarise_cells(
 
 
 def without_runs(cells: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave of each cell's runs the values that count: of ten thousand the whole are megabytes."""
+    """Reduce the runs of each cell to the accepted values: ten thousand whole runs are megabytes."""
     return {
         **cells,
         "cells": [
@@ -77,7 +77,7 @@ def _summary(runs: Sequence[ObservedRun], metric: Metric, criteria: Criteria) ->
 
 
 def _counts(runs: Sequence[ObservedRun], criteria: Criteria) -> dict[str, Any]:
-    """Runs by state, what those that timed out leave of a mean, and the work of those that count.
+    """Count runs by state, bound the mean where runs timed out, and add up the work of accepted runs.
 
     at_least: the mean with the limit of each run that timed out in the place of its value.
     """
@@ -97,7 +97,7 @@ def _counts(runs: Sequence[ObservedRun], criteria: Criteria) -> dict[str, Any]:
 
 
 def _average(values: Sequence[float]) -> float:
-    """The geometric mean, or the mean where a value has no log."""
+    """Return the geometric mean, or the mean where a value has no log."""
     return geometric_mean(values) if min(values) > 0 else fmean(values)
 
 

@@ -25,7 +25,7 @@ from campaigns.stats.noisy import Noisy, left_of_blocks, left_of_cells, noisy_ce
 from campaigns.stats.validity import Check, Outcome
 
 FEWEST_FOR_AUTOCORRELATION = 5
-"""Runs a cell: residuals around the mean of fewer are correlated by construction."""
+"""Runs of a cell: residuals around the mean of fewer are correlated by construction."""
 IN_BLOCKS = (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
 
 
@@ -37,7 +37,7 @@ def check(
     criteria: Criteria,
     calibrated: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Check the runs of the primary metric, and what is known of how they were made.
+    """Check the runs of the primary metric, and how they were made.
 
     calibrated: the finding of an A/A campaign.
     """
@@ -65,7 +65,7 @@ def _labels(calibrated: Mapping[str, Any]) -> Check:
 
 
 def _of_logs(campaign: Campaign, made: Sequence[ObservedRun]) -> list[Check]:
-    """Drift, order, likeness of neighbours and equal noise, on logs."""
+    """Check drift, order, correlation of neighbours and equal noise, on logs."""
     values = np.array([run.value for run in made], dtype=float)
     if not values.size or not (is_number(values) & (values > 0)).all():
         return []
@@ -123,7 +123,7 @@ def _in_blocks(
 
 
 def _positions(made: Sequence[ObservedRun]) -> dict[int, int]:
-    """At which place of its block each run was made, by its key."""
+    """Return the position of each run in its block, by its key."""
     by_block: dict[int, list[int]] = {}
     for run in made:
         by_block.setdefault(run.block, []).append(run.run)
@@ -131,7 +131,7 @@ def _positions(made: Sequence[ObservedRun]) -> dict[int, int]:
 
 
 def _equal_noise(block_fit: BlockFit, places: NDArray[np.int64], cells: int) -> Check:
-    """Levene's test on what the model leaves; of two cells in blocks it leaves the same twice."""
+    """Apply Levene's test to the residuals; two cells in blocks have the same residuals twice."""
     if cells == 2:
         return Check("equal_noise", Outcome.NOT_POSSIBLE)
     scale = math.sqrt(max(1, places.size - cells) / block_fit.fit.df)
@@ -141,7 +141,7 @@ def _equal_noise(block_fit: BlockFit, places: NDArray[np.int64], cells: int) -> 
 
 
 def _with_those_apart(check: Check, noisy: Noisy) -> Check:
-    """Count the levels that are compared by a noise of their own: Levene's test misses some of them."""
+    """Count the levels compared by their own noise, some of which Levene's test misses."""
     if check.outcome == Outcome.NOT_POSSIBLE:
         return check
     return replace(check, figures={**check.figures, "apart": len(noisy.out | noisy.doubted)})
@@ -156,7 +156,7 @@ def _alike(
 
 
 def _of_cells(cells: Mapping[str, Any], metric: Metric) -> list[Check]:
-    """Modes, outliers and values that are all equal, cell by cell."""
+    """Check modes, outliers and identical values, cell by cell."""
     several = outliers = still = 0
     positions: list[int] = []
     requested = False
@@ -184,7 +184,7 @@ def _of_cells(cells: Mapping[str, Any], metric: Metric) -> list[Check]:
 
 
 def _rows(campaign: Campaign, metric: Metric, made: Sequence[ObservedRun]) -> Check:
-    """Imported rows: whether durations are what start and finish say."""
+    """Check whether durations of imported rows agree with start and finish."""
     timed = [run for run in made if run.started_at and run.finished_at and run.value is not None]
     if not campaign.source or metric.name != "duration" or metric.unit != "s" or not timed:
         return Check("rows", Outcome.NOT_POSSIBLE)
@@ -198,7 +198,7 @@ def _rows(campaign: Campaign, metric: Metric, made: Sequence[ObservedRun]) -> Ch
 
 
 def _saturation(campaign: Campaign, runs: Sequence[ObservedRun]) -> Check:
-    """Runs in which the generator was saturated: their values are bounds."""
+    """Check for runs in which the generator was saturated, whose values are bounds."""
     if campaign.source:
         return Check("saturation", Outcome.NOT_POSSIBLE)
     bounds = [run.position for run in runs if run.state == "bound"]
@@ -207,7 +207,7 @@ def _saturation(campaign: Campaign, runs: Sequence[ObservedRun]) -> Check:
 
 
 def _proofs(campaign: Campaign) -> Check:
-    """Proofs of the clean state and of the same work, of accepted attempts."""
+    """Check the proofs of the clean state and of the same work, of accepted attempts."""
     readings = Proof.objects.filter(
         attempt__run__campaign=campaign, attempt__state=Attempt.State.ACCEPTED
     )
@@ -221,7 +221,7 @@ def _proofs(campaign: Campaign) -> Check:
 
 
 def _environment(campaign: Campaign) -> Check:
-    """Facts that changed between the first and the last run."""
+    """Check for facts that changed between the first and the last run."""
     facts = environment_of(campaign)
     if not facts:
         return Check("environment", Outcome.NOT_POSSIBLE)

@@ -24,7 +24,7 @@ NOT_SET = "not set"
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A value that has to be alike, and how it is shown."""
+    """A value that must be equal for a comparison, and how it is shown."""
 
     value: object
     text: str = field(compare=False)
@@ -53,12 +53,12 @@ def work_differences(baseline: Side, candidate: Side) -> list[Differs]:
 
 
 def levels_apart(baseline: Side, candidate: Side) -> list[Differs]:
-    """Name the factors of which two campaigns have no level in common."""
+    """Return the factors of which two campaigns have no level in common."""
     return [each for _, each in _apart(baseline, candidate)]
 
 
 def values_of(side: Side, name: str) -> tuple[Any, ...]:
-    """The levels of a factor, or the one value of a parameter that is fixed here; empty for neither."""
+    """Return the levels of a factor, or the value of a fixed parameter; empty for neither."""
     if name in side.factors:
         return side.factors[name]
     known = _all_of(side, {})
@@ -76,7 +76,7 @@ def cell_differences(
 
 
 def setting_differences(baseline: Side, one: Cell, candidate: Side, other: Cell) -> list[Differs]:
-    """Name the settings in which two cells differ, that are not work."""
+    """Return the settings in which two cells differ, other than work."""
     return _differences(
         _settings_of(baseline, one["levels"]), _settings_of(candidate, other["levels"])
     )
@@ -88,20 +88,20 @@ def fixed_settings(side: Side, without: set[str]) -> dict[str, Told]:
 
 
 def same_levels(side: Side, cell: Cell, names: set[str]) -> tuple[tuple[str, object], ...]:
-    """Return what a cell of another campaign has to have, to be alike in all that varies."""
+    """Return the key that cells of two campaigns share if they are equal in all that varies."""
     known = _all_of(side, cell["levels"])
     return tuple((name, _plain(known.get(name, NOT_SET))) for name in sorted(names))
 
 
 def label_of(side: Side, name: str) -> str:
-    """How a parameter is called on pages."""
+    """Return the label of a parameter on pages."""
     driver = _driver(side)
     known = driver.parameters.base_fields.get(name) if driver else None
     return str(known.label) if known is not None and known.label else pretty_name(name)
 
 
 def text_of(value: Any) -> str:
-    """Write a level, or another setting, as one would say it."""
+    """Return a level, or another setting, as text."""
     if value is None or value == "":
         return "none"
     if isinstance(value, bool):
@@ -128,7 +128,7 @@ def _direction(side: Side) -> bool | None:
 
 
 def _measure_of(side: Side) -> dict[str, Told]:
-    """What was measured, on what kind of server."""
+    """Return what was measured, and on what kind of server."""
     campaign, driver, cells = side.campaign, _driver(side), side.cells or {}
     unit = str(cells.get("unit", ""))
     family = campaign.target.family if campaign.target else ""
@@ -145,7 +145,7 @@ def _measure_of(side: Side) -> dict[str, Told]:
 def _work_of(
     side: Side, levels: Mapping[str, Any], *, without: set[str] | frozenset[str] = frozenset()
 ) -> dict[str, Told]:
-    """Parameters that say what is done."""
+    """Return the parameters that define the work."""
     known = _all_of(side, levels)
     names = _work_names(side)
     return {
@@ -156,7 +156,7 @@ def _work_of(
 
 
 def _work_names(side: Side) -> set[str]:
-    """Of a kind that is not installed any parameter may say what is done."""
+    """Return the parameters that define the work of a cell; all of them where the kind is not installed."""
     driver = _driver(side)
     return set(work_of(side.campaign)) if driver else {*side.campaign.parameters, *side.factors}
 
@@ -191,7 +191,7 @@ def _amounts_of(side: Side, cell: Cell) -> dict[str, Told]:
 
 
 def _all_of(side: Side, levels: Mapping[str, Any]) -> dict[str, Any]:
-    """Every parameter in force; one that the campaign is too old to know has its first value."""
+    """Return every parameter in force; one added after the campaign has its initial value."""
     driver = _driver(side)
     initial = (
         {name: each.initial for name, each in driver.parameters.base_fields.items()}
@@ -211,7 +211,7 @@ def _differences(one: Mapping[str, Told], other: Mapping[str, Told]) -> list[Dif
 
 
 def _plain(value: Any) -> object:
-    """Make 5 and 5.0 alike, and True and 1 not; nothing and no text are one."""
+    """Return a value for comparison: 5 equals 5.0, True does not equal 1, None equals an empty text."""
     if value is None or value == "":
         return ("text", "")
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -227,7 +227,7 @@ def _driver(side: Side) -> Driver | None:
 
 
 class Names:
-    """Names of campaigns and levels; long levels are shortened to the part that tells them apart.
+    """Names of campaigns and levels; long levels are shortened to the part that distinguishes them.
 
     campaigns: their names; those that share one have their number, too.
     """
@@ -252,7 +252,7 @@ class Names:
         }
 
     def cell(self, side: int, cell: Cell, among: Iterable[str] = ()) -> str:
-        """Levels with their factors; among: of these alone, fixed ones too."""
+        """Return the levels with their factors; among: of these factors only, fixed ones included."""
         owner = self.sides[side]
         return ", ".join(
             f"{label_of(owner, name).lower()} {self._level(name, value)}"
@@ -260,13 +260,13 @@ class Names:
         )
 
     def levels(self, side: int, cell: Cell, among: Iterable[str] = ()) -> str:
-        """Levels without their factors."""
+        """Return the levels without their factors."""
         return ", ".join(
             self._level(name, value) for name, value in self._wanted(side, cell, among)
         )
 
     def whole(self, side: int, cell: Cell) -> str:
-        """A cell with its campaign."""
+        """Return the name of a cell with its campaign."""
         levels = self.cell(side, cell)
         return f"{self.campaigns[side]}: {levels}" if levels else self.campaigns[side]
 

@@ -42,7 +42,7 @@ from campaigns.stats.sessions import DECIDED
 from campaigns.stats.verdict import Verdict, Word
 
 MOST_COMPARISONS = 100
-"""They take half a second at worst (few runs with ties); a dozen take milliseconds."""
+"""So many comparisons take half a second at worst (few runs with ties); a dozen take milliseconds."""
 CSV_HEAD = (
     "baseline", "candidate", "baseline_cell", "candidate_cell", "verdict", "reason", "fields",
     "badges", "change_pct", "low_pct", "high_pct", "p", "p_holm", "p_ranks", "model", "n", "df",
@@ -89,7 +89,7 @@ class Against:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Everything. left_out: comparisons beyond MOST_COMPARISONS, which were not made."""
+    """A whole comparison. left_out: how many pairs beyond MOST_COMPARISONS were not compared."""
 
     names: Names
     measured: tuple[Measured, ...]
@@ -102,11 +102,11 @@ class Compared:
 
     @property
     def judged(self) -> tuple[Row, ...]:
-        """Rows that were not refused."""
+        """Return the rows that were not refused."""
         return tuple(row for row in self.rows if not row.fields)
 
     def causes_of(self, side: int) -> list[str]:
-        """What differs between a campaign and the first one, and may be why results do."""
+        """Return the differences between a campaign and the first one that may cause different results."""
         return causes(self.differences, side)
 
 
@@ -200,7 +200,7 @@ def _strictest(sides: Sequence[Side]) -> Criteria:
 
 
 def _rows(measured: Sequence[Measured], pairs: Sequence[_Pair], criteria: Criteria) -> list[Row]:
-    """Judge all pairs that nothing forbids as one family; the others are refused with the fields."""
+    """Judge all comparable pairs as one family; refuse the others, with the fields that differ."""
     cells: dict[tuple[int, int], int] = {}
     cell_runs: list[CellRuns] = []
     for side, cell in (each for pair in pairs for each in (pair.baseline, pair.candidate)):
@@ -281,7 +281,7 @@ def _row(
 
 
 def _resolved(verdict: Verdict, cell_runs: Sequence[CellRuns], criteria: Criteria) -> Verdict:
-    """Take back what the values of one of two cells are too coarse for; each has a tool of its own."""
+    """Withhold a verdict for which the values of one of two cells are too coarse; each has its own tool."""
     steps = [share for cell in cell_runs for share in step_shares([cell.values])]
     identical = all(len(set(cell.values)) == 1 < len(cell.values) for cell in cell_runs)
     return within_resolution(verdict, max(steps), criteria, identical=identical)
@@ -290,7 +290,7 @@ def _resolved(verdict: Verdict, cell_runs: Sequence[CellRuns], criteria: Criteri
 def _with_overall(
     against: Against, measured: Sequence[Measured], rows: Sequence[Row], criteria: Criteria
 ) -> Against:
-    """Read all cells of a candidate that have a number as one."""
+    """Summarise all cells of a candidate that have a number as one change."""
     own = [
         row
         for row in rows
@@ -309,7 +309,7 @@ def _with_overall(
 
 
 def _hash(measured: Sequence[Measured], pairs: Sequence[_Pair], criteria: Criteria) -> str:
-    """Bind it to the data of every campaign, to what was compared, and to the criteria."""
+    """Hash the data of every campaign, what was compared, and the criteria."""
     return data_hash(
         definition={
             "campaigns": [each.side.data_hash for each in measured],

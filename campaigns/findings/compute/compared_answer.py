@@ -43,7 +43,7 @@ def answer_of(compared: Compared) -> dict[str, Any]:
 
 
 def _bounds(compared: Compared) -> str:
-    """Name the cells that have no mean because runs timed out or failed, with what is known of them."""
+    """Add the cells that have no mean because runs timed out or failed, with their bounds."""
     cells = {
         (side, cell["cell"]): cell
         for row in compared.judged
@@ -85,7 +85,7 @@ def _of_campaign(compared: Compared, against: Against, names: Sequence[str]) -> 
 
 
 def _briefly(compared: Compared, against: Against, names: Sequence[str]) -> str:
-    """One of several candidates; the tables have the rest."""
+    """Describe one of several candidates; the tables have the rest."""
     name = names[against.side]
     if against.refused:
         return f"{name} is not comparable ({', '.join(each.label for each in against.refused)})"
@@ -128,7 +128,7 @@ def _both(field: Any) -> str:
 
 
 def _titles(compared: Compared, row: Row) -> tuple[str, str]:
-    """Names of the two cells of a row, where cells were chosen."""
+    """Return the names of the two cells of a row, where cells were chosen."""
     names = compared.names
     return names.whole(0, row.baseline), names.whole(row.side, row.candidate)
 
@@ -159,7 +159,7 @@ def _badges(compared: Compared) -> list[dict[str, Any]]:
 
 
 def _facts(compared: Compared, names: Sequence[str]) -> list[dict[str, str]]:
-    """The change of each candidate over its cells; of one, its extremes; or of few cells each."""
+    """Return the change of each candidate over its cells; of a single one its extremes, or each of few cells."""
     overall = [
         _fact(names[each.side], each.over.geometric_pct, each.over.ci_pct)
         for each in compared.against
@@ -193,7 +193,7 @@ def _fact(label: str, change: float, interval: Sequence[float] | None) -> dict[s
 
 
 def _caveat(compared: Compared, names: Sequence[str]) -> str:
-    """What may be behind a change beside the campaigns' own difference."""
+    """Return other possible causes of a change than the difference between the campaigns."""
     judged = sorted({0, *(row.side for row in compared.judged)})
     sides = [compared.measured[place].side for place in judged]
     texts = []

@@ -11,7 +11,7 @@ from campaigns.models import EnvironmentFact
 
 NOT_RECORDED = "not recorded"
 CAUSE, DESIGN, TIME = "cause", "design", "time"
-"""How much a difference weighs: it may be why results differ; it says how runs were made; or when."""
+"""What a difference is: a possible cause of different results, how runs were made, or when."""
 SIDES = {
     EnvironmentFact.Side.TARGET.value: "target",
     EnvironmentFact.Side.GENERATOR.value: "generator",
@@ -35,11 +35,11 @@ class Difference:
 
     @property
     def unknown(self) -> bool:
-        """Return whether it was recorded of some of them only."""
+        """Return whether it was recorded of some of the campaigns only."""
         return 0 < self.values.count(NOT_RECORDED) < len(self.values)
 
     def only(self, places: Sequence[int]) -> "Difference":
-        """Leave out the other campaigns; the first one stays."""
+        """Return the fact for some campaigns only, always with the first one."""
         return replace(
             self,
             values=tuple(self.values[place] for place in places),
@@ -54,7 +54,7 @@ class Difference:
 
 
 def differences_of(sides: Sequence[Side]) -> list[Difference]:
-    """Every fact that is known of one of the campaigns: what may be a cause first."""
+    """Return every fact that is known of one of the campaigns, possible causes first."""
     varied = {name for side in sides for name in side.factors}
     settings = [fixed_settings(side, varied) for side in sides]
     results = [
@@ -72,7 +72,7 @@ def differences_of(sides: Sequence[Side]) -> list[Difference]:
 
 
 def causes(rows: Sequence[Difference], side: int) -> list[str]:
-    """Name what differs between a campaign and the first one, and may be why results do."""
+    """Return the names of possible causes in which a campaign differs from the first one."""
     return [
         f"{row.label} ({row.values[0]} → {row.values[side]})"
         for row in rows
@@ -103,7 +103,7 @@ def _design(sides: Sequence[Side]) -> list[Difference]:
 
 
 def _fact(sides: Sequence[Side], fact: tuple[str, str]) -> Difference:
-    """What nobody recorded differs from nothing: it is not known."""
+    """Return which values differ from the first; a value that was not recorded differs from none."""
     seen = [side.facts.get(fact, ()) for side in sides]
     values = [" / ".join(values) or NOT_RECORDED for values in seen]
     return Difference(

@@ -12,11 +12,11 @@ from campaigns.stats.density import FEWEST, Density, density_of
 from campaigns.stats.percentile_curves import PercentileCurve, curve_of
 
 EVERY = 4
-"""Of the points of a density so many are left out but one: nobody sees them."""
+"""Only every so-many-th point of a density is stored, which is fine enough for a chart."""
 
 
 def densities(cells: Mapping[str, Any]) -> dict[str, Any]:
-    """Density and modes of each cell's runs, from the finding of the same cells."""
+    """Return density and modes of each cell's runs, from the finding of the same cells."""
     return {
         "fewest": FEWEST,
         "cells": [
@@ -30,7 +30,7 @@ def densities(cells: Mapping[str, Any]) -> dict[str, Any]:
 def percentiles(
     campaign: Campaign, runs: Sequence[ObservedRun], alpha: float
 ) -> tuple[dict[str, dict[str, Any]], dict[str, dict[int, float]]]:
-    """Curves of percentiles by the name of the quantity, and the mean of each run in seconds.
+    """Return curves of percentiles by the name of the quantity, and the mean of each run in seconds.
 
     From histograms, a cell at a time: no sample is loaded.
     """
@@ -55,7 +55,7 @@ def percentiles(
 
 
 def _rows(campaign: Campaign) -> Any:
-    """Name, cell, run, histogram and dropped values, of accepted attempts, as a stream."""
+    """Yield name, cell, run, histogram and dropped values of accepted attempts."""
     return (
         Distribution.objects.filter(
             attempt__run__campaign=campaign, attempt__state=Attempt.State.ACCEPTED
@@ -82,7 +82,7 @@ def _density(density: Density | None) -> dict[str, Any] | None:
 
 
 def _curve(percentile_curve: PercentileCurve) -> dict[str, Any]:
-    """Columns, in seconds; the interval has holes where there is none."""
+    """Return the points as columns, in seconds; None where there is no interval."""
 
     def seconds(microseconds: float | None) -> float | None:
         return None if microseconds is None else float(f"{microseconds / 1e6:.9g}")

@@ -11,11 +11,11 @@ from campaigns.stats.logs import pct_of
 
 IN_BLOCKS = (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
 MOST_BLOCKS = 1000
-"""The model of more of them takes minutes."""
+"""More effects than that take minutes to fit."""
 
 
 def drift(campaign: Campaign, runs: Sequence[ObservedRun]) -> dict[str, Any]:
-    """Effects of blocks in % around 0, how much they and the runs within vary; and the sessions.
+    """Return effects of blocks in % around 0, how much they and the runs within vary, and the sessions.
 
     missing: why there are no effects of blocks; empty where there are.
     """
@@ -68,7 +68,7 @@ def _session(runs: Sequence[ObservedRun]) -> dict[str, Any]:
 
 
 def _ends(runs: Sequence[ObservedRun]) -> dict[str, Any]:
-    """First and last position, and instants where every run has one."""
+    """Return first and last position, and instants where every run has one."""
     starts = [run.started_at for run in runs if run.started_at]
     known = len(starts) == len(runs)
     return {

@@ -21,7 +21,7 @@ def with_excluded(
     criteria: Criteria,
     without: tuple[Compared, Compared],
 ) -> dict[str, Any] | None:
-    """Compare once more as if nobody had excluded a run; None where nobody has.
+    """Compare again as if no run was excluded; None where none is.
 
     without: the findings `levels` and `pairs` as they stand.
     """
@@ -43,7 +43,7 @@ def with_excluded(
 
 
 def _rows(levels: Compared, pairs: Compared) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Each comparison's name, as levels, with what is shown of it."""
+    """Return the levels that each comparison is named by, with what is shown of it."""
     for group in levels["groups"] if levels else ():
         values = dict(zip(group["cells"], group["values"], strict=True))
         for row in group["comparisons"]:

@@ -19,7 +19,7 @@ def is_exact(unit: str) -> bool:
 
 
 def fidelity_check(metric: Metric, cells: Mapping[str, Any], criteria: Criteria) -> list[Check]:
-    """Return what the numbers are; it fails where they are too coarse for what is asked of them."""
+    """Return the check of aggregated or rounded values; it fails where they cannot show the smallest effect of interest."""
     if metric.fidelity not in (RAW, ROUNDED):
         return [Check("aggregated", Outcome.WARN)]
     step = 0.0 if is_exact(metric.unit) else max(_steps(cells), default=0.0)
@@ -35,7 +35,7 @@ def fidelity_check(metric: Metric, cells: Mapping[str, Any], criteria: Criteria)
 
 
 def without_ranks(finding: dict[str, Any] | None, metric: Metric) -> dict[str, Any] | None:
-    """Leave rank tests off where rounding has made the ties that they count."""
+    """Omit rank tests where rounding has made the ties that they count."""
     if finding is None or metric.fidelity != ROUNDED:
         return finding
     value: dict[str, Any] = _without(finding)
@@ -43,14 +43,14 @@ def without_ranks(finding: dict[str, Any] | None, metric: Metric) -> dict[str, A
 
 
 def without_densities(finding: dict[str, Any], metric: Metric) -> dict[str, Any]:
-    """Leave the density off where a value is not one that was measured: modes are hidden, or made."""
+    """Omit the density of values that were not measured singly: modes are hidden, or artificial."""
     if metric.fidelity == RAW:
         return finding
     return {**finding, "cells": [{**cell, "density": None} for cell in finding["cells"]]}
 
 
 def _steps(cells: Mapping[str, Any]) -> list[float]:
-    """The step in which values are written, as a share of each cell's mean."""
+    """Return the step in which values are written, as a share of each cell's mean."""
     return step_shares(
         [run["value"] for run in cell["runs"] if run["value"] is not None]
         for cell in cells["cells"]
@@ -70,7 +70,7 @@ def _without(result: Any) -> Any:
 
 
 def _badges(name: str, value: Any) -> Any:
-    """A disagreement with a test that is off is none."""
+    """Remove the badge of a disagreement with a test that is omitted."""
     if name == "badges" and isinstance(value, list):
         return [badge for badge in value if badge != "tests_disagree"]
     return value

@@ -45,15 +45,15 @@ from campaigns.stats.hashing import data_hash
 from campaigns.stats.methods import METHODS
 
 ROWS_AT_ONCE = 10
-"""Findings in a statement: those of many runs are megabytes each."""
+"""Findings in one statement: those of many runs are megabytes each."""
 NOT_HASHED = frozenset(name for name, field in FIELDS.items() if not field.hashed)
-"""Of a definition: what bounds the execution and changes no finding, and what the criteria hold already."""
+"""Fields of a definition that only limit the execution, or that the criteria contain already."""
 
 
 def analyse(campaign: Campaign) -> None:
-    """Compute and store the findings of what is there, and note that it was done.
+    """Compute and store the findings of a campaign, and clear the request for them.
 
-    A bug is told in the campaign's log, where somebody could take old findings for new ones, and
+    A bug is noted in the campaign's log, since old findings could be mistaken for new ones, and
     raised again; the request is over then, too, as it would fail again.
 
     The campaign is read anew: 0 and 0.0 are one number to the database, and two to the hash.
@@ -76,7 +76,7 @@ def analyse(campaign: Campaign) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What findings are computed from. observed: runs in the sessions that planned them; runs: in those of the statistics."""
+    """The input of findings. observed: runs in the sessions that planned them; runs: in those of the statistics."""
 
     metrics: Mapping[str, Metric]
     surroundings: Surroundings
@@ -96,12 +96,12 @@ def _read(campaign: Campaign) -> _Read:
 
 
 def document_of(campaign: Campaign) -> dict[str, Any]:
-    """Return what findings would rest on now, as `data_hash` takes it. Nothing is computed."""
+    """Return the current input of findings for `data_hash`, without computing them."""
     return _document(campaign, _read(campaign))
 
 
 def hash_now(campaign: Campaign) -> str:
-    """Hash what is there now, as an analysis would; the findings may be of what was there before."""
+    """Return the hash that an analysis would have now; stored findings may have an older one."""
     campaign.refresh_from_db()
     return data_hash(**document_of(campaign))
 
@@ -112,7 +112,7 @@ def _document(campaign: Campaign, read: _Read) -> dict[str, Any]:
 
 
 def compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
-    """Return results by the name of their finding, and what they rest on, as `data_hash` takes it.
+    """Return results by the name of their finding, and their input for `data_hash`.
 
     Nothing is stored. The campaign has to be as the database gives it.
     """
@@ -184,7 +184,7 @@ def _sensitivity(
     criteria: Criteria,
     hashed: str,
 ) -> dict[str, Any] | None:
-    """Take what is stored where it rests on the same data and versions: it is the dearest finding."""
+    """Return the stored finding of the same data and versions, since it is the slowest to compute."""
     stored = Finding.objects.filter(
         campaign=campaign, name=SENSITIVITY, data_hash=hashed, versions=versions_now()
     ).first()
@@ -192,7 +192,7 @@ def _sensitivity(
 
 
 def versions_now() -> dict[str, str]:
-    """Return by which methods and libraries findings are computed here."""
+    """Return the versions of the methods and libraries that compute findings here."""
     versions = {name: version(name) for name in ("numpy", "scipy", "hdrhistogram", "kneed")}
     return {**versions, "methods": METHODS}
 
@@ -204,7 +204,7 @@ def _spread(
     cells: Mapping[str, Any],
     criteria: Criteria,
 ) -> dict[str, dict[str, Any]]:
-    """What the charts below the answer show: distributions, drift, phases, scalability."""
+    """Return the findings of the charts below the answer: distributions, drift, phases, scalability."""
     primary = runs[campaign.primary_metric]
     curves, means = percentiles(campaign, primary, criteria.alpha)
     by_key: dict[str, dict[str, Any] | None] = {
@@ -263,7 +263,7 @@ def hashed_document(
     criteria: Criteria,
     borders: Sequence[int],
 ) -> dict[str, Any]:
-    """Return definition, runs, exclusions and parameters, as `data_hash` takes them.
+    """Return definition, runs, exclusions and parameters for `data_hash`.
 
     borders: runs with which a changed environment begins a session; where there are none the hash is
     that of before there were any.

@@ -9,7 +9,7 @@ from campaigns.models import Campaign, Cell
 from campaigns.planning.work_factors import work_of
 
 MOST_CELLS = 400
-"""More of them are summarised, and not compared."""
+"""More cells are summarised, and not compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +23,17 @@ class Group:
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """Steps between numbers; words against the first of them, which nobody ordered."""
+        """Return the pairs to compare: neighbours of numbers, and each other category with the first."""
         return list(pairwise(self.cells)) if self.numeric else self.against_first
 
     @property
     def against_first(self) -> list[tuple[int, int]]:
-        """Each cell against the first one."""
+        """Return each cell paired with the first one."""
         return [(self.cells[0], cell) for cell in self.cells[1:]]
 
 
 def comparable_factors(campaign: Campaign) -> list[str]:
-    """Factors along which cells are compared, numbers first; work is never compared."""
+    """Return the factors along which cells are compared, numbers first; work is never compared."""
     work = work_of(campaign)
     levels = {
         factor.name: [level.value for level in factor.levels.all()]
@@ -45,7 +45,7 @@ def comparable_factors(campaign: Campaign) -> list[str]:
 
 
 def groups_of(factor: str, cells: Sequence[Cell]) -> list[Group]:
-    """Cells by the levels of all other factors; numbers ascend, so that neighbours are steps."""
+    """Group cells by the levels of all other factors; numbers are sorted."""
     result: dict[str, tuple[dict[str, Any], list[tuple[Any, int]]]] = {}
     for place, cell in enumerate(cells):
         levels = dict(cell.levels_by_factor)
@@ -67,5 +67,5 @@ def groups_of(factor: str, cells: Sequence[Cell]) -> list[Group]:
 
 
 def is_numeric(values: Sequence[Any]) -> bool:
-    """Return whether levels have distances."""
+    """Return whether all levels are numbers."""
     return all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)

@@ -13,7 +13,7 @@ MOST_FACTS, FEWEST_RUNS = 4, 3
 
 
 def names_of(cells: Sequence[Mapping[str, Any]]) -> dict[int, str]:
-    """Levels of each cell as “concurrency 20, engine asyncio”; long levels are shortened."""
+    """Return the levels of each cell as “concurrency 20, engine asyncio”; long levels are shortened."""
     levels: dict[str, list[str]] = {}
     for cell in cells:
         for factor, level in cell["levels"].items():
@@ -43,7 +43,7 @@ def answer_of_levels(metric: Metric, cells: Finding, levels: Finding) -> dict[st
 
 
 class _Answer:
-    """Puts the findings of levels into words."""
+    """Writes the sentences of the findings of levels."""
 
     def __init__(self, metric: Metric, cells: Finding, levels: Finding) -> None:
         self.metric, self.levels = metric, levels
@@ -60,7 +60,7 @@ class _Answer:
         return len(bests) == 1 and len(bests[0]["possibly"]) == len(bests[0]["cells"])
 
     def overall(self) -> str:
-        """The best cell of all, where several factors are compared; empty with one."""
+        """Return the best cell of all, where several factors are compared; empty with one."""
         result = self.levels["overall"]
         if not result:
             return ""
@@ -98,7 +98,7 @@ class _Answer:
         return f"{name} ({self._value(best['seen'])}{others})"
 
     def best_of_several(self, groups: Sequence[Finding]) -> str:
-        """The best setting of each group in one sentence; what else is known of it is a statement."""
+        """Return the best setting of each group in one sentence; the rest becomes statements."""
         levels = {self._level(group, group["best"]["seen"]) for group in groups}
         values = sorted(self._centre(group["best"]["seen"]) for group in groups)
         undecided = sum(len(group["best"]["possibly"]) > 1 for group in groups)
@@ -136,9 +136,9 @@ class _Answer:
         )
 
     def _shared(self, groups: Sequence[Finding]) -> str:
-        """Say that one level may be the best in all groups; empty where the data exclude that.
+        """Return that one level may be the best in all groups; empty where the data exclude that.
 
-        A group says nothing against a level that it does not rank: it was not measured there, or
+        A group does not exclude a level that it does not rank: it was not measured there, or
         failed there, or has too few runs.
         """
         ranked = [
@@ -160,7 +160,7 @@ class _Answer:
         return f"; a difference between them is not shown, since {' and '.join(left[:MOST_FACTS])} is not ranked in all of them"
 
     def best(self, group: Finding) -> str:
-        """The best setting, whether it is the last one, the cheapest that is nearly as good."""
+        """Return the best setting, whether it is the last one, and the cheapest that is nearly as good."""
         best, seen = group["best"], group["best"]["seen"]
         value = self._value(seen)
         name = self._setting(group, seen)
@@ -179,7 +179,7 @@ class _Answer:
         return f"{text}{near}.{knee}"
 
     def _not_ranked(self, group: Finding) -> str:
-        """The settings that have too few runs to be ranked."""
+        """Return the settings that have too few runs to be ranked."""
         if not group["few"]:
             return ""
         levels = ", ".join(self._level(group, cell) for cell in group["few"])
@@ -187,7 +187,7 @@ class _Answer:
         return f"; {levels} {have} fewer than {FEWEST_RUNS} runs, so no rank"
 
     def knee(self, group: Finding) -> str:
-        """Where the curve bends, and how sure that is."""
+        """Return where the curve bends, and how certain that is."""
         knee = group["knee"]
         if not self._has_knee(group):
             return "Diminishing returns, without a distinct knee."
@@ -203,7 +203,7 @@ class _Answer:
         return f"The knee lies {where}{most}."
 
     def badges(self) -> list[dict[str, Any]]:
-        """How many comparisons have which word."""
+        """Return how many comparisons have which verdict."""
         rows = [row for group in self.levels["groups"] for row in group["comparisons"]]
         by_word: dict[str, list[Finding]] = {}
         for row in rows:
@@ -218,7 +218,7 @@ class _Answer:
         ]
 
     def facts(self, groups: Sequence[Finding]) -> list[dict[str, str]]:
-        """The best value, and what the cheaper settings cost."""
+        """Return the best value, and the cost of the cheaper settings."""
         result = []
         overall = self.levels["overall"]
         shown = overall or groups
@@ -239,13 +239,13 @@ class _Answer:
         return result[:MOST_FACTS]
 
     def _cost(self, value: str, cost: float, upper: float) -> tuple[str, str]:
-        """What a setting costs; a rate stands by itself, since +80 % beside it reads as a gain."""
+        """Return the cost of a setting; for a rate the value alone, since “+80 %” reads as a gain there."""
         if self.metric.lower_is_better:
             return percent(cost), f"{value}; at most {percent(upper)}"
         return value, f"the best is {percent(cost)} above it; at most {percent(upper)}"
 
     def statements(self) -> list[dict[str, str]]:
-        """Each comparison, the knee and the edge, a sentence each."""
+        """Yield a sentence for each comparison, the knee and the edge."""
         texts: list[dict[str, str]] = []
         for group in self.levels["groups"]:
             if self.several and group["best"]:
@@ -286,7 +286,7 @@ class _Answer:
         return f"; {self._level(group, cell)} is within {delta} % of the best with 95 % confidence"
 
     def _within(self, best: Finding, pct: float) -> int | None:
-        """The first setting that is shown to cost no more than so many per cent."""
+        """Return the first setting that demonstrably costs no more than the given share."""
         rows = zip(best["cells"], best["upper_pct"], strict=True)
         return next((cell for cell, upper in rows if upper <= pct), None)
 
@@ -295,7 +295,7 @@ class _Answer:
         return bool(knee and knee["strength"] != "smooth" and knee["uncertainty"])
 
     def _cost_of_knee(self, group: Finding) -> str:
-        """What the level costs that the methods agree on: a knee is no recommendation."""
+        """Return the cost of the level at the knee, since a knee is no recommendation."""
         best, at = group["best"], group["knee"]["methods"]["consensus"]
         if not best or at is None or not self._has_knee(group):
             return ""
@@ -310,7 +310,7 @@ class _Answer:
         )
 
     def _holes(self, groups: Sequence[Finding]) -> str:
-        """Return whether the groups hold other levels, so that their best ones had other rivals."""
+        """Return whether the groups have different levels, so that their best ones had different competitors."""
         held = {tuple(map(str, group["values"])) for group in groups}
         return "" if len(held) == 1 else "; not every level was measured everywhere"
 
@@ -328,7 +328,7 @@ class _Answer:
         return f"{levels}: " if levels else ""
 
     def _value(self, cell: int) -> str:
-        """The mean of a cell, and of how many runs where some failed."""
+        """Return the mean of a cell, and of how many runs where some failed."""
         summary = self.by_cell[cell]["summary"]
         tried = summary["n_ok"] + summary["n_failed"]
         of = f" in {summary['n_ok']} of {tried} runs" if summary["n_failed"] else ""

@@ -53,7 +53,7 @@ def compare(
 
 
 def _overall(campaign: Campaign, family: Family, compared: Comparisons) -> list[dict[str, Any]]:
-    """The best cell over all factors, apart for each work; empty with one factor to compare.
+    """Return the best cell over all factors, for each work; empty with one factor to compare.
 
     Empty for a split plot, too: cells in different whole plots have another noise than cells in one.
     """
@@ -83,7 +83,7 @@ def _overall(campaign: Campaign, family: Family, compared: Comparisons) -> list[
 def changes_in_blocks(
     levels: Mapping[str, Any], runs: Sequence[ObservedRun]
 ) -> dict[str, Any] | None:
-    """The change of each comparison in each block that holds both cells, in %.
+    """Return the change of each comparison in each block that holds both cells, in %.
 
     None where the noise is not that within blocks; without comparisons of values that have no log.
     """
@@ -118,7 +118,7 @@ def changes_in_blocks(
 
 
 def _noise(compared: Comparisons) -> dict[str, Any]:
-    """How much runs vary: within blocks, or within levels, and between blocks; in %."""
+    """Return how much runs vary: within blocks, or within levels, and between blocks; in %."""
     if compared.fit is None or compared.fit.df < 1:
         return {}
     result: dict[str, Any] = {"sd_pct": pct_of(compared.fit.sd), "df": compared.fit.df}

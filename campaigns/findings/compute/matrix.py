@@ -23,13 +23,13 @@ from campaigns.stats.matrix import TIE_POINTS, find_interaction, improvement_pct
 from campaigns.stats.verdict import Verdict
 
 MOST_FACTORS = 3
-"""Factors that may be the columns of a matrix."""
+"""The most factors that may be the columns of a matrix."""
 
 
 def matrix(
     campaign: Campaign, metric: Metric, runs: Sequence[ObservedRun], criteria: Criteria
 ) -> dict[str, Any] | None:
-    """One matrix for each factor that can be its columns; None for one row, and for pairs."""
+    """Return a matrix for each factor that can be its columns; None for one row, and for pairs."""
     cells = list(campaign.cells.order_by("position"))
     if campaign.order == Campaign.Order.PAIRED or not 1 < len(cells) <= MOST_CELLS:
         return None
@@ -77,7 +77,7 @@ def _row(
     compared: Comparisons,
     family: Family,
 ) -> dict[str, Any]:
-    """A row whose first cell fails has no number at all: there is nothing to improve on."""
+    """Remove all numbers of a row whose first cell failed, as there is nothing to improve on."""
     first = group.cells[0]
     no_baseline = not family.usable[first] or not family.cell_runs[first].values
     cells = [
@@ -120,7 +120,7 @@ def _cell(place: int, value: Any, comparison: Comparison | None, family: Family)
 
 
 def _improved(verdict: Verdict, metric: Metric) -> tuple[float | None, list[float] | None]:
-    """Turn a change and its interval into an improvement: of durations, less is better."""
+    """Convert a change and its interval to an improvement: of durations, less is better."""
 
     def improved(change: float) -> float:
         return improvement_pct(1 + change / 100, lower_is_better=metric.lower_is_better)
@@ -133,7 +133,7 @@ def _improved(verdict: Verdict, metric: Metric) -> tuple[float | None, list[floa
 
 
 def ties_of(best: Mapping[str, Any]) -> list[int]:
-    """Cells that could be the best, and those shown to be within the tolerance of it."""
+    """Return the cells that could be the best, and those demonstrably within the tolerance of it."""
     rows = zip(best["cells"], best["upper_pct"], strict=True)
     return [cell for cell, upper in rows if cell in best["possibly"] or upper <= TIE_POINTS]
 

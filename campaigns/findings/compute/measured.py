@@ -30,7 +30,7 @@ class Measured:
 
     @property
     def lower_is_better(self) -> bool:
-        """For what judges; of a metric where neither way is better nothing is judged."""
+        """Return the direction for judgements; where neither way is better there are none."""
         return self.direction is True
 
     @property
@@ -40,12 +40,12 @@ class Measured:
 
     @cached_property
     def cells(self) -> dict[int, Cell]:
-        """By their keys, in the order of the campaign."""
+        """Return the cells by their keys, in the order of the campaign."""
         return {cell["cell"]: cell for cell in (self.side.cells or {"cells": ()})["cells"]}
 
     @cached_property
     def runs(self) -> dict[int, list[ObservedRun]]:
-        """The runs of each cell, converted."""
+        """Return the runs of each cell, converted."""
         every = [run for cell in self.cells.values() for run in self._observed(cell)]
         result: dict[int, list[ObservedRun]] = {key: [] for key in self.cells}
         for run in in_parts(every):
@@ -54,17 +54,17 @@ class Measured:
 
     @cached_property
     def cell_runs(self) -> dict[int, CellRuns]:
-        """What a comparison takes of each cell."""
+        """Return the input of a comparison by cell."""
         return {key: runs_of_cell(runs) for key, runs in self.runs.items()}
 
     def mean(self, cell: Cell) -> float | None:
-        """Of a cell, geometric where there is one."""
+        """Return the mean of a cell, geometric where there is one."""
         summary = cell["summary"]
         mean = summary["gmean"] if summary["gmean"] is not None else summary["mean"]
         return None if mean is None else float(mean) * self.factor
 
     def interval(self, cell: Cell) -> tuple[float, float] | None:
-        """Of that mean, by the cell's own runs."""
+        """Return the interval of that mean, by the cell's own runs."""
         summary = cell["summary"]
         bounds = summary["gmean_ci"] if summary["gmean"] is not None else summary["mean_ci"]
         return None if bounds is None else (bounds[0] * self.factor, bounds[1] * self.factor)
@@ -91,7 +91,7 @@ class Measured:
 
 
 def measured_of(side: Side, baseline: Side) -> Measured:
-    """Take a campaign with findings in the unit of the baseline, where that can be converted."""
+    """Return a campaign with findings in the unit of the baseline, where that can be converted."""
     own, wanted = side.cells or {}, baseline.cells or {}
     source, unit = own.get("unit", ""), wanted.get("unit", "")
     known = source in UNITS and unit in UNITS

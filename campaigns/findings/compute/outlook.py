@@ -17,7 +17,7 @@ Found = Mapping[str, Any] | None
 def outlook(
     campaign: Campaign, runs: Sequence[ObservedRun], levels: Found, pairs: Found, alpha: float
 ) -> dict[str, Any] | None:
-    """Look ahead by the primary contrast, else by the widest of all; None for a fixed number of blocks.
+    """Estimate what is left by the primary contrast, else by the widest; None for a fixed number of blocks.
 
     closed: the runs that were closed when this was computed; with more of them it is out of date.
     """
@@ -62,7 +62,7 @@ def outlook(
 
 
 def ended(campaign: Campaign, ahead: Mapping[str, Any] | None, alpha: float) -> str:
-    """Return why a finished campaign went no further, and what that costs; empty where it was fixed."""
+    """Return why an adaptive campaign ended, and the precision it reached; empty for a fixed number of blocks."""
     if campaign.state != Campaign.State.FINISHED or not ahead or not ahead["stop"]:
         return ""
     which = "interval of the primary contrast" if ahead["primary"] else "widest interval"
@@ -81,7 +81,7 @@ def ended(campaign: Campaign, ahead: Mapping[str, Any] | None, alpha: float) -> 
 
 
 def _of_levels(levels: Found) -> Iterator[tuple[Contrast, float]]:
-    """Contrasts of levels, with the noise within a block that would give them."""
+    """Return contrasts of levels, with the noise within a block that matches them."""
     for group in levels["groups"] if levels else ():
         for row in group["comparisons"]:
             yield from _of_row(row)
@@ -107,7 +107,7 @@ def _of_pairs(pairs: Found) -> Iterator[tuple[Contrast, float]]:
 
 
 def _block_seconds(campaign: Campaign, runs: Sequence[ObservedRun]) -> float | None:
-    """About how long a repetition takes, from its first start to its last end."""
+    """Estimate how long a repetition takes, from its first start to its last end."""
     spans = []
     for repetition in {run.repetition for run in runs}:
         ended = [run for run in runs if run.repetition == repetition]

@@ -46,7 +46,7 @@ def answer_of_pairs(pairs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _readings(overall: Mapping[str, Any]) -> list[dict[str, str]]:
-    """One change over all strata, by four readings: “19.5 % faster” alone is ambiguous."""
+    """Return the change over all strata, by four means: “19.5 % faster” alone is ambiguous."""
 
     def bounds(interval: Sequence[float] | None) -> str:
         return span_pct(interval) if interval else ""
@@ -97,7 +97,7 @@ def _several_strata(
     baseline: Any,
     overall: Mapping[str, Any] | None,
 ) -> str:
-    """The mean change with its interval, then the strata by word: better, worse, all others."""
+    """Return the mean change with its interval, then the strata by verdict: better, worse, all others."""
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for stratum in strata:
         groups.setdefault(stratum["comparison"]["verdict"]["word"], []).append(stratum)
@@ -118,7 +118,7 @@ def _several_strata(
 
 
 def _mean_over(overall: Mapping[str, Any] | None) -> str:
-    """The geometric mean, which is said only with its interval."""
+    """Return the geometric mean, which is given only with its interval."""
     if not overall or not overall["geometric_ci"]:
         return ""
     mean, interval = percent(overall["geometric_pct"]), span_pct(overall["geometric_ci"])

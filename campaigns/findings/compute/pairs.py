@@ -25,7 +25,7 @@ from campaigns.stats.paired import PairedComparison, PairedFamily, compare_strat
 from campaigns.stats.pairs import Pair, Side, Stratum, values_of
 
 FEW_PAIRS = 6
-"""Below it every stratum's own noise is a guess, and a rank test cannot reach 5 % either."""
+"""With fewer pairs the noise of a stratum is a guess, and a rank test cannot reach 5 %."""
 
 Blocks = dict[int, dict[bool, ObservedRun]]
 ByStratum = dict[str, tuple[dict[str, Any], Blocks]]
@@ -83,7 +83,7 @@ def family_of(
     *,
     bootstrap: bool = True,
 ) -> tuple[ByStratum, list[Stratum], PairedFamily]:
-    """Judge the strata as one family, with the runs and pairs of each; bootstrap: no verdict needs it."""
+    """Judge the strata as one family, with the runs and pairs of each. bootstrap: not needed for verdicts."""
     cells = {cell.pk: cell for cell in campaign.cells.order_by("position")}
     blocks = _blocks_by_stratum(campaign, cells, runs)
     strata = [_stratum(campaign, metric, name, by_block) for name, (_, by_block) in blocks.items()]
@@ -107,7 +107,7 @@ def _reserved(
     criteria: Criteria,
     primary: Sequence[int],
 ) -> PairedFamily:
-    """Take back what values in such steps cannot show, of each stratum and of their mean."""
+    """Withhold what values in such steps cannot show, of each stratum and of their mean."""
     by_stratum = [
         [[sides[side] for sides in own.values() if side in sides] for side in (False, True)]
         for _, own in blocks.values()
@@ -128,7 +128,7 @@ def _reserved(
 def _overall(
     strata: Sequence[Stratum], family: PairedFamily, criteria: Criteria
 ) -> dict[str, Any] | None:
-    """One number over all strata, by four readings; None with one, or where one has no number.
+    """Return one number over all strata, by four means; None with one, or where one has no number.
 
     From three sessions on the first of them has the interval between sessions, and the others none.
     """
@@ -157,7 +157,7 @@ def _overall(
 def _blocks_by_stratum(
     campaign: Campaign, cells: Mapping[int, Cell], runs: Sequence[ObservedRun]
 ) -> ByStratum:
-    """Name of the stratum -> (its levels, block -> {is candidate: run}), in the order of cells."""
+    """Return name of the stratum -> (its levels, block -> {is candidate: run}), in the order of cells."""
     result: ByStratum = {}
     for cell in cells.values():
         levels = _stratum_levels(campaign, cell)
@@ -179,13 +179,13 @@ def _stratum_levels(campaign: Campaign, cell: Cell) -> dict[str, Any]:
 
 
 def _name(levels: Mapping[str, Any]) -> str:
-    """Tell strata apart in words; a level that looks like two is quoted."""
+    """Return distinct names of strata; a level that looks like two is quoted."""
     texts = (str(level) for level in levels.values())
     return ", ".join(f"“{text}”" if ", " in text else text for text in texts) or "all pairs"
 
 
 def _stratum(campaign: Campaign, metric: Metric, name: str, blocks: Blocks) -> Stratum:
-    """Pairs that are complete, and those that are not, by what happened to the worse side."""
+    """Return complete pairs, and count the others by the state of the worse side."""
     failed = lost = timed_out = 0
     pairs = []
     for sides in blocks.values():
@@ -226,14 +226,14 @@ def _pair(sides: Mapping[bool, ObservedRun]) -> Pair:
 
 
 def _candidate_first(baseline: ObservedRun, candidate: ObservedRun) -> bool:
-    """Who really ran first: by the instants, where a run was repeated, not by the positions."""
+    """Return who ran first by the instants, as the positions are wrong where a run was repeated."""
     if baseline.started_at and candidate.started_at:
         return candidate.started_at < baseline.started_at
     return candidate.position < baseline.position
 
 
 def _side(campaign: Campaign, metric: Metric, blocks: Blocks, *, is_candidate: bool) -> Side:
-    """The comparability key of one arm, and its units of work."""
+    """Return the comparability key of one arm, and its units of work."""
     runs = [sides[is_candidate] for sides in blocks.values() if is_candidate in sides]
     counted = [run for run in runs if run.state in ("ok", "failed", "censored")]
     key: dict[str, object] = {"metric": metric.name, "unit": metric.unit}

@@ -13,7 +13,7 @@ Table = dict[str, dict[int, list[float]]]
 
 
 def phases(campaign: Campaign, runs: Sequence[ObservedRun]) -> dict[str, Any] | None:
-    """Sum up the runs that count; None where none of them told its phases.
+    """Return the mean phases of accepted runs; None where none has phases.
 
     A phase that a run does not have took 0 s of it. Parts that overlap are marked, as they do not
     add up to a whole.

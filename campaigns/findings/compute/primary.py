@@ -1,4 +1,4 @@
-"""The comparison of the primary contrast: one of those computed anyway, or one more of their family."""
+"""The comparison of the primary contrast: one of the others, or one more of their family."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -22,7 +22,7 @@ Found = dict[str, Any] | None
 def compare_with_primary(
     campaign: Campaign, family: Family, wanted: Sequence[Pair]
 ) -> tuple[Comparisons, Found]:
-    """Judge what is wanted and the primary contrast as one family; give that one apart, too."""
+    """Judge the wanted pairs and the primary contrast as one family; return the latter separately, too."""
     contrast = campaign.primary_contrast
     pairs = pairs_of(contrast, [c.levels_by_factor for c in family.cells]) if contrast else []
     if not contrast or not pairs:
@@ -47,7 +47,7 @@ def compare_with_primary(
 
 
 def strata_of(campaign: Campaign, strata: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
-    """Find the strata that the primary contrast of a paired campaign is over, by their place."""
+    """Return the places of the strata over which the primary contrast of a paired campaign is."""
     contrast = campaign.primary_contrast
     if not contrast:
         return ()

@@ -22,17 +22,17 @@ from campaigns.stats.usl import FEWEST_LEVELS, Usl, UslBounds, bound_laws, fit_u
 
 RESAMPLES = 500
 MOST_GROUPS = 4
-"""Curves that get intervals; each takes half a second of CPU."""
+"""The most curves that get intervals; each takes half a second of CPU."""
 POINTS = 60
 BEYOND = 1.25
-"""The law is drawn to so many times the largest number that was measured."""
+"""The law is drawn up to so many times the largest concurrency that was measured."""
 FAILED_SHARE = 0.05
 LIMIT = "recommended limit"
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One run: n at a time, throughput (1/s), mean response (s). left_out: why it is in no fit."""
+    """One run: n at a time, throughput (1/s), mean response (s). left_out: why it is not in the fit."""
 
     run: ObservedRun
     n: float
@@ -47,7 +47,7 @@ def scalability(
     means: Mapping[str, Mapping[int, float]],
     criteria: Criteria,
 ) -> dict[str, Any] | None:
-    """Judge each curve; None where the kind is no closed loop, or its concurrency does not vary.
+    """Fit each curve; None where the kind is no closed loop, or its concurrency does not vary.
 
     means: of the response times of each run, by the name of the distribution.
     """
@@ -89,7 +89,7 @@ def scalability(
 
 
 def _without_limit(group: Mapping[str, Any], unranked: str) -> dict[str, Any]:
-    """Take the recommended limit out of a curve. unranked: why none is recommended; empty keeps it."""
+    """Remove the recommended limit of a curve. unranked: why none is recommended; empty keeps it."""
     if not unranked or not group["law"]:
         return {**group, "unranked": unranked}
     bounds = {**group["bounds"], "throttle": None} if group["bounds"] else None
@@ -99,7 +99,7 @@ def _without_limit(group: Mapping[str, Any], unranked: str) -> dict[str, Any]:
 
 
 def _unranked(campaign: Campaign, points: Sequence[Point], criteria: Criteria) -> str:
-    """Why no limit is recommended from a curve; empty where one may be."""
+    """Return why no limit is recommended from a curve; empty where one may be."""
     if campaign.state == Campaign.State.CANCELLED:
         return "The campaign was cancelled before its stop rule was met"
     counts = Counter(point.n for point in points if not point.left_out)
@@ -110,7 +110,7 @@ def _unranked(campaign: Campaign, points: Sequence[Point], criteria: Criteria) -
 
 
 def _steady(campaign: Campaign, loop: ClosedLoop) -> dict[int, bool | None]:
-    """Return whether each run carried as much in both of its halves."""
+    """Return whether each run had equal throughput in both of its halves."""
     series = Series.objects.filter(
         attempt__run__campaign=campaign, attempt__state=Attempt.State.ACCEPTED, name=loop.series
     ).values_list("attempt__run_id", "values")
@@ -138,7 +138,7 @@ def _point(
 def _judged(
     points: Sequence[Point], criteria: Criteria, *, in_blocks: bool, bounded: bool
 ) -> dict[str, Any]:
-    """Fit what may be fitted; `missing` says why there is no law."""
+    """Fit the law where that is possible; `missing` is why there is none."""
     used = sorted((p for p in points if not p.left_out), key=lambda p: (p.n, p.run.position))
     law = fit_usl([p.n for p in used], [p.throughput for p in used]) if used else None
     bounds = None
@@ -195,7 +195,7 @@ def _run(point: Point) -> dict[str, Any]:
 
 
 def _level(n: float, points: Sequence[Point]) -> dict[str, Any]:
-    """Means of one level, and whether its response times hold all of the waiting, run by run."""
+    """Return the means of one level, and whether its response times include all waiting, run by run."""
     own = [point for point in points if point.n == n]
     throughput = float(np.mean([point.throughput for point in own]))
     timed = [(point.throughput, point.response) for point in own if point.response is not None]
@@ -241,13 +241,13 @@ def _bounds(bounds: UslBounds) -> dict[str, Any]:
 
 
 def _curve(law: Usl, smallest: float) -> list[list[float]]:
-    """Points of the law: n, throughput and response time."""
+    """Return points of the law: n, throughput and response time."""
     grid = np.geomspace(min(1.0, smallest), BEYOND * law.largest, POINTS).tolist()
     return [[n, law.throughput(n), law.response(n)] for n in grid]
 
 
 def _places(law: Usl) -> dict[str, dict[str, float]]:
-    """Where the law has a name for a number, and what it says there."""
+    """Return the named places of the law, with its throughput and response time there."""
     named = {LIMIT: law.throttle, "peak": _finite(law.peak)}
     return {
         name: {"n": float(n), "throughput": law.throughput(n), "response": law.response(n)}

@@ -23,14 +23,14 @@ NAME = "sensitivity"
 MOST_COST = 20_000
 """About as many milliseconds; what would take longer is not tried, and the finding notes it."""
 MOST_FLIPS = 50
-"""Of those that are stored, each with what it changes; all are counted."""
+"""So many runs or blocks that change a verdict are stored in full; all are counted."""
 COUNTS = ("ok", "failed", "censored")
 UNDECIDED = ("not_enough_data", "too_many_failures", "not_comparable", "invalid_values")
 IN_BLOCKS = (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
 
 
 def sensitivity(campaign: Campaign) -> dict[str, Any] | None:
-    """Return what is stored of it; None while the campaign goes on, and where nothing is compared."""
+    """Return the finding; None while the campaign is active, and where nothing is compared."""
     stored = Finding.objects.filter(campaign=campaign, name=NAME).first()
     return stored.result if stored else None
 
@@ -54,7 +54,7 @@ Verdicts = Mapping[str, Outcome]
 def leave_out(
     campaign: Campaign, metric: Metric, runs: Sequence[ObservedRun], criteria: Criteria
 ) -> dict[str, Any] | None:
-    """Judge again without each run and without each block, with and without the exclusions.
+    """Judge again without each run and without each block, with the exclusions and without them.
 
     None while the campaign goes on, where nothing is compared, and where no difference can exist (A/A).
     """
@@ -100,7 +100,7 @@ def _each(
     runs: Sequence[ObservedRun],
     parts: Sequence[tuple[int, set[int]]],
 ) -> dict[str, Any]:
-    """Leave out each part in turn: its number, and its runs by their keys."""
+    """Return each part that is left out in turn: its number, and its runs by their keys."""
     about: dict[str, Any] = {"tried": 0, "of": len(parts), "flips": [], "flipping": 0}
     if len(parts) * judge.cost(runs) > MOST_COST:
         return about
@@ -147,7 +147,7 @@ class _Judge:
         self.hard = hard_factors(campaign)
 
     def cost(self, runs: Sequence[ObservedRun]) -> float:
-        """Estimate what one judgement takes, in ms or so."""
+        """Estimate roughly how many milliseconds one judgement takes."""
         pairs = sum(len(group.pairs) for group in self.groups)
         return 5 + pairs + len(runs) ** 2 / 4000
 

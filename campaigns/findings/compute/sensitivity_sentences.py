@@ -10,7 +10,7 @@ Result = Mapping[str, Any]
 
 
 def status_of(result: Result) -> str:
-    """One word: `robust`, `flips`, `best_flips`, `too_few`, `undecided` or `not_tried`.
+    """Return the outcome: `robust`, `flips`, `best_flips`, `too_few`, `undecided` or `not_tried`.
 
     best_flips: no verdict does, but another level is the best or the recommended one. too_few: with one less
     nothing could be judged. undecided: there is no verdict that could flip.
@@ -29,7 +29,7 @@ def status_of(result: Result) -> str:
 
 
 def sentence_of(result: Result) -> str:
-    """Say it in one or two sentences, with the runs that a verdict hangs on."""
+    """Describe it in one or two sentences, with the runs on which a verdict depends."""
     status, unit = status_of(result), result["unit"]
     main = result["as_judged"]
     tried = " and no single ".join(_nouns(main, unit, tried=True))
@@ -54,7 +54,7 @@ def sentence_of(result: Result) -> str:
 
 
 def change_text(change: Mapping[str, Any]) -> str:
-    """Name one change: “10 against 5: not enough data instead of faster”."""
+    """Describe one change: “10 against 5: not enough data instead of faster”."""
     sides = f"{change['after_said']} instead of {change['before_said']}"
     match change["of"]:
         case "best" | "recommended":

@@ -18,7 +18,7 @@ MOST_NAMED, MOST_FACTS, MOST_LETTERS = 3, 3, 40
 def session_sentences(
     campaign: Campaign, runs: Sequence[ObservedRun], begun: Sequence[Begun]
 ) -> dict[str, Any] | None:
-    """Say, as JSON holds it, why sessions began and how many blocks they part; None with one session.
+    """Return, for JSON, why sessions began and how many blocks they split; None with one session.
 
     parted: blocks with values in several sessions; of pairs these are left out. changed: what is
     said of those that a change of the environment began; all: of every one.
@@ -36,7 +36,7 @@ def session_sentences(
 
 
 def sessions_text(pairs: Found, levels: Found) -> str:
-    """Say of the answer what each of two sessions says, or between how many it is judged; else empty.
+    """Return the change in each of two sessions, or between how many sessions it is judged; else empty.
 
     Of several comparisons it is their mean, or the level that is best in each session.
     """
@@ -58,7 +58,7 @@ def sessions_text(pairs: Found, levels: Found) -> str:
 
 
 def confirmed_by_sessions(pairs: Found, levels: Found) -> str:
-    """Return which words the sessions confirm: of all comparisons, since each has its own."""
+    """Return how many verdicts the sessions confirm, over all comparisons."""
     rows = rows_of(pairs, levels)
     sessions = (pairs or levels or {})["sessions"]
     confirmed = [row for row in rows if row["standing"]["standing"] == "confirmed"]
@@ -80,7 +80,7 @@ def confirmed_by_sessions(pairs: Found, levels: Found) -> str:
 
 
 def rows_of(pairs: Found, levels: Found) -> list[Mapping[str, Any]]:
-    """Every comparison, each with its standing."""
+    """Return all comparisons, each with its confirmation by sessions."""
     if pairs is not None:
         return list(pairs["strata"])
     return [row for group in (levels or {"groups": ()})["groups"] for row in group["comparisons"]]

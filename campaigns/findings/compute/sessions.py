@@ -13,13 +13,13 @@ from campaigns.stats.sessions import SessionFindings, Standing
 from campaigns.stats.verdict import Contrast, interval_of
 
 GAP = timedelta(hours=12)
-"""After a longer gap between runs the target is taken for another one (STATISTICS 2.7)."""
+"""A longer gap between runs begins another session (STATISTICS 2.7)."""
 ONE_ENVIRONMENT = Stretches({}, ())
 
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A session after the first: its first run, and why it is another one.
+    """A session after the first: its first run, and why it began.
 
     hours: of the gap before it; None where that was short. changes: of the environment.
     """
@@ -33,7 +33,7 @@ class Begun:
 def in_sessions(
     by_metric: Mapping[str, Sequence[ObservedRun]], stretches: Stretches = ONE_ENVIRONMENT
 ) -> tuple[dict[str, list[ObservedRun]], list[Begun]]:
-    """Number the sessions from 1, and the parts of blocks: those never cross a border of sessions.
+    """Number the sessions from 1, and split blocks that cross a border between sessions.
 
     An extension that is made soon, in the same environment, belongs to the session before it.
     """
@@ -47,7 +47,7 @@ def in_sessions(
 
 
 def in_parts(runs: Sequence[ObservedRun]) -> list[ObservedRun]:
-    """Number the parts of blocks that lie in one session each, in the order of blocks."""
+    """Number the parts of blocks, each within one session, in the order of blocks."""
     places = sorted({(run.block, run.session) for run in runs})
     parts = {place: part for part, place in enumerate(places, 1)}
     return [replace(run, part=parts[run.block, run.session]) for run in runs]
@@ -71,10 +71,10 @@ def same_session(one: ObservedRun, other: ObservedRun) -> bool:
 
 
 def confirmation_of(session_findings: SessionFindings | None, sessions: int) -> dict[str, Any]:
-    """Say, as JSON holds it, whether sessions agree; sessions: of the campaign, with or without an estimate.
+    """Return, for JSON, whether sessions agree; sessions: of the campaign, with or without an estimate.
 
-    each_pct: what each session says of the change. within: what these sessions alone say of it, all
-    runs taken together; the verdict rests on it with one session or two, and not with more.
+    each_pct: the change in each session. within: the change within these sessions, all
+    runs together; the verdict rests on it with one session or two, and not with more.
     """
     if session_findings is None:
         reason = "across_sessions" if sessions > 1 else "not_enough_sessions"
@@ -97,7 +97,7 @@ def confirmation_of(session_findings: SessionFindings | None, sessions: int) -> 
 
 
 def noun_of(session_findings: SessionFindings | None, noun: str = "pair") -> str:
-    """Name what the n of a verdict counts: sessions, where it rests on them."""
+    """Return what the n of a verdict counts: sessions, where it rests on them."""
     return "session" if session_findings and session_findings.by_session else noun
 
 
@@ -115,7 +115,7 @@ def _within(contrast: Contrast | None, alpha: float) -> dict[str, Any] | None:
 def _numbered(
     runs: Sequence[ObservedRun], stretches: Stretches
 ) -> tuple[dict[int, int], list[Begun]]:
-    """The session of each run by its key. A run without an instant is with the one planned before it."""
+    """Return the session of each run by its key. A run without an instant is in that of the run planned before it."""
     in_plan = sorted(runs, key=lambda run: run.position)
     timed = [(run.started_at, run) for run in in_plan if run.started_at]
     timed.sort(key=lambda each: each[0])

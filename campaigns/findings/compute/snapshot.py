@@ -9,11 +9,11 @@ from campaigns.stats.changes import Change, changed
 __all__ = ["Change", "changes", "snapshot"]
 
 RETOLD = ("answer", "outlook", "surroundings", "sensitivity", "density:", "brief:")
-"""Findings that say others anew, plan, or only draw: not in a snapshot."""
+"""Findings that repeat others, plan, or are only drawn: they are not in a snapshot."""
 
 
 def snapshot(campaign: Campaign) -> dict[str, Any]:
-    """Freeze a campaign's findings as they are stored, as JSON holds them.
+    """Return a campaign's findings as they are stored, for JSON.
 
     `findings`: result by name, cells without their runs; `data_hash`: empty where nothing was
     analysed yet; `versions`: of methods and libraries; `sessions`: how many the statistics saw.
@@ -36,10 +36,10 @@ def snapshot(campaign: Campaign) -> dict[str, Any]:
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
-    """Compare two snapshots of one campaign; empty: what a conclusion rests on is what it was.
+    """Compare two snapshots of one campaign; empty: the basis of a conclusion is unchanged.
 
-    Another data hash is a change by itself (path `data_hash`), told first. Then words of verdicts,
-    standings, recommended levels and badges, and numbers beyond their tolerance; path: the finding's
+    Another data hash is a change by itself (path `data_hash`) and comes first. Then verdicts,
+    confirmations, recommended levels and badges, and numbers beyond their tolerance; path: the finding's
     name, then keys and places in lists, with dots. Versions alone are no change.
     """
     result = []

@@ -31,11 +31,11 @@ from campaigns.stats.stopping import alpha_for
 from campaigns.stats.verdict import Word
 
 SHARES = (0.02, 0.05, 0.10, 0.20, 0.25, 0.50, 1.00)
-"""Within so much of the best a setting is looked for."""
+"""Shares of the best within which a setting is searched."""
 
 
 class Family:
-    """The runs of a campaign as the statistics take them."""
+    """The runs of a campaign as input of the statistics."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Family:
         runs: Sequence[ObservedRun],
         hard: Sequence[str] | None = None,
     ) -> None:
-        """hard: the factors that are hard to change, where somebody has read them."""
+        """Build it from the cells and runs. hard: the factors that are costly to change, if they were read before."""
         self.metric, self.criteria, self.cells = metric, criteria, cells
         self.hard = hard_factors(campaign) if hard is None else hard
         self.places = places_of(self.hard, cells)
@@ -71,7 +71,7 @@ class Family:
         rows: Mapping[tuple[int, int], Comparison],
         compared: Comparisons,
     ) -> dict[str, Any]:
-        """Write one group as JSON holds it."""
+        """Return one group for JSON."""
         return {
             "levels": dict(group.levels),
             "values": list(group.values),
@@ -115,7 +115,7 @@ class Family:
         )
 
     def row(self, pair: tuple[int, int], comparison: Comparison) -> dict[str, Any]:
-        """Write one comparison as JSON holds it; of the mean of several pairs, one of them."""
+        """Return one comparison for JSON; of the mean of several pairs, one of them."""
         in_blocks = comparison.model in (Model.BLOCKS, Model.PAIRED, Model.SPLIT_PLOT)
         noun, where = ("block", "") if in_blocks else ("run", " of each level")
         if comparison.sessions and comparison.sessions.by_session:
@@ -130,7 +130,7 @@ class Family:
         }
 
     def _readings(self, group: Group, compared: Comparisons) -> list[list[float] | None]:
-        """Bounds for comparing levels on the chart, in the unit of the metric."""
+        """Return the bounds for comparing levels on the chart, in the unit of the metric."""
         if compared.fit is None:
             return [None for _ in group.cells]
         members = [place for place in group.cells if place in compared.fitted]
@@ -142,7 +142,7 @@ class Family:
         return [bounds.get(place) for place in group.cells]
 
     def _fit_of(self, members: Sequence[int], compared: Comparisons) -> Fit | None:
-        """The fit of some cells; in a split plot by their own runs, which have one kind of noise.
+        """Return the fit of some cells; in a split plot by their own runs, which have one kind of noise.
 
         From three sessions on it is that of one value a session.
         """
@@ -157,11 +157,11 @@ class Family:
         return blocks.fit if blocks else None
 
     def _members(self, group: Group, compared: Comparisons) -> list[int]:
-        """The places of the group's cells that have a number, in the order of the levels."""
+        """Return the places of the group's cells that have a number, in the order of the levels."""
         return [place for place in group.cells if place in compared.fitted and self.usable[place]]
 
     def _few(self, group: Group) -> list[int]:
-        """Cells that are not ranked because they have fewer runs than any statement takes."""
+        """Return the cells that are not ranked because they have too few runs for any statement."""
         return [
             self.cells[place].pk
             for place in group.cells
@@ -172,7 +172,7 @@ class Family:
         return len(cell.values) >= self.criteria.minimum_n
 
     def best_of(self, group: Group, compared: Comparisons) -> dict[str, Any] | None:
-        """What each cell of a group costs against the best; None where none can be the best.
+        """Return the cost of each cell of a group against the best; None where none can be the best.
 
         Cells with too few runs are left out. A cancelled campaign has no best cell: it did not end by
         its stop rule, and may have been cancelled because of what it showed. A step of rounding is added
@@ -240,7 +240,7 @@ class Family:
         }
 
     def _best_of_each(self, group: Group) -> list[int]:
-        """The best cell by the mean of each session, of two that hold the whole group; else empty.
+        """Return the best cell in each of two sessions that hold the whole group; else nothing.
 
         Empty, too, where a session has too few runs of a cell to rank it.
         """
@@ -306,7 +306,7 @@ class Family:
 
 
 def _between(breaks: NDArray[np.float64], levels: Sequence[float]) -> list[dict[str, float]]:
-    """The share of resamples whose break lies strictly between two neighbouring levels.
+    """Return the share of resamples whose break lies strictly between two neighbouring levels.
 
     A break at an end of where it was looked for lies there or beyond: that is between the two levels
     outside of it.
@@ -325,7 +325,7 @@ def _between(breaks: NDArray[np.float64], levels: Sequence[float]) -> list[dict[
 
 
 def failing_cells(runs: Sequence[ObservedRun], criteria: Criteria) -> frozenset[int]:
-    """Return the keys of the cells in which so much failed that their survivors make no number."""
+    """Return the keys of the cells in which too much failed to use the runs that succeeded."""
     by_cell: dict[int, list[ObservedRun]] = {}
     for run in runs:
         by_cell.setdefault(run.cell, []).append(run)
@@ -337,7 +337,7 @@ def failing_cells(runs: Sequence[ObservedRun], criteria: Criteria) -> frozenset[
 
 
 def runs_of_cell(runs: Sequence[ObservedRun]) -> CellRuns:
-    """Count what failed and what was lost beside the values."""
+    """Return the values of the runs of one cell, with counts of what failed and what was lost."""
     values = [run for run in runs if run.state == "ok" and run.value is not None]
     failed = [run for run in runs if run.state in ("failed", "censored")]
     worked = [run for run in (*values, *failed) if run.units_done + run.units_failed > 1]
@@ -354,7 +354,7 @@ def runs_of_cell(runs: Sequence[ObservedRun]) -> CellRuns:
 
 
 def criteria_of(campaign: Campaign, cells: int, *, adaptive: bool) -> Criteria:
-    """Read them off a campaign of so many cells; adaptive: it could stop by precision."""
+    """Return the criteria locked at the launch of a campaign. adaptive: it could stop by precision."""
     paired = campaign.order == Campaign.Order.PAIRED
     return Criteria(
         # A stop at the first narrow interval is paid for by a wider one, called 95 %.

@@ -11,7 +11,7 @@ from campaigns.stats.verdict import Word
 
 
 def displayed(word: Word, metric: Metric, criteria: Criteria) -> Display:
-    """Write a word as this metric says it, with the margin of equivalence."""
+    """Return the label of a verdict for this metric, with the margin of equivalence."""
     return display(
         word,
         metric.unit,
@@ -22,7 +22,7 @@ def displayed(word: Word, metric: Metric, criteria: Criteria) -> Display:
 
 
 def bound_of(cell: Mapping[str, Any], unit: str) -> tuple[str, str]:
-    """What is known of a cell instead of its mean, and why; both empty where it has a mean."""
+    """Return the bound of a cell instead of its mean, and why; both empty where it has a mean."""
     summary, counts = cell["summary"], cell["counts"]
     tried = summary["n_ok"] + summary["n_failed"]
     timed_out, failed = summary["n_censored"], summary["n_failed"] - summary["n_censored"]
@@ -39,6 +39,6 @@ def bound_of(cell: Mapping[str, Any], unit: str) -> tuple[str, str]:
 
 
 def superlative(metric: Metric) -> str:
-    """What the best setting is called."""
+    """Return what the best setting is called: “fastest”, or “best”."""
     word = display(Word.BETTER, metric.unit, metric.lower_is_better, metric=metric.name).word
     return "fastest" if word == "faster" else "best"

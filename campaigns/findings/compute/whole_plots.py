@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def hard_factors(campaign: Campaign) -> list[str]:
-    """Factors that are changed as seldom as possible within a block, of several levels."""
+    """Return the factors of several levels that are changed as seldom as possible within a block."""
     if campaign.order != Campaign.Order.INTERLEAVED:
         return []
     factors = campaign.factors.filter(hard_to_change=True).annotate(several=Count("levels"))
@@ -26,7 +26,7 @@ def hard_factors(campaign: Campaign) -> list[str]:
 
 
 def places_of(hard: Sequence[str], cells: Sequence[Cell]) -> list[Place] | None:
-    """Where each cell stands in whole plots; None where every run is a plot of its own, or none is.
+    """Return the place of each cell in whole plots; None where every run is a plot of its own, or none is.
 
     hard: the factors that are hard to change.
     """
@@ -46,7 +46,7 @@ def places_of(hard: Sequence[str], cells: Sequence[Cell]) -> list[Place] | None:
 
 
 def hard_noise(family: "Family", compared: Comparisons) -> dict[str, Any]:
-    """What is said of the noise of whole plots and within them, in %; nothing of another plan."""
+    """Return the noise of whole plots and within them, in %; nothing for another plan."""
     if family.places is None:
         return {}
     result: dict[str, Any] = {"hard": family.hard}
@@ -64,9 +64,9 @@ def hard_noise(family: "Family", compared: Comparisons) -> dict[str, Any]:
 
 
 def fit_for_interaction(factor: str, family: "Family", compared: Comparisons) -> Fit | None:
-    """The fit whose noise an interaction has: within whole plots, where one of the two is not hard.
+    """Return the fit with the noise of an interaction: within whole plots, where one factor is not costly to change.
 
-    None where nothing tells it: the plan has holes, or both are hard to change. From three sessions on
+    None where it is unknown: the plan has holes, or both are hard to change. From three sessions on
     it is that of one value a session.
     """
     if compared.between:

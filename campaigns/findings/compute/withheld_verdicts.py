@@ -26,7 +26,7 @@ Places = Sequence[int]
 
 
 class Reserve:
-    """What is known against the words of a campaign's comparisons.
+    """The reasons to withhold verdicts of a campaign's comparisons.
 
     runs: of each cell that is compared, by its place.
     """
@@ -57,7 +57,7 @@ class Reserve:
         ]
 
     def of(self, verdict: Verdict, places: Places) -> Verdict:
-        """Take the word back where these cells cannot show it."""
+        """Withhold the verdict where these cells cannot show it."""
         if verdict.reason or verdict.ci_pct is None:
             return verdict
         if self.confounds(places):
@@ -72,14 +72,14 @@ class Reserve:
         )
 
     def confounds(self, places: Places) -> bool:
-        """Return whether a drift that is shown may make up what lies between cells measured at other times."""
+        """Return whether the drift may explain the difference between cells measured at different times."""
         known = [middle for place in places if (middle := self.middles[place]) is not None]
         if self.drift is None or not known:
             return False
         return is_confounded(self.drift, max(known) - min(known), self.criteria)
 
     def as_finding(self) -> dict[str, Any] | None:
-        """What is known of drift, as JSON holds it; None in an order that protects from it."""
+        """Return the drift, for JSON; None in an order that protects from it."""
         if not self.blocked:
             return None
         if self.drift is None:
@@ -95,7 +95,7 @@ class Reserve:
 
 
 def reserved(comparison: AnyComparison, verdict: Verdict) -> AnyComparison:
-    """Return a comparison another word, and the sessions the standing of that one."""
+    """Return the comparison with another verdict, and its confirmation by the sessions."""
     sessions = comparison.sessions
     return replace(comparison, verdict=verdict, sessions=sessions.of(verdict) if sessions else None)
 
@@ -103,7 +103,7 @@ def reserved(comparison: AnyComparison, verdict: Verdict) -> AnyComparison:
 def with_reserve(
     compared: Comparisons, reserve: Reserve, together: Sequence[tuple[int, int]] = ()
 ) -> Comparisons:
-    """Take back what the cells cannot show, of each comparison and of their mean."""
+    """Withhold what the cells cannot show, of each comparison and of their mean."""
     mean = compared.together
     if mean is not None:
         mean = reserved(mean, reserve.of(mean.verdict, [i for pair in together for i in pair]))
@@ -118,7 +118,7 @@ def with_reserve(
 
 
 def drift_of(made: Sequence[ObservedRun]) -> Contrast | None:
-    """Estimate the drift within levels, an hour; levels of different sessions are levels of their own."""
+    """Estimate the drift within levels, per hour; levels of different sessions are separate levels."""
     values = np.array([run.value for run in made], dtype=float)
     if not values.size or not (is_number(values) & (values > 0)).all():
         return None
@@ -131,7 +131,7 @@ def drift_of(made: Sequence[ObservedRun]) -> Contrast | None:
 
 
 def drift_note(levels: Mapping[str, Any] | None) -> str:
-    """Say in the answer what an order of level after level leaves open; empty in any other."""
+    """Return what an order of level after level leaves open, for the answer; empty in any other order."""
     drift = (levels or {}).get("drift")
     if drift is None:
         return ""
@@ -146,7 +146,7 @@ def drift_note(levels: Mapping[str, Any] | None) -> str:
 
 
 def _times(made: Sequence[ObservedRun]) -> dict[int, float]:
-    """When each run began, in hours after the first of its session; without instants by its position."""
+    """Return when each run began, in hours after the first of its session; without instants its position."""
     starts: dict[int, float] = {}
     known = all(run.started_at for run in made)
     at = {

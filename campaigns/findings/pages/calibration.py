@@ -12,7 +12,7 @@ from campaigns.results.phrases import p_text, percent
 
 @dataclass(frozen=True, slots=True)
 class CalibrationPanel:
-    """What identical runs have shown. false_alarms: those of this campaign; so_far: of all here."""
+    """The result of identical runs. false_alarms: those of this campaign; so_far: of all here."""
 
     floor: str
     noise: str
@@ -26,7 +26,7 @@ class CalibrationPanel:
 
 
 def calibration_panel(campaign: Campaign, finding: Mapping[str, Any]) -> CalibrationPanel:
-    """Write the finding of an A/A campaign."""
+    """Return the finding of an A/A campaign as text."""
     low, high = finding["sd_ci_pct"]
     alarms, verdicts = finding["alarms"], finding["verdicts"]
     share = f"{100 * finding['alpha']:g} %"

@@ -27,7 +27,7 @@ from perfdash import __version__
 @require_GET
 @takes(Right.SEE, Campaign)
 def chart(request: HttpRequest, pk: int, chart: str) -> HttpResponse:
-    """A part of the result page, for the same address; 304 where its findings are still the same."""
+    """Return a part of the result page for the same query; 304 where its findings are unchanged."""
     campaign = get_object_or_404(Campaign, pk=pk)
     stand_ins = stand_ins_of(campaign)
     version = versions.fingerprint(versions.findings_version(campaign), stand_ins, __version__)

@@ -47,7 +47,7 @@ IMPOSSIBLE = {
 
 @dataclass(frozen=True, slots=True)
 class CheckLine:
-    """One check as it is written."""
+    """One check as text."""
 
     title: str
     tone: str
@@ -57,7 +57,7 @@ class CheckLine:
 
 
 def check_lines(finding: Mapping[str, Any]) -> list[CheckLine]:
-    """Write all checks: what warns first, what was not possible last."""
+    """Return all checks as text, warnings first, those that were not possible last."""
     order = ("fail", "warn", "pass", "not_possible")
     checks = sorted(finding["checks"], key=lambda each: order.index(each["outcome"]))
     return [_line(each) for each in checks]
@@ -74,7 +74,7 @@ def _line(check: Mapping[str, Any]) -> CheckLine:
 
 
 def _text(name: str, check: Mapping[str, Any]) -> tuple[str, str]:
-    """The number of a check, and what it means."""
+    """Return the number of a check, and what it means."""
     value, figures, good = check["value"], check["figures"], check["outcome"] == "pass"
     runs = ", ".join(str(position) for position in check["positions"][:8])
     match name:

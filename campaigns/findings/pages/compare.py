@@ -14,7 +14,7 @@ from campaigns.kit.rights import Right
 @require_GET
 @takes(Right.SEE)
 def compare(request: HttpRequest) -> HttpResponse:
-    """Compare what the address names, in its order; offer campaigns where it names too few."""
+    """Compare the campaigns or cells in the query, in their order; offer campaigns where they are too few."""
     # scipy takes longer to load than all the rest of a page, and few pages need it.
     from campaigns.findings.pages.compare_page import context
 
@@ -26,7 +26,7 @@ def compare(request: HttpRequest) -> HttpResponse:
 @require_GET
 @takes(Right.SEE)
 def compare_csv(request: HttpRequest) -> StreamingHttpResponse:
-    """One line a comparison, with its verdict and exact numbers; only the head where there is none."""
+    """Return a line for each comparison, with its verdict and exact numbers, below a head."""
     from campaigns.findings.compute.compared import csv_rows
     from campaigns.findings.pages.compare_page import compared_of
 

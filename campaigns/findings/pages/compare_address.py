@@ -15,14 +15,14 @@ from campaigns.findings.compared import MOST_CAMPAIGNS, MOST_CELLS, Choice
 from campaigns.kit.forms import is_key
 
 MOST_READ = 100
-"""Of an address that somebody made; the rest of it is not looked at."""
+"""Only so many values of a query are read."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What a link does, with the address it leads to; empty where it cannot."""
+    """A link that changes the choice. query: of its address; empty where it is not possible."""
 
     word: str
     icon: str
@@ -31,24 +31,24 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Address(Choice):
-    """What an address chooses. wrong: what could not be read, in words."""
+    """The choice in an address. wrong: messages about what could not be read."""
 
     wrong: tuple[str, ...] = ()
 
     @property
     def query(self) -> str:
-        """The address again, as the part after the question mark."""
+        """Return the query string of the choice."""
         return urlencode(self.pairs)
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """Name and value of everything, in order; for hidden inputs, too."""
+        """Return all names and values of the query in order, also for hidden inputs."""
         named = [("c", str(campaign)) for campaign in self.campaigns]
         named += [("cell", f"{campaign}:{cell}") for campaign, cell in self.cells]
         return [*named, *([("metric", self.metric)] if self.metric else [])]
 
     def moves(self, place: int) -> list[Move]:
-        """What can be done with the campaign, or the cell, at a place."""
+        """Return the links of the campaign, or the cell, at a place."""
         chosen: Sequence[object] = self.cells or self.campaigns
         last = len(chosen) - 1
         return [
@@ -60,12 +60,12 @@ class Address(Choice):
 
     @property
     def swapped(self) -> str:
-        """The address with the sides of two swapped; empty where there are not just two."""
+        """Return the query with baseline and candidate swapped; empty unless there are two."""
         return self._moved(1, 0) if len(self.cells or self.campaigns) == 2 else ""
 
     @property
     def without_cells(self) -> str:
-        """The address of the whole campaigns."""
+        """Return the query for the whole campaigns."""
         return replace(self, campaigns=self.all_campaigns, cells=()).query
 
     def _moved(self, place: int, to: int) -> str:
@@ -83,7 +83,7 @@ class Address(Choice):
 
 
 def read(query: QueryDict) -> Address:
-    """Read an address; what is there twice counts once, and what is too much is left out, with a word."""
+    """Parse a query. Duplicates and what exceeds the limits are left out, with a message."""
     wrong: list[str] = []
     campaigns = [
         int(text) for text in _texts(query, "c") if _is_right(is_key(text), text, "campaign", wrong)

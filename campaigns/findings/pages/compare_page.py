@@ -25,7 +25,7 @@ MOST_OPTIONS = 400
 def context(
     address: Address, text: str, teams: Set[int], page: str | None = None
 ) -> dict[str, Any]:
-    """Everything; text, page: what is looked for among the campaigns of teams that are offered."""
+    """Return the context of the page. text, page: of the search among the campaigns of teams."""
     sides = sides_of(address.all_campaigns, teams, address.metric)
     address, wrong = there_is(address, sides)
     unusable = {side.campaign.pk: why for side in sides if (why := why_unusable(side))}
@@ -59,7 +59,7 @@ def context(
 
 
 def compared_of(address: Address, teams: Set[int]) -> Compared | None:
-    """The comparison alone; None where there is nothing to compare."""
+    """Return the comparison alone; None where there is nothing to compare."""
     sides = sides_of(address.all_campaigns, teams, address.metric)
     address, _ = there_is(address, sides)
     return compare(address, [side for side in sides if not why_unusable(side)])
@@ -79,7 +79,7 @@ class Chosen:
 def chosen_of(
     address: Address, sides: Sequence[Side], names: Names, unusable: Mapping[int, str]
 ) -> list[Chosen]:
-    """What is compared, in its order, with its links."""
+    """Return what is compared, in its order, with its links."""
     places = {side.campaign.pk: place for place, side in enumerate(sides)}
     wanted: Sequence[tuple[int, int | None]] = address.cells or [
         (key, None) for key in address.campaigns
@@ -97,7 +97,7 @@ def chosen_of(
 
 
 def cell_fields(address: Address, sides: Sequence[Side]) -> list[BoundField]:
-    """Selectors of cells: two of them before any is chosen, then one for the next."""
+    """Return the selectors of cells: two before any is chosen, then one for the next."""
     names = Names(sides)
     options = [
         (f"{side.campaign.pk}:{cell['cell']}", names.whole(place, cell))
@@ -113,7 +113,7 @@ def cell_fields(address: Address, sides: Sequence[Side]) -> list[BoundField]:
 
 
 def metric_field(side: Side) -> BoundField | None:
-    """Which metric; those that the first campaign has findings of."""
+    """Return the selector of the metrics of which the first campaign has findings."""
     if len(side.metrics) < 2:
         return None
     now = str((side.cells or {}).get("metric", ""))
@@ -124,9 +124,9 @@ def metric_field(side: Side) -> BoundField | None:
 def offered(
     text: str, taken: Sequence[int], sides: Sequence[Side], teams: Set[int], page: str | None
 ) -> Page[Campaign]:
-    """One page of the closed campaigns of teams that fit.
+    """Return one page of the closed campaigns of teams that match the text.
 
-    Without words they are those of the kind of the baseline.
+    Without a text they are those of the kind of the baseline.
     """
     closed = Campaign.objects.filter(state__in=Campaign.CLOSED, team__in=teams)
     results = CampaignFilters({"q": text, "archived": "all"}, closed.exclude(pk__in=taken)).rows

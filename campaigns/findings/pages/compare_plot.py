@@ -59,7 +59,7 @@ def compare_plot(compared: Compared) -> Plot | None:
 
 
 def _drawn(compared: Compared) -> list[tuple[int, Cell]]:
-    """Cells by their side, side after side: all of campaigns that are not refused, or the chosen ones."""
+    """Return the cells by side: all of campaigns that are not refused, or the chosen ones."""
     if not compared.against:
         judged = [(row.side, row.candidate) for row in compared.judged]
         own = [(0, compared.judged[0].baseline)] if judged else []
@@ -76,7 +76,7 @@ def _drawn(compared: Compared) -> list[tuple[int, Cell]]:
 
 
 def _varied(compared: Compared, sides: set[int]) -> list[str]:
-    """What varies in a campaign, or between them, in the order in which campaigns name it."""
+    """Return the factors that vary in a campaign, or between campaigns, in their order."""
     names = dict.fromkeys(
         name for place in sorted(sides) for name in compared.measured[place].side.factors
     )
@@ -95,7 +95,7 @@ def _values(compared: Compared, sides: set[int], name: str) -> set[str]:
 
 
 def _axis(compared: Compared, drawn: list[tuple[int, Cell]], varied: list[str]) -> list[float]:
-    """The levels as numbers, where one factor of numbers is all that varies; else none."""
+    """Return the levels as numbers, where only one factor of numbers varies; else nothing."""
     if len(varied) != 1:
         return []
     fixed = [each.side.campaign.parameters for each in compared.measured]

@@ -11,7 +11,7 @@ from campaigns.kit.charts import formats
 from campaigns.results.phrases import BADGES, MISSING, amount, p_text, percent
 
 MOST_LISTED = 12
-"""Of cells without a counterpart; further ones are counted."""
+"""The most cells without a counterpart that are listed; further ones are counted."""
 TONES = {CAUSE: "worse", DESIGN: "warn", TIME: ""}
 SIDES = {"baseline": "the baseline", "candidate": "the other one"}
 REASONS = {
@@ -100,7 +100,7 @@ class Environment:
 
 
 def tables_of(compared: Compared) -> list[Table]:
-    """One table a candidate, in the order of the page; one for chosen cells."""
+    """Return a table for each candidate, in the order of the page; one for chosen cells."""
     scale = _scale(compared)
     names = compared.names.campaigns
     if compared.against:
@@ -124,7 +124,7 @@ def tables_of(compared: Compared) -> list[Table]:
 
 
 def environment_of(compared: Compared) -> Environment | None:
-    """Write what differs, apart from what is alike; None where nothing is left to be compared."""
+    """Return the facts that differ, and those that do not; None where nothing is left to compare."""
     refused = {each.side for each in compared.against if each.refused}
     places = [place for place in range(len(compared.measured)) if place not in refused]
     if len(places) < 2:
@@ -140,7 +140,7 @@ def environment_of(compared: Compared) -> Environment | None:
 
 
 def difference_text(row: Any) -> str:
-    """Write one field with both values."""
+    """Return one field with both values as text."""
     return f"{row.label}: {row.baseline} vs. {row.candidate}"
 
 
@@ -228,7 +228,7 @@ def _total(against: Against, scale: strips.Scale) -> Line | None:
 
 
 def _reason(reason: str, side: str, share: float | None) -> str:
-    """Say whose fault a refusal is."""
+    """Return why a comparison is refused, and on which side."""
     if reason not in REASONS:
         return ""
     part = "" if share is None else f"{100 * share:.0f} % "
@@ -243,7 +243,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _scale(compared: Compared) -> strips.Scale:
-    """One for all tables of the page, so that their rows line up."""
+    """Return the scale for all tables of the page, so that their rows are aligned."""
     verdicts = [row.comparison.verdict for row in compared.rows]
     drawn: list[float | None] = [verdict.pct_change for verdict in verdicts]
     intervals: Iterable[Any] = (verdict.ci_pct for verdict in verdicts)

@@ -21,30 +21,30 @@ from campaigns.results.phrases import Levels
 @require_GET
 @takes(Right.SEE, Campaign)
 def runs_csv(request: HttpRequest, pk: int) -> StreamingHttpResponse:
-    """One line a run; the first columns are the factors, average, value, start and finish."""
+    """Return a line for each run; the first columns are the factors, average, value, start and finish."""
     return _file(pk, "csv")
 
 
 @require_GET
 @takes(Right.SEE, Campaign)
 def runs_parquet(request: HttpRequest, pk: int) -> StreamingHttpResponse:
-    """One row a run and metric, in typed columns."""
+    """Return a row for each run and metric, in typed columns."""
     return _file(pk, "parquet")
 
 
 @require_GET
 @takes(Right.SEE, Campaign)
 def document(request: HttpRequest, pk: int) -> StreamingHttpResponse:
-    """Definition, runs with all values, and findings, in one JSON document."""
+    """Return definition, runs with all values, and findings, in one JSON document."""
     return _file(pk, "json")
 
 
 @require_GET
 @takes(Right.SEE, Campaign)
 def comparisons_csv(request: HttpRequest, pk: int) -> StreamingHttpResponse:
-    """One line a comparison, with its verdict and exact numbers; only the head before the analysis.
+    """Return a line for each comparison, with its verdict and exact numbers; only the head before the analysis.
 
-    While a campaign goes on nobody judges, so there is none.
+    An active campaign has no verdicts yet, so it has no such file.
     """
     campaign = get_object_or_404(Campaign, pk=pk)
     if campaign.state in Campaign.ACTIVE:
@@ -59,7 +59,7 @@ def comparisons_csv(request: HttpRequest, pk: int) -> StreamingHttpResponse:
 @require_GET
 @takes(Right.SEE, Campaign)
 def chart_csv(request: HttpRequest, pk: int, chart: str) -> StreamingHttpResponse:
-    """What a chart of the result page draws, exactly, for the same address."""
+    """Return the exact numbers of a chart of the result page, for the same query."""
     campaign = get_object_or_404(Campaign, pk=pk)
     outline = outline_of(campaign)
     findings = findings_of(campaign, request.GET.get("metric", ""))

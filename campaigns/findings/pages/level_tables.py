@@ -56,7 +56,7 @@ class StepLine:
 
 @dataclass(frozen=True, slots=True)
 class CostLine:
-    """What a setting costs against the best. upper: with 95 % confidence at most."""
+    """The cost of a setting against the best. upper: its upper bound, with 95 % confidence."""
 
     level: str
     mean: str
@@ -119,14 +119,14 @@ class ExcludedLine:
 
 @dataclass(frozen=True, slots=True)
 class ExcludedTable:
-    """What excluded runs change; runs: their positions."""
+    """The effect of excluded runs. runs: their positions."""
 
     runs: str
     lines: tuple[ExcludedLine, ...]
 
 
 def excluded_table(finding: Mapping[str, Any], labels: Levels) -> ExcludedTable:
-    """Write every comparison without and with the excluded runs."""
+    """Return every comparison without and with the excluded runs."""
     return ExcludedTable(
         runs=", ".join(str(position) for position in finding["positions"]),
         lines=tuple(
@@ -269,7 +269,7 @@ def _costs(
 
 
 def _recommended(best: Mapping[str, Any] | None, names: Mapping[int, str]) -> list[tuple[str, str]]:
-    """The cheapest setting within so much of the best, for several shares."""
+    """Return the cheapest setting within a share of the best, for several shares."""
     if not best:
         return []
     return [

@@ -18,7 +18,7 @@ POINT_STATES = {"ok", "failed", "censored", "bound", "excluded"}
 
 
 def quantity_of(finding: Mapping[str, Any]) -> Quantity:
-    """The metric of a finding, as charts name it."""
+    """Return the metric of a finding for a chart."""
     return Quantity(inside(finding["label"]), finding["unit"], finding["lower_is_better"])
 
 
@@ -28,7 +28,7 @@ def levels_plot(
     view: View,
     compared: Mapping[str, Any] | None = None,
 ) -> tuple[Plot, tuple[Plot, ...]]:
-    """Every run against the levels of one factor, and the same as small charts by a third factor.
+    """Draw every run against the levels of one factor, and the same as small charts by a third factor.
 
     compared: the finding of comparisons, where it is of this metric: bounds for reading, and the knee
     where there is one curve along its factor.
@@ -100,7 +100,7 @@ def _levels_chart(
 
 
 def _readings(compared: Mapping[str, Any] | None) -> dict[int, tuple[float, float]]:
-    """Bounds for comparing levels, by cell."""
+    """Return the bounds for comparing levels, by cell."""
     groups = compared["groups"] if compared else ()
     return {
         cell: (bounds[0], bounds[1])
@@ -111,7 +111,7 @@ def _readings(compared: Mapping[str, Any] | None) -> dict[int, tuple[float, floa
 
 
 def _knee(compared: Mapping[str, Any] | None, factor: str) -> tuple[float, float] | None:
-    """Where the only curve of the chart bends, if it does."""
+    """Return where the only curve of the chart bends, if it does."""
     if not compared or compared["factor"] != factor or len(compared["groups"]) != 1:
         return None
     knee = compared["groups"][0]["knee"]
@@ -122,7 +122,7 @@ def _knee(compared: Mapping[str, Any] | None, factor: str) -> tuple[float, float
 
 
 def _best(compared: Mapping[str, Any] | None, names: Mapping[int, str]) -> str:
-    """The cell with the best mean, where all cells were ranked together."""
+    """Return the name of the cell with the best mean, where all cells were ranked together."""
     ranked = (compared or {}).get("overall") or (compared or {}).get("groups", ())
     if len(ranked) != 1 or not ranked[0]["best"]:
         return ""
@@ -132,7 +132,7 @@ def _best(compared: Mapping[str, Any] | None, names: Mapping[int, str]) -> str:
 def _recommended(
     finding: Mapping[str, Any], compared: Mapping[str, Any] | None, view: View, labels: Levels
 ) -> Recommended | None:
-    """The first level within the smallest effect of interest of the best, on the only curve."""
+    """Return the first level within the smallest effect of interest of the best, on the only curve."""
     if not compared or view.x is None or compared["factor"] != view.x.name:
         return None
     group = compared["groups"][0]
@@ -155,7 +155,7 @@ def _recommended(
 
 
 def pairs_plot(finding: Mapping[str, Any], labels: Levels) -> Plot:
-    """The change of each stratum, with every pair."""
+    """Draw the change of each stratum, with every pair."""
     rows = [
         pairs.StratumRow(
             name=labels.values(stratum["levels"], without=finding["factor"]) or stratum["name"],
@@ -212,7 +212,7 @@ def _point(run: Mapping[str, Any], block: str) -> RunPoint:
 
 
 def run_note(run: Mapping[str, Any], block: str) -> str:
-    """Say of a stored run its block, when it began and which worker made it, where known."""
+    """Return the block of a stored run, when it began and which worker made it, where known."""
     parts = [f"{block} {run['block']}"]
     if run["started_at"]:
         parts.append(in_utc(run["started_at"]))
@@ -222,7 +222,7 @@ def run_note(run: Mapping[str, Any], block: str) -> str:
 
 
 def in_utc(instant: str) -> str:
-    """Write an instant as findings have it, "2026-01-01T10:00:00.123+00:00", as text."""
+    """Return an instant of a finding, "2026-01-01T10:00:00.123+00:00", as text."""
     return f"{instant[:10]} {instant[11:19]} UTC"
 
 

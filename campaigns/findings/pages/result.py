@@ -48,7 +48,7 @@ MOST_FAILURES = 6
 EXTENDABLE = (Campaign.State.RUNNING, Campaign.State.PAUSED, Campaign.State.FINISHED)
 STATES = ("done", "bound", "failed", "censored", "void", "cancelled", "excluded", "planned")
 KEPT = ("metric", "x", "colour", "by", "view", "sort")
-"""What the address keeps while the table of runs is filtered."""
+"""Parameters of the query that stay while the table of runs is filtered."""
 PLAIN = ("done", "bound", "excluded")
 """States of runs whose value is compared with the mean of their cell."""
 NO_VERDICT_YET = {"word": "no verdict yet", "tone": "thin", "icon": "clock", "form": "open"}
@@ -56,7 +56,7 @@ NO_VERDICT_YET = {"word": "no verdict yet", "tone": "thin", "icon": "clock", "fo
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """One run as the table writes it. `states`: under what the filter finds it."""
+    """One row of the table of runs. states: values of the filter that match it."""
 
     row: RunRow
     levels: tuple[tuple[str, str], ...]
@@ -68,7 +68,7 @@ class RunLine:
 
 
 def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[str, Any]:
-    """Everything, for the metric and axis that the address chooses."""
+    """Return the context of the page, for the metric and axis in the query."""
     labels = Levels(outline.factors, campaign.block_word)
     brief = comes_late(outline) and "open" not in request.GET
     findings = findings_of(campaign, request.GET.get("metric", ""), brief=brief)
@@ -155,7 +155,7 @@ def levels_of(shown: Shown, only: Collection[str] | None = None) -> LevelTables 
 
 
 def _pairs(shown: Shown) -> Mapping[str, Any] | None:
-    """The finding of pairs, where it is of the metric that is shown."""
+    """Return the finding of pairs, where it is of the metric that is shown."""
     pairs = shown.findings.pairs if shown.primary else None
     return _undecided(pairs) if pairs and shown.is_open else pairs
 
@@ -167,7 +167,7 @@ def _undecided(pairs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _text(runs: RunList) -> list[str]:
-    """How many runs gave no plain value, by state."""
+    """Return how many runs have no accepted value, by state."""
     counts = runs.without_counts
     return [f"{counts[state]} {RUNS[state][0]}" for state in NO_PLAIN_VALUE if counts[state]]
 
@@ -184,7 +184,7 @@ def main_plot(shown: Shown) -> tuple[Plot | None, tuple[Plot, ...]]:
 
 
 def _late(shown: Shown) -> Late | None:
-    """What stands for the chart of the runs, where they are many."""
+    """Return the placeholder of the chart of the runs, where they are many."""
     if not shown.many or not shown.findings.cells or _pairs(shown):
         return None
     return Late(CURVE, levels_title(shown.findings.cells, shown.labels, shown.view))
@@ -193,7 +193,7 @@ def _late(shown: Shown) -> Late | None:
 def _runs(
     request: HttpRequest, runs: RunList, labels: Levels, findings: Findings
 ) -> tuple[dict[str, Any], list[RunLine]]:
-    """One page of the runs that fit the filter, with the filter itself; and the first failures."""
+    """Return one page of the runs that match the filter, with the filter, and the first failures."""
     text = request.GET.get("q", "").replace("\x00", "")[:200]
     state = request.GET.get("state", "")
     result = runs.matching(text, state)

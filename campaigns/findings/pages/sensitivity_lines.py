@@ -29,7 +29,7 @@ class Flip:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One kind of part left out: how many were tried, and what happened. tried: in words."""
+    """One kind of part left out: how many were tried (as text), and what happened."""
 
     title: str
     tried: str
@@ -50,7 +50,7 @@ class SensitivityPanel:
 
 
 def sensitivity_panel(result: Mapping[str, Any]) -> SensitivityPanel:
-    """Write the finding `sensitivity` for the page."""
+    """Return the finding `sensitivity` as text."""
     _, tone, icon = MARKS[OUTCOMES[result["status"]]]
     return SensitivityPanel(result["sentence"], tone, icon, tuple(_looks(result)))
 

@@ -32,7 +32,7 @@ NOTED_STATES = ("failed", "censored", "bound", "lost", "cancelled")
 
 @dataclass(frozen=True, slots=True)
 class CellLine:
-    """One cell. levels: (short, whole) of each factor; notes: what is not a plain value.
+    """One cell. levels: (short, whole) of each factor; notes: on failures and doubts.
 
     number: its place among all cells.
     """
@@ -97,7 +97,7 @@ class StrataTable:
 
 
 def cell_table(finding: Mapping[str, Any], labels: Levels, page: str | None = None) -> CellTable:
-    """Write one page of the cells of a finding in their order."""
+    """Return one page of the cells of a finding in their order."""
     pages = Paginator(finding["cells"], CELLS_A_PAGE, orphans=CELLS_A_PAGE // 5)
     shown = pages.get_page(page)
     unit = finding["unit"]
@@ -146,7 +146,7 @@ def _cell_line(
 
 
 def _average(cell: Mapping[str, Any], unit: str) -> str:
-    """The geometric mean; a lower bound of it where runs timed out."""
+    """Return the geometric mean; a lower bound of it where runs timed out."""
     summary, at_least = cell["summary"], cell["counts"].get("at_least")
     if at_least is not None:
         return f"≥ {amount(at_least, unit)}"
@@ -154,7 +154,7 @@ def _average(cell: Mapping[str, Any], unit: str) -> str:
 
 
 def _observed(cell: Mapping[str, Any]) -> Sequence[float]:
-    """The values of its runs that count."""
+    """Return the accepted values of its runs."""
     if "values" in cell:
         values: Sequence[float] = cell["values"]
         return values
@@ -183,7 +183,7 @@ def _notes(cell: Mapping[str, Any], unit: str) -> list[str]:
 
 
 def strata_table(finding: Mapping[str, Any], labels: Levels) -> StrataTable:
-    """Write the strata of a paired campaign in their order."""
+    """Return the strata of a paired campaign in their order."""
     intervals = [stratum["comparison"]["verdict"]["ci_pct"] for stratum in finding["strata"]]
     changes = [stratum["comparison"]["verdict"]["pct_change"] for stratum in finding["strata"]]
     bounds = [bound for interval in intervals if interval for bound in interval]

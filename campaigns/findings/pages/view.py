@@ -28,7 +28,7 @@ class View:
     facet: FactorOutline | None = None
 
     def in_series(self, factors: Sequence[FactorOutline]) -> list[FactorOutline]:
-        """Factors whose levels make the series, that of the colours first."""
+        """Return the factors whose levels make the series, that of the colours first."""
         rest = [f for f in factors if f not in (self.x, self.colour, self.facet)]
         return [self.colour, *rest] if self.colour else rest
 
@@ -58,7 +58,7 @@ def view_of(
 def selectors(
     view: View, outline: Outline, findings: Findings, *, with_axes: bool
 ) -> list[BoundField]:
-    """Selectors of metric and axes, where there is something to choose."""
+    """Return the selectors of metric and axes, where there is something to choose."""
     labels = {known.name: known.label for known in outline.metrics}
     fields = []
     if len(findings.metrics) > 1:

@@ -28,7 +28,7 @@ PANELS: tuple[Maker, ...] = (
     series_panel,
     drift_panel,
 )
-"""In the order of the page. A panel that has nothing to show is None."""
+"""The panels in the order of the page; each returns None where it has nothing to show."""
 LATE: Mapping[Maker, Late] = {
     forest_panel: Late("contrasts", "Change of each comparison", needs="levels", judged=True),
     matrix_panel: Late("interaction", "Interaction of the factors", needs="matrix", judged=True),
@@ -38,16 +38,16 @@ LATE: Mapping[Maker, Late] = {
     response_panel: Late("response", "Response time against throughput", needs="usl"),
     drift_panel: Late("drift", "Run order and drift"),
 }
-"""Those of every run or cell: where there are many, they are made when somebody folds them out."""
+"""Panels of every run or cell: where these are many, they are drawn when a reader opens them."""
 
 
 def panels_of(shown: Shown, opened: Collection[str] = ()) -> list[Panel | Late]:
-    """Make all panels that have something to show, but those that can wait and are not `opened`."""
+    """Return all panels that have something to show; those that can wait and are not opened as `Late`."""
     return [panel for make in PANELS if (panel := _made(make, shown, opened)) is not None]
 
 
 def panel_of(shown: Shown, wanted: str) -> Panel | None:
-    """Make one panel; None where there is no such one, or nothing to show."""
+    """Return one panel; None where there is no such panel, or nothing to show."""
     for make in PANELS:
         if make in LATE and LATE[make].id != wanted:
             continue

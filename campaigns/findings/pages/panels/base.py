@@ -15,7 +15,7 @@ from campaigns.results.phrases import MISSING, Levels
 from campaigns.results.run_plots import Plot, labelled
 
 MOST_ROWS = 200
-"""Of a table on a page; its CSV has all of them."""
+"""The most rows of a table on a page; its CSV has all."""
 MOST_RUNS, MOST_CELLS = 1000, 60
 """Charts of more are not part of the page, which requests them when they come into sight."""
 
@@ -48,7 +48,7 @@ class Shown:
         return Chosen(value, selector(name, label, options, value), others)
 
     def some(self, panel: str, cells: Sequence[Any], most: int) -> "tuple[Sequence[Any], Chosen]":
-        """Choose which cells are drawn where they are more than a chart can hold."""
+        """Return the cells that are drawn where they are too many for one chart, with the selector."""
         if len(cells) <= most:
             return cells, Chosen("")
         starts = range(0, len(cells), most)
@@ -91,14 +91,14 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """What a chart draws. Numbers are exact; the page rounds them, the CSV does not."""
+    """The numbers of a chart. They are exact; the page rounds them, the CSV does not."""
 
     columns: tuple[Column, ...]
     rows: Sequence[Sequence[Value]]
 
     @property
     def shown(self) -> list[list[str]]:
-        """The first MOST_ROWS rows, as people read them."""
+        """Return the first MOST_ROWS rows, rounded and with units."""
         return [
             [_shown(value, column.unit) for value, column in zip(row, self.columns, strict=True)]
             for row in self.rows[:MOST_ROWS]
@@ -106,12 +106,12 @@ class Numbers:
 
     @property
     def left_out(self) -> int:
-        """Rows that only the CSV has."""
+        """Return how many rows only the CSV has."""
         return max(0, len(self.rows) - MOST_ROWS)
 
     @property
     def heads(self) -> list[str]:
-        """The columns as a CSV names them, with their unit."""
+        """Return the head of the CSV: columns with their unit."""
         return [f"{c.head} ({c.unit})" if c.unit else c.head for c in self.columns]
 
 

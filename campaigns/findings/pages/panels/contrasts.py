@@ -28,7 +28,7 @@ DIFFERENCES_HOW = (
 
 
 def forest_panel(shown: Shown) -> Panel | None:
-    """Every comparison of levels; None before they are judged."""
+    """Return the panel of every comparison of levels; None before they are judged."""
     finding = shown.findings.levels
     if not finding or not shown.primary or shown.is_open:
         return None
@@ -77,7 +77,7 @@ def forest_panel(shown: Shown) -> Panel | None:
 
 
 def slopes_panel(shown: Shown) -> Panel | None:
-    """Each pair as a line, a small chart for each stratum; None without pairs."""
+    """Return the panel of pairs as lines, a small chart for each stratum; None without pairs."""
     chart = _slopes(shown)
     if chart is None:
         return None
@@ -111,7 +111,7 @@ def slopes_panel(shown: Shown) -> Panel | None:
 
 
 def differences_panel(shown: Shown) -> Panel | None:
-    """The change of each pair in the order of time; None without pairs."""
+    """Return the panel of the change of each pair in the order of time; None without pairs."""
     chart = _slopes(shown)
     if chart is None or all(p.change_pct is None for s in chart.strata for p in s.pairs):
         return None
@@ -131,7 +131,7 @@ def differences_panel(shown: Shown) -> Panel | None:
 
 
 def _within_blocks(shown: Shown) -> dict[tuple[int, int], list[pairs.PairPoint]]:
-    """The changes of each comparison in its blocks, by the keys of its cells."""
+    """Return the changes of each comparison in its blocks, by the keys of its cells."""
     result = shown.findings.charts.get("within_blocks") or {"comparisons": ()}
     return {
         (row["baseline"], row["candidate"]): [

@@ -32,7 +32,7 @@ MISSING = {
 
 
 def drift_panel(shown: Shown) -> Panel | None:
-    """None before there is a value."""
+    """Return the panel; None before there is a value."""
     finding = shown.findings.cells
     if not finding:
         return None
@@ -106,7 +106,7 @@ def _sessions(result: Mapping[str, Any]) -> list[drift.SessionStart]:
 
 
 def _notes(result: Mapping[str, Any]) -> tuple[str, ...]:
-    """How much blocks vary beside the runs within one, and whether that was worth it."""
+    """Return how much blocks vary compared with the runs within one, and how many runs blocks saved."""
     if result["missing"]:
         return (MISSING[result["missing"]],)
     texts = (
@@ -122,7 +122,7 @@ def _notes(result: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _borders(shown: Shown) -> tuple[str, ...]:
-    """Why sessions began, and what that parts."""
+    """Return why sessions began, and how many blocks they split."""
     value = shown.findings.sessions
     return (" ".join(value["all"]),) if value else ()
 

@@ -34,7 +34,7 @@ class HeatCell:
 
 @dataclass(frozen=True, slots=True)
 class HeatRow:
-    """One row. tied: all settings that may be as good as the best."""
+    """One row. tied: all settings that may be equally good."""
 
     name: str
     cells: tuple[HeatCell, ...]
@@ -44,7 +44,7 @@ class HeatRow:
 
 @dataclass(frozen=True, slots=True)
 class HeatTable:
-    """factor: of the columns; rows_factor: of the rows. interaction: whether rows differ, in words."""
+    """factor: of the columns; rows_factor: of the rows. interaction: whether rows differ, as text."""
 
     factor: str
     rows_factor: str
@@ -58,7 +58,7 @@ class HeatTable:
 
 
 def heat_table(shown: Shown) -> HeatTable | None:
-    """Write the matrix along the factor on the axis; None for one factor, and before the judgement."""
+    """Return the matrix along the factor on the axis; None for one factor, and before verdicts."""
     result = _matrix(shown)
     if result is None:
         return None
@@ -83,7 +83,7 @@ def heat_table(shown: Shown) -> HeatTable | None:
 
 
 def matrix_panel(shown: Shown) -> Panel | None:
-    """The same as lines, a row each."""
+    """Return the panel that draws the matrix as lines, one for each row."""
     result = _matrix(shown)
     if result is None:
         return None
@@ -124,7 +124,7 @@ def matrix_panel(shown: Shown) -> Panel | None:
 
 
 def _matrix(shown: Shown) -> Mapping[str, Any] | None:
-    """The matrix whose columns are the factor on the axis, else the first one."""
+    """Return the matrix whose columns are the factor on the axis, else the first one."""
     if not shown.findings.matrix or not shown.primary or shown.is_open:
         return None
     by_factor: Mapping[str, Any] = shown.findings.matrix["factors"]

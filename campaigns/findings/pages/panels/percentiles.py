@@ -14,7 +14,7 @@ from campaigns.results.run_plots import Plot
 MOST_CURVES = 12
 PREFIX = "percentiles:"
 NAMED = (0.5, 0.9, 0.95, 0.99, 0.999)
-"""They stand first in the table."""
+"""These percentiles are first in the table."""
 HOW = (
     ("To the right", "are the slow ones: at 99 % one in a hundred is slower. Lower is better."),
     (
@@ -36,7 +36,7 @@ HOW = (
 
 
 def percentiles_panel(shown: Shown) -> Panel | None:
-    """None where no histogram was stored."""
+    """Return the panel; None where no histogram was stored."""
     finding = shown.findings.cells
     stored = [name.removeprefix(PREFIX) for name in shown.findings.charts if PREFIX in name]
     if not stored or not finding:
@@ -86,7 +86,7 @@ def percentiles_panel(shown: Shown) -> Panel | None:
 
 
 def _readable(cells: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], str]:
-    """Milliseconds where nothing takes a second; the percentiles that are stored are seconds."""
+    """Return unit and factor: milliseconds where nothing takes a second, as stored percentiles are seconds."""
     highest = max((value for cell in cells for value in cell["together"]["values"]), default=0.0)
     if highest >= 1:
         return cells, "s"
@@ -126,7 +126,7 @@ def _cell(
 
 
 def _rows(known: list[dict[str, Any]], names: Mapping[int, str]) -> list[tuple[Any, ...]]:
-    """Percentiles that have a name first, of all cells; then the whole curves."""
+    """Return the rows: the percentiles p50, p95 … of all cells first, then the whole curves."""
     rows = [
         (share, (names[cell["cell"]] or "all runs", f"{100 * share:.10g} %", cell["runs"], *bounds))
         for cell in known

@@ -29,12 +29,12 @@ OVERLAPPING = (
     ),
 )
 STEPS = (
-    ("Only measure", "is on the clock; reset, apply and verify are what a run costs beside it."),
+    ("Only measure", "is on the clock; reset, apply and verify are the other costs of a run."),
 )
 
 
 def phases_panel(shown: Shown) -> Panel | None:
-    """None where no run told its phases."""
+    """Return the panel; None where no run has phases."""
     result = shown.findings.charts.get("phases")
     if not result:
         return None

@@ -20,7 +20,7 @@ HOW = (
 
 
 def series_panel(shown: Shown) -> Panel | None:
-    """None where the first cell that has values has no series."""
+    """Return the panel; None where the first cell that has values has no series."""
     finding = shown.findings.cells
     if not finding:
         return None

@@ -55,11 +55,11 @@ PARAMETERS = (
     ("throttle", "recommended limit"),
 )
 FAR = 1.5
-"""Times the largest number measured: nothing is said of what lies further away."""
+"""Bounds beyond so many times the largest concurrency measured are not shown."""
 ABOVE = 1.1
-"""Times the largest throughput by the law: a level that carried more says that the law is wrong."""
+"""A level above so many times the largest throughput by the law contradicts the law."""
 NO_MORE = 1e-9
-"""A bound of a share below this is 0: a resample found nothing."""
+"""A bound of a share below this is shown as 0."""
 SYMBOLS_OF = {
     "recommended limit": ("square", "equal"),
     "peak": ("hexagram", "series-2"),
@@ -67,7 +67,7 @@ SYMBOLS_OF = {
 
 
 def usl_panel(shown: Shown) -> Panel | None:
-    """None where the kind is no closed loop, or its concurrency does not vary."""
+    """Return the panel; None where the kind is no closed loop, or its concurrency does not vary."""
     group, chosen = _group(shown, "usl")
     if group is None:
         return None
@@ -90,7 +90,7 @@ def usl_panel(shown: Shown) -> Panel | None:
 
 
 def response_panel(shown: Shown) -> Panel | None:
-    """None where no response time was stored, too."""
+    """Return the panel; None where `usl_panel` is, and where no response time was stored."""
     group, chosen = _group(shown, "response")
     if group is None or not _has_times(shown):
         return None
@@ -163,7 +163,7 @@ def _chart(shown: Shown, group: Mapping[str, Any]) -> scalability.LoadChart:
 
 
 def _marks(group: Mapping[str, Any], unit: str) -> list[scalability.LoadMark]:
-    """The recommended limit and the peak, where they lie in what was measured."""
+    """Return the recommended limit and the peak, where they lie in the measured range."""
     if group["law"] is None or doubt_of(group, unit):
         return []
     return [
@@ -242,7 +242,7 @@ def _peak(group: Mapping[str, Any], chart: scalability.LoadChart) -> tuple[str, 
 
 
 def between(bounds: Sequence[float | None], law: Mapping[str, Any]) -> str:
-    """Write an interval of numbers at a time; what was not measured has no figure."""
+    """Return an interval of concurrency as text; bounds outside the measured range have no number."""
     low, high = (
         None if bound is None or bound > law["largest"] else number(bound) for bound in bounds
     )
@@ -261,7 +261,7 @@ def _left_out(group: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _waiting(group: Mapping[str, Any]) -> tuple[str, ...]:
-    """Little's law: whether the times hold all of the waiting."""
+    """Return by Little's law whether response times include all waiting."""
     off = [level for level in group["levels_measured"] if level["consistent"] is False]
     if not off:
         return ()
@@ -299,7 +299,7 @@ def _parameters(group: Mapping[str, Any]) -> Numbers:
 def bounds_of(
     name: str, bounds: Mapping[str, Any], law: Mapping[str, Any]
 ) -> tuple[float | None, float | None]:
-    """Leave out bounds that lie where nothing was measured: there a resample has no say."""
+    """Return the bounds, None where they lie outside the measured range."""
     low, high = bounds.get(name) or (None, None)
     if name in ("peak", "power_point", "throttle"):
         low, high = (None if b is None or b > FAR * law["largest"] else b for b in (low, high))

@@ -38,7 +38,7 @@ HOW_DENSITY = (
 
 
 def spread_panel(shown: Shown) -> Panel | None:
-    """None before there is a value."""
+    """Return the panel; None before there is a value."""
     finding = shown.findings.cells
     cells = _cells(shown)
     if not finding or not cells:
@@ -75,7 +75,7 @@ def spread_panel(shown: Shown) -> Panel | None:
 
 
 def density_panel(shown: Shown) -> Panel | None:
-    """None where no cell has as many runs as a density takes; with some, the others are told."""
+    """Return the panel; None where no cell has enough runs for a density. A note counts cells without one."""
     finding, result = shown.findings.cells, shown.findings.charts.get("density")
     if not finding or not result:
         return None
@@ -161,7 +161,7 @@ def _curve(place: int, result: Mapping[str, Any], names: Mapping[int, str]) -> s
 
 
 def _points(density: Mapping[str, Any]) -> list[tuple[float, float]]:
-    """Values and heights of the curve, in the unit of the metric."""
+    """Return values and heights of the curve, in the unit of the metric."""
     heights, low, high = density["heights"], density["low"], density["high"]
     step = (high - low) / (len(heights) - 1)
     places = [low + step * index for index in range(len(heights))]

@@ -126,7 +126,7 @@ def test_the_effect_of_each_block_is_a_step_from_its_first_run_to_its_last(trace
     begun = 1000 * START.timestamp()
     assert drawn["x"][:2] == [begun, begun + 1_800_000]
     assert drawn["y"] == [-2, -2, None, 2, 2, None]
-    assert drawn["text"][0] == "<b>block 1</b><br>−2.0 % beside the others"
+    assert drawn["text"][0] == "<b>block 1</b><br>−2.0 % compared with the others"
 
 
 def test_by_position_steps_hold_their_runs(traces):

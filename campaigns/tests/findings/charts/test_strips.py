@@ -88,12 +88,16 @@ def test_an_estimate_without_an_interval_stands_alone():
 def test_a_spark_line_goes_from_edge_to_edge():
     line = spark([3.0, 1.0, 2.0])
 
+    assert line
     assert line.line == "4.0,4.0 60.0,28.0 116.0,16.0"
     assert line.points[0] == ("4.0", "4.0")
 
 
 def test_a_flat_spark_line_has_no_slope():
-    assert spark([5.0, 5.0]).line == "4.0,28.0 116.0,28.0"
+    line = spark([5.0, 5.0])
+
+    assert line
+    assert line.line == "4.0,28.0 116.0,28.0"
 
 
 @pytest.mark.parametrize("values", [[], [None], [1.0], [1.0, None]])
@@ -102,4 +106,7 @@ def test_fewer_than_two_values_make_no_spark(values):
 
 
 def test_a_gap_keeps_its_place():
-    assert spark([1.0, None, 2.0]).line == "4.0,28.0 116.0,4.0"
+    line = spark([1.0, None, 2.0])
+
+    assert line
+    assert line.line == "4.0,28.0 116.0,4.0"
