@@ -19,17 +19,17 @@ from campaigns.stats.logs import pct_of
 FEWEST_DF, FEWEST_N = 2, 3
 _RHO_DIGITS = 6
 UNKNOWN = 100.0
-"""The standard error of a difference of which nothing is known, on logs: any ratio at all."""
+"""The standard error (on logs) of an unknown difference: any ratio is possible."""
 
 HERMITE, LEGENDRE = 80, 120
-"""Points of the two Gauss rules; the value then agrees with simulation in 5 digits."""
+"""Points of the two Gauss rules; with them the value agrees with simulation in 5 digits."""
 LARGEST_RHO = 0.95
-"""Above it the rules are too coarse; a smaller correlation is conservative (Slepian, 1962)."""
+"""Above this correlation the rules are too coarse; a smaller correlation is conservative (Slepian, 1962)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """What is known of the best of J cells, in their order; costs in % above the truly best.
+    """The best of J cells, in their order; costs in % above the truly best.
 
     seen: the cell with the best mean. at_edge: it is the last one, so the best may lie beyond.
     cost_pct: against the best seen; upper_pct: bounds of the true cost, never below 0.
@@ -59,11 +59,11 @@ class Best:
 
     @property
     def smallest_share(self) -> float:
-        """The smallest share within which some cell can be shown to lie."""
+        """Return the smallest share within which some cell demonstrably lies."""
         return min(self.upper_pct) / 100
 
     def blocks_needed(self, share: float) -> int | None:
-        """About how many blocks (or runs a cell) would show a cell within `share`; None for 0."""
+        """Estimate how many blocks (or runs per cell) would show a cell within `share`; None for 0."""
         if share <= 0:
             return None
         width = math.log1p(share) / 2
@@ -71,7 +71,7 @@ class Best:
 
 
 def find_best(fit: Fit, *, lower_is_better: bool, alpha: float = 0.05) -> Best | None:
-    """Bound what each cell costs against the truly best one, whichever that is.
+    """Bound the cost of each cell against the truly best one, whichever that is.
 
     Cells stand in the order of their cost, the cheapest setting first. None where cells cannot be
     compared (not connected), and with fewer than 2 cells, 2 df or 3 blocks (or runs a cell).
@@ -129,7 +129,7 @@ def _each_alone(
 
 
 def _largest_noise(fit: Fit, errors: NDArray[np.float64]) -> float:
-    """The noise that a plan has to reckon with: of the noisiest pair of cells."""
+    """Return the noise for planning: that of the noisiest pair of cells."""
     if not fit.own:
         return fit.sd
     known = [float(errors[pair]) * math.sqrt(each.n / 2) for pair, each in fit.own.items()]
@@ -137,13 +137,13 @@ def _largest_noise(fit: Fit, errors: NDArray[np.float64]) -> float:
 
 
 def _variances(fit: Fit) -> NDArray[np.float64]:
-    """Of all differences of two cells, shape (J, J), in units of sd ** 2."""
+    """Return the variance of all differences of two cells, shape (J, J), in units of sd ** 2."""
     own = np.diag(fit.covariance)
     return np.asarray(own[:, None] + own[None, :] - 2 * fit.covariance)
 
 
 def _smallest_correlation(fit: Fit, control: int) -> float:
-    """Of the differences to `control`; not below 0, which is conservative (Slepian, 1962)."""
+    """Return the correlations of differences to `control`, at least 0, which is conservative (Slepian, 1962)."""
     count = fit.means.size
     if count == 2:
         return 0.5

@@ -23,7 +23,7 @@ from campaigns.stats.sessions import DIFFER_P
 from campaigns.stats.verdict import Contrast, interval_of
 
 FEWEST_SESSIONS = 3
-"""On either side, for the interval between sessions."""
+"""Sessions needed on either side for the interval between sessions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class OverCells:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """Of the mean of the logs over cells: its variance, with so many degrees of freedom."""
+    """The variance of the mean of logs over cells, with its degrees of freedom."""
 
     variance: float
     df: float
@@ -81,14 +81,14 @@ def disagree(*cells: CellRuns) -> bool:
 
 
 def by_session(cell: CellRuns) -> list[NDArray[np.float64]]:
-    """The logs of each session's values, in the order of sessions."""
+    """Return the logs of each session's values, in the order of sessions."""
     numbers = np.array(cell.sessions or [0] * len(cell.values))
     logs = np.log(cell.array)
     return [logs[numbers == number] for number in np.unique(numbers)]
 
 
 def _p_of_sessions(sessions: Sequence[NDArray[np.float64]]) -> float:
-    """The p of one mean in all sessions (analysis of variance); 1 where nothing tells."""
+    """Return the p of equal means in all sessions (analysis of variance); 1 where it is unknown."""
     df = sum(each.size - 1 for each in sessions)
     if len(sessions) < 2 or df < 1:
         return 1.0
@@ -107,7 +107,7 @@ def over_cells(
     in_blocks: tuple[bool, bool],
     criteria: Criteria = DEFAULT,
 ) -> OverCells | None:
-    """Read two cells or more as one number; None with fewer, or where one has no value above 0.
+    """Average two cells or more; None with fewer, or where one has no value above 0.
 
     pairs: baseline and candidate. in_blocks: whether each side was measured in blocks of several cells.
     Where every cell has enough sessions, those are the blocks.
@@ -133,13 +133,13 @@ def over_cells(
 
 
 def _one_a_session(cell: CellRuns) -> CellRuns:
-    """Write one value a session, the geometric mean of its runs."""
+    """Return one value per session, the geometric mean of its runs."""
     means = [float(np.exp(each.mean())) for each in by_session(cell)]
     return CellRuns(values=means, blocks=sorted(set(cell.sessions)))
 
 
 def _side(cells: Sequence[CellRuns], *, in_blocks: bool) -> _Side | None:
-    """Add up what is independent: cells, or groups of cells that share blocks."""
+    """Sum the variances of independent parts: cells, or groups of cells that share blocks."""
     groups = _sharing_blocks(cells) if in_blocks else [[cell] for cell in cells]
     parts = [_of_group(group) for group in groups]
     known = [part for part in parts if part is not None]
@@ -153,7 +153,7 @@ def _side(cells: Sequence[CellRuns], *, in_blocks: bool) -> _Side | None:
 
 
 def _sharing_blocks(cells: Sequence[CellRuns]) -> list[list[CellRuns]]:
-    """Group cells whose runs stand in the same blocks: the strata of pairs, or all of them."""
+    """Group cells whose runs are in the same blocks: the strata of pairs, or all of them."""
     groups: list[tuple[set[int], list[CellRuns]]] = []
     for cell in cells:
         near = [group for group in groups if group[0] & set(cell.blocks)]
@@ -164,7 +164,7 @@ def _sharing_blocks(cells: Sequence[CellRuns]) -> list[list[CellRuns]]:
 
 
 def _of_group(cells: Sequence[CellRuns]) -> _Side | None:
-    """Take the blocks of a group, or the runs of a single cell, as what is independent.
+    """Treat the blocks of a group, or the runs of a single cell, as independent.
 
     With every cell in every block it is the variance of the blocks' means; with holes each block
     counts as far as it carries the mean (the sandwich of clustered residuals).
@@ -185,7 +185,7 @@ def _of_group(cells: Sequence[CellRuns]) -> _Side | None:
 def _between(
     baseline: _Side | None, candidate: _Side | None, estimate: float, alpha: float
 ) -> Interval | None:
-    """Welch's interval around the mean change; Satterthwaite's df."""
+    """Return Welch's interval around the mean change, with Satterthwaite's df."""
     if baseline is None or candidate is None:
         return None
     total = baseline.variance + candidate.variance

@@ -27,10 +27,10 @@ class BlockRun:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockFit:
-    """The fit, and what only blocks tell.
+    """The fit, with estimates that only blocks allow.
 
     blocks: their numbers, ascending; effects: of those on the logs, around 0. residuals: of the runs,
-    in the order given. block_sd: of the logs, between blocks. rank: of the design.
+    in their order. block_sd: of the logs, between blocks. rank: of the design.
     efficiency: how many times the runs it would have taken without blocks; None unless complete.
     """
 
@@ -44,7 +44,7 @@ class BlockFit:
 
 
 def fit_blocks(runs: Sequence[BlockRun], cells: int) -> BlockFit | None:
-    """Fit the model to the runs; every cell 0 .. `cells` - 1 has one at least. None without runs.
+    """Fit the model to the runs; every cell 0 .. `cells` - 1 has at least one. None without runs.
 
     Raise ValueError for values that have no log: judge them before.
     """
@@ -85,7 +85,7 @@ def fit_blocks(runs: Sequence[BlockRun], cells: int) -> BlockFit | None:
 
 
 class _Design:
-    """Dummies of cells and blocks; the effects of the blocks of each group sum to 0.
+    """Return dummies of cells and blocks; the effects of the blocks of each group sum to 0.
 
     The blocks, of which there may be thousands, are eliminated: what is solved has the size of cells.
     """
@@ -120,7 +120,7 @@ class _Design:
         return np.concatenate([means, self._of_blocks(of_blocks - self.table.T @ means)])
 
     def covariance(self) -> NDArray[np.float64]:
-        """Of the cells' effects, in units of the noise's variance."""
+        """Return the covariance of the cells' effects, in units of the noise's variance."""
         fixed = self.inverse @ (self.sums * self.weights)
         return np.asarray(self.inverse - fixed @ fixed.T)
 
@@ -145,7 +145,7 @@ def _between_blocks(
 
 
 def _efficiency(effects: NDArray[np.float64], cells: int, sd: float) -> float | None:
-    """Relative efficiency of blocks: how many times the runs it would have taken without them."""
+    """Return the relative efficiency of blocks: how many times the runs would be needed without them."""
     n = effects.size
     if n < 2 or cells < 2 or sd == 0:
         return None

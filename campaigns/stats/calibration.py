@@ -1,4 +1,4 @@
-"""What pairs of identical runs (A/A) say of a target's noise. Pure. STATISTICS 8.5."""
+"""Estimate a target's noise from pairs of identical runs (A/A). Pure. STATISTICS 8.5."""
 
 import math
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ PAIRS_SHOWN = (3, 5, 10)
 
 @dataclass(frozen=True, slots=True)
 class Detectable:
-    """The smallest change that so many pairs find in 4 of 5 campaigns."""
+    """The smallest change that a number of pairs detects in 4 of 5 campaigns."""
 
     pairs: int
     pct: float
@@ -72,7 +72,7 @@ def calibrate(log_ratios: Sequence[float], *, alpha: float = 0.05) -> Calibratio
 
 
 def _floor_pct(log_ratios: Sequence[float]) -> float:
-    """What one more pair stays within, with 95 %: its mean is known to be zero."""
+    """Return the bound that one more pair stays within, with 95 %: its mean is known to be zero."""
     n = len(log_ratios)
     spread = math.sqrt(sum(ratio * ratio for ratio in log_ratios) / n)
     return pct_of(float(stats.t.ppf(0.975, n)) * spread) if spread >= NO_NOISE else 0.0

@@ -1,10 +1,10 @@
-"""States of the cells of a matrix. Imports no arithmetic, so that pages may name them."""
+"""States of the cells of a matrix. Imports no arithmetic, so that pages can import them."""
 
 from enum import StrEnum
 
 
 class CellState(StrEnum):
-    """What a cell of the matrix shows; only `ok`, `warn` and `baseline` have a number."""
+    """The state of a cell of the matrix; only `ok`, `warn` and `baseline` have a number."""
 
     BASELINE = "baseline"
     OK = "ok"

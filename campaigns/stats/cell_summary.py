@@ -73,7 +73,7 @@ class CellSummary:
     flags: tuple[str, ...] = ()
 
     def without_estimates(self, why: str) -> "CellSummary":
-        """Return the counts alone, with a flag that says why there is no more."""
+        """Return the counts alone, with a flag for the reason."""
         return CellSummary(
             n_total=self.n_total,
             n_ok=self.n_ok,
@@ -91,7 +91,7 @@ class CellSummary:
 
 @dataclass(frozen=True, slots=True)
 class _Location:
-    """A mean with what it is uncertain by."""
+    """A mean with its uncertainty."""
 
     mean: float
     sd: float | None
@@ -178,7 +178,7 @@ def _estimated(
 
 
 def median_interval(values: NDArray[np.float64], confidence: float) -> MedianInterval:
-    """Find the narrowest pair of order statistics that holds the median with `confidence`.
+    """Return the narrowest pair of order statistics that holds the median with `confidence`.
 
     values: shape (n,), n >= 2. Largest k with 1 - 2 P(Bin(n, 1/2) <= k - 1) >= confidence; where not
     even the extremes reach it, they are given with what they achieve (as benchstat does).
@@ -226,7 +226,7 @@ def _failure_rate(
 
 @lru_cache(maxsize=4096)
 def _wilson(failed: int, total: int, confidence: float) -> Interval:
-    """Most cells have as many runs as the others, and as many failures."""
+    """Return Wilson's interval, from a cache: most cells have equal numbers of runs and failures."""
     bounds = stats.binomtest(failed, total).proportion_ci(confidence, method="wilson")
     return Interval(float(bounds.low), float(bounds.high))
 

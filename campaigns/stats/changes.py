@@ -30,13 +30,13 @@ P_VALUES = frozenset(
 WORDS = frozenset(
     {"word", "standing", "each", "badges", "flags", "outcome", "strength", "model", "missing"}
 )
-"""What is said in words of a closed list; sentences, labels and advice may be put otherwise."""
+"""Keys with values of a closed list; sentences, labels and advice may be reworded."""
 RETOLD = frozenset({"display", "advice", "label", "name", "reason", "worker"})
 PLANS = frozenset({"required_n", "n_to_decide", "more", "mde_pct", "blocks_needed"})
-"""What further runs would bring: nothing that a conclusion rests on."""
+"""Keys of plans for further runs, on which no conclusion rests."""
 INTERVALS = ("ci_pct", "geo_ci_pct", "mean_ci", "gmean_ci", "ci")
 MISSING = "nothing"
-"""Stands for what is not there on one side."""
+"""The value where one side has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,24 +49,24 @@ class Change:
 
 
 def differences(before: Any, after: Any) -> list[str]:
-    """Name the places, as dotted paths, in which two findings differ in anything at all."""
+    """Return the places, as dotted paths, in which two findings differ in anything at all."""
     return [change.path for change in moved(before, after)]
 
 
 def moved(before: Any, after: Any) -> list[Change]:
-    """Find every place in which two findings differ: any text, and numbers beyond their tolerance."""
+    """Return every place in which two findings differ: any text, and numbers beyond their tolerance."""
     return list(_walk(before, after, (), Scale(), _same))
 
 
 def exactly(before: Any, after: Any) -> list[Change]:
-    """Find every place in which two findings differ at all, to the last bit."""
+    """Return every place in which two findings differ at all, to the last bit."""
     return list(_walk(before, after, (), Scale(), _identical))
 
 
 def changed(before: Any, after: Any) -> list[Change]:
-    """Find what re-opens a conclusion: words of the closed lists, and numbers beyond their tolerance.
+    """Return what re-opens a conclusion: values of the closed lists, and numbers beyond their tolerance.
 
-    What a later version says in addition changes nothing; nor do sentences, labels and plans.
+    Additions of a later version change nothing; nor do sentences, labels and plans.
     """
     return [change for change in moved(before, after) if counts(change)]
 
@@ -79,7 +79,7 @@ class Scale:
     own: float = 0.0
 
     def within(self, finding: Mapping[str, Any]) -> "Scale":
-        """That of a finding's own intervals, else of those around it."""
+        """Return the widths of a finding's own intervals, else of those around it."""
         result = {
             name: abs(finding[name][1] - finding[name][0])
             for name in INTERVALS
@@ -92,7 +92,7 @@ class Scale:
         return Scale(pct, own)
 
     def of(self, path: Sequence[str], before: float, after: float) -> float:
-        """The width that this number is measured by; else its own size."""
+        """Return the width by which this number is measured; else its own size."""
         name = next((each for each in reversed(path) if not each.isdigit()), "")
         size = max(abs(before), abs(after))
         if name == "ratio":
@@ -154,7 +154,7 @@ def _same(before: Any, after: Any, path: Sequence[str], scale: Scale) -> bool:
 
 
 def _identical(before: Any, after: Any, path: Sequence[str], scale: Scale) -> bool:
-    """A database may give 1e+95 back as a whole number, which no float is to its last digit."""
+    """Compare numbers as floats: a database may return 1e+95 as an integer, which differs in the last digits."""
     if _is_number(before) and _is_number(after) and type(before) is not type(after):
         return _float(before) == _float(after)
     return type(before) is type(after) and bool(before == after)

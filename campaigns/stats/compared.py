@@ -14,11 +14,11 @@ from campaigns.stats.sessions import SessionFindings
 from campaigns.stats.verdict import Verdict
 
 Pairs = Sequence[tuple[int, int]]
-"""Baseline and candidate, by their place among the cells; of several the mean is meant."""
+"""Baseline and candidate, by their place among the cells; several pairs stand for their mean."""
 
 
 class Model(StrEnum):
-    """What the noise of a comparison was estimated by."""
+    """The model by which the noise of a comparison was estimated."""
 
     BLOCKS = "blocks"
     POOLED = "pooled"
@@ -29,7 +29,7 @@ class Model(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A contrast by another model than the one that decides."""
+    """A contrast by another model than the deciding one."""
 
     model: Model
     pct_change: float
@@ -44,7 +44,7 @@ class Comparison:
 
     verdict: of the primary model; n counts blocks, or runs a cell; from three sessions on it is that
     between sessions, and n counts those. df, standard_error, effective_n: within sessions; complete
-    blocks, or runs a cell, that would tell as much. sensitivity: the other reading. ranks, shift: the
+    blocks, or runs per cell, that would be as informative. sensitivity: the other model. ranks, shift: the
     second opinion, of differences within blocks or of the two samples. sessions: what each of them
     says; None where none says anything, and for cells of different campaigns.
     """
@@ -65,7 +65,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BetweenSessions:
-    """Sessions as the blocks of a campaign: cells, in the order given, with one value a session."""
+    """Sessions as the blocks of a campaign: cells, in their order, with one value per session."""
 
     cells: tuple[CellRuns, ...]
     blocks: BlockFit
@@ -75,7 +75,7 @@ class BetweenSessions:
 class Comparisons:
     """All comparisons that are shown together. fit: of the cells in `fitted`, None without any.
 
-    together: the mean of several pairs, where it was asked for; its two cells are those of the first.
+    together: the mean of several pairs, where it was requested; its two cells are those of the first.
     between: where three sessions or more hold all fitted cells; what is said of cells rests on it.
     """
 

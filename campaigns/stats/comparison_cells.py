@@ -15,7 +15,7 @@ from campaigns.stats.logs import is_number
 from campaigns.stats.verdict import Verdict, Word
 
 CLUMPED = 10.0
-"""A design effect above it: failures come in few runs, and the interval is too narrow."""
+"""With a design effect above it failures come in few runs, and the interval is too narrow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +43,16 @@ class CellRuns:
 
     @property
     def planned(self) -> int:
-        """Runs that there should have been."""
+        """Return the number of runs that were planned."""
         return len(self.values) + self.failed + self.lost
 
     @property
     def session_count(self) -> int:
-        """Sessions that hold a value."""
+        """Return the sessions that hold a value."""
         return len(set(self.sessions)) if self.sessions else min(1, len(self.values))
 
     def part(self, session: int) -> "CellRuns":
-        """The values of one session, and nothing of what failed or was lost."""
+        """Return the cell with the values of one session only, without failed and lost runs."""
         chosen = [i for i, number in enumerate(self.sessions) if number == session]
         return CellRuns(
             values=[self.values[i] for i in chosen],
@@ -95,7 +95,7 @@ def refusal(baseline: CellRuns, candidate: CellRuns, criteria: Criteria) -> Verd
 
 
 def differing(one: Mapping[str, object], other: Mapping[str, object]) -> tuple[str, ...]:
-    """Name the fields in which two comparability keys differ."""
+    """Return the fields in which two comparability keys differ."""
     absent = object()
     return tuple(
         name for name in sorted({*one, *other}) if one.get(name, absent) != other.get(name, absent)
@@ -105,7 +105,7 @@ def differing(one: Mapping[str, object], other: Mapping[str, object]) -> tuple[s
 def too_many_failures(cell: CellRuns, criteria: Criteria) -> tuple[str, float] | None:
     """Return the rule that a cell breaks, `failed_units`, `timed_out` or `failed_runs`, and its share.
 
-    A single failed run tells no rate: it is a warning, unless fewer than two runs stand beside it,
+    A single failed run gives no rate: it is a warning, unless fewer than two other runs succeeded,
     which are too few to make a number of. A single run that timed out is no warning: it is missing
     because of its value, so that the rest are too good.
     """

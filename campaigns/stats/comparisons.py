@@ -49,7 +49,7 @@ __all__ = ["Comparison", "Comparisons", "Model", "Reading", "compare_cells"]
 
 DEFAULT = Criteria()
 WITHOUT_NUMBERS = frozenset({Word.NOT_COMPARABLE, Word.INVALID_VALUES, Word.TOO_MANY_FAILURES})
-"""Refusals that no number stands beside: survivors of a failing cell look better than they are."""
+"""Refusals without a number: survivors of a failing cell look better than they are."""
 FEWEST_DF = 2
 ALONE = {Model.BLOCKS: Model.PAIRED, Model.POOLED: Model.WELCH}
 """The model of two cells' own noise, where the others share one."""
@@ -83,7 +83,7 @@ def compare_cells(
 
 
 class _Family:
-    """The cells, the model of their noise, and each comparison by it."""
+    """Compares cells by the model of their noise."""
 
     def __init__(
         self,
@@ -114,31 +114,31 @@ class _Family:
             self.model = Model.WELCH if alone else self._model_of_cells(samples)
         self.sessions = self._of_sessions(interleaved, places)
 
-    def compare(self, asked: Sequence[Pairs]) -> Comparisons:
-        """Judge all of them; the p values of those that can get a word are adjusted together."""
-        refused = [self._refusal(pairs) for pairs in asked]
+    def compare(self, wanted: Sequence[Pairs]) -> Comparisons:
+        """Judge all pairs; the p values of those that can have a verdict are adjusted together."""
+        refused = [self._refusal(pairs) for pairs in wanted]
         contrasts = [
             None
             if no and (no.word in WITHOUT_NUMBERS or not self._is_measured(pairs))
             else self.contrast(self._model_of(pairs), pairs)
-            for no, pairs in zip(refused, asked, strict=True)
+            for no, pairs in zip(refused, wanted, strict=True)
         ]
         estimates = [
-            self._estimates(pairs) if c else [] for pairs, c in zip(asked, contrasts, strict=True)
+            self._estimates(pairs) if c else [] for pairs, c in zip(wanted, contrasts, strict=True)
         ]
-        between = [self._between(*each) for each in zip(asked, estimates, contrasts, strict=True)]
+        between = [self._between(*each) for each in zip(wanted, estimates, contrasts, strict=True)]
         family = {
             index: p_value(outer or contrast)
             for index, (no, contrast, outer) in enumerate(
                 zip(refused, contrasts, between, strict=True)
             )
-            if contrast and not no and (outer or self._can_be_judged(contrast, asked[index]))
+            if contrast and not no and (outer or self._can_be_judged(contrast, wanted[index]))
         }
         adjusted = dict(zip(family, holm(list(family.values())), strict=True))
         comparisons = tuple(
             self._judged(*each, adjusted.get(index))
             for index, each in enumerate(
-                zip(asked, contrasts, between, estimates, refused, strict=True)
+                zip(wanted, contrasts, between, estimates, refused, strict=True)
             )
         )
         return Comparisons(
@@ -169,7 +169,7 @@ class _Family:
         return mean_by_fit(fit, places) if fit else None
 
     def _model_in_blocks(self, blocks: BlockFit) -> Model:
-        """One noise for all cells but those that are noisier, or each pair its own."""
+        """Set the fit and return its model: one noise for all cells but the noisier ones, or each pair its own."""
         apart = blocks_apart(self._runs(), blocks)
         if apart is None:
             return Model.PAIRED
@@ -189,7 +189,7 @@ class _Family:
         return Model.POOLED if may_be_pooled(quiet) else Model.WELCH
 
     def _model_of(self, pairs: Pairs) -> Model:
-        """By which model they are judged: with a noisier cell in them by their own noise."""
+        """Return the model by which pairs are judged: their own noise, where one of the cells is noisier."""
         own = ALONE.get(self.model)
         if own is None or not self._is_measured(pairs):
             return self.model
@@ -204,7 +204,7 @@ class _Family:
     def _of_sessions(
         self, interleaved: bool, places: Sequence[Place] | None
     ) -> dict[int, "_Family"]:
-        """Take each session for itself; empty where all was made in one, and across campaigns."""
+        """Estimate each session by itself; empty with one session, and across campaigns."""
         numbers = sorted({number for cell in self.cells for number in cell.sessions})
         if self.alone or len(numbers) < 2:
             return {}
@@ -220,14 +220,14 @@ class _Family:
         }
 
     def _estimates(self, pairs: Pairs) -> list[SessionEstimate]:
-        """What each session says of the pairs; those that hold none of it are left aside."""
+        """Return the estimate of each session that holds the pairs."""
         if self.alone:
             return []
         own = self.sessions.values() if self.sessions else (self,)
         return [result for each in own if (result := each.estimate(pairs))]
 
     def estimate(self, pairs: Pairs) -> SessionEstimate | None:
-        """Take all runs for one session; without any noise of its own it still has an estimate."""
+        """Treat all runs as one session, which has an estimate even without noise of its own."""
         if not self._is_measured(pairs):
             return None
         contrast = self.contrast(self._model_of(pairs), pairs)
@@ -246,7 +246,7 @@ class _Family:
     def _between(
         self, pairs: Pairs, estimates: Sequence[SessionEstimate], contrast: Contrast | None
     ) -> Contrast | None:
-        """The contrast between sessions, where there are enough of them to say how much they differ."""
+        """Return the contrast between sessions, where there are enough to estimate how much they differ."""
         if contrast is None:
             return None
         if self.alone:
@@ -307,7 +307,7 @@ class _Family:
         return len(samples) < 3 or equal_noise(samples)
 
     def _differences(self, pairs: Pairs) -> NDArray[np.float64]:
-        """Mean log ratios within the blocks that have all of these cells."""
+        """Return mean log ratios within the blocks that have all of these cells."""
         logs = {
             i: dict(zip(self.cells[i].blocks, self.logs[i], strict=True))
             for pair in pairs
@@ -328,7 +328,7 @@ class _Family:
         return enough and n >= self.criteria.minimum_n
 
     def _fewest(self, pairs: Pairs) -> int:
-        """The runs of the cell that has the fewest: blocks without a run of it tell nothing of it."""
+        """Return the number of runs of the cell with the fewest, which limits the information on it."""
         return min(len(self.cells[i].values) for pair in pairs for i in pair)
 
     def _judged(
@@ -446,7 +446,7 @@ class _Family:
         return tuple(name for name, holds in claims.items() if holds)
 
     def _sensitivity(self, pairs: Pairs) -> Reading | None:
-        """Read it once more: by the two cells alone, or, where that decides, by all of them."""
+        """Return the contrast by the other model: the two cells alone, or all cells where those alone decide."""
         model = self._model_of(pairs)
         other = self.plots.other(model) if self.plots else OTHER[model]
         contrast = self.contrast(other, pairs) if other else None

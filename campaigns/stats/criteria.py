@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Criteria:
-    """What decides about a word; every share is a share of 1.
+    """The criteria of verdicts; every share is a share of 1.
 
     alpha, power: error rates of the tests and of the plans.
     margin: changes below it are called equivalent. delta: the smallest change of interest.

@@ -14,11 +14,11 @@ from scipy import signal
 from campaigns.stats.logs import is_number
 
 FEWEST = 20
-"""With fewer values a curve shows the width of its kernel, and no modes."""
+"""With fewer values a curve only shows the width of its kernel."""
 SMALLEST_MODE = 0.1
 GRID = 512
 SILVERMAN = 0.75**-0.2
-"""Of the width of a kernel in standard deviations, for one dimension."""
+"""The factor of the width of a kernel in standard deviations (Silverman), for one dimension."""
 PROMINENCE = 0.1
 NO_SPREAD = 1e-12
 
@@ -33,7 +33,7 @@ class Mode:
 
 @dataclass(frozen=True, slots=True)
 class Density:
-    """The curve on an even grid from `low` to `high`, of logs where `on_logs`; of the highest peak = 1.
+    """The curve on an even grid from `low` to `high`, of logs where `on_logs`; the highest peak is 1.
 
     Empty heights where all values are equal. modes: ascending.
     """
@@ -74,7 +74,7 @@ def _modes(
     *,
     on_logs: bool,
 ) -> tuple[Mode, ...]:
-    """Peaks that stand out, between their valleys; those that hold a tenth of the values."""
+    """Return prominent peaks that hold at least a tenth of the values between their valleys."""
     peaks, _ = signal.find_peaks(heights, prominence=PROMINENCE * heights.max())
     places = [float(np.exp(grid[peak]) if on_logs else grid[peak]) for peak in peaks]
     valleys = [float(grid[a + int(heights[a:b].argmin())]) for a, b in itertools.pairwise(peaks)]

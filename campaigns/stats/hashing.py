@@ -1,4 +1,4 @@
-"""Hash of what a finding rests on: data, definition, parameters. Pure.
+"""Hash the input of a finding: data, definition, parameters. Pure.
 
 Not part of it: versions of code and libraries, derived numbers, comments, who looked.
 """
@@ -22,7 +22,7 @@ def data_hash(
     exclusions: Iterable[Mapping[str, Any]],
     parameters: Mapping[str, Any],
 ) -> str:
-    """Hash what a finding was computed from, as `v1:` and 64 hex digits.
+    """Return the hash of the input of a finding, as `v1:` and 64 hex digits.
 
     runs: all of them, void and lost too, each with `position` and `values` by metric; exclusions:
     each with the `position` of its run.
@@ -34,7 +34,7 @@ def data_hash(
 
 
 def hash_together(hashes: Iterable[tuple[int, str]]) -> str:
-    """Make one hash of those of campaigns, each with its key; that of one campaign is its own.
+    """Combine the hashes of campaigns, each with its key; that of one campaign stays.
 
     Empty where one of them has none.
     """
@@ -52,7 +52,7 @@ def canonical_text(
     exclusions: Iterable[Mapping[str, Any]],
     parameters: Mapping[str, Any],
 ) -> str:
-    """Write the document in the one form that equal data have, whatever order they came in.
+    """Return the canonical form of the document, which does not depend on the order of data.
 
     JSON with sorted keys and no spaces; runs and exclusions by position; measured values as floats;
     instants in UTC with microseconds; strings in NFC. Raise ValueError for what JSON cannot hold.

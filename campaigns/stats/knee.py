@@ -42,7 +42,7 @@ class Levels:
 
     @property
     def runs(self) -> int:
-        """Of all levels."""
+        """Return the number of runs of all levels."""
         return int(self.n.sum())
 
 
@@ -165,7 +165,7 @@ def _curve(
 
 @dataclass(frozen=True, slots=True)
 class Methods:
-    """What each method calls the knee, as a level; None where it finds none.
+    """The knee by each method, as a level; None where it finds none.
 
     gains: change of the value per unit of x between neighbours. consensus: at least two of L-method,
     Kneedle on logs and the break, rounded down to a level, agree.
@@ -182,7 +182,7 @@ class Methods:
 
 @dataclass(frozen=True, slots=True)
 class Uncertainty:
-    """Of the break, by resamples.
+    """The uncertainty of the break, by resamples.
 
     shares: of resamples whose break lies strictly between two neighbouring levels, or at a level, by
     the text of both. l_shares, chord_shares: by level, of the L-method and of Kneedle's rule on logs.
@@ -221,7 +221,7 @@ def levels_of(
     logs: Sequence[NDArray[np.float64]],
     means: NDArray[np.float64] | None = None,
 ) -> Levels:
-    """Make levels from the logs of each level's values; `means`: adjusted ones, where blocks say so."""
+    """Build levels from the logs of each level's values. means: adjusted for blocks, where there are any."""
     order = np.argsort(np.array(x, dtype=float), kind="stable")
     ordered = [logs[i] for i in order]
     own = np.array([level.mean() for level in ordered])
@@ -243,7 +243,7 @@ def find_knee(
     seed: int = 0,
     alpha: float = 0.05,
 ) -> Knee | None:
-    """Look for a knee in five levels or more, all above 0; None with fewer.
+    """Find the knee in five levels or more, all above 0; None with fewer.
 
     means: of the levels on the scale of the values, shape (m,), for the methods that are shown on it.
     resampler: draws cells in the order of the levels.
@@ -285,7 +285,7 @@ def chord(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
 
 
 def gains(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, ...]:
-    """Change of y per unit of x between neighbours, above 0 where y falls."""
+    """Return the change of y per unit of x between neighbours, above 0 where y falls."""
     return tuple(float(value) for value in -np.diff(y) / np.diff(x))
 
 
@@ -297,11 +297,13 @@ def slope_ratio(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
 
 
 def kneedle(x: NDArray[np.float64], y: NDArray[np.float64], *, logs: bool) -> float | None:
-    """Ask kneed (Satopaa et al., 2011), S = 1; None where it finds no knee. Ascending levels only."""
+    """Return the knee by kneed (Satopaa et al., 2011), S = 1; None where there is none. Ascending levels only."""
     axis = np.log2(x) if logs else x
     falls = y[-1] < y[0]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that there is no knee; the answer says so
+        warnings.simplefilter(
+            "ignore"
+        )  # kneed warns that there is no knee; the result is None then
         result = KneeLocator(
             axis,
             y,

@@ -1,4 +1,4 @@
-"""Labels of stored words, by metric and direction. Pure."""
+"""Labels of stored verdicts, by metric and direction. Pure."""
 
 from dataclasses import dataclass
 
@@ -39,7 +39,7 @@ _LESS_AND_MORE = {
 }
 DEFAULT = Criteria()
 MOST_PRACTICAL = 100
-"""More further runs than that are no advice."""
+"""A larger number of further runs is not recommended."""
 
 
 def display(
@@ -50,9 +50,9 @@ def display(
     metric: str = "",
     margin: float | None = None,
 ) -> Display:
-    """Derive what is shown for a stored word.
+    """Return how a stored verdict is shown.
 
-    metric: its name; "fewer failures" is for those whose name tells of errors, and for a share
+    metric: its name; "fewer failures" is for those whose name contains errors, and for a share
     without a name.
     margin: as a share of 1; with it equivalence says within what.
     """
@@ -74,7 +74,7 @@ def display(
 def advice(
     verdict: Verdict, criteria: Criteria = DEFAULT, noun: str = "pair", where: str = ""
 ) -> str:
-    """Say in one sentence what would decide, or what is excluded; empty where nothing is to say.
+    """Return in one sentence what would decide, or what is excluded; empty where there is no advice.
 
     noun: what n counts; where: of what, as “ of each level”.
     """
@@ -93,7 +93,7 @@ def advice(
                 "The values are written in steps too coarse to show it: measure with more digits."
             )
         case Word.NOT_ENOUGH_DATA if verdict.reason == "identical_values":
-            return "All values are equal, so nothing tells how much they vary: measure more finely."
+            return "All values are equal, so how much they vary is unknown: measure more finely."
         case Word.NOT_ENOUGH_DATA if verdict.reason == "drift_confounded":
             return (
                 "The target drifted while one level was measured after the other: interleave them."

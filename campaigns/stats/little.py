@@ -1,6 +1,6 @@
-"""Little's law, and whether a run was in the steady state that it asks for. Pure. STATISTICS 2.6, 4, 8.7.
+"""Little's law, and whether a run was in the steady state that it requires. Pure. STATISTICS 2.6, 4, 8.7.
 
-The law tells whether reported response times hold all of the waiting.
+The law shows whether reported response times include all waiting.
 """
 
 import math
@@ -15,7 +15,7 @@ HALVES_TOLERANCE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class LittleCheck:
-    """effective: X R, how many were really being served. ratio: of it to the N that were there."""
+    """effective: X R, the mean number really being served. ratio: of it to N."""
 
     effective: float
     ratio: float

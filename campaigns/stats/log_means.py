@@ -16,12 +16,12 @@ from campaigns.stats.logs import ratio_of
 from campaigns.stats.verdict import Contrast
 
 NO_NOISE = 1e-12
-"""A smaller sd of logs is rounding: all values of a cell are equal."""
+"""A smaller sd of logs is due to rounding: all values of a cell are equal."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fit:
-    """J cells, in the order that they were given in.
+    """The log means of J cells, in the order of the input.
 
     means: adjusted log means, shape (J,). covariance: theirs, shape (J, J), to be multiplied by
     sd ** 2. sd: of the logs, within blocks or within cells; 0 where there is no noise at all.
@@ -67,7 +67,7 @@ class Fit:
         return bool(self.groups[baseline] == self.groups[candidate])
 
     def variance(self, baseline: int, candidate: int) -> float:
-        """Of the difference of two cells, in units of sd ** 2: 2 / n where nothing is missing."""
+        """Return the variance of the difference of two cells, in units of sd ** 2: 2 / n where nothing is missing."""
         v = self.covariance
         return float(v[baseline, baseline] + v[candidate, candidate] - 2 * v[baseline, candidate])
 
@@ -89,7 +89,7 @@ class Fit:
         )
 
     def effective_n(self, baseline: int, candidate: int) -> float:
-        """Complete blocks (or runs a cell) that would tell as much of this difference."""
+        """Return how many complete blocks (or runs per cell) would be as informative on this difference."""
         return 2 / self.variance(baseline, candidate)
 
     def reading_interval(self, cell: int, alpha: float) -> Interval | None:
@@ -107,5 +107,5 @@ class Fit:
 
 
 def _turned(contrast: Contrast) -> Contrast:
-    """The same, of the baseline against the candidate."""
+    """Return the contrast of the baseline against the candidate."""
     return replace(contrast, estimate=-contrast.estimate)

@@ -14,7 +14,7 @@ from campaigns.stats.logs import pct_of
 from campaigns.stats.ranks import HodgesLehmann
 
 MOST_EXACT = 50
-"""Values a side; above it the exact distribution tells nothing that the normal one does not."""
+"""Values on a side; with more the normal distribution is as good as the exact one."""
 MOST_PERMUTATIONS = 9999
 CLIFF_WORDS = ((0.15, "negligible"), (0.33, "small"), (0.47, "medium"))
 
@@ -100,7 +100,7 @@ def shift(
 
 @lru_cache(maxsize=256)
 def _cumulative(m: int, n: int) -> NDArray[np.float64]:
-    """Chance of at most 0 .. m n for U, without any difference."""
+    """Return the chance that U is at most 0 .. m n, without any difference."""
     rows = [np.ones(1) for _ in range(n + 1)]
     for i in range(1, m + 1):
         row = [np.ones(1)]

@@ -91,7 +91,7 @@ class Interaction:
 
 
 # Cells stand in a table of rows and columns. Where the log means are a row's part plus a column's part,
-# a change of the column changes every row by the same ratio; all that is left beside that is
+# a change of the column changes every row by the same ratio; all that remains is
 # interaction (Scheffé, The Analysis of Variance, 1959, chapter 4).
 def find_interaction(
     fit: Fit, rows: Sequence[int], columns: Sequence[int], *, places: Sequence[int]

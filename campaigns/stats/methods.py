@@ -1,4 +1,4 @@
 """The version of the statistical methods. Imports nothing."""
 
 METHODS = "16"
-"""To be raised with what is computed, stored or said: findings of another one are computed anew."""
+"""Raise it with any change of what is computed, stored or worded: findings of another version are recomputed."""

@@ -29,7 +29,7 @@ def left_of(values: Sequence[float], *groupings: Sequence[int]) -> tuple[NDArray
 
 
 class _Model:
-    """The projection on cells and blocks: the mean of the block, and what cells tell beyond that.
+    """The projection on cells and blocks: the mean of the block, and the effects of cells beyond that.
 
     No matrix is larger than cells by blocks, of which there may be hundreds and thousands.
     """
@@ -56,7 +56,7 @@ class _Model:
         return self._between(every, every)
 
     def shared(self) -> NDArray[np.float64]:
-        """What lies beside the diagonal: of each run with the next one."""
+        """Return the elements next to the diagonal: of each run with the next one."""
         every = np.arange(self.block.size)
         return self._between(every[:-1], every[1:])
 

@@ -19,7 +19,7 @@ from campaigns.stats.verdict import Contrast, interval_of
 
 HETEROGENEOUS_P = 0.05
 FEWEST_STRATA = 3
-"""Below it an interval by the spread of the changes tells nothing: t has one degree of freedom."""
+"""With fewer an interval by the spread of the changes is useless: t has one degree of freedom."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Overall:
 
     @property
     def geometric_ci(self) -> Interval | None:
-        """The interval that stands beside the geometric mean."""
+        """Return the interval of the geometric mean."""
         return self.sample_ci if self.heterogeneous else self.fixed_ci
 
 
@@ -65,7 +65,7 @@ DEFAULT = Criteria()
 
 
 def over_strata(strata: Sequence[Pairs], criteria: Criteria = DEFAULT) -> Overall | None:
-    """Read strata of pairs, each baseline and candidate of shape (n,), all above 0, as one number.
+    """Average strata of pairs, each baseline and candidate of shape (n,), all above 0.
 
     None without strata, or where one has no pair.
     """
@@ -97,7 +97,7 @@ def over_strata(strata: Sequence[Pairs], criteria: Criteria = DEFAULT) -> Overal
 
 
 def _fixed(ratios: Sequence[NDArray[np.float64]], estimate: float) -> Contrast | None:
-    """These manifests alone: their own noise, with Satterthwaite's df."""
+    """Return the interval for these manifests alone: their own noise, with Satterthwaite's df."""
     if any(each.size < 2 for each in ratios):
         return None
     parts = np.array([each.var(ddof=1) / each.size for each in ratios])
@@ -138,7 +138,7 @@ def _cochran(
 
 
 def _welch(q: float, weights: NDArray[np.float64], ratios: Sequence[NDArray[np.float64]]) -> float:
-    """Turn Cochran's Q into the p of Welch's test of equal means (Biometrika, 1951)."""
+    """Convert Cochran's Q to the p of Welch's test of equal means (Biometrika, 1951)."""
     count = len(ratios)
     rest = np.array([each.size - 1 for each in ratios])
     spread = float((np.square(1 - weights / weights.sum()) / rest).sum())
@@ -147,7 +147,7 @@ def _welch(q: float, weights: NDArray[np.float64], ratios: Sequence[NDArray[np.f
 
 
 def _average_interval(changes: NDArray[np.float64], alpha: float) -> Interval | None:
-    """By the spread of the manifests' changes, in %."""
+    """Return the interval by the spread of the manifests' changes, in %."""
     if changes.size < FEWEST_STRATA:
         return None
     spread = _sample(changes)

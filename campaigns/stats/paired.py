@@ -41,7 +41,7 @@ _CELLS_AT_ONCE = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class OrderEffect:
-    """How the change differs where the candidate ran first from where the baseline did, in %.
+    """The difference of the change, in %, between pairs whose candidate and whose baseline ran first.
 
     t is None where the pairs hold no noise at all. `flagged`: p is below alpha.
     """
@@ -98,10 +98,10 @@ def order_effect(
 
 @dataclass(frozen=True, slots=True)
 class PairedComparison:
-    """All that the pairs of one stratum say; None where there is no such number.
+    """The comparison of the pairs of one stratum; None where there is no such number.
 
     verdict: from three sessions on that between sessions, of which its n counts; all other numbers
-    are of the pairs, whatever the session. sessions: what each session says.
+    are of the pairs, whatever the session. sessions: the estimate of each session.
     sd_log, df: those that geo_ci_pct was made with, so of all strata where noise was pooled.
     flags: `zero_variance` (suspect the clock or a cache), `pooled_noise`, `incomplete_pairs`.
     """
@@ -144,10 +144,10 @@ class Together:
 
 @dataclass(frozen=True, slots=True)
 class PairedFamily:
-    """The strata of a campaign, in the order given. pooled: their noise was.
+    """The strata of a campaign, in their order. pooled: their noise was pooled.
 
-    together: the mean over several strata, judged in the same family, where it was asked for.
-    over_all: what each session says of the mean over all strata; None with one of them, or without a
+    together: the mean over several strata, judged in the same family, where it was requested.
+    over_all: the estimate of each session of the mean over all strata; None with one of them, or without a
     session that holds all.
     """
 
@@ -252,7 +252,7 @@ def compare_strata(
 
 
 def _by_session(opened: _Opened) -> dict[int, SessionEstimate]:
-    """The mean log ratio of each session that holds a pair, in the order of sessions."""
+    """Return the mean log ratio of each session that holds a pair, in the order of sessions."""
     numbers = np.array([pair.session for pair in opened.stratum.pairs] if opened.logs.size else [])
     return {
         int(number): estimate_of(opened.logs[numbers == number]) for number in np.unique(numbers)
@@ -260,7 +260,7 @@ def _by_session(opened: _Opened) -> dict[int, SessionEstimate]:
 
 
 def _together_by_session(strata: Sequence[dict[int, SessionEstimate]]) -> list[SessionEstimate]:
-    """The mean over the strata in each session that holds all of them."""
+    """Return the mean over the strata in each session that holds all of them."""
     shared = sorted(set.intersection(*(set(each) for each in strata)))
     return [_mean_estimate([each[number] for each in strata]) for number in shared]
 
@@ -329,7 +329,7 @@ def _together(
 def _adjusted(
     refused: Sequence[Verdict | None], contrasts: Sequence[Contrast | None], criteria: Criteria
 ) -> list[float | None]:
-    """Adjust the p values of those that can get a word for a difference."""
+    """Adjust the p values of the strata that can have a verdict of a difference."""
     family = {
         index: p_value(contrast)
         for index, (no, contrast) in enumerate(zip(refused, contrasts, strict=True))
@@ -418,7 +418,7 @@ def _bootstrapped(stratum: Stratum, criteria: Criteria) -> Interval | None:
 
 
 def _flagged(comparison: PairedComparison, flag: str) -> PairedComparison:
-    """Say it of the numbers, and as a badge of the verdict."""
+    """Note it in the numbers, and as a badge of the verdict."""
     verdict = comparison.verdict
     return replace(
         comparison,

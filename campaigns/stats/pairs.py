@@ -26,7 +26,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What is known of one side beside its values.
+    """One side without its values.
 
     key: the comparability key: workload, environment, metric, unit. units: of work in all its runs
     (files, requests, hosts), failed_units of them failed; 0 where a run is its own unit.
@@ -56,7 +56,7 @@ class Stratum:
 
     @property
     def planned(self) -> int:
-        """Pairs that there should have been."""
+        """Return the number of pairs that were planned."""
         return len(self.pairs) + self.incomplete_by_failure + self.incomplete_by_loss
 
 
@@ -75,7 +75,7 @@ def refusal(stratum: Stratum, criteria: Criteria) -> Verdict | None:
 
 
 def values_of(pairs: Sequence[Pair], side: str) -> NDArray[np.float64]:
-    """Get the values of `baseline` or `candidate`, shape (n,)."""
+    """Return the values of `baseline` or `candidate`, shape (n,)."""
     return np.array([getattr(pair, side) for pair in pairs], dtype=float)
 
 
@@ -121,7 +121,7 @@ def _failed_units(stratum: Stratum, criteria: Criteria) -> Verdict | None:
 
 
 def _timed_out(stratum: Stratum) -> Verdict | None:
-    """The other pairs are those in which no run took long: their change is too good."""
+    """Return the refusal where runs timed out: in the other pairs no run took long, so their change is too good."""
     if not stratum.timed_out:
         return None
     return Verdict(

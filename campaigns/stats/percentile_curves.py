@@ -18,7 +18,7 @@ from campaigns.stats.logs import ratio_of
 HALVINGS, STEPS = 24, 4
 """The axis goes on by halves of what is left above, each cut into so many steps."""
 FEWEST_RUNS = 3
-"""The interval of two is as wide as the paper."""
+"""The interval of two runs is uselessly wide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class CurvePoint:
 
 @dataclass(frozen=True, slots=True)
 class PercentileCurve:
-    """counts: values in all runs. points: as far as the run with the fewest values bears them.
+    """counts: values in all runs. points: as far as the run with the fewest values allows.
 
     together: (share, microseconds) of all runs' values in one histogram, as far as these bear it.
     """
@@ -46,7 +46,7 @@ class PercentileCurve:
 
 
 def shares_borne(count: int) -> list[float]:
-    """Shares of the axis that so many values bear: ten of them lie above each."""
+    """Return the shares of the axis that so many values allow: at least ten lie above each."""
     return [float(share) for share, needed in _AXIS if count >= needed]
 
 
@@ -78,7 +78,7 @@ def _over_runs(
 
 
 def _point(share: float, values: NDArray[np.float64], alpha: float) -> CurvePoint:
-    """Geometric mean with its t interval; of a value of 0 the mean alone, since it has no log."""
+    """Return the geometric mean with its t interval; with a value of 0, which has no log, the mean alone."""
     if not (values > 0).all():
         return CurvePoint(share, float(values.mean()), None, None)
     logs = np.log(values)

@@ -10,7 +10,7 @@ from campaigns.stats.verdict import Contrast, Verdict, Word
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The noise (sd of logs), how n makes it precise, and the n in hand, which need not be whole."""
+    """The noise (sd of logs), how n becomes precision, and the current n, which need not be whole."""
 
     sd_log: float
     design: Design
@@ -18,7 +18,7 @@ class Plan:
 
 
 def planned(verdict: Verdict, contrast: Contrast, plan: Plan, criteria: Criteria) -> Verdict:
-    """Add the n that it takes, how many more that is, and what could be seen with those in hand."""
+    """Add the required n, how many more that is, and the change detectable with the current n."""
     if contrast.df < 1:
         return verdict
     in_hand = math.floor(plan.n + 1e-9)
@@ -53,7 +53,7 @@ def planned(verdict: Verdict, contrast: Contrast, plan: Plan, criteria: Criteria
 
 
 def _detectable(contrast: Contrast, plan: Plan, in_hand: int, criteria: Criteria) -> float:
-    """By the contrast in hand, or where its df is its own (Welch), by the plan of as many runs."""
+    """Return the detectable change by the contrast, or where its df is its own (Welch), by a plan of as many runs."""
     error, df = contrast.standard_error, contrast.df
     if df != int(df) and in_hand > 1:
         error, df = plan.design.error(in_hand, plan.sd_log), plan.design.df(in_hand)

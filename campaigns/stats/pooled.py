@@ -15,7 +15,7 @@ from campaigns.stats.verdict import Contrast
 
 LEVENE_LIMIT = 0.01
 FEWEST_CELLS, FEWEST_DF = 3, 6
-"""Below them one cell's noise says as much about itself as all of them together."""
+"""With fewer degrees of freedom one cell's noise is as informative as that of all cells."""
 
 
 def fit_pooled(logs: Sequence[NDArray[np.float64]]) -> Fit:

@@ -11,7 +11,7 @@ from campaigns.stats import student
 from campaigns.stats.logs import pct_of
 
 LARGEST_PLAN = 1_000_000
-"""No campaign has more: beyond it there is no number, since the noise is hopeless."""
+"""No campaign has more runs; a larger number is not returned, since the noise is hopeless."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +22,11 @@ class Design:
     slope: int
 
     def error(self, n: int, sd_log: float) -> float:
-        """Of a contrast."""
+        """Return the standard error of a contrast."""
         return sd_log * math.sqrt(self.variance / n)
 
     def df(self, n: int) -> int:
-        """Degrees of freedom of the noise."""
+        """Return the degrees of freedom of the noise."""
         return self.slope * (n - 1)
 
 
@@ -35,17 +35,17 @@ PAIRS = Design(1, 1)
 
 
 def design_of_cells(cells: int) -> Design:
-    """N runs in each of `cells` >= 2 cells, their noise pooled; sd_log is that within a cell."""
+    """Return the design of n runs in each of `cells` >= 2 cells, noise pooled; sd_log is that within a cell."""
     return Design(2, cells)
 
 
 def design_of_blocks(cells: int) -> Design:
-    """N complete blocks of `cells` >= 2 cells; sd_log is the noise within a block."""
+    """Return the design of n complete blocks of `cells` >= 2 cells; sd_log is the noise within a block."""
     return Design(2, cells - 1)
 
 
 def power_of(noncentrality: float, df: float, alpha: float = 0.05) -> float:
-    """Chance that a two-sided t test finds an effect of so many standard errors."""
+    """Return the chance that a two-sided t test detects an effect of so many standard errors."""
     critical = student.quantile(1 - alpha / 2, df)
     upper = float(stats.nct.sf(critical, df, abs(noncentrality)))
     if math.isnan(upper):  # scipy's nct has no value for a large non-centrality (seen from 48 on)
@@ -55,7 +55,7 @@ def power_of(noncentrality: float, df: float, alpha: float = 0.05) -> float:
 
 
 def power(n: int, effect_size: float, *, design: Design = PAIRS, alpha: float = 0.05) -> float:
-    """Chance that n >= 2 find an effect of `effect_size` sd."""
+    """Return the chance that n >= 2 detect an effect of `effect_size` sd."""
     return power_of(effect_size / design.error(n, 1.0), design.df(n), alpha)
 
 
@@ -68,7 +68,7 @@ def required_n(
     alpha: float = 0.05,
     chance: float = 0.80,
 ) -> int | None:
-    """Find the smallest n that detects a change of `delta` with that chance.
+    """Return the smallest n that detects a change of `delta` with that power.
 
     None where it would be more than a million.
     """
@@ -79,14 +79,14 @@ def required_n(
 def detectable_pct(
     n: int, sd_log: float, *, design: Design = PAIRS, alpha: float = 0.05, chance: float = 0.80
 ) -> float:
-    """Find the smallest change, in %, that n >= 2 detect with that chance (the MDE)."""
+    """Return the smallest change, in %, that n >= 2 detect with that power (the MDE)."""
     return detectable_by(design.error(n, sd_log), design.df(n), alpha=alpha, chance=chance)
 
 
 def detectable_by(
     standard_error: float, df: float, *, alpha: float = 0.05, chance: float = 0.80
 ) -> float:
-    """Find the smallest change, in %, that a contrast of such precision detects."""
+    """Return the smallest change, in %, that a contrast of such precision detects."""
     if standard_error == 0:
         return 0.0
     return pct_of(_detectable_size(df, alpha, chance) * standard_error)
@@ -94,7 +94,7 @@ def detectable_by(
 
 @lru_cache(maxsize=4096)
 def _detectable_size(df: float, alpha: float, chance: float) -> float:
-    """Find the effect, in standard errors, that is found with that chance."""
+    """Return the effect, in standard errors, that is detected with that power."""
     low, high = 0.0, 1.0
     while power_of(high, df, alpha) < chance:
         high *= 2
@@ -111,7 +111,7 @@ def n_to_decide(
     delta: float = 0.05,
     alpha: float = 0.05,
 ) -> int | None:
-    """Find the smallest n whose interval would exclude either 0 or a change of `delta`.
+    """Return the smallest n whose interval would exclude either 0 or a change of `delta`.
 
     estimate: the log ratio in hand. None where it would be more than a million.
     """
@@ -124,7 +124,7 @@ def n_to_decide(
 
 
 def _smallest(holds: Callable[[int], bool]) -> int | None:
-    """Find the smallest n >= 2 from which on `holds` is true; it is false before, true after."""
+    """Return the smallest n >= 2 for which `holds` is true; it is false below, true above."""
     high = 2
     while not holds(high):
         if high == LARGEST_PLAN:

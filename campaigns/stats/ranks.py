@@ -12,7 +12,7 @@ from campaigns.stats.interval import Interval
 from campaigns.stats.logs import pct_of
 
 MOST_PAIRS = 1000
-"""Above it n (n + 1) / 2 averages are not worth their memory."""
+"""With more values n (n + 1) / 2 averages take too much memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def hodges_lehmann(differences: NDArray[np.float64], confidence: float) -> Hodge
 
 @lru_cache(maxsize=64)
 def _signed_rank_cumulative(n: int) -> NDArray[np.float64]:
-    """Chance of at most 0 .. n (n + 1) / 2 for the signed rank, without any difference."""
+    """Return the chance that the signed rank is at most 0 .. n (n + 1) / 2, without any difference."""
     probability = np.zeros(math.comb(n + 1, 2) + 1)
     probability[0] = 1.0
     for rank in range(1, n + 1):

@@ -15,7 +15,7 @@ from campaigns.stats.blocks import BlockFit, BlockRun
 
 WHOLE_BLOCKS = 12
 FEW_BLOCKS = 5
-"""Below it the interval of a bootstrap is rough."""
+"""With fewer draws the interval of a bootstrap is rough."""
 WITHIN_LEVEL = 5
 
 
@@ -27,7 +27,7 @@ class Draw:
     logs: NDArray[np.float64]
 
     def means(self, count: int) -> NDArray[np.float64]:
-        """Mean log of each of `count` cells."""
+        """Return the mean log of each of `count` cells."""
         totals = np.bincount(self.cells, self.logs, count)
         return np.asarray(totals / np.bincount(self.cells, minlength=count))
 
@@ -138,5 +138,5 @@ def of_levels(levels: Sequence[NDArray[np.float64]]) -> Resampler:
 
 
 def _stretched(level: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Deviations as large as those of the noise: around its own mean a sample varies less."""
+    """Return deviations scaled to the noise: around its own mean a sample varies less."""
     return np.asarray((level - level.mean()) * np.sqrt(level.size / (level.size - 1)))

@@ -9,7 +9,7 @@ from campaigns.stats.sessions import DECIDED
 from campaigns.stats.verdict import Verdict, Word, withheld
 
 DIGITS = 12
-"""What a conversion of units adds beyond them is no digit of the tool's."""
+"""Further digits come from a conversion of units, not from the tool."""
 
 
 def step_of(values: Sequence[float]) -> float | None:
@@ -22,7 +22,7 @@ def step_of(values: Sequence[float]) -> float | None:
 
 
 def step_shares(samples: Iterable[Sequence[float]]) -> list[float]:
-    """Return the step of all samples, one tool's, as a share of the mean of each; 0 where nothing tells.
+    """Return the step of all samples, one tool's, as a share of the mean of each; 0 where it is unknown.
 
     Whole numbers are written in steps of 1, though all of them may end in 0.
     """
@@ -40,10 +40,10 @@ def is_too_coarse(share: float, criteria: Criteria) -> bool:
 def within_resolution(
     verdict: Verdict, share: float, criteria: Criteria, *, identical: bool = False
 ) -> Verdict:
-    """Take back a word that values written in such steps, as a share of them, cannot show.
+    """Withhold a verdict that values written in such steps, as a share of them, cannot show.
 
     Two means are known to one step together, so a difference stands that is clear of 0 by more than it.
-    identical: all values of each side are equal, which tells nothing of their noise.
+    identical: all values of each side are equal, so that their noise is unknown.
     """
     if verdict.word not in (*DECIDED, Word.NOT_ENOUGH_DATA) or verdict.reason:
         return verdict

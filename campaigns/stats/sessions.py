@@ -1,4 +1,4 @@
-"""Whether a difference holds beyond the session that it was seen in. Pure. STATISTICS 2.7.
+"""Decide whether a difference holds beyond the session in which it was seen. Pure. STATISTICS 2.7.
 
 Two levels, blocks within sessions (Kalibera and Jones, 2013): sessions are the sample. From three of
 them on everything that is said rests on the interval between them; two cannot tell how much sessions
@@ -24,7 +24,7 @@ DECIDED = frozenset({Word.BETTER, Word.WORSE, Word.EQUIVALENT, Word.NO_DIFFERENC
 
 
 class Standing(StrEnum):
-    """What stands beside a verdict: one session never confirms."""
+    """How far sessions confirm a verdict: one session never does."""
 
     ONE_SESSION = "one_session"
     CONFIRMED = "confirmed"
@@ -33,7 +33,7 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SessionEstimate:
-    """The contrast of one session on the logs.
+    """The contrast of one session, on logs.
 
     variance: of one block's difference, with df degrees of freedom (that of the session's mean is
     variance / n); n: blocks, which need not be whole where runs are missing.
@@ -49,9 +49,9 @@ class SessionEstimate:
 class SessionFindings:
     """The contrast over sessions.
 
-    standing, reason: of the word of `verdict`, and of no other. verdict: from these sessions only
+    standing, reason: of the word of `verdict` only. verdict: from these sessions only
     with one or two of them, from the interval between sessions with three or more. each: what each
-    session says alone, in the order of `estimates` (on the logs). within: None without any noise to
+    session alone gives, in the order of `estimates` (on logs). within: None without any noise to
     judge by. variance_between: of a session's own effect; below 0 by chance.
     differ_p: of the test that all sessions have one effect; None where it cannot be made.
     alpha: of the verdict's interval.
@@ -82,14 +82,14 @@ class SessionFindings:
 
     @property
     def decides(self) -> Contrast:
-        """What the verdict is made from."""
+        """Return the contrast from which the verdict is made."""
         result = self.between if self.by_session else self.within
         if result is None:
             raise ValueError("One or two sessions without any noise decide nothing.")
         return result
 
     def of(self, verdict: Verdict) -> "SessionFindings":
-        """Return the standing of another word, which something else than sessions decided."""
+        """Return the confirmation of another verdict, which was not decided by sessions."""
         standing, reason = _accepted(self.each, verdict)
         return replace(self, verdict=verdict, standing=standing, reason=reason)
 
@@ -98,14 +98,14 @@ DEFAULT = Criteria()
 
 
 def estimate_of(differences: NDArray[np.float64]) -> SessionEstimate:
-    """Make the estimate of a session from one log ratio a block, shape (n,), n >= 1."""
+    """Return the estimate of a session from one log ratio per block, shape (n,), n >= 1."""
     n = differences.size
     sd = float(differences.std(ddof=1)) if n > 1 else 0.0
     return SessionEstimate(float(differences.mean()), sd**2 if sd >= NO_NOISE else 0.0, n, n - 1)
 
 
 def between_sessions(sessions: Sequence[SessionEstimate]) -> Contrast | None:
-    """Take sessions as the sample: t of their estimates; None with one, which has no spread."""
+    """Return the t contrast of the sessions' estimates; None with one, which has no spread."""
     count = len(sessions)
     if count < 2:
         return None
@@ -177,7 +177,7 @@ def over_sessions(
 
 
 def _pooled(sessions: Sequence[SessionEstimate], variance: float, df: int) -> Contrast:
-    """These sessions only: the mean of their estimates, with the noise within all of them."""
+    """Return the contrast of these sessions only: the mean of their estimates, with the noise within them."""
     count = len(sessions)
     return Contrast(
         estimate=float(np.mean([each.estimate for each in sessions])),
@@ -193,7 +193,7 @@ def _alone(session: SessionEstimate) -> Contrast:
 
 
 def _accepted(each: Sequence[Verdict], verdict: Verdict) -> tuple[Standing, str]:
-    """Return whether sessions confirm the word: two where each alone says it, three by what is between."""
+    """Return whether sessions confirm the word: two where each alone gives it, three by their own interval."""
     texts = {one.word for one in each}
     if len(each) == 1:
         return Standing.ONE_SESSION, ""

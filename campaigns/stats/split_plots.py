@@ -27,7 +27,7 @@ OTHER: Mapping[Model, Model | None] = {
     Model.WELCH: Model.POOLED,
     Model.SPLIT_PLOT: Model.PAIRED,
 }
-"""By which model a comparison is read once more."""
+"""The model of the alternative analysis."""
 
 FEWEST_BLOCKS = 3
 
@@ -49,7 +49,7 @@ class Plots:
 
     @property
     def model(self) -> Model:
-        """By which model contrasts are judged: where runs are missing, each by its own blocks."""
+        """Return the model that judges contrasts: where runs are missing, each by its own blocks."""
         return Model.SPLIT_PLOT if self.fit else Model.PAIRED
 
     def contrast(self, pairs: Pairs) -> Contrast | None:
@@ -66,7 +66,7 @@ class Plots:
         return None
 
     def other(self, model: Model) -> Model | None:
-        """By which model it is read once more; the one of blocks alone would be wrong here."""
+        """Return the model of the alternative analysis; that of blocks alone would be wrong here."""
         return Model.PAIRED if model == Model.SPLIT_PLOT else None
 
 
@@ -92,7 +92,7 @@ class SplitPlot:
 
     @property
     def blocks(self) -> int:
-        """How often each level of the hard factor was set; below 3 nothing is said about it."""
+        """Return how often each level of the hard factor was set; below 3 it is not judged."""
         return int(self.logs.shape[0])
 
     def of(self, pairs: Sequence[tuple[tuple[int, int], tuple[int, int]]]) -> Contrast | None:

@@ -15,7 +15,7 @@ from campaigns.stats.verdict import Contrast, interval_of
 FEWEST, MOST = 8, 30
 TARGET = 0.03
 ALPHA_FEW_CELLS, FEW_CELLS = 0.035, 5
-"""Found by simulation for a target of 3 % and 30 blocks; called 95 %."""
+"""The level by simulation for a target of 3 % and 30 blocks, for a coverage of 95 %."""
 
 
 class Stop(StrEnum):
@@ -39,7 +39,7 @@ class StopRule:
     seconds: float | None = None
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a rule that cannot be kept."""
+        """Raise ValueError for a rule that is impossible."""
         if not 0 < self.target < 1:
             raise ValueError("The target is a share between 0 and 1.")
         if not 3 <= self.fewest <= self.most:
@@ -48,7 +48,7 @@ class StopRule:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What is left to do. stop: why nothing is, None while blocks are to come.
+    """What is left to do. stop: the reason to stop, None while blocks are to come.
 
     half_width: of the interval, as a share of the ratio; None before it can be known. more: blocks
     still to come by the noise so far, up to the most; expected: the half width then. seconds: about.
@@ -67,7 +67,7 @@ def alpha_for(cells: int) -> float:
 
 
 def half_width(contrast: Contrast, alpha: float) -> float:
-    """Half of the interval of the ratio, relative to the ratio; infinite where it has no end."""
+    """Return half of the interval of the ratio, relative to the ratio; infinite where it has no end."""
     interval = interval_of(contrast, alpha)
     half = (interval.high - interval.low) / 2
     return math.sinh(half) if half < 700 else math.inf
@@ -76,7 +76,7 @@ def half_width(contrast: Contrast, alpha: float) -> float:
 def blocks_for(
     target: float, sd_log: float, cells: int, alpha: float, *, fewest: int = 2
 ) -> int | None:
-    """Find the fewest complete blocks whose interval is as narrow; None above a million."""
+    """Return the fewest complete blocks whose interval is narrow enough; None above a million."""
     design = design_of_blocks(cells)
     low, high = fewest, fewest
     while _width(high, sd_log, design, alpha) > target:

@@ -18,14 +18,14 @@ FEWEST_LEVELS = 5
 SHARE_OF_PEAK = 0.95
 RULE_OF_THUMB = 0.75
 BEYOND = 1.5
-"""Times the largest N measured: a peak that lies further away was not reached."""
+"""A peak beyond so many times the largest N measured was not reached."""
 START_S, START_K = 0.05, 0.005
 TOLERANCE, LEAST_K = 1e-14, 1e-12
 
 LOWEST, HIGHEST = np.zeros(3), np.array([np.inf, 1.0, 1.0])
 MOST_STEPS = 80
 SETTLED = 1e-10
-"""A step that changes no parameter by more than this share, or its floor, is the last one."""
+"""The fit stops at a step that changes no parameter by more than this share, or its floor."""
 FLOOR = 1e-4
 FIRST_DAMPING, LESS, MORE = 1e-3, 0.1, 5.0
 LEAST_DAMPING = 1e-12
@@ -43,17 +43,17 @@ class Usl:
     largest: float
 
     def throughput(self, n: float) -> float:
-        """X(N), in the unit of g."""
+        """Return X(N), in the unit of g."""
         return self.g * n / (1 + self.s * (n - 1) + self.k * n * (n - 1))
 
     @property
     def peak(self) -> float:
-        """N*, where throughput is largest; infinite without coherency delay."""
+        """Return N*, where throughput is largest; infinite without coherency delay."""
         return math.sqrt((1 - self.s) / self.k) if self.k > 0 else math.inf
 
     @property
     def whole_peak(self) -> int | None:
-        """The better of the two whole N around the peak."""
+        """Return the better of the two whole N around the peak."""
         if math.isinf(self.peak):
             return None
         low = max(1, math.floor(self.peak))
@@ -61,14 +61,14 @@ class Usl:
 
     @property
     def most(self) -> float:
-        """The throughput at the peak, or the asymptote g / s; infinite where nothing limits it."""
+        """Return the throughput at the peak, or the asymptote g / s; infinite where nothing limits it."""
         if self.k > 0:
             return self.throughput(self.peak)
         return self.g / self.s if self.s > 0 else math.inf
 
     @property
     def power_point(self) -> float:
-        """N of the largest throughput per response time (Kleinrock, 1979)."""
+        """Return N of the largest throughput per response time (Kleinrock, 1979)."""
         a, b = 1 - self.s, self.k - self.s
         if self.k > 0:
             return (b + math.sqrt(b**2 + 12 * self.k * a)) / (6 * self.k)
@@ -76,7 +76,7 @@ class Usl:
 
     @property
     def linear_limit(self) -> float:
-        """1 / s: with contention alone no N is worth more than so many."""
+        """Return 1 / s: with contention alone throughput never exceeds so many times that of one."""
         return 1 / self.s if self.s > 0 else math.inf
 
     @property
@@ -85,7 +85,7 @@ class Usl:
         return self.peak <= BEYOND * self.largest
 
     def lowest_for(self, share: float) -> float:
-        """The smallest N that has `share` (of 1) of the largest throughput."""
+        """Return the smallest N that has `share` (of 1) of the largest throughput."""
         wanted = share * self.most
         if math.isinf(wanted):
             return math.inf
@@ -96,7 +96,7 @@ class Usl:
 
     @property
     def throttle(self) -> int | None:
-        """The recommended limit: the smallest whole N with 95 % of the largest throughput."""
+        """Return the recommended limit: the smallest whole N with 95 % of the largest throughput."""
         lowest = self.lowest_for(SHARE_OF_PEAK)
         return None if math.isinf(lowest) else math.ceil(lowest - 1e-9)
 
@@ -107,17 +107,17 @@ class Usl:
 
     @property
     def rule_of_thumb(self) -> float:
-        """75 % of N*: by the law it costs at most 4 % of throughput where s >= k."""
+        """Return 75 % of N*: by the law it costs at most 4 % of throughput where s >= k."""
         return RULE_OF_THUMB * self.peak
 
     def response(self, n: float) -> float:
-        """R(N) by Little's law, end to end, in the unit of time of the throughput."""
+        """Return R(N) by Little's law, end to end, in the unit of time of the throughput."""
         return n / self.throughput(n)
 
 
 @dataclass(frozen=True, slots=True)
 class UslBounds:
-    """Intervals of what a bootstrap gave, by name; the share of resamples that had a peak."""
+    """Bootstrap intervals by name, and the share of resamples that had a peak."""
 
     g: Interval
     s: Interval
@@ -279,7 +279,7 @@ def fit_many(
 
 
 def _errors(array: Array, levels: Array, weight: Array, centre: Array) -> tuple[Array, Array]:
-    """Weighted errors, shape (draws, m), and their slopes, shape (draws, m, 3)."""
+    """Return weighted errors, shape (draws, m), and their slopes, shape (draws, m, 3)."""
     g, s, k = (array[:, [place]] for place in range(3))
     below = 1 + s * (levels - 1) + k * levels * (levels - 1)
     by_g = weight * levels / below
@@ -288,7 +288,7 @@ def _errors(array: Array, levels: Array, weight: Array, centre: Array) -> tuple[
 
 
 def _step(array: Array, errors: Array, slopes: Array, damping: Array) -> Array:
-    """The damped step of each draw, shape (draws, 3); 0 for what is held at its bound."""
+    """Return the damped step of each draw, shape (draws, 3); 0 for parameters held at their bound."""
     gradient = np.einsum("dmp,dm->dp", slopes, errors)
     curvature = np.einsum("dmp,dmq->dpq", slopes, slopes)
     held = ((array <= LOWEST) & (gradient > 0)) | ((array >= HIGHEST) & (gradient < 0))

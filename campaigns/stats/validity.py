@@ -1,4 +1,4 @@
-"""What may be wrong with a campaign's runs: each check with its number. Pure. STATISTICS 8, 11.
+"""Check a campaign's runs, each check with its number. Pure. STATISTICS 8, 11.
 
 A check that fails changes the badge of a verdict, never its number; one that says that the data cannot
 show what the verdict claims takes its word back.
@@ -29,7 +29,7 @@ COLD_SHARE, COLD_P = 0.5, 0.05
 
 
 class Outcome(StrEnum):
-    """How a check came out."""
+    """The outcome of a check."""
 
     PASS = "pass"  # noqa: S105 - no password
     WARN = "warn"
@@ -53,7 +53,7 @@ def _check(name: str, value: float, *, warn: bool, **figures: float) -> Check:
 
 
 def interleaving(levels: Sequence[object]) -> Check:
-    """How well the levels take turns, in the order of the runs: 0 is one block a level, 1 the most.
+    """Return how well levels alternate in the order of the runs: 0 is one block per level, 1 the most.
 
     At 0 level and time are confounded, and no test of drift sees it.
     """
@@ -98,7 +98,7 @@ def drift_within(
 
 
 def drift_within_levels(drift: Contrast | None) -> Check:
-    """Return whether runs drift within levels; between them the order does not tell drift from level."""
+    """Return whether runs drift within levels; between them the order confounds drift and level."""
     if drift is None:
         return Check("drift_within", Outcome.NOT_POSSIBLE)
     p = p_value(drift)
@@ -127,7 +127,7 @@ def order_in_block(
     """Return whether it mattered at which place of its block a run was made; by the slope's p.
 
     For residuals of a model: their df, and what the same model leaves of the positions
-    (`neighbours.left_of`); without df the runs are taken for independent.
+    (`neighbours.left_of`); without df the runs are assumed to be independent.
     """
     error, place = (np.array(each, dtype=float) for each in (residuals, positions))
     if error.size < FEWEST_FOR_DRIFT or np.ptp(place) < NO_NOISE or (df is not None and df < 2):
@@ -147,7 +147,7 @@ def autocorrelation(residuals: Sequence[float], expected: float = 0.0) -> Check:
     """Return whether neighbours are alike: the lag-1 correlation against 2 / sqrt(n), n >= 10.
 
     expected: what independent noise has around the same model (`neighbours.expected_correlation`);
-    only the distance from it counts. n_eff: so many independent runs would tell as much. Ask only
+    only the distance from it counts. n_eff: so many independent runs would be as informative. Ask only
     where cells have five runs or more.
     """
     series = np.array(residuals, dtype=float)
@@ -170,7 +170,7 @@ def autocorrelation(residuals: Sequence[float], expected: float = 0.0) -> Check:
 
 
 def modes(values: Sequence[float]) -> Check:
-    """How many modes the values have, 20 or more of them (`density`).
+    """Return how many modes the values have, 20 or more of them (`density`).
 
     value: their number; figures: where each lies, and its share of the runs. With two the mean
     misleads: compare mode by mode.
@@ -183,7 +183,7 @@ def modes(values: Sequence[float]) -> Check:
 
 
 def aa_noise(log_ratios: Sequence[float]) -> Check:
-    """How far apart identical runs are: the noise floor is the 95th percentile of |%|."""
+    """%|.|Return how far apart identical runs are: the noise floor is the 95th percentile of |%|.|%|."""
     ratios = np.array(log_ratios, dtype=float)
     if ratios.size < 2:
         return Check("aa_noise", Outcome.NOT_POSSIBLE)
@@ -244,7 +244,7 @@ def cold_start(cells: Sequence[int], blocks: Sequence[int], values: Sequence[flo
 
 
 def rows(durations: Sequence[float], starts: Sequence[float], ends: Sequence[float]) -> Check:
-    """Return whether durations are what the instants say, and no two runs overlap (all in seconds).
+    """Return whether durations agree with the instants, and no two runs overlap (all in seconds).
 
     positions: of the runs that are off by a second or more, end before they start, or begin before
     another has ended. A second alone may be rounding: it is listed, and no warning.
@@ -284,7 +284,7 @@ def _at_least(count: int, chances: Sequence[float]) -> float:
 
 
 def _most_switches(levels: Sequence[object]) -> int:
-    """The most switches that any order of these runs has."""
+    """Return the most switches that any order of these runs has."""
     counts = [list(levels).count(level) for level in set(levels)]
     if not counts:
         return 0

@@ -11,7 +11,7 @@ from campaigns.stats.logs import pct_of, ratio_of
 
 
 class Word(StrEnum):
-    """What is stored. What is shown derives from metric and direction (words.display)."""
+    """The stored verdict. Its label is derived from metric and direction (labels.display)."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -35,7 +35,7 @@ class Contrast:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A word and what stands behind it; None where there is no number.
+    """A verdict with its numbers; None where there is no number.
 
     reason: `n_below_minimum`, `lost_runs`, `failed_runs`, `timed_out`, `failed_units`,
     `sessions_disagree`, `drift_confounded`, `resolution`, `identical_values`, or empty.
@@ -107,19 +107,19 @@ def judge(
 
 
 def withheld(verdict: Verdict, reason: str) -> Verdict:
-    """Take the word back for a reason that the interval does not know of; its numbers stay."""
+    """Withhold the verdict for a reason other than the interval; the numbers stay."""
     return replace(verdict, word=Word.NOT_ENOUGH_DATA, reason=reason)
 
 
 def p_value(contrast: Contrast) -> float:
-    """Two-sided p of no difference; 1 or 0 where there is no noise at all."""
+    """Return the two-sided p of no difference; 1 or 0 where there is no noise at all."""
     return _tails(abs(contrast.estimate), contrast, 2)
 
 
 def _word(
     cost: Interval, narrow: Interval, n: int, p_adjusted: float | None, criteria: Criteria
 ) -> tuple[Word, str, tuple[str, ...]]:
-    """Apply the rules to the intervals of the log cost: below 0 is better."""
+    """Return the verdict by the intervals of the log cost: below 0 is better."""
     margin, delta = math.log1p(criteria.margin), math.log1p(criteria.delta)
     if n < criteria.minimum_n:
         return Word.NOT_ENOUGH_DATA, "n_below_minimum", ()
@@ -143,7 +143,7 @@ def interval_of(contrast: Contrast, alpha: float) -> Interval:
 
 
 def _p_equivalence(contrast: Contrast, margin: float) -> float:
-    """Larger p of the two one-sided tests against -margin and +margin (TOST, Schuirmann 1987)."""
+    """Return the larger p of the two one-sided tests against -margin and +margin (TOST, Schuirmann 1987)."""
     return max(
         _tails(contrast.estimate + margin, contrast, 1),
         _tails(margin - contrast.estimate, contrast, 1),

@@ -141,7 +141,7 @@ def _equal_noise(block_fit: BlockFit, places: NDArray[np.int64], cells: int) -> 
 
 
 def _with_those_apart(check: Check, noisy: Noisy) -> Check:
-    """Count the levels compared by their own noise, some of which Levene's test misses."""
+    """Add the number of levels compared by their own noise, some of which Levene's test misses."""
     if check.outcome == Outcome.NOT_POSSIBLE:
         return check
     return replace(check, figures={**check.figures, "apart": len(noisy.out | noisy.doubted)})

@@ -103,7 +103,7 @@ def _design(sides: Sequence[Side]) -> list[Difference]:
 
 
 def _fact(sides: Sequence[Side], fact: tuple[str, str]) -> Difference:
-    """Return which values differ from the first; a value that was not recorded differs from none."""
+    """Return one fact over the campaigns; a value that was not recorded differs from none."""
     seen = [side.facts.get(fact, ()) for side in sides]
     values = [" / ".join(values) or NOT_RECORDED for values in seen]
     return Difference(

@@ -12,7 +12,7 @@ from campaigns.stats.density import FEWEST, Density, density_of
 from campaigns.stats.percentile_curves import PercentileCurve, curve_of
 
 EVERY = 4
-"""Only every so-many-th point of a density is stored, which is fine enough for a chart."""
+"""Every fourth point of a density is stored, which is fine enough for a chart."""
 
 
 def densities(cells: Mapping[str, Any]) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def with_excluded(
 
 
 def _rows(levels: Compared, pairs: Compared) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Return the levels that each comparison is named by, with what is shown of it."""
+    """Yield the levels that name each comparison, with its shown values."""
     for group in levels["groups"] if levels else ():
         values = dict(zip(group["cells"], group["values"], strict=True))
         for row in group["comparisons"]:

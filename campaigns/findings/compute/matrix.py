@@ -77,7 +77,7 @@ def _row(
     compared: Comparisons,
     family: Family,
 ) -> dict[str, Any]:
-    """Remove all numbers of a row whose first cell failed, as there is nothing to improve on."""
+    """Return one row; it has no numbers where its first cell failed: there is nothing to improve on."""
     first = group.cells[0]
     no_baseline = not family.usable[first] or not family.cell_runs[first].values
     cells = [

@@ -30,7 +30,7 @@ class Measured:
 
     @property
     def lower_is_better(self) -> bool:
-        """Return the direction for judgements; where neither way is better there are none."""
+        """Return the direction for judgements, of which there are none where neither way is better."""
         return self.direction is True
 
     @property

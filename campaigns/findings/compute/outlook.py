@@ -81,7 +81,7 @@ def ended(campaign: Campaign, ahead: Mapping[str, Any] | None, alpha: float) -> 
 
 
 def _of_levels(levels: Found) -> Iterator[tuple[Contrast, float]]:
-    """Return contrasts of levels, with the noise within a block that matches them."""
+    """Yield contrasts of levels, with the noise within a block that matches them."""
     for group in levels["groups"] if levels else ():
         for row in group["comparisons"]:
             yield from _of_row(row)

@@ -86,7 +86,7 @@ def percentiles_panel(shown: Shown) -> Panel | None:
 
 
 def _readable(cells: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], str]:
-    """Return unit and factor: milliseconds where nothing takes a second, as stored percentiles are seconds."""
+    """Return the cells with their unit: milliseconds where nothing takes a second, else seconds as stored."""
     highest = max((value for cell in cells for value in cell["together"]["values"]), default=0.0)
     if highest >= 1:
         return cells, "s"
