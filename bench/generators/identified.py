@@ -16,9 +16,9 @@ SPENT = {"seconds": 0.0, "cpu_seconds": 0.0, "contexts": 0.0, "bytes": 0.0}
 async def prepare(host: Host) -> None:
     """Make the host's context, and note what it took."""
     begun, cpu, memory = perf_counter(), process_time(), health.peak_memory_bytes()
-    wanted = host.request
-    certificate = wanted["certificates"][host.number]
-    host.kept["context"] = identity_context(certificate, wanted["key"], wanted["ca"])
+    asked = host.request
+    certificate = asked["certificates"][host.number]
+    host.prepared["context"] = identity_context(certificate, asked["key"], asked["ca"])
     SPENT["seconds"] += perf_counter() - begun
     SPENT["cpu_seconds"] += process_time() - cpu
     SPENT["bytes"] += health.peak_memory_bytes() - memory
@@ -27,7 +27,7 @@ async def prepare(host: Host) -> None:
 
 async def sequence(host: Host) -> None:
     """Open a connection of the host's own, and ask who it is."""
-    context: ssl.SSLContext = host.kept["context"]
+    context: ssl.SSLContext = host.prepared["context"]
     wire = await host.connect(context)
     request = f"GET / HTTP/1.1\r\nHost: {host.place.host_header}\r\n\r\n"
     answer = await host.step("who", wire, request.encode())

@@ -1,4 +1,4 @@
-"""Kinds of test by REST: what each one asks, takes, varies and measures. Reads declarations only."""
+"""The REST resource of the kinds of test: their questions, parameters, factors and metrics."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -48,7 +48,7 @@ class ParameterOutput(Part):
 
 
 class MetricOutput(Part):
-    """What a kind measures."""
+    """A metric that a kind of test measures."""
 
     name = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]
@@ -58,7 +58,7 @@ class MetricOutput(Part):
 
 
 class PresetOutput(Part):
-    """Values of parameters to begin with."""
+    """A set of initial values of parameters."""
 
     name = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]
@@ -67,7 +67,7 @@ class PresetOutput(Part):
 
 
 class KindOutput(Selectable):
-    """A kind of test: what it asks, takes, varies and measures."""
+    """A kind of test: its question, parameters, factors and metrics."""
 
     kind = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]
@@ -84,7 +84,7 @@ class KindOutput(Selectable):
 
 
 TYPES: tuple[tuple[type[forms.Field], str], ...] = (
-    # The more special class comes before the one that it derives from.
+    # A subclass comes before its base class.
     (forms.FloatField, "number"),
     (forms.DecimalField, "number"),
     (forms.IntegerField, "integer"),
@@ -101,17 +101,17 @@ UNITS = {
     "_timeout": "s",
     "rate_limit": "1/s",
 }
-"""A parameter's name ends with its unit; the longest ending counts."""
+"""Unit by the ending of a parameter's name; the longest ending counts."""
 
 
 def unit_of(name: str) -> str:
-    """The unit that a parameter's name ends with; empty of a number of things, and of words."""
+    """Return the unit that a parameter's name ends with; empty for counts and texts."""
     fitting = [ending for ending in UNITS if name.endswith(ending)]
     return UNITS[max(fitting, key=len)] if fitting else ""
 
 
 def described(kind: str, driver: Driver) -> dict[str, Any]:
-    """Everything that a program needs to write a definition of this kind."""
+    """Return everything that a client needs to write a definition of this kind."""
     return {
         "kind": kind,
         "label": driver.label,
@@ -160,8 +160,8 @@ def _choices(field: forms.ChoiceField) -> Iterator[dict[str, Any]]:
     choices: Any = field.choices
     for value, label in choices:
         grouped = label if isinstance(label, list | tuple) else [(value, label)]
-        for inner, word in grouped:
-            yield {"value": inner, "label": str(word)}
+        for inner, text_of_inner in grouped:
+            yield {"value": inner, "label": str(text_of_inner)}
 
 
 def _metric(metric: Metric) -> dict[str, Any]:
@@ -175,11 +175,11 @@ def _metric(metric: Metric) -> dict[str, Any]:
 
 
 class Kinds(Api):
-    """GET: all kinds of test."""
+    """GET: list the kinds of test."""
 
     @operation("list_kinds", "kinds", answer=KindOutput, whole=True)
     def get(self, request: Request) -> Response:
-        """All kinds of test that this perfdash knows."""
+        """List the kinds of test of this perfdash."""
         return self.whole(
             [_kind(kind, driver, request) for kind, driver in all_kinds().items()], KindOutput
         )
@@ -190,10 +190,11 @@ class OneKind(Api):
 
     @operation("get_kind", "kinds", answer=KindOutput)
     def get(self, request: Request, kind: str) -> Response:
-        """What a kind of test asks, takes, varies and measures."""
+        """Return a kind of test with its question, parameters, factors and metrics."""
         self.read_query(NoQuery)
-        found = _kind(kind, driver_at(kind), request)
-        return Response(picked(found, selected(request, KindOutput)))
+        return Response(
+            picked(_kind(kind, driver_at(kind), request), selected(request, KindOutput))
+        )
 
 
 def _kind(kind: str, driver: Driver, request: Request) -> dict[str, Any]:
@@ -205,7 +206,7 @@ def _kind(kind: str, driver: Driver, request: Request) -> dict[str, Any]:
 
 
 def driver_at(kind: str) -> Driver:
-    """Find a kind, or raise Http404."""
+    """Return the driver of a kind. Raise Http404 where there is none."""
     try:
         return driver_of(kind)
     except UnknownKind as error:

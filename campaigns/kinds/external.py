@@ -1,25 +1,14 @@
-"""Runs that were made elsewhere and come in as files. Nothing here is ever executed."""
+"""The kind `external`: runs that were made elsewhere and are imported. Nothing is executed."""
 
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from django import forms
 
-from campaigns.kinds.base import (
-    Context,
-    Driver,
-    DriverError,
-    EffectiveSetting,
-    Measured,
-    Metric,
-    Parameters,
-    Proof,
-    Target,
-)
-from campaigns.kit.network import Rules
+from campaigns.kinds.base import Driver, DriverError, Metric
 
 
 class ExternalForm(forms.Form):
-    """No parameter of its own: an import brings its factors, and its facts as text."""
+    """No parameters: an import brings its factors, and its facts as text."""
 
 
 class External(Driver):
@@ -34,35 +23,13 @@ class External(Driver):
     metrics = (Metric("duration", "Duration", "s", lower_is_better=True, primary=True),)
     executable = False
 
-    def probe(self, target: Target, rules: Rules) -> list[Proof]:
-        """Raise DriverError: there is no server to look at."""
-        self._refuse()
-
-    def reset(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
-        """Raise DriverError: nothing is executed."""
-        self._refuse()
-
-    def apply(
-        self, target: Target, parameters: Parameters, context: Context
-    ) -> list[EffectiveSetting]:
-        """Raise DriverError: nothing is executed."""
-        self._refuse()
-
-    def measure(self, target: Target, parameters: Parameters, context: Context) -> Measured:
-        """Raise DriverError: nothing is executed."""
-        self._refuse()
-
-    def verify(
-        self, target: Target, parameters: Parameters, context: Context, measured: Measured
-    ) -> list[Proof]:
-        """Raise DriverError: nothing is executed."""
-        self._refuse()
-
-    def _refuse(self) -> NoReturn:
+    def _refuse(self, *arguments: Any, **options: Any) -> NoReturn:
         raise DriverError(
             "Runs of the kind External come from outside and are not executed. "
             "Import a file, send them by the REST API, or choose another kind."
         )
+
+    probe = reset = apply = measure = verify = _refuse
 
 
 driver = External()

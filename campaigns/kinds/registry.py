@@ -1,6 +1,6 @@
-"""All kinds of test: the modules beside this one, and the entry points `perfdash.drivers`.
+"""Find all kinds of test: the modules of this package, and the entry points `perfdash.drivers`.
 
-The module's name is the kind. A new kind is one file with `driver`, or a folder with `driver.py`; there is no
+The module's name is the kind. A new kind is a file with `driver`, or a folder with `driver.py`; there is no
 list to edit.
 """
 
@@ -13,7 +13,7 @@ import campaigns.kinds
 from campaigns.kinds.base import Driver
 
 SHARED = frozenset({"api", "base", "load", "programs", "registry", "servers"})
-"""Modules beside the kinds, which all of them use."""
+"""Modules of this package that are no kinds."""
 
 
 class UnknownKind(LookupError):
@@ -22,20 +22,20 @@ class UnknownKind(LookupError):
 
 @cache
 def all_kinds() -> dict[str, Driver]:
-    """Load every driver, by kind, in alphabetical order; those of this package win."""
-    found: dict[str, Driver] = {
+    """Return all drivers by kind, in alphabetical order. Those of this package take precedence."""
+    drivers: dict[str, Driver] = {
         entry.name: entry.load() for entry in entry_points(group="perfdash.drivers")
     }
     for module in iter_modules(campaigns.kinds.__path__, "campaigns.kinds."):
         kind = module.name.rpartition(".")[2]
         if kind not in SHARED:
             place = f"{module.name}.driver" if module.ispkg else module.name
-            found[kind] = import_module(place).driver
-    return dict(sorted(found.items()))
+            drivers[kind] = import_module(place).driver
+    return dict(sorted(drivers.items()))
 
 
 def driver_of(kind: str) -> Driver:
-    """Find the driver of a kind. Raise UnknownKind, naming those that there are."""
+    """Return the driver of a kind. Raise UnknownKind, with a list of the known ones."""
     try:
         return all_kinds()[kind]
     except KeyError:

@@ -21,14 +21,13 @@ from campaigns.execution.generators.messages import TooLarge, pack_outcome, unpa
 from campaigns.execution.leases import lease_host
 from campaigns.execution.workplace import NoWorkplace, workplace
 from campaigns.kinds.base.values import driver_levels
-from campaigns.kinds.programs.health import is_here
+from campaigns.kinds.programs.health import is_local
 from campaigns.kinds.programs.program import ProgramFailed, run_program
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit import log_context, redaction
 from campaigns.kit.encryption import SecretUnreadable
-from campaigns.kit.network import parse_url
 from campaigns.kit.redaction import storable
-from campaigns.models import Attempt, Generator, GeneratorLease, Target, TargetLease
+from campaigns.models import Attempt, Generator, GeneratorLease, TargetLease
 from campaigns.targets.saving import as_driver_sees_it
 
 PAUSE_SECONDS = 0.5
@@ -128,7 +127,7 @@ def _outcome(generator: Generator, hold: Hold) -> dict[str, Any]:
         return _ended(Generator.State.FAILED, "its program ended before it was told to begin")
     if outcome.cancelled:
         return _ended(Generator.State.FAILED, hold.why or "it was stopped") | hold.stopped_by_run
-    here = {"target_is_here": float(_is_here(target))}
+    here = {"target_is_here": float(is_local(target.base_url))}
     return _ended(Generator.State.DONE, "") | parcels | {"health_figures": here}
 
 
@@ -151,14 +150,6 @@ def _with_directory(request: Mapping[str, Any], attempt: int) -> Iterator[Mappin
     with workplace(Path(settings.WORK_DIRECTORY), attempt) as here:
         here.mkdir()
         yield {**request, "directory": str(here)}
-
-
-def _is_here(target: Target) -> bool:
-    """Return whether the target stands on this machine, as far as its URL tells."""
-    endpoint = parse_url(target.base_url)
-    if endpoint.address is None:
-        return endpoint.host == "localhost"
-    return is_here(str(endpoint.address))
 
 
 def _require_machine(generator: Generator) -> None:

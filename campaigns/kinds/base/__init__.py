@@ -1,7 +1,7 @@
-"""The contract between a kind of test and the rest. Knows no database, no Celery, no clock but its own.
+"""The contract between a kind of test and the rest of perfdash. It uses neither database nor Celery.
 
-A kind is one module, or one folder, beside this one. Its name is the kind; it holds `driver`, one instance of a
-subclass of Driver. What it is given and gives stands in `values`, what it raises on purpose in `errors`.
+A kind is a module, or a folder, next to this package. Its name is the kind; it holds `driver`, an instance of
+a subclass of Driver. `values` holds what a driver receives and returns, `errors` what it raises on purpose.
 """
 
 from campaigns.kinds.base.driver import Driver

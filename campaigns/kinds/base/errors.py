@@ -1,18 +1,17 @@
 """What a driver raises on purpose. Pure.
 
   DriverError             what a person can act on; the run ends `failed`, the message is shown
-  ├─ ParametersRefused    the target does not take parameters; its words stand beside each
+  ├─ ParametersRefused    the target does not take parameters; each has a message
   ├─ TargetUnavailable    the target refuses, hangs or resets before anything could be measured; `void`
-  ├─ GeneratorFailed      what generates the load broke, not the target; the run is `void`
+  ├─ GeneratorFailed      the load generator broke, not the target; the run is `void`
   ├─ NotClean             the clean state could not be reached; the run is `void`
-  │  └─ NotOurs           what stands in the way belongs to others, who alone may remove it
+  │  └─ NotOurs           the target holds things of others, who alone may remove them
   ├─ LevelNotInForce      a level did not take effect on the target; the run is `void`
-  └─ AddressRefused       the rules say that workers may not connect there; the run is `void`
+  └─ AddressRefused       the network rules exclude the address; the run is `void`
   Cancelled               the context's cancel flag was seen; load has stopped
 
-A void run is repeated, but not after NotOurs and AddressRefused: another attempt would end alike.
-
-Anything else is a bug: it keeps its traceback and is re-raised.
+A void run is repeated, except after NotOurs and AddressRefused, where another attempt would fail again.
+Any other exception is a bug: it keeps its traceback and is re-raised.
 """
 
 from collections.abc import Mapping
@@ -20,15 +19,15 @@ from typing import ClassVar
 
 
 class DriverError(Exception):
-    """An expected failure; its message says what, which and what to do."""
+    """An expected failure. The message says what happened, to which thing, and what to do."""
 
     void: ClassVar[bool] = False
     lasting: ClassVar[bool] = False
-    """Another attempt would end alike, until a person has done something."""
+    """Whether another attempt fails in the same way until a person acts."""
 
 
 class ParametersRefused(DriverError):
-    """The target does not take parameters; `refused` holds its sentences by the parameter's name."""
+    """The target does not take parameters; `refused` holds its messages by the parameter's name."""
 
     def __init__(self, message: str, refused: Mapping[str, str]) -> None:
         super().__init__(message)
@@ -42,19 +41,19 @@ class TargetUnavailable(DriverError):
 
 
 class GeneratorFailed(DriverError):
-    """The engine died, or its machine could not keep what came: nothing is known of the target."""
+    """The engine or its machine failed: the run says nothing about the target."""
 
     void = True
 
 
 class NotClean(DriverError):
-    """Something was left of an earlier run, and could not be removed."""
+    """Something of an earlier run is left and could not be removed."""
 
     void = True
 
 
 class NotOurs(NotClean):
-    """The target holds what others made; perfdash never removes it."""
+    """The target holds things that others made; perfdash never removes them."""
 
     lasting = True
 
@@ -66,11 +65,11 @@ class LevelNotInForce(DriverError):
 
 
 class AddressRefused(DriverError):
-    """The rules of where workers may connect exclude the address."""
+    """The network rules of the workers exclude the address."""
 
     void = True
     lasting = True
 
 
 class Cancelled(Exception):
-    """Somebody asked for the end, or the lease ran out; nothing loads the target any more."""
+    """The run was cancelled, or its lease ran out; nothing loads the target any more."""

@@ -1,7 +1,10 @@
-"""Reach the server of a target, and say what a client's errors mean for a run."""
+"""Reach the server of a target, and read what the kinds of one family have in common."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 from campaigns.kinds.base.errors import (
     AddressRefused,
@@ -10,7 +13,7 @@ from campaigns.kinds.base.errors import (
     NotClean,
     TargetUnavailable,
 )
-from campaigns.kinds.base.values import Context, Target
+from campaigns.kinds.base.values import STAND_IN, Context, Proof, Target
 from campaigns.kinds.servers.katello import Katello
 from campaigns.kit.http.connection import Connection
 from campaigns.kit.http.credentials import BadCertificate, Login
@@ -25,40 +28,48 @@ from campaigns.kit.http.errors import (
 )
 from campaigns.kit.network import BadUrl, Refused, Rules
 
-
-@contextmanager
-def katello_of(
-    target: Target,
-    rules: Rules,
-    check: Callable[[], None],
-    sender: str = "perfdash",
-    most_per_second: float | None = None,
-) -> Iterator[Katello]:
-    """Connect to a target's Katello; the first request that needs it logs in."""
-    with connected(target, rules, check, sender, most_per_second) as connection:
-        login = Login(target.username, target.password)
-        yield Katello(connection, target.base_url, login)
+MOST_SKEW_SECONDS = 60.0
+UNKNOWN = "not told"
+"""The value of a fact that the server does not report."""
+CHECK_SERVER = "Check that the server runs, and the target's base URL."
+NO_TRUST = (
+    "Its certificate is not trusted: give its CA bundle on the target's page, or switch the "
+    "verification off there."
+)
+OWN_CERTIFICATE = (
+    " Where a proxy in front of it wants a client certificate, give one that it knows, with its key, "
+    "on the target's page."
+)
 
 
 @contextmanager
 def connected(
-    target: Target,
-    rules: Rules,
-    check: Callable[[], None],
-    sender: str,
-    most_per_second: float | None,
+    target: Target, access: Context | Rules, check: Callable[[], None] | None = None
 ) -> Iterator[Connection]:
-    """Connect to a target. Errors of the client leave as what a driver raises."""
-    with in_words():
+    """Connect to a target. Errors of the client are raised as DriverErrors.
+
+    access: the context of an attempt; for a probe, the network rules alone. check: is called all the
+    while and ends a request by what it raises; without one, `access.check` of a context.
+    """
+    with translated_errors():
         try:
-            connection = Connection(
-                target.base_url,
-                rules,
-                tls=target.tls,
-                check=check,
-                sender=sender,
-                most_per_second=most_per_second,
-            )
+            if isinstance(access, Context):
+                connection = Connection(
+                    target.base_url,
+                    access.rules,
+                    tls=target.tls,
+                    check=check or access.check,
+                    sender=access.sender,
+                    most_per_second=access.most_per_second,
+                )
+            else:
+                connection = Connection(
+                    target.base_url,
+                    access,
+                    tls=target.tls,
+                    check=check or (lambda: None),
+                    sender="perfdash",
+                )
         except BadCertificate as error:
             raise DriverError(f"{error} Mend it on the target's page.") from None
         try:
@@ -68,8 +79,17 @@ def connected(
 
 
 @contextmanager
-def in_words() -> Iterator[None]:
-    """Yield what errors of the client mean for the run."""
+def katello_of(
+    target: Target, access: Context | Rules, check: Callable[[], None] | None = None
+) -> Iterator[Katello]:
+    """Connect to a target's Katello (see `connected`); the first request that needs it logs in."""
+    with connected(target, access, check) as connection:
+        yield Katello(connection, target.base_url, Login(target.username, target.password))
+
+
+@contextmanager
+def translated_errors() -> Iterator[None]:
+    """Raise each error of the client as the DriverError that says what it means for the run."""
     try:
         yield
     except Refused as refusal:
@@ -98,8 +118,23 @@ def in_words() -> Iterator[None]:
         raise NotClean(str(error)) from None
 
 
+def _advice(error: NoAnswer) -> str:
+    """Return what to do about a missing answer."""
+    text = str(error)
+    if error.failure == "dns":
+        return "Check the name in the target's base URL."
+    if error.failure == "tls" and "verif" in text.lower():
+        return NO_TRUST
+    if error.failure == "tls" or (error.failure == "connect" and " https://" in text):
+        return CHECK_SERVER + OWN_CERTIFICATE
+    return CHECK_SERVER
+
+
 def while_leased(context: Context) -> Callable[[], None]:
-    """Return what ends a request once another run may hold the target. Cancelling does not: it is obeyed."""
+    """Return a check that raises Cancelled once the lease is over, since another run may hold the target.
+
+    It ignores cancelling, so that a cancelled run can still clean up.
+    """
 
     def check() -> None:
         if context.lease_seconds() <= 0:
@@ -108,34 +143,87 @@ def while_leased(context: Context) -> Callable[[], None]:
     return check
 
 
-def what_does_not_end(end: Callable[[], object]) -> str:
-    """End what goes on after the time of a run; say what does not, which the next reset will see to."""
+def failure_to_end(end: Callable[[], object]) -> str:
+    """Call `end`, which stops work that outlasted the run; return why it failed, or an empty text.
+
+    It may fail: the next reset ends what is left.
+    """
     try:
-        with in_words():
+        with translated_errors():
             end()
     except DriverError as error:
         return f" {error}"
     return ""
 
 
-OTHERWISE = "Check that the server runs, and the target's base URL."
-NO_TRUST = (
-    "Its certificate is not trusted: give its CA bundle on the target's page, or switch the "
-    "verification off there."
-)
-OWN_CERTIFICATE = (
-    " Where what stands before it wants a client certificate, give one that it knows, with its key, "
-    "on the target's page."
-)
+def clock_proof(date: str | None, now: datetime) -> Proof:
+    """Compare a header Date with our time `now`. It only warns: a server times its tasks by its own clock.
+
+    A missing or unreadable date proves nothing, and passes.
+    """
+    try:
+        theirs = parsedate_to_datetime(date) if date else None
+    except ValueError:
+        theirs = None
+    if theirs is None:
+        return Proof("clock", "any", UNKNOWN, "", ok=True)
+    if theirs.tzinfo is None:  # “-0000”: UTC without a statement of the local zone (RFC 5322)
+        theirs = theirs.replace(tzinfo=UTC)
+    skew = (theirs - now).total_seconds()
+    near = abs(skew) <= MOST_SKEW_SECONDS
+    return Proof("clock", f"within {MOST_SKEW_SECONDS:g} s", round(skew, 1), "s", near)
 
 
-def _advice(error: NoAnswer) -> str:
-    """Return what to do where no answer came."""
-    said = str(error)
-    if error.failure == "dns":
-        return "Check the name in the target's base URL."
-    if error.failure == "tls" and "verif" in said.lower():
-        return NO_TRUST
-    if error.failure == "tls" or (error.failure == "connect" and " https://" in said):
-        return OTHERWISE + OWN_CERTIFICATE
-    return OTHERWISE
+def target_facts(target: Target) -> dict[str, str]:
+    """Return the facts of the environment that the target's own settings state."""
+    return {
+        "hardware and network": target.hardware or UNKNOWN,
+        "certificate": "verified" if target.tls.verify else "not verified",
+    }
+
+
+def katello_facts(katello: Katello, target: Target) -> dict[str, str]:
+    """Return the versions and services of a Katello, with the facts of its target."""
+    foreman, version, services = (
+        katello.foreman_version(),
+        katello.katello_version(),
+        katello.ping(),
+    )
+    facts = {
+        "Foreman": foreman,
+        "Katello": version,
+        "services": ", ".join(f"{name} {status}" for name, status in sorted(services.items())),
+        **target_facts(target),
+    }
+    if version.endswith(STAND_IN):
+        facts[STAND_IN] = f"simulated Katello {version.removesuffix(STAND_IN).strip()}"
+    return facts
+
+
+def katello_proofs(katello: Katello) -> list[Proof]:
+    """Prove that a Katello answers, accepts the login, and has its services and clock in order."""
+    began_at = time.perf_counter()
+    version = katello.katello_version()
+    seconds = time.perf_counter() - began_at
+    foreman = katello.foreman_version()
+    return [
+        Proof("Foreman", "any", foreman, "", ok=True),
+        Proof("Katello", "any", version, "", ok=True),
+        Proof("login", "accepted", "accepted", "", ok=True),
+        *(
+            Proof(f"service {name}", "ok", status, "", status == "ok")
+            for name, status in katello.ping().items()
+        ),
+        Proof("answers", "any", round(seconds, 4), "s", ok=True),
+        clock_proof(katello.date(), datetime.now(UTC)),
+    ]
+
+
+def require_services(katello: Katello) -> None:
+    """Raise TargetUnavailable where Katello reports that one of its services is not in order."""
+    katello.foreman_version()
+    if bad := {name: status for name, status in katello.ping().items() if status != "ok"}:
+        shown = "; ".join(f"{name}: {status}" for name, status in bad.items())
+        raise TargetUnavailable(
+            f"Katello's own services are not in order ({shown}); mend them before measuring."
+        )

@@ -1,4 +1,4 @@
-"""A setting as the target's own tool takes it: where it comes from stands beside it. Pure."""
+"""Commands that set a setting with the target's own tools, each with its source. Pure."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -8,9 +8,9 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """What somebody pastes. names: of the settings that it sets; source: whose documentation says so.
+    """A command to paste. names: the settings that it sets; source: the documentation that has the option.
 
-    What stands in capitals is filled in by whoever pastes it.
+    Words in capitals are placeholders.
     """
 
     tool: str
@@ -20,7 +20,7 @@ class Snippet:
 
 
 INSTALLER = "the options of foreman-installer, module foreman (foreman-installer --full-help)"
-OF_THE_INSTALLER: Mapping[str, Sequence[str]] = {
+INSTALLER_OPTIONS: Mapping[str, Sequence[str]] = {
     "puma_workers": ("--foreman-foreman-service-puma-workers",),
     "puma_threads": (
         "--foreman-foreman-service-puma-threads-min",
@@ -28,25 +28,23 @@ OF_THE_INSTALLER: Mapping[str, Sequence[str]] = {
     ),
     "db_pool": ("--foreman-db-pool",),
 }
-"""Settings of a Foreman as perfdash calls them, and the options that set them."""
+"""Options of foreman-installer, by perfdash's name of the setting."""
 
 
-def command(words: Sequence[str], options: Sequence[tuple[str, Any]]) -> str:
-    """Write a command, an option a line where there are several; values are quoted for a shell."""
+def command(start: str, options: Sequence[tuple[str, Any]]) -> str:
+    """Return a command, with one option a line where there are several; values are quoted for a shell."""
     parts = [f"{name} {shlex.quote(_plain(value))}" for name, value in options]
-    return (
-        " \\\n  ".join([" ".join(words), *parts]) if len(parts) > 1 else " ".join([*words, *parts])
-    )
+    return (" \\\n  " if len(parts) > 1 else " ").join([start, *parts])
 
 
 def foreman_snippets(settings: Mapping[str, Any]) -> list[Snippet]:
-    """Write what the installer of a Foreman takes; a setting that it does not know is left out."""
-    known = {name: value for name, value in settings.items() if name in OF_THE_INSTALLER}
-    options = [(option, known[name]) for name in known for option in OF_THE_INSTALLER[name]]
+    """Return the command of foreman-installer; a setting that it does not have is left out."""
+    names = tuple(name for name in settings if name in INSTALLER_OPTIONS)
+    options = [(option, settings[name]) for name in names for option in INSTALLER_OPTIONS[name]]
     if not options:
         return []
-    text = command(("foreman-installer",), options)
-    return [Snippet("foreman-installer", text, tuple(known), INSTALLER)]
+    text = command("foreman-installer", options)
+    return [Snippet("foreman-installer", text, names, INSTALLER)]
 
 
 def _plain(value: Any) -> str:

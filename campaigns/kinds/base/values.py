@@ -1,4 +1,4 @@
-"""What a driver is given, and what it gives. Knows no database, no Celery, no clock but its own."""
+"""What a driver receives and returns. Uses neither database nor Celery."""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -9,34 +9,35 @@ from typing import Any
 from campaigns.kinds.base.errors import Cancelled, GeneratorFailed
 from campaigns.kinds.base.generating import Gather
 from campaigns.kinds.programs.program import Outcome, ProgramFailed, run_program
+from campaigns.kit import histogram
 from campaigns.kit.http.credentials import Tls
 from campaigns.kit.network import Rules
 
 
 def driver_levels(levels: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the levels of a cell that a driver may know: a blind label stays with perfdash."""
+    """Return the levels of a cell without the blind label, which no driver may know."""
     return {name: level for name, level in levels.items() if name != BLIND_LABEL}
 
 
 BLIND_LABEL, BLIND_LEVELS = "blind_label", ("A", "B")
-"""The factor of an A/A campaign, which no driver is told; and its levels."""
+"""The factor of an A/A campaign, which is hidden from drivers, and its levels."""
 
 Parameters = Mapping[str, Any]
 STAND_IN = "stand-in"
-"""The fact of `Driver.environment` by which a target that is no real one says what it is instead.
+"""The fact of `Driver.environment` that names a simulated target.
 
-It has to come from the target itself. Whatever was measured there is labelled with its value.
+The target itself has to report it. Everything measured there is labelled with its value.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """What is stored of a run as one number. Exactly one metric of a driver is `primary`.
+    """A number that is stored of each run. Exactly one metric of a driver is `primary`.
 
-    directed: False where neither way is better; `lower_is_better` says nothing then. fidelity: raw,
-    aggregated or rounded; of a driver always raw. percentile: its share, of one over the samples of a
-    run, which takes a number of them. of_survivors: it is made of what came through alone, so a cell
-    in which too much failed has none.
+    directed: False where neither direction is better; `lower_is_better` has no meaning then. fidelity:
+    raw, aggregated or rounded; always raw for a driver. percentile: the share, where the metric is a
+    percentile of a run's samples, which needs enough of them. of_survivors: the metric is computed from
+    successes only, so a cell with too many failures has none.
     """
 
     name: str
@@ -51,17 +52,17 @@ class Metric:
 
     @property
     def direction(self) -> bool | None:
-        """Return whether lower is better; None where neither way is."""
+        """Whether lower is better; None where neither direction is."""
         return self.lower_is_better if self.directed else None
 
 
 @dataclass(frozen=True, slots=True)
 class ClosedLoop:
-    """Where a kind keeps a fixed number of requests in flight, so that throughput has a law.
+    """A fixed number of requests in flight, for which throughput follows a scalability law.
 
-    parameter: that says how many. throughput: a metric of completions per second. response: the
-    distribution of the times of the same requests. series: what was carried over the run, by which
-    it is seen whether it was steady.
+    parameter: how many requests. throughput: the metric of completions per second. response: the
+    distribution of the times of these requests. series: the throughput over the run, which shows
+    whether it was steady.
     """
 
     parameter: str
@@ -72,11 +73,11 @@ class ClosedLoop:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a driver may know of the server under test. `password` never appears in repr.
+    """The server under test, as a driver sees it. `password` never appears in repr.
 
-    dedicated: it belongs to perfdash alone, which may delete what nobody claims.
-    hardware: the operator's words on what it runs on.
-    wanted: its settings that perfdash has put in force for this run, by name.
+    dedicated: perfdash alone uses it, and may delete orphaned content.
+    hardware: the operator's description of what it runs on.
+    wanted: the settings that perfdash has put in force for this run, by name.
     """
 
     name: str
@@ -93,7 +94,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A probe with its measured value, compared with what it had to be."""
+    """A measured value, compared with the expected one."""
 
     name: str
     expected: float | str
@@ -103,14 +104,14 @@ class Proof:
 
 
 REFUSED = "refused: "
-"""Begins what stands in place of a level that the target refused; its own words follow."""
+"""Prefix of what is stored in place of a level that the target refused; its message follows."""
 
 
 @dataclass(frozen=True, slots=True)
 class EffectiveSetting:
-    """What a level is in force, as read back from the target or the generator.
+    """A level that was requested (`asked`), and the one in force as read back.
 
-    why: why it is another one than was asked for, where that is known.
+    why: the reason of a difference, where it is known.
     """
 
     name: str
@@ -139,14 +140,20 @@ class Distribution:
     count: int
     dropped: int = 0
 
+    @classmethod
+    def of(cls, name: str, times_us: Sequence[int]) -> "Distribution":
+        """Return the distribution of times in microseconds."""
+        code = histogram.encode(times_us)
+        return cls(name, code.encoded, code.count, code.dropped)
+
 
 @dataclass(frozen=True, slots=True)
 class Phase:
     """A part of the measured time, for example first byte, or save.
 
     started_seconds: since the clock started, where parts overlap; None: they follow one another.
-    counted_seconds: since the clock started, when the target first counted anything of the part, where
-        the part may have begun before; None: it is known when it began.
+    counted_seconds: since the clock started, the first time that the target counted anything of the
+        part, where the part may have begun before; None: its beginning is known.
     """
 
     name: str
@@ -157,7 +164,7 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How the generator did while it measured. A saturated generator makes the value a bound.
+    """The state of the generator during the run. A saturated generator makes the value a bound.
 
     `verdict` is `healthy`, `warned` or `saturated` (STATISTICS: client saturation).
     """
@@ -169,11 +176,11 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What `measure` gives.
+    """The result of `measure`.
 
-    values: by metric name; a metric that is not there was not observed.
+    values: by metric name; a metric that is missing was not observed.
     censored: names of metrics whose value is a lower limit ("above"): the run timed out.
-    failure: in words, where the run as a whole failed; empty otherwise.
+    failure: a message where the run as a whole failed; empty otherwise.
     samples: columns of equal length, one row per sample.
     work: what was done, for `verify` (never stored).
     """
@@ -194,21 +201,21 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What the keeper lends to a driver for one attempt.
+    """What a driver may use during one attempt.
 
     cancelled: set when the load has to end; `check` raises Cancelled then.
-    lease_seconds: how long the lease is still certain, from the keeper's monotonic clock; engine
-        programs are told again and again, and end themselves when it runs out.
-    progress: takes a small mapping of what is going on; losing it is harmless.
-    say: one line for the run's log.
+    lease_seconds: how long the lease is still certain, by the keeper's monotonic clock; engine programs
+        receive it regularly, and end themselves when it runs out.
+    progress: takes a small mapping that describes the progress; losing it is harmless.
+    say: adds a line to the run's log.
     clock: nanoseconds, monotonic (perf_counter_ns).
-    directory: a place of this attempt alone, that the driver makes and empties.
-    rules: where connections may go.
+    directory: of this attempt alone; the driver creates and empties it.
+    rules: which addresses may be connected to.
     deadline_seconds: the longest that `measure` may take.
-    sender: who loads the target, as its owner reads it in the access log (User-Agent).
+    sender: the User-Agent, by which the target's owner recognises the load in the access log.
     most_concurrent: the most requests at a time that the target's owner allows; None: any number.
     most_per_second: the most requests that may begin in any second, redirects included; None: any.
-    gather: runs several generators, for `generate`; None where there is nobody to do so.
+    gather: runs several generators, for `generate`; None where that is not possible.
     """
 
     cancelled: threading.Event
@@ -227,13 +234,13 @@ class Context:
     def generate(
         self, module: str, requests: Sequence[Mapping[str, Any]], deadline_seconds: float
     ) -> Outcome:
-        """Run a load program once for each request (`parts_of`), all from one instant on; merge what they say.
+        """Run a load program once for each request (`parts_of`), all from the same instant, and merge the outcomes.
 
-        One request runs in a program of this machine. Several go to the workers of `generator_pools`:
-        results are added, samples stand one below the other with a column `generator` (1, 2, ...).
+        One request runs in a program on this machine. Several go to the workers of `generator_pools`:
+        their results are added, their samples are appended with a column `generator` (1, 2, ...).
         deadline_seconds: the longest that a program may take, preparation included.
 
-        Raise Cancelled, or GeneratorFailed where one did not come, or broke.
+        Raise Cancelled, or GeneratorFailed where a generator did not start, or broke.
         """
         if len(requests) > 1:
             if self.gather is None:
@@ -262,9 +269,9 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Recomputed:
-    """What the stored samples of a run give once more; what they do not give is not in it.
+    """Values and distributions recomputed from the stored samples of a run, as far as they allow.
 
-    values: by metric; times_us: by distribution, what it was made of, in microseconds.
+    values: by metric; times_us: the times of each distribution in microseconds, by its name.
     """
 
     values: Mapping[str, float]
@@ -274,7 +281,7 @@ class Recomputed:
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """Values of parameters to begin with, that go together; factors: levels of those that vary."""
+    """Initial values of parameters that fit together; factors: the levels of those that vary."""
 
     name: str
     label: str

@@ -41,8 +41,8 @@ class DownloaderForm(forms.Form):
             ("curl", "curl (libcurl in one or two processes)"),
             ("aria2", "aria2 (the program aria2c, where workers have it)"),
         ],
-        help_text="What downloads. A run of aria2 on a worker without the program is void, and "
-        "says what to install.",
+        help_text="The client that downloads. A run of aria2 on a worker without the program is void, and "
+        "its message names what to install.",
     )
     concurrency = forms.IntegerField(
         initial=10,
@@ -63,8 +63,8 @@ class DownloaderForm(forms.Form):
     http_version = forms.ChoiceField(
         initial="automatic",
         choices=[("automatic", "automatic"), ("1.1", "HTTP/1.1"), ("2", "HTTP/2 (over TLS)")],
-        help_text="What the engine curl speaks; automatic: HTTP/2 where the server agrees to it. "
-        "The others speak HTTP/1.1.",
+        help_text="The version that the engine curl uses; automatic: HTTP/2 where the server supports it. "
+        "The others use HTTP/1.1.",
     )
     processes = forms.ChoiceField(
         initial="automatic",
@@ -81,6 +81,6 @@ class DownloaderForm(forms.Form):
         initial=FILE_TIMEOUT_SECONDS,
         min_value=0.1,
         max_value=86400,
-        help_text="Longest time of a file, from the request to its last byte, however steadily it "
-        "comes. The engine aria2 ends the run where no file comes for so long.",
+        help_text="Longest time of a file, from the request to its last byte. The engine aria2 ends "
+        "the run where no file arrives for this time.",
     )

@@ -1,4 +1,4 @@
-"""Which levels an engine has, which it cannot have, and which of them are in force."""
+"""Determine which levels an engine supports, and which of them are in force."""
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from campaigns.kinds.downloader.engines.aria2 import PROGRAM
 
 AUTOMATIC = "automatic"
 FILE_TIMEOUT_SECONDS = 600.0
-"""What a file may take where nobody says otherwise."""
+"""The default longest time of a file."""
 LEVELS = ("engine", "concurrency", "event_loop", "hashing", "http_version", "processes")
 UNUSED = {
     "asyncio": ("processes",),
@@ -17,9 +17,9 @@ UNUSED = {
     "curl": ("event_loop", "hashing"),
     "aria2": ("event_loop", "hashing", "processes"),
 }
-"""Parameters that say nothing to an engine."""
+"""The parameters that each engine does not use."""
 HTTP_2 = ("curl",)
-"""The engines that speak HTTP/2 where the server can."""
+"""The engines that use HTTP/2 where the server supports it."""
 
 
 def check_installed(parameters: Parameters, context: Context) -> None:
@@ -39,7 +39,7 @@ def check_installed(parameters: Parameters, context: Context) -> None:
 
 
 def misfits(parameters: Parameters, factors: Mapping[str, Sequence[Any]]) -> dict[str, str]:
-    """Return which levels cannot be in force together, whatever the server."""
+    """Return messages for levels that cannot be in force together with any server."""
     engines = factors.get("engine", (parameters.get("engine"),))
     versions = factors.get("http_version", (parameters.get("http_version"),))
     without = [engine for engine in engines if engine and engine not in HTTP_2]
@@ -55,31 +55,31 @@ def misfits(parameters: Parameters, factors: Mapping[str, Sequence[Any]]) -> dic
 def in_force(
     parameters: Parameters, hello: Mapping[str, Any], context: Context
 ) -> Iterator[EffectiveSetting]:
-    """Compare the levels with what the engine says of itself."""
+    """Yield the levels, compared with what the engine reports of itself."""
     engine = parameters["engine"]
     for name in LEVELS:
-        asked = parameters.get(name, AUTOMATIC)
+        requested = parameters.get(name, AUTOMATIC)
         if name in UNUSED[engine]:
-            yield EffectiveSetting(name, asked, "not applicable", ok=True)
+            yield EffectiveSetting(name, requested, "not applicable", ok=True)
         elif name in hello or name != "http_version":
-            found = hello.get(name, "unknown")
-            ok = asked in (AUTOMATIC, str(found), found)
-            why = "" if ok else _why(name, parameters, found, context)
-            yield EffectiveSetting(name, asked, found, ok, why)
+            actual = hello.get(name, "unknown")
+            ok = requested in (AUTOMATIC, str(actual), actual)
+            why = "" if ok else _why(name, parameters, actual, context)
+            yield EffectiveSetting(name, requested, actual, ok, why)
 
 
 def spoken(result: Mapping[str, Any]) -> dict[str, str]:
-    """Return the version of HTTP that all answers came in; nothing where it is not known."""
+    """Return the versions of HTTP of all answers; nothing where they are unknown."""
     versions = result.get("spoken", {})
     return {"http_version": " and ".join(sorted(versions))} if versions else {}
 
 
-def _why(name: str, parameters: Parameters, found: Any, context: Context) -> str:
-    """Return why a level is not in force, and what to do, where that is known."""
+def _why(name: str, parameters: Parameters, actual: Any, context: Context) -> str:
+    """Return why a level is not in force and what to do, where that is known."""
     match name:
-        case "concurrency" if found == context.most_concurrent:
+        case "concurrency" if actual == context.most_concurrent:
             return (
-                f"The target's owner allows {found} requests at a time: lower the level, or ask for "
+                f"The target's owner allows {actual} requests at a time: lower the level, or ask for "
                 "more."
             )
         case "http_version" if parameters["engine"] not in HTTP_2:

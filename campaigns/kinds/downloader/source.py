@@ -1,4 +1,4 @@
-"""What the keeper itself fetches from the target: the manifest, and the answer to a probe."""
+"""Fetch the manifest and the answer to a probe from the target, without an engine."""
 
 from urllib.parse import quote
 
@@ -13,7 +13,7 @@ from campaigns.kinds.base import (
 )
 from campaigns.kinds.downloader.levels import FILE_TIMEOUT_SECONDS
 from campaigns.kinds.programs import manifest
-from campaigns.kinds.programs.downloading import KEPT_CHARACTERS
+from campaigns.kinds.programs.downloading import PATH_CHARACTERS
 from campaigns.kinds.programs.fetch import Answer, Limits, fetch
 from campaigns.kit.http.failures import ANONYMOUS, FAILURES, FileFailed
 from campaigns.kit.network import BadUrl, Refused, Rules
@@ -21,29 +21,27 @@ from campaigns.kit.network import BadUrl, Refused, Rules
 PROBE = Limits(
     connect_timeout_seconds=3.0, read_timeout_seconds=5.0, total_seconds=8.0, follow=False
 )
-
-
 REFUSING = frozenset({400, 401, 403, 404, 410, 414, 451})
-"""Answers that asking again does not change; a server without HEAD gives another one."""
+"""Answers that a repeated request does not change; a server without HEAD gives another one."""
 SANDBOX_CONTENT = (
     *("files=100,size=20480", "files=100,size=20480/latency=20"),
     *("preset=many-small", "preset=few-large"),
 )
-"""Repositories of the sandbox to begin with."""
+"""Repositories that the sandbox offers."""
 
 
 def manifest_url(base_url: str, written: str) -> str:
     """Return the URL of the manifest: a whole URL as it is, a path below the base URL."""
     if "://" in written:
         return written
-    path = quote(written.lstrip("/"), safe=KEPT_CHARACTERS + "%")
+    path = quote(written.lstrip("/"), safe=PATH_CHARACTERS + "%")
     return f"{base_url.rstrip('/')}/{path}"
 
 
 def entries_of(
     target: Target, parameters: Parameters, context: Context
 ) -> tuple[manifest.Entry, ...]:
-    """Fetch and read the manifest once an attempt. Raise DriverError in words."""
+    """Return the entries of the manifest, which is fetched once for each attempt. Raise DriverError."""
     url = manifest_url(target.base_url, parameters["manifest"])
     copy = context.directory / "PULP_MANIFEST"
     if not copy.exists():
@@ -60,7 +58,7 @@ def entries_of(
             copy.write_bytes(body)
         except OSError as error:
             raise NotClean(
-                f"The manifest cannot be kept: {error.strerror}. Make room in WORK_DIRECTORY."
+                f"The manifest cannot be stored: {error.strerror}. Make room in WORK_DIRECTORY."
             ) from error
     try:
         return manifest.parse(copy.read_bytes())
@@ -69,7 +67,7 @@ def entries_of(
 
 
 def look(url: str, rules: Rules) -> None:
-    """Ask for the head of a manifest. Raise DriverError where the server has none to give."""
+    """Request the head of a manifest. Raise DriverError where the server has none."""
     answer = ask(url, rules, None, PROBE, method="HEAD")
     if answer.status in REFUSING:
         _whole(answer)

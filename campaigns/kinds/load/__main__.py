@@ -1,8 +1,8 @@
 """The plain load program: one request, repeated by every virtual host.
 
-Beside what `job` takes: `method` (no HEAD), `headers` (pairs), `body`, `sender`, and `connect_first`
-(true: connections are opened before the start). `{host}` in them, and in the URL's path, is the host's
-number.
+Besides the fields of `job`: `method` (no HEAD), `headers` (pairs), `body`, `sender`, and `connect_first`
+(true: connections are opened before the start). `{host}` in them, and in the URL's path, is replaced by the
+host's number.
 """
 
 from collections.abc import Mapping
@@ -15,11 +15,10 @@ from campaigns.kinds.programs import lifeline
 
 
 def main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
-    """Load as the request says."""
-    asked = keeper.request
-    parts = urlsplit(asked["url"])
+    """Run the load of the request."""
+    parts = urlsplit(keeper.request["url"])
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    request = dict(asked) | {"path": path}
+    request = {**keeper.request, "path": path}
     if request.get("method", "GET") in ("HEAD", "CONNECT"):
         raise ValueError(f"The method {request['method']} cannot be repeated; take another one.")
     return run_work(keeper, lambda part: Crew(part, request), one_request_a_host=True)

@@ -1,7 +1,7 @@
-"""Wake up at an instant, to some ten microseconds. Linux only.
+"""Wake up at an instant, precise to some ten microseconds. Linux only.
 
-Timers of uvloop have whole milliseconds, which is more than a request takes: at 4000 requests a second
-they would come in bursts, and late.
+Timers of uvloop have whole milliseconds, longer than a request takes: at 4000 requests a second they would
+fire late and in bursts.
 """
 
 import asyncio
@@ -12,17 +12,15 @@ import os
 from collections.abc import Callable
 from time import perf_counter_ns
 
+from campaigns.kinds.programs.deadline import Itimerspec
+
 CLOCK_MONOTONIC = 1
 TFD_NONBLOCK, TFD_CLOEXEC, TFD_TIMER_ABSTIME = 0o4000, 0o2000000, 1
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-class _Itimerspec(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_long) for name in ("every_s", "every_ns", "at_s", "at_ns")]
-
-
 class Alarm:
-    """Calls back at instants of perf_counter_ns, in the running loop. Raise OSError where there is no timer."""
+    """Calls functions at instants of perf_counter_ns, in the running loop. Raise OSError without a timer."""
 
     def __init__(self) -> None:
         self._due: list[tuple[int, int, Callable[[], None]]] = []
@@ -31,18 +29,18 @@ class Alarm:
         self._timer = LIBC.timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)
         if self._timer < 0:
             raise OSError(ctypes.get_errno(), "timerfd_create failed")
-        self._when = _Itimerspec()
+        self._when = Itimerspec()
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(self._timer, self._ring)
 
     def at(self, instant: int, call: Callable[[], None]) -> None:
-        """Call at `instant`, or as soon as possible where it is past."""
+        """Call `call` at `instant`, or as soon as possible where it is past."""
         heapq.heappush(self._due, (instant, next(self._order), call))
         if not self._set_to or instant < self._set_to:
             self._set(instant)
 
     async def until(self, instant: int) -> None:
-        """Sleep until `instant`; not at all where it is past."""
+        """Sleep until `instant`; return at once where it is past."""
         if instant <= perf_counter_ns():
             return
         waiter = self._loop.create_future()
@@ -50,7 +48,7 @@ class Alarm:
         await waiter
 
     def close(self) -> None:
-        """Forget what was to come."""
+        """Drop all pending calls."""
         if self._timer >= 0:
             self._loop.remove_reader(self._timer)
             os.close(self._timer)

@@ -1,6 +1,6 @@
-"""What a request may fail of. Pure.
+"""The classes of failure of a request. Pure.
 
-Nothing here repeats a request: a failure is counted, and a sequence may try again, apart.
+Nothing here repeats a request: a failure is counted, and a sequence may retry separately.
 """
 
 import errno
@@ -17,7 +17,7 @@ FAILURES = {
     "5xx": "the server answered 500 to 599",
     "protocol": "the answer was no HTTP that can be used, was cut off, or was another one than expected",
 }
-"""Every class of failure, with what it means."""
+"""Every class of failure, with its meaning."""
 
 NO_RESOURCES = frozenset(
     {errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOBUFS, errno.ENOMEM}
@@ -27,9 +27,9 @@ NO_RESOURCES = frozenset(
 class LoadFailed(Exception):
     """A request, or a connection for it, failed. `kind` is one of FAILURES.
 
-    unanswered: a kept-alive connection was dropped before any byte of an answer; real clients send
-    such a request once more. exhausted: the generator itself had no descriptors, ports or memory
-    left. status: of the answer, 0 where none came.
+    unanswered: a reused connection was dropped before any byte of an answer; real clients repeat such a
+    request once. exhausted: the generator itself had no descriptors, ports or memory left. status: of
+    the answer, 0 where there was none.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class LoadFailed(Exception):
 
 
 def of_status(status: int) -> str:
-    """Return the class of failure of an answer; empty for one that is none (200 to 299, and 304)."""
+    """Return the class of failure of a status; empty for success (200 to 299, and 304)."""
     if 200 <= status < 300 or status == 304:
         return ""
     if status in (401, 403):
@@ -62,7 +62,7 @@ def of_status(status: int) -> str:
 
 
 def of_error(error: BaseException, doing: str) -> LoadFailed:
-    """Return the failure that an exception of a socket stands for; `doing` begins the message."""
+    """Return the failure for an exception of a socket; `doing` begins the message."""
     if isinstance(error, LoadFailed):
         return error
     if isinstance(error, ssl.SSLError | ssl.CertificateError):

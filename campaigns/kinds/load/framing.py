@@ -1,6 +1,6 @@
-"""One HTTP/1.1 connection and the answers on it, parsed by llhttp. Knows neither callers nor clocks of runs.
+"""One HTTP/1.1 connection and the answers on it, parsed by llhttp, independent of the callers.
 
-`Line` is what the two forms of driving share: `wire.Wire` is awaited, `plain.Host` calls back.
+`Line` is the base of both kinds of connections: `wire.Wire` is awaited, `plain.Link` calls back.
 """
 
 import asyncio
@@ -19,13 +19,13 @@ MOST_BODY_BYTES = 64 * 1024 * 1024
 UNPARSABLE = (httptools.HttpParserError, httptools.HttpParserUpgrade)
 HEAD_IS_OVER = re.compile(rb"\r?\n\r?\n")
 INTERIM = re.compile(rb"\A(?:HTTP/1\.\d 1\d\d.*?\r?\n\r?\n)+", re.DOTALL)
-LENGTH_IS_SAID = re.compile(rb"\n(?:content-length|transfer-encoding)[ \t]*:", re.IGNORECASE)
+LENGTH_HEADER = re.compile(rb"\n(?:content-length|transfer-encoding)[ \t]*:", re.IGNORECASE)
 
 
 class Line(asyncio.Protocol):
-    """A connection with at most one request on its way. All instants are of perf_counter_ns.
+    """A connection with at most one request in flight. All instants are of perf_counter_ns.
 
-    Who inherits it defines `finished` and `broke`; exactly one of the two is called for each `send`.
+    A subclass defines `finished` and `broke`; exactly one of the two is called for each `send`.
     """
 
     def __init__(self, most_body_bytes: int = MOST_BODY_BYTES) -> None:
@@ -44,15 +44,15 @@ class Line(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
 
     def finished(self) -> None:
-        """Take a whole answer."""
+        """Process a whole answer."""
         raise NotImplementedError
 
     def broke(self, failure: LoadFailed) -> None:
-        """Take the failure of the request on its way; the connection is closed."""
+        """Process the failure of the request in flight; the connection is closed."""
         raise NotImplementedError
 
     def send(self, data: bytes) -> None:
-        """Send a request. The connection has to be open, and no other request on its way."""
+        """Send a request. The connection has to be open, with no other request in flight."""
         self.busy = True
         self.received = self.first_byte_ns = 0
         self._head = b""
@@ -60,20 +60,20 @@ class Line(asyncio.Protocol):
         self._transport.write(data)  # type: ignore[union-attr]
 
     def close(self) -> None:
-        """Close the connection at once, whatever is on its way; nothing is called for that."""
+        """Close the connection at once; neither `finished` nor `broke` is called."""
         self.open = self.busy = False
         if self._transport is not None:
             self._transport.abort()
 
     def fail(self, failure: LoadFailed) -> None:
-        """Close the connection, and pass `failure` on where a request is on its way."""
+        """Close the connection, and call `broke` where a request is in flight."""
         busy = self.busy
         self.close()
         if busy:
             self.done_ns = perf_counter_ns()
             self.broke(failure)
 
-    # What asyncio calls.
+    # Called by asyncio.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
@@ -81,7 +81,7 @@ class Line(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if not self.busy:
-            self.close()  # nobody asked
+            self.close()  # an answer without a request
             return
         if not self.first_byte_ns:
             self.first_byte_ns = perf_counter_ns()
@@ -93,7 +93,7 @@ class Line(asyncio.Protocol):
         self.take(data)
 
     def eof_received(self) -> None:
-        """Let the transport close; `connection_lost` says what that means."""
+        """Let the transport close; `connection_lost` decides what that means."""
         self.open = False
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -106,7 +106,7 @@ class Line(asyncio.Protocol):
         else:
             self.fail(self._loss(exc))
 
-    # What the parser calls.
+    # Called by the parser.
 
     def on_message_complete(self) -> None:
         status = self._parser.get_status_code()
@@ -116,12 +116,14 @@ class Line(asyncio.Protocol):
             self.keep_alive = self._parser.should_keep_alive()  # it forgets this afterwards
 
     def unparsable(self, data: bytes, error: Exception) -> None:
-        """Fail because of what has come."""
-        said = (self._head + data)[:80]
-        self.fail(LoadFailed("protocol", normalised_message(f"no HTTP answer ({error}): {said!r}")))
+        """Fail because of an unreadable answer."""
+        shown = (self._head + data)[:80]
+        self.fail(
+            LoadFailed("protocol", normalised_message(f"no HTTP answer ({error}): {shown!r}"))
+        )
 
     def take(self, data: bytes) -> None:
-        """Finish where the parser has seen the whole answer; otherwise see to its bounds."""
+        """Finish where the answer is complete; otherwise check the limits of its size."""
         self.received += len(data)
         if self._answers:
             self._finish()
@@ -150,13 +152,13 @@ class Line(asyncio.Protocol):
     def _ends_with_the_connection(self) -> bool:
         """Return whether the end of the connection is the end of the body (RFC 9112, section 6.3)."""
         over = HEAD_IS_OVER.search(self._head)
-        if not over or LENGTH_IS_SAID.search(self._head, 0, over.end()):
+        if not over or LENGTH_HEADER.search(self._head, 0, over.end()):
             return False
         self.status = self._parser.get_status_code()
         return self.status >= 200
 
     def _loss(self, exc: Exception | None) -> LoadFailed:
-        """Return what the end of the connection was, with a request on its way."""
+        """Return the failure that the end of the connection means for the request in flight."""
         if isinstance(exc, ssl.SSLError):
             return of_error(exc, "TLS ended the connection")
         if not self.received:

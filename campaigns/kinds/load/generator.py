@@ -1,7 +1,7 @@
-"""Be a load program: one process that does the work, or the head of several. No Django.
+"""Run a load program, in one process or as the parent of several. No Django.
 
-`run(lifeline, sequence)` is all that a program of a kind calls; see `sequences` for what a sequence is,
-`job` and `schedule` for the request, `recorder` and `merging` for the result.
+A program of a kind calls only `run(lifeline, sequence)`; `sequences` describes sequences, `job` and
+`schedule` the request, `recorder` and `merging` the result.
 """
 
 import asyncio
@@ -22,15 +22,15 @@ from campaigns.kit import kernel
 
 MakeWork = Callable[[Part], Work]
 
-DESCRIPTORS_BESIDE = 128
-"""What a process has open beside its connections."""
+OTHER_DESCRIPTORS = 128
+"""The descriptors of a process besides its connections."""
 
 
 def run(lifeline: Lifeline, sequence: Sequence, prepare: Sequence | None = None) -> dict[str, Any]:
-    """Run `sequence` for every virtual host that the request asks for; give the result.
+    """Run `sequence` for every virtual host of the request; return the result.
 
-    `prepare` is called for every host before the start: what it puts into `host.kept` is there for the
-    sequence. Raise BadSchedule, TooManyHosts, BadUrl, Refused or OSError where nothing can begin.
+    `prepare` is called for every host before the start, and passes values to the sequence in
+    `host.prepared`. Raise BadSchedule, TooManyHosts, BadUrl, Refused or OSError where nothing can begin.
     """
     request = lifeline.request
 
@@ -44,10 +44,10 @@ def run(lifeline: Lifeline, sequence: Sequence, prepare: Sequence | None = None)
 def run_work(
     lifeline: Lifeline, make: MakeWork, *, one_request_a_host: bool = False
 ) -> dict[str, Any]:
-    """Do what `make` gives, in as many processes as the request asks for.
+    """Do the work that `make` returns, in the number of processes of the request.
 
-    one_request_a_host: hosts beyond the owner's limit of requests at a time would never have a turn of
-    their own, so there are fewer of them.
+    one_request_a_host: there are no more hosts than the owner allows requests at a time, since others
+    would never have a turn.
     """
     request = lifeline.request
     job = Job.from_request(request, fewer_hosts=one_request_a_host)
@@ -66,7 +66,7 @@ def run_work(
 
 
 def described(job: Job) -> Mapping[str, Any]:
-    """Return what is in force."""
+    """Return the levels in force."""
     return {
         "engine": "load",
         "libraries": libraries("uvloop", "httptools"),
@@ -82,7 +82,7 @@ async def _work(lifeline: Lifeline, job: Job, make: MakeWork) -> dict[str, Any]:
 
 
 class TooManyHosts(Exception):
-    """The machine does not let so many hosts connect; the message says what to do."""
+    """The machine does not allow connections of so many hosts; the message says what to do."""
 
 
 def lacking(hosts: int, processes: int, descriptors: int) -> str:
@@ -90,16 +90,16 @@ def lacking(hosts: int, processes: int, descriptors: int) -> str:
 
     descriptors: how many a process may open (`kernel.most_open_files`).
     """
-    needed = ceil(hosts / processes) + DESCRIPTORS_BESIDE
+    needed = ceil(hosts / processes) + OTHER_DESCRIPTORS
     if needed <= descriptors:
         return ""
     enough = (
-        ceil(hosts / (descriptors - DESCRIPTORS_BESIDE)) if descriptors > DESCRIPTORS_BESIDE else 0
+        ceil(hosts / (descriptors - OTHER_DESCRIPTORS)) if descriptors > OTHER_DESCRIPTORS else 0
     )
     more = f"use {enough:,} processes or more, " if enough else ""
-    word = "process" if processes == 1 else "processes"
+    noun = "process" if processes == 1 else "processes"
     return (
-        f"{hosts:,} hosts in {processes} {word} need {needed:,} file descriptors each, and a process may "
+        f"{hosts:,} hosts in {processes} {noun} need {needed:,} file descriptors each, and a process may "
         f"have {descriptors:,} here: {more}raise the hard limit (ulimit -Hn, LimitNOFILE=, --ulimit "
         "nofile), or take fewer hosts."
     )

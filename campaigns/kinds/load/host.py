@@ -1,4 +1,4 @@
-"""A virtual host, as a sequence sees it. No Django."""
+"""A virtual host, the interface of sequences. No Django."""
 
 import asyncio
 import ssl
@@ -13,12 +13,12 @@ from campaigns.kinds.programs.pinned import Pinned
 from campaigns.kit.http.pacing import Tasks
 
 HANDSHAKES_AT_ONCE = 32
-"""In a process. A handshake takes milliseconds of its own CPU time; were a thousand begun at once, all of
-them would be done only at the end, and no answer would be read meanwhile."""
+"""In a process. A handshake takes milliseconds of CPU time; with a thousand at once, all would end late, and
+no answer would be read meanwhile."""
 
 
 class Limits:
-    """What all hosts of a process share: the owner's limits, and where they connect."""
+    """What all hosts of a process share: the owner's limits, and the target."""
 
     def __init__(self, part: Part, request: Mapping[str, Any], place: Pinned) -> None:
         job = part.job
@@ -32,20 +32,25 @@ class Limits:
 
 
 class Host:
-    """One virtual host's life, once. A host of the next iteration is another object.
+    """One iteration of a virtual host; each iteration has an object of its own.
 
     number: from 0, unique in the whole run. iteration: from 0. intended_ns: when it should begin.
-    request: of the program, for what the sequence wants to know. kept: what `prepare` has put there.
-    columns: further values of its row of samples; every host has to give the same names.
+    request: of the program. prepared: the values from `prepare`.
+    columns: further values of its row of samples; every host has to set the same names.
     """
 
     def __init__(
-        self, limits: Limits, number: int, iteration: int, intended_ns: int, kept: dict[str, Any]
+        self,
+        limits: Limits,
+        number: int,
+        iteration: int,
+        intended_ns: int,
+        prepared: dict[str, Any],
     ) -> None:
         self.number = number
         self.iteration = iteration
         self.intended_ns = intended_ns
-        self.kept = kept
+        self.prepared = prepared
         self.columns: dict[str, Any] = {}
         self.began_ns = 0
         self.steps = self.retries = 0
@@ -67,10 +72,10 @@ class Host:
     async def connect(
         self, tls_context: ssl.SSLContext | None = None, *, retry: bool = False
     ) -> Wire:
-        """Open a connection to the target; https without a context takes the run's own.
+        """Open a connection to the target; https without a context uses that of the run.
 
-        What it takes is recorded as `connect` and `tls`. retry: it is for a request that was sent
-        before. Raise LoadFailed.
+        Its times are recorded as `connect` and `tls`. retry: it is for a repeated request. Raise
+        LoadFailed.
         """
         job = self._part.job
         self._begin()
@@ -105,10 +110,10 @@ class Host:
         accepted: Collection[int] = (),
         retry: bool = False,
     ) -> Answer:
-        """Send a request and give its answer, recorded under `name`. Raise LoadFailed.
+        """Send a request and return its answer, recorded under `name`. Raise LoadFailed.
 
-        An answer whose status is a failure (`failures.of_status`) raises, unless it is one of
-        `accepted`. retry: the request was sent before; it is recorded apart.
+        A status that is a failure (`failures.of_status`) raises, unless it is one of `accepted`. retry:
+        the request was sent before; it is recorded separately.
         """
         self._begin()
         if self._limits.at_once is None:
@@ -118,7 +123,7 @@ class Host:
 
     @property
     def counts(self) -> bool:
-        """Return whether it began after the warm-up."""
+        """Whether it began after the warm-up."""
         return self.intended_ns >= self._part.from_ns
 
     def close(self) -> None:
@@ -145,7 +150,7 @@ class Host:
         seconds = timeout_seconds or self._part.job.timeout_seconds
         intended, self.steps, self.retries = self._next_ns, self.steps + 1, self.retries + retry
         try:
-            answer = await _asked(name, wire, data, seconds, accepted)
+            answer = await _checked_answer(name, wire, data, seconds, accepted)
         except LoadFailed as failure:
             self._next_ns = perf_counter_ns()
             if self.counts:
@@ -175,7 +180,7 @@ class Host:
             recorder.bytes += len(answer.body)
 
 
-async def _asked(
+async def _checked_answer(
     name: str, wire: Wire, data: bytes, seconds: float, accepted: Collection[int]
 ) -> Answer:
     answer = await wire.ask(data, seconds)

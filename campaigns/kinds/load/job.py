@@ -1,4 +1,4 @@
-"""What a load program is asked for: what all sequences have in common. No Django."""
+"""The request of a load program, as far as it is the same for all sequences. No Django."""
 
 import ssl
 from collections.abc import Mapping
@@ -13,11 +13,11 @@ from campaigns.kit.network import Rules
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The request of a load program, within what the target's owner allows.
+    """The request of a load program, within the limits of the target's owner.
 
-    url: of the target. ca: certificates that are trusted, in PEM; empty: those of the system. insecure:
-    any certificate is taken. time_limit_seconds: from the start on; what is not done then has timed out.
-    most_concurrent, most_per_second: of the whole run, whatever part of it this is.
+    url: of the target. ca: trusted certificates in PEM; empty: those of the system. insecure: any
+    certificate is accepted. time_limit_seconds: from the start on; what is not done then has timed out.
+    most_concurrent, most_per_second: of the whole run, even where this is a part of it.
     start_at: an instant of `monotonic`; wait_for_start: it comes as a line, once this program is ready.
     """
 
@@ -38,34 +38,34 @@ class Job:
 
     @classmethod
     def from_request(cls, request: Mapping[str, Any], *, fewer_hosts: bool = False) -> "Job":
-        """Take the request's own names, and leave others to the sequence. Raise BadSchedule or KeyError.
+        """Return the job of a request; its other fields are for the sequence. Raise BadSchedule or KeyError.
 
-        `shard` [i, n], where it is there, cuts the schedule: one of several generators. fewer_hosts: no
+        `shard` [i, n] selects a part of the schedule: that of one of several generators. fewer_hosts: no
         more hosts than the owner allows requests at a time.
         """
-        given = {name: request[name] for name in cls.__slots__ if name in request}
+        values = {name: request[name] for name in cls.__slots__ if name in request}
         schedule = Schedule.from_request(request["schedule"])
         most = request.get("most_concurrent")
         if fewer_hosts and most is not None:
             schedule = replace(schedule, hosts=min(schedule.hosts, most))
         if "shard" in request:
             schedule = schedule.part(*request["shard"])
-        given |= {"rules": Rules.from_json(request["rules"]), "schedule": schedule}
-        return cls(**given)
+        values |= {"rules": Rules.from_json(request["rules"]), "schedule": schedule}
+        return cls(**values)
 
     def pinned(self) -> Pinned:
         """Resolve the target's name once. Raise BadUrl, Refused or OSError."""
         return pin(self.url, self.rules)
 
     def tls_context(self) -> ssl.SSLContext | None:
-        """Return the context of all hosts without identities of their own; None where the URL is http."""
+        """Return the context of hosts without identities of their own; None where the URL is http."""
         if not self.url.startswith("https:"):
             return None
         return tls.context(self.ca, insecure=self.insecure)
 
     @property
     def most_processes(self) -> int:
-        """Return how many processes there may be: a limit of the owner's that is shared out must stay whole."""
+        """How many processes there may be: each needs a share of at least one of the owner's limit."""
         if self.most_per_second is not None:
             return 1
         most = min(self.processes, len(self.schedule.numbers))
@@ -73,11 +73,11 @@ class Job:
 
     @property
     def own_concurrent(self) -> int:
-        """Return this part's share of the most requests at a time; at least one."""
+        """The share that this part has of the most requests at a time; at least one."""
         return max(1, (self.most_concurrent or 0) // self.schedule.shards)
 
     @property
     def own_per_second(self) -> float | None:
-        """Return this part's share of the most requests per second."""
+        """The share that this part has of the most requests per second."""
         most = self.most_per_second
         return None if most is None else most / self.schedule.shards

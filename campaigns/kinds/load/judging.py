@@ -1,6 +1,6 @@
 """Judge whether the generator, and not the target, set the values of a load run. Pure.
 
-A busy generator is a bound here: its own queue would be counted as the target's latency (design of the
+A busy generator makes the values bounds: its own queue would count as latency of the target (design of the
 statistics, section 8, check 6). `health.judge` is for runs whose subject is a client.
 """
 
@@ -10,18 +10,16 @@ from campaigns.kinds.programs.health import (
     DESCRIPTORS_WARN,
     HEALTHY,
     HELD_BACK_SATURATES,
-    MACHINE_IS_FULL,
-    OTHERS_SATURATE,
     SATURATED,
-    WAITING_SATURATES,
     WARNED,
     Verdict,
+    is_starved,
 )
 
 CPU_WARNS, CPU_SATURATES = 0.7, 0.8
 """Cores of a process; it has one thread that works."""
 LAG_WARNS = 0.1
-"""Share of the median service time that the loop may be late, at the 99th percentile."""
+"""The most that the loop may be late (99th percentile), as a share of the median service time."""
 SENT_SATURATES = 0.95
 """Share of the offered requests that has to be sent in time."""
 NETWORK_SATURATES = 0.8
@@ -30,7 +28,7 @@ PORTS_WARN = 0.8
 
 
 def judge(figures: Mapping[str, float]) -> Verdict:
-    """Judge a load run's `figures`. What is not there is not judged."""
+    """Return the verdict on the figures of a load run. Missing figures are not judged."""
     bounds, warnings = _bounds(figures), _warnings(figures)
     if bounds:
         return Verdict(SATURATED, (*bounds, *warnings))
@@ -76,21 +74,12 @@ def _bounds(figures: Mapping[str, float]) -> list[str]:
             f"{figures['requests_allowed_per_second']:g} requests/s for "
             f"{figures['held_back_share']:.0%} of the time; ask the target's owner for more."
         )
-    if _starved(figures) and not figures.get("target_is_here"):
+    if is_starved(figures) and not figures.get("target_is_here"):
         reasons.append(
             f"Other programs used {figures['others_cpu_share']:.0%} of the generator's CPU and kept "
             "it waiting; measure when the machine is idle."
         )
     return reasons
-
-
-def _starved(figures: Mapping[str, float]) -> bool:
-    """Return whether others took the CPU that the generator waited for."""
-    return (
-        figures.get("others_cpu_share", 0.0) > OTHERS_SATURATE
-        and figures.get("machine_cpu_share", 0.0) > MACHINE_IS_FULL
-        and figures.get("cpu_waiting_cores", 1.0) > WAITING_SATURATES
-    )
 
 
 def _warnings(figures: Mapping[str, float]) -> list[str]:
@@ -113,7 +102,7 @@ def _warnings(figures: Mapping[str, float]) -> list[str]:
             f"Hosts waited up to {waited:.1f} s (99th percentile) until the generator could begin with "
             "their TLS, which costs it processor time; use more processes, or more generators."
         )
-    if _starved(figures) and figures.get("target_is_here"):
+    if is_starved(figures) and figures.get("target_is_here"):
         reasons.append(
             f"Other programs used {figures['others_cpu_share']:.0%} of the generator's CPU and kept "
             "it waiting. The target, on this machine, is one of them: put it elsewhere for values "

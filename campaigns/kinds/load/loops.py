@@ -1,4 +1,4 @@
-"""What decides when a client sends its next request: a closed loop, an open one, and the owner's limit. No Django."""
+"""Decide when a client sends its next request: closed loop, open loop, and the owner's limit. No Django."""
 
 import asyncio
 from collections import deque
@@ -15,7 +15,7 @@ NEVER_NS = 1 << 62
 
 
 class Goes(Protocol):
-    """A client: it sends when it is told to."""
+    """A client of a loop."""
 
     left: int
 
@@ -24,7 +24,7 @@ class Goes(Protocol):
 
 
 class Paced:
-    """Lets one request after the other begin, as the target's owner allows."""
+    """Delays requests to the rate that the target's owner allows."""
 
     def __init__(self, alarm: Alarm, pacer: Pacer) -> None:
         self._alarm = alarm
@@ -32,7 +32,7 @@ class Paced:
         self._waiting: deque[tuple[Goes, int, float]] = deque()
 
     def go(self, client: Goes, intended_ns: int) -> None:
-        """Let a client send, in its turn."""
+        """Queue a request of a client."""
         self._waiting.append((client, intended_ns, self._pacer.clock()))
         if len(self._waiting) == 1:
             self._wait()
@@ -53,7 +53,7 @@ class Paced:
 
 
 class Closed:
-    """Each client sends again when it has its answer and has thought."""
+    """Each client sends again after its answer and the think time."""
 
     def __init__(self, part: Part, clients: Sequence[Goes], paced: Paced | None) -> None:
         self.over = False
@@ -67,7 +67,7 @@ class Closed:
 
     @property
     def chained_until_ns(self) -> int:
-        """Until when a client may send its next request without being asked for; 0: never."""
+        """Until when a client may send its next request without calling `next`; 0: never."""
         if self._paced is not None or self._think_ns:
             return 0
         return self._end()
@@ -81,7 +81,7 @@ class Closed:
         await self._done.wait()
 
     def next(self, client: Goes, done_ns: int) -> None:
-        """Go on after an answer or a failure, or retire."""
+        """Let a client go on after an answer or a failure, or end it."""
         client.left -= 1
         if not client.left or done_ns + self._think_ns >= self._end_ns or self.over:
             self._running -= 1
@@ -96,11 +96,11 @@ class Closed:
             client.go(done_ns)
 
     def drop_late(self, before_ns: int) -> int:
-        """Nothing waits for a free client here."""
+        """Return 0: no request waits for a free client."""
         return 0
 
     def figures(self) -> Mapping[str, float]:
-        """Nothing is offered: clients send as they can."""
+        """Return no figures: there is no offered rate."""
         return {}
 
     def _end(self) -> int:
@@ -115,7 +115,7 @@ class Closed:
 
 
 class Open:
-    """Requests arrive as the schedule says; they wait where all clients are busy, and lose no time by it."""
+    """Requests arrive by the schedule; where all clients are busy they wait, which counts as their time."""
 
     chained_until_ns = 0
 
@@ -132,13 +132,13 @@ class Open:
         self._done = asyncio.Event()
 
     async def run(self) -> None:
-        """Let all arrive, and wait until all are dealt with."""
+        """Start the arrivals, and wait until all requests are done."""
         self._advance()
         self._arrive()
         await self._done.wait()
 
     def next(self, client: Goes, done_ns: int) -> None:
-        """Give a client that is free what waits longest."""
+        """Give a free client the request that has waited longest."""
         client.left -= 1
         if self._waiting:
             self._go(client, self._waiting.popleft())
@@ -147,7 +147,7 @@ class Open:
         self._look()
 
     def drop_late(self, before_ns: int) -> int:
-        """Forget what waits since before an instant; give how many that were."""
+        """Drop the requests that have waited since before an instant; return how many."""
         count = 0
         while self._waiting and self._waiting[0] < before_ns:
             self._waiting.popleft()
@@ -157,11 +157,11 @@ class Open:
         return count
 
     def figures(self) -> Mapping[str, float]:
-        """Return how many requests should have been sent, and how many were before the arrivals' end."""
+        """Return how many requests should have been sent, and how many were before the end of the arrivals."""
         return {"offered": float(self.offered), "sent": float(self.sent)}
 
     def _arrive(self) -> None:
-        """Take all that is due."""
+        """Process all arrivals that are due."""
         now = perf_counter_ns()
         while self._next_ns is not None and self._next_ns <= now:
             self.offered += 1
@@ -188,7 +188,7 @@ class Open:
             client.go(intended_ns)
 
     def _look(self) -> None:
-        """Say so when nothing arrives, waits or is on its way any more."""
+        """End the loop when no request arrives, waits or is in flight any more."""
         if self._next_ns is None and not self._waiting and len(self._idle) == self._count:
             self.over = True
             self._done.set()

@@ -1,4 +1,4 @@
-"""Add what several processes, or several generators, have measured in one run. Pure.
+"""Merge what several processes or generators have measured in one run. Pure.
 
 Counts and histograms are added. Percentiles are never averaged: they are read from the added histograms.
 """
@@ -81,7 +81,7 @@ def _per_second(results: Iterable[Result]) -> dict[str, list[int]]:
 
 
 def _figures(parts: Sequence[Mapping[str, float]], merged: Result) -> dict[str, float]:
-    """Add what adds; of the rest the largest, since the worst process decides."""
+    """Add the additive figures; of the rest take the largest, since the worst process decides."""
     figures: dict[str, float] = {}
     for name in {name for part in parts for name in part}:
         values = [part[name] for part in parts if name in part]

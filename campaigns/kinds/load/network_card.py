@@ -1,4 +1,4 @@
-"""How much of a network card's speed a run took. No Django."""
+"""Measure how much of a network card's speed a run used. No Django."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ BITS_PER_MEGABIT = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What has passed each card whose speed is known: seconds of a clock, bytes each way, bits per second."""
+    """The traffic of each card with a known speed: seconds of a clock, bytes each way, bits per second."""
 
     seconds: float
     passed: Mapping[str, tuple[int, int]]
@@ -19,7 +19,7 @@ class Reading:
 
 
 def read() -> Reading:
-    """Look at all cards; loopback and many virtual ones have no speed."""
+    """Read the counters of all cards; loopback and many virtual ones have no speed."""
     counters = psutil.net_io_counters(pernic=True)
     speeds = {
         name: card.speed * BITS_PER_MEGABIT

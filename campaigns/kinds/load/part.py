@@ -25,22 +25,22 @@ REPORT_SECONDS = 1.0
 
 
 class Work(Protocol):
-    """What a part does: prepare, and then load until it is done."""
+    """The work of a part: prepare, then load until it is done."""
 
     async def prepare(self) -> None:
-        """Do all that does not belong to the measured time."""
+        """Prepare everything that is not measured."""
 
     async def load(self) -> None:
         """Load from the origin on."""
 
     def progress(self) -> Mapping[str, Any]:
-        """Return how far it is."""
+        """Return the progress."""
 
     def rows(self) -> Mapping[str, list[Any]]:
-        """Return the samples, columns of equal length, that were not given yet."""
+        """Return the samples since the last call, as columns of equal length."""
 
     def late(self) -> None:
-        """The time limit is over: count what is not done."""
+        """Count what is not done at the time limit."""
 
     def figures(self) -> Mapping[str, float]:
         """Return further figures for the judge."""
@@ -50,7 +50,7 @@ class Work(Protocol):
 
 
 class Part:
-    """What sequences and plain load share. `origin_ns`: second 0, of perf_counter_ns."""
+    """What sequences and plain load share. origin_ns: second 0, of perf_counter_ns."""
 
     def __init__(self, lifeline: Lifeline, job: Job) -> None:
         self.job = job
@@ -66,10 +66,10 @@ class Part:
         self._monitor = health.Monitor(lambda: self.recorder.bytes, lambda seconds: None)
 
     async def run(self, work: Work) -> dict[str, Any]:
-        """Prepare, wait for the start, load, and give the result."""
+        """Prepare, wait for the start, load, and return the result."""
         await work.prepare()
         gc.collect()
-        gc.freeze()  # what was prepared is never looked through while the clock runs
+        gc.freeze()  # the collector skips what was prepared while the clock runs
         self.lifeline.report("ready", {"hosts": len(self.job.schedule.numbers)})
         start_at = await self._start()
         self.origin_ns = perf_counter_ns() + int((start_at - monotonic()) * NS)
@@ -79,7 +79,7 @@ class Part:
         return self._result(work, start_at, complete=complete)
 
     def failed(self, failure: LoadFailed, *, retry: bool = False) -> None:
-        """Count a failure, and keep the first message of its class."""
+        """Count a failure, and store the first message of its class."""
         self.recorder.fail(failure.kind, retry=retry)
         self.exhausted += failure.exhausted
         self.examples.setdefault(failure.kind, str(failure)[:500])
@@ -90,12 +90,12 @@ class Part:
             return job.start_at
         if not job.wait_for_start:
             return monotonic() + START_AFTER_SECONDS
-        while (told := self.lifeline.start_at(0)) is None:
+        while (start_at := self.lifeline.start_at(0)) is None:
             await asyncio.sleep(0.005)
-        return told
+        return start_at
 
     async def _loaded(self, work: Work) -> bool:
-        """Load within the time limit; say whether all was done."""
+        """Load within the time limit; return whether all was done."""
         self._monitor.start()
         self._cards = network_card.read()
         watching = [
@@ -122,10 +122,10 @@ class Part:
     async def _report(self, work: Work) -> None:
         while True:
             await asyncio.sleep(REPORT_SECONDS)
-            self._say(work)
+            self._report_progress(work)
 
     async def _lag(self) -> None:
-        """Note how late the loop comes back to a task that only sleeps."""
+        """Record how late the loop resumes a task that only sleeps."""
         lag = self.recorder.named("loop_lag")
         due = perf_counter_ns()
         while True:
@@ -133,7 +133,7 @@ class Part:
             await self.alarm.until(due)
             lag.values.append(max(0, perf_counter_ns() - due))
 
-    def _say(self, work: Work) -> None:
+    def _report_progress(self, work: Work) -> None:
         recorder = self.recorder
         seconds = (perf_counter_ns() - self.origin_ns) / NS
         self.lifeline.report(
@@ -151,7 +151,7 @@ class Part:
 
     def _result(self, work: Work, start_at: float, *, complete: bool) -> dict[str, Any]:
         self.recorder.fold(int(self._monitor.seconds))
-        self._say(work)
+        self._report_progress(work)
         figures = self._figures(work)
         return {
             "complete": complete,
@@ -172,7 +172,7 @@ class Part:
         }
 
     def _figures(self, work: Work) -> dict[str, float]:
-        """Return what `judging.judge` reads."""
+        """Return the figures for `judging.judge`."""
         figures = self._monitor.figures() | {"exhausted": float(self.exhausted)}
         figures["busiest_process_cores"] = figures["cpu_cores"]
         percentiles = {
@@ -196,7 +196,7 @@ class Part:
         return figures | self._held_back() | dict(work.figures())
 
     def _held_back(self) -> dict[str, float]:
-        """Return what the judge reads of the owner's limit; nothing where there is none."""
+        """Return the figures about the owner's rate limit; nothing where there is none."""
         if not self.pacer.per_second:
             return {}
         every = self._monitor.seconds * len(self.job.schedule.numbers)

@@ -1,12 +1,17 @@
-"""One request, repeated by every virtual host: the fast form of driving, by callbacks. No Django."""
+"""Repeat one request in every virtual host: the fast kind of load, with callbacks. No Django.
+
+The cost of a request here bounds the load of a process, so `Link.data_received` is one function instead of
+five: see docs/reference/load-engine.md.
+"""
 
 import asyncio
+import os
 from collections.abc import Mapping
 from time import perf_counter_ns
 from typing import Any
 
 from campaigns.kinds.load.failures import LoadFailed, of_status
-from campaigns.kinds.load.link import Client, Link
+from campaigns.kinds.load.framing import UNPARSABLE, Line
 from campaigns.kinds.load.loops import Closed, Open, Paced
 from campaigns.kinds.load.part import NS, Part
 from campaigns.kinds.load.schedule import CLOSED
@@ -15,13 +20,146 @@ from campaigns.kinds.load.wire import opened
 ENDLESS = 1 << 62
 OPENED_AT_ONCE = 64
 PAUSE_SECONDS = 0.05
-"""Before a host connects again that got no connection: a target that is gone is not hammered."""
+"""The wait before a host without a connection tries again, to spare a target that is down."""
 SWEEP_SECONDS = 0.05
-"""How often hosts are looked at whose time may be over."""
+"""How often requests are checked for their timeout."""
+
+
+class Link(Line):
+    """A connection of a client.
+
+    _fd: of the socket without TLS, which is written to directly; otherwise -1.
+    """
+
+    def __init__(self, client: "Client") -> None:
+        super().__init__()
+        self.client = client
+        self._fd = -1
+        instants = client.crew.recorder.instants
+        self._intended = instants.intended.append
+        self._sent = instants.sent.append
+        self._first_byte = instants.first_byte.append
+        self._done = instants.done.append
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        if transport.get_extra_info("ssl_object") is None:
+            self._fd = transport.get_extra_info("socket").fileno()
+
+    def send(self, data: bytes) -> None:
+        """Send as `Line` does, but directly to the socket where possible."""
+        if self._fd < 0 or self._transport.is_closing():  # type: ignore[union-attr]
+            super().send(data)
+            return
+        self.busy = True
+        self.received = self.first_byte_ns = 0
+        self._head = b""
+        self.sent_ns = perf_counter_ns()
+        self._write(data)
+
+    def data_received(self, data: bytes) -> None:
+        """Record a usual answer (200, in one piece) here, and send the next request at once."""
+        if self.first_byte_ns or not self.busy:
+            super().data_received(data)
+            return
+        first = perf_counter_ns()
+        try:
+            self._feed(data)
+        except UNPARSABLE as error:
+            self.unparsable(data, error)
+            return
+        client = self.client
+        if self._answers != 1 or self.status != 200 or client.retry or not self.keep_alive:
+            self.first_byte_ns = first
+            self.take(data)
+            return
+        self._answers = 0
+        crew, done = client.crew, perf_counter_ns()
+        self._intended(client.intended_ns)
+        self._sent(self.sent_ns)
+        self._first_byte(first)
+        self._done(done)
+        crew.recorder.bytes += len(data)
+        if done >= crew.chained_until_ns or client.left == 1 or self._fd < 0:
+            self.busy = False
+            crew.loop.next(client, done)
+            return
+        client.left -= 1
+        client.intended_ns = done
+        self.sent_ns = perf_counter_ns()
+        self._write(client.data)
+
+    def finished(self) -> None:
+        self.client.finished(self)
+
+    def broke(self, failure: LoadFailed) -> None:
+        self.client.broke(self, failure)
+
+    def _write(self, data: bytes) -> None:
+        try:
+            written = os.write(self._fd, data)
+        except BlockingIOError:
+            written = 0
+        except OSError:
+            return  # the loop notices it, and calls connection_lost
+        if written < len(data):
+            self._fd = -1  # what follows has to wait for this
+            self._transport.write(data[written:])  # type: ignore[union-attr]
+
+
+class Client:
+    """A virtual host. left: how many requests it still has to send."""
+
+    __slots__ = (
+        "crew",
+        "data",
+        "failures",
+        "intended_ns",
+        "left",
+        "link",
+        "number",
+        "retry",
+        "todo",
+    )
+
+    def __init__(self, crew: "Crew", number: int, data: bytes, todo: int) -> None:
+        self.crew = crew
+        self.number = number
+        self.data = data
+        self.todo = self.left = todo
+        self.link: Link | None = None
+        self.intended_ns = self.failures = 0
+        self.retry = False
+
+    def go(self, intended_ns: int) -> None:
+        """Send the request that should have begun at `intended_ns`."""
+        self.intended_ns = intended_ns
+        link = self.link
+        if link is not None and link.open:
+            link.send(self.data)
+        else:
+            self.crew.connect(self)
+
+    def finished(self, link: Link) -> None:
+        """Record an unusual answer, and go on."""
+        self.crew.unusual(self, link)
+        self.crew.loop.next(self, link.done_ns)
+
+    def broke(self, link: Link, failure: LoadFailed) -> None:
+        """Count a failure; repeat the request once where a reused connection was dropped."""
+        self.link = None
+        again = failure.unanswered and bool(link.status) and not self.retry
+        self.crew.failed(self, failure)
+        if again:
+            self.retry = True
+            self.go(self.intended_ns)
+        else:
+            self.retry = False
+            self.crew.loop.next(self, perf_counter_ns())
 
 
 class Crew:
-    """All clients of a process. `requests`: the bytes that each host sends, by its number."""
+    """All clients of a process. Until `chained_until_ns` they send their next request themselves."""
 
     def __init__(self, part: Part, request: Mapping[str, Any]) -> None:
         schedule, job = part.job.schedule, part.job
@@ -40,10 +178,10 @@ class Crew:
         self.loop: Closed | Open = (Closed if closed else Open)(part, self.clients, paced)
         self.connect_first = bool(request.get("connect_first", True))
         self._tasks: set[asyncio.Task[None]] = set()
-        self._told = False
+        self._reported = False
 
     async def prepare(self) -> None:
-        """Open all connections, some at a time; where one cannot be had, the run will tell."""
+        """Open all connections, some at a time; after a failure the rest is left to the run."""
         if not self.connect_first:
             return
         at_once = asyncio.Semaphore(OPENED_AT_ONCE)
@@ -62,7 +200,7 @@ class Crew:
                 group.create_task(one(client))
 
     async def load(self) -> None:
-        """Let the loop drive the clients to its end."""
+        """Run the loop to its end."""
         self.recorder.from_ns = self.part.from_ns
         self.chained_until_ns = self.loop.chained_until_ns
         sweep = asyncio.create_task(self._sweep())
@@ -85,7 +223,7 @@ class Crew:
         task.add_done_callback(self._tasks.discard)
 
     def unusual(self, client: Client, link: Link) -> None:
-        """Record what is not a 200 in one piece, to a first try, on a connection that goes on."""
+        """Record an answer that is not a 200 in one piece to a first try on a persistent connection."""
         retry, client.retry = client.retry, False
         kind = of_status(link.status)
         if kind:
@@ -120,14 +258,14 @@ class Crew:
             self.recorder.add("censored", perf_counter_ns() - client.intended_ns)
 
     def progress(self) -> Mapping[str, Any]:
-        """Count the hosts."""
+        """Return the number of hosts."""
         return {"hosts": len(self.clients)}
 
     def rows(self) -> Mapping[str, list[Any]]:
         """Return a row for each host, at the end."""
-        if not self.loop.over or self._told:
+        if not self.loop.over or self._reported:
             return {}
-        self._told = True
+        self._reported = True
         return {
             "host": [client.number for client in self.clients],
             "requests": [client.todo - client.left for client in self.clients],
@@ -135,7 +273,7 @@ class Crew:
         }
 
     def late(self) -> None:
-        """Count what waits, or is on its way, as timed out."""
+        """Count the requests that wait or are in flight as timed out."""
         self.loop.over = True
         failure = LoadFailed("timeout", "the time limit of the run was over")
         for client in self.clients:
@@ -146,11 +284,11 @@ class Crew:
             self.part.failed(failure)
 
     def figures(self) -> Mapping[str, float]:
-        """Return what was offered, and how much of it was sent in time."""
+        """Return how many requests were offered, and how many were sent in time."""
         return self.loop.figures()
 
     def result(self) -> Mapping[str, Any]:
-        """Count the hosts."""
+        """Return the numbers of hosts and of requests in the warm-up."""
         return {"hosts": len(self.clients), "warm_up": self.recorder.warm_up}
 
     async def _connect(self, client: Client) -> None:
@@ -180,7 +318,7 @@ class Crew:
             self.recorder.add("tls", link.tls_ns)
 
     async def _sweep(self) -> None:
-        """End requests whose time is over, to a twentieth of a second."""
+        """End requests after their timeout, to a twentieth of a second."""
         seconds = self.part.job.timeout_seconds
         timeout_ns = int(seconds * NS)
         while True:
@@ -198,7 +336,7 @@ class Crew:
 
 
 def prepared(request: Mapping[str, Any], number: int, host_header: str) -> bytes:
-    """Return the bytes of a host's request. `{host}` in path, headers and body is its number."""
+    """Return the bytes of a host's request. `{host}` in path, headers and body is replaced by its number."""
     method, path = str(request.get("method", "GET")), str(request["path"])
     body = str(request.get("body", ""))
     headers = {

@@ -1,10 +1,10 @@
-"""What is measured: nanoseconds appended by the hot path, folded into counts of HDR histograms. No clock, no network.
+"""Record nanoseconds appended by the hot path, and fold them into counts of HDR histograms. No clock, no network.
 
 Names of histograms: `lag` (intended start to sent), `service` (sent to done) and `response` (intended
-start to done) of all requests that came through; the same with `:STEP` behind; `first_byte` and `body`,
-the parts of service; `connect`, `tls` and `tls_wait` (for the turn to begin with TLS) of connections; `host_lag`, `host_service`, `host_response` of
-whole sequences; `censored`: how long was waited for what timed out; `loop_lag`. What begins with
-`retry_` is of requests that were sent again, and in none of the others.
+start to done) of all successful requests, and the same for each step with the suffix `:STEP`; `first_byte`
+and `body`, the parts of service; `connect`, `tls` and `tls_wait` (for the turn to begin with TLS) of
+connections; `host_lag`, `host_service`, `host_response` of whole sequences; `censored`: the waits of
+requests that timed out; `loop_lag`. Repeated requests are only in those with the prefix `retry_`.
 """
 
 from array import array
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from campaigns.kit import histogram
 
 FOLD_SECONDS = 0.05
-"""How often values are folded: so few at a time that nobody waits for it."""
+"""How often values are folded: few at a time, so that no request waits for it."""
 COUNTED = ("done", "failed", "bytes")
 
 
@@ -32,7 +32,7 @@ class Series:
         self.dropped = 0
 
     def fold(self) -> int:
-        """Add what was appended to the counts; give how many values that were."""
+        """Add the appended values to the counts; return how many."""
         length = len(self.values)
         if length:
             self.take(np.frombuffer(self.values, np.int64))
@@ -47,7 +47,7 @@ class Series:
 
 
 class Instants:
-    """Four instants of each request of the fast path, which are subtracted when they are folded.
+    """Four instants of each request of the fast path, subtracted only when they are folded.
 
     Four appends cost less there than five subtractions and appends.
     """
@@ -85,8 +85,8 @@ class Instants:
 class Recorder:
     """All series of one process.
 
-    from_ns: what was to begin before, by `instants`, is left out and counted in `warm_up`; who uses
-    `add` sees to that himself.
+    from_ns: requests in `instants` that should begin before are left out and counted in `warm_up`; callers
+    of `add` have to check that themselves.
     """
 
     def __init__(self) -> None:
@@ -109,7 +109,7 @@ class Recorder:
         return series
 
     def add(self, name: str, nanoseconds: int) -> None:
-        """Append a value by name, where it is not the hot path."""
+        """Append a value to a series, outside of the hot path."""
         self.named(name).values.append(nanoseconds)
 
     def fail(self, kind: str, *, retry: bool = False) -> None:
@@ -119,7 +119,7 @@ class Recorder:
 
     @property
     def done(self) -> int:
-        """How many requests came through and were folded."""
+        """How many successful requests are folded."""
         return sum(
             int(series.counts.sum())
             for name, series in self.series.items()
@@ -127,7 +127,7 @@ class Recorder:
         )
 
     def fold(self, second: int) -> None:
-        """Fold everything; what came since the last time counts for `second` of the run."""
+        """Fold everything; what was added since the last call counts for `second` of the run."""
         done = self._fold_instants()
         for name, series in self.series.items():
             folded = series.fold()
@@ -154,7 +154,7 @@ class Recorder:
         return done
 
     def result(self) -> dict[str, Any]:
-        """Return what was measured, as JSON; `merging` adds such results."""
+        """Return the measured values as JSON, in the form that `merging` adds."""
         return {
             "histograms": {
                 name: text(series.counts)
@@ -170,7 +170,7 @@ class Recorder:
         }
 
     def percentile(self, name: str, share: float) -> float | None:
-        """Read a percentile of what is folded, in seconds; None where there are no values."""
+        """Return a percentile of the folded values in seconds; None where there are none."""
         series = self.series.get(name)
         if series is None or series.counts is None or not series.counts.any():
             return None

@@ -1,9 +1,9 @@
-"""When each virtual host begins, and how long it goes on. Pure: no clock; instants are nanoseconds after the start.
+"""Determine when each virtual host begins and ends. Pure: no clock; instants are nanoseconds after the start.
 
-closed    as many hosts as `hosts`; each does its work, thinks, and does it again, until `iterations`
-          or `duration_seconds` are over. A slow target slows them down.
-open      work arrives at `rate_per_second`, whatever the target does; it waits where all hosts are
-          busy. Latency counts from the intended start, so a stall of the target shows in full.
+closed    `hosts` hosts; each does its work, thinks, and does it again, until `iterations` or
+          `duration_seconds` are over. A slow target slows them down.
+open      work arrives at `rate_per_second`, independent of the target; it waits where all hosts are
+          busy. Latency counts from the intended start, so it includes a stall of the target in full.
 """
 
 import random
@@ -17,7 +17,7 @@ CONSTANT, POISSON = "constant", "poisson"
 
 
 class BadSchedule(ValueError):
-    """The schedule contradicts itself; the message says what to change."""
+    """The schedule is inconsistent; the message says what to change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,8 @@ class Schedule:
 
     hosts: at a time, over all processes and generators. ramp_seconds: over which the first starts of a
     closed loop are spread evenly; 0 is a barrier: all at one instant. iterations: of each host (closed)
-    or arrivals in all (open); None: until the duration is over. warm_up_seconds: what begins before is
-    done, but left out. shard, shards: which part of the run this is.
+    or all arrivals (open); None: until the duration is over. warm_up_seconds: what begins before is done,
+    but not counted. shard, shards: which part of the run this is.
     """
 
     hosts: int
@@ -49,16 +49,16 @@ class Schedule:
 
     @classmethod
     def from_request(cls, values: Mapping[str, Any]) -> "Schedule":
-        """Take plain values. Raise BadSchedule, or TypeError for a name that is none."""
+        """Return the schedule of a request. Raise BadSchedule, or TypeError for an unknown name."""
         return cls(**values)
 
     def part(self, shard: int, shards: int) -> "Schedule":
-        """Return one part of a schedule; parts may be cut again (a generator's, then its processes')."""
+        """Return one part of a schedule; a part may be split again (by generator, then by process)."""
         return replace(self, shard=self.shard + shard * self.shards, shards=self.shards * shards)
 
     @property
     def numbers(self) -> range:
-        """The hosts of this part; the first one is 0 in the whole run."""
+        """The numbers of the hosts of this part; the first host of the whole run is 0."""
         return range(self.shard, self.hosts, self.shards)
 
     @property
@@ -68,7 +68,7 @@ class Schedule:
 
     @property
     def end_ns(self) -> int | None:
-        """When nothing more begins; what has begun is finished."""
+        """When the last work may begin; work in progress is finished."""
         return None if self.duration_seconds is None else int(self.duration_seconds * NS)
 
     @property
@@ -81,7 +81,7 @@ class Schedule:
         return int(self.ramp_seconds * NS * number / self.hosts)
 
     def arrivals_ns(self) -> Iterator[tuple[int, int]]:
-        """Give (number, intended start) of what arrives in this part of an open loop, in order of time."""
+        """Yield number and intended start of the arrivals in this part of an open loop, in order of time."""
         assert self.rate_per_second is not None  # noqa: S101 - for the type checker
         instants = (
             self._constant(self.rate_per_second)
@@ -102,7 +102,7 @@ class Schedule:
             number += self.shards
 
     def _poisson(self, rate: float) -> Iterator[tuple[int, int]]:
-        """Yield independent exponential intervals: the sum of such parts is such a process again."""
+        """Yield arrivals with independent exponential intervals: the union of such parts is a Poisson process, too."""
         chance = random.Random(f"{self.seed} {self.shard} {self.shards}")
         number, at = self.shard, 0.0
         while True:

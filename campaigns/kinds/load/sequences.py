@@ -29,8 +29,8 @@ PREPARED_AT_ONCE = 16
 class Sequences:
     """The hosts of one process. A host's row has COLUMNS, and those that the sequence adds.
 
-    Times are microseconds after the start; total_us counts from the intended start. A sequence that
-    raises LoadFailed has failed; any other exception is a fault of the program and ends it.
+    Times are microseconds after the start; total_us counts from the intended start. A sequence fails by
+    raising LoadFailed; any other exception is a bug and ends the program.
     """
 
     def __init__(
@@ -39,8 +39,8 @@ class Sequences:
         self.part = part
         self.limits = limits
         self.sequence = sequence
-        self.before = prepare
-        self.kept: dict[int, dict[str, Any]] = {}
+        self.prepare_one = prepare
+        self.prepared: dict[int, dict[str, Any]] = {}
         self.running: dict[int, Host] = {}
         self.columns: dict[str, list[Any]] = {}
         self.failures: Counter[str] = Counter()
@@ -49,17 +49,19 @@ class Sequences:
 
     async def prepare(self) -> None:
         """Call `prepare` for every host, some at a time."""
-        if self.before is None:
+        if self.prepare_one is None:
             return
         at_once = asyncio.Semaphore(PREPARED_AT_ONCE)
 
-        async def one(number: int, before: Sequence) -> None:
+        async def one(number: int, prepare_one: Sequence) -> None:
             async with at_once:
-                await before(Host(self.limits, number, 0, 0, self.kept.setdefault(number, {})))
+                await prepare_one(
+                    Host(self.limits, number, 0, 0, self.prepared.setdefault(number, {}))
+                )
 
         async with asyncio.TaskGroup() as group:
             for number in self._numbers():
-                group.create_task(one(number, self.before))
+                group.create_task(one(number, self.prepare_one))
 
     async def load(self) -> None:
         """Run all hosts to their end."""
@@ -77,7 +79,7 @@ class Sequences:
                 group.create_task(self._arrive(hosts, number, self.part.origin_ns + at_ns))
 
     def progress(self) -> Mapping[str, Any]:
-        """Count the hosts."""
+        """Return the numbers of hosts."""
         return {
             "hosts_done": self.done,
             "hosts_failed": self.failures.total(),
@@ -91,18 +93,18 @@ class Sequences:
         return rows
 
     def late(self) -> None:
-        """Count the hosts that are still at it as timed out."""
+        """Count the running hosts as timed out."""
         for host in list(self.running.values()):
             self._ended(host, LoadFailed("timeout", "the time limit of the run was over"))
 
     def figures(self) -> Mapping[str, float]:
-        """Return what was offered, and how much of it was begun in time."""
+        """Return how many hosts were offered, and how many were begun in time."""
         if self.part.job.schedule.loop == CLOSED:
             return {}
         return {"offered": float(self.due), "sent": float(self.begun)}
 
     def result(self) -> Mapping[str, Any]:
-        """Count the hosts, each iteration as one; those of the warm-up apart."""
+        """Return the numbers of hosts, each iteration as one; those of the warm-up separately."""
         return {
             "hosts": self.done + self.failures.total(),
             "hosts_done": self.done,
@@ -118,7 +120,7 @@ class Sequences:
         return schedule.numbers
 
     async def _repeat(self, number: int) -> None:
-        """Be a host of a closed loop."""
+        """Run a host of a closed loop."""
         schedule, alarm = self.part.job.schedule, self.part.alarm
         end = None if schedule.end_ns is None else self.part.origin_ns + schedule.end_ns
         intended = self.part.origin_ns + schedule.start_ns(number)
@@ -136,7 +138,7 @@ class Sequences:
             await self._live(number, 0, intended)
 
     async def _live(self, number: int, iteration: int, intended: int) -> None:
-        host = Host(self.limits, number, iteration, intended, self.kept.setdefault(number, {}))
+        host = Host(self.limits, number, iteration, intended, self.prepared.setdefault(number, {}))
         self.running[id(host)] = host
         self.begun += self._in_time()
         failure: LoadFailed | None = None
@@ -154,7 +156,7 @@ class Sequences:
         self._ended(host, failure)
 
     def _in_time(self) -> bool:
-        """Return whether what begins now still belongs to the rate that was asked for."""
+        """Return whether a host that begins now keeps the requested rate."""
         interval = self.part.job.schedule.interval_seconds or 0.0
         return perf_counter_ns() <= self.last_due_ns + interval * NS
 

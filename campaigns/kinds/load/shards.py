@@ -1,8 +1,8 @@
-"""The head of several processes of one machine: starts them, passes on what is told, adds what they measured.
+"""Run a load in several processes of one machine: start them, forward messages, and add their results.
 
-Each process is the same program with a part of the schedule. It has a lifeline of its own, which this
-one feeds, so it ends with the lease as this one does; and the kernel ends it with its parent. Call from
-the thread that lives as long as the program.
+Each process is the same program with a part of the schedule. It has a lifeline of its own, to which this
+process forwards the lease, so it ends with the lease, too; and the kernel ends it with its parent. Call
+from the thread that lives as long as the program.
 """
 
 import json
@@ -32,11 +32,11 @@ COUNTED = (
 
 
 class ShardFailed(Exception):
-    """A process of a load program ended without a result; the end of what it said is quoted."""
+    """A process of a load program ended without a result; the message quotes the end of its stderr."""
 
 
 def run_shards(lifeline: Lifeline, job: Job) -> dict[str, Any]:
-    """Run the program in `job.most_processes` processes, and give the sum of their results."""
+    """Run the program in `job.most_processes` processes, and return the sum of their results."""
     shards = _Shards(lifeline, job)
     try:
         shards.wait_until_ready()
@@ -50,12 +50,12 @@ class _Shards:
     def __init__(self, lifeline: Lifeline, job: Job) -> None:
         self.lifeline = lifeline
         self.job = job
-        self.heard = threading.Condition()
+        self.changed = threading.Condition()
         self.writing = threading.Lock()
         self.ready: set[int] = set()
         self.ended: set[int] = set()
         self.progress: dict[int, Mapping[str, Any]] = {}
-        self.complaints: dict[int, bytes] = {}
+        self.stderr: dict[int, bytes] = {}
         self.results: dict[int, Mapping[str, Any]] = {}
         command = [sys.executable, "-E", "-s", "-m", _module()]
         self.processes = [
@@ -66,31 +66,31 @@ class _Shards:
         ]
         lifeline.pass_on(self._pass_on)
         for number, process in enumerate(self.processes):
-            self._tell(process, self._envelope(number))
+            self._send(process, self._envelope(number))
             threading.Thread(target=self._listen, args=(number, process), daemon=True).start()
 
     def wait_until_ready(self) -> None:
         """Wait for all; raise ShardFailed where one has ended."""
-        with self.heard:
+        with self.changed:
             while len(self.ready) < len(self.processes):
-                self._look()
-                self.heard.wait(1)
+                self._check()
+                self.changed.wait(1)
         self.lifeline.report("ready", {"hosts": len(self.job.schedule.numbers)})
 
     def begin(self) -> None:
-        """Tell all the same instant, unless it is known or comes from the keeper."""
+        """Send the same start to all, unless it is known or comes from the keeper."""
         if self.job.start_at is None and not self.job.wait_for_start:
             self._pass_on({"start_at": monotonic() + START_AFTER_SECONDS})
 
     def result(self) -> dict[str, Any]:
         """Wait for all results, and add them."""
-        with self.heard:
+        with self.changed:
             while len(self.results) < len(self.processes):
-                self._look()
-                self.heard.wait(1)
+                self._check()
+                self.changed.wait(1)
         merged = merge([self.results[number] for number in range(len(self.processes))])
         figures = merged["figures"]
-        if "machine_cpu_share" in figures:  # to each one, the others of us were others
+        if "machine_cpu_share" in figures:  # each process counted its siblings as other programs
             own = figures["cpu_cores"] / figures["cores"]
             figures["others_cpu_share"] = max(0.0, figures["machine_cpu_share"] - own)
         return merged
@@ -112,18 +112,14 @@ class _Shards:
             "is_shard": True,
             "wait_for_start": self.job.start_at is None,
         }
-        return {
-            "request": request,
-            "parent": os.getpid(),
-            "alive_until": self.lifeline.alive_until,
-        }
+        return {"request": request, "parent": os.getpid(), "alive_until": self.lifeline.alive_until}
 
     def _pass_on(self, message: Mapping[str, Any]) -> None:
         if "request" not in message:
             for process in self.processes:
-                self._tell(process, message)
+                self._send(process, message)
 
-    def _tell(self, process: subprocess.Popen[bytes], message: Mapping[str, Any]) -> None:
+    def _send(self, process: subprocess.Popen[bytes], message: Mapping[str, Any]) -> None:
         assert process.stdin  # noqa: S101 - for the type checker: it is a pipe
         line = json.dumps(message).encode() + b"\n"
         with self.writing, suppress(BrokenPipeError):
@@ -132,9 +128,9 @@ class _Shards:
 
     def _listen(self, number: int, process: subprocess.Popen[bytes]) -> None:
         assert process.stdout  # noqa: S101
-        complaints = threading.Thread(target=self._keep_complaints, args=(number, process))
-        complaints.daemon = True
-        complaints.start()
+        stderr = threading.Thread(target=self._read_stderr, args=(number, process))
+        stderr.daemon = True
+        stderr.start()
         for line in process.stdout:
             ((kind, value),) = json.loads(line).items()
             match kind:
@@ -143,53 +139,53 @@ class _Shards:
                 case "progress":
                     self._progressed(number, value)
                 case "ready" | "result":
-                    with self.heard:
+                    with self.changed:
                         if kind == "ready":
                             self.ready.add(number)
                         else:
                             self.results[number] = value
-                        self.heard.notify_all()
-        complaints.join()
-        with self.heard:
+                        self.changed.notify_all()
+        stderr.join()
+        with self.changed:
             self.ended.add(number)
-            self.heard.notify_all()
+            self.changed.notify_all()
 
-    def _keep_complaints(self, number: int, process: subprocess.Popen[bytes]) -> None:
-        """Keep the end of what it says on stderr; that ends when the process does."""
+    def _read_stderr(self, number: int, process: subprocess.Popen[bytes]) -> None:
+        """Store the end of a process's stderr, until the process ends."""
         assert process.stderr  # noqa: S101
         for line in process.stderr:
-            self.complaints[number] = (self.complaints.get(number, b"") + line)[-4096:]
+            self.stderr[number] = (self.stderr.get(number, b"") + line)[-4096:]
 
     def _progressed(self, number: int, value: Mapping[str, Any]) -> None:
         self.progress[number] = value
-        told = list(self.progress.values())
-        longest = max(len(part["per_second"]) for part in told)
+        values = list(self.progress.values())
+        longest = max(len(part["per_second"]) for part in values)
         self.lifeline.report(
             "progress",
             {
-                "seconds": max(part["seconds"] for part in told),
+                "seconds": max(part["seconds"] for part in values),
                 "per_second": [
                     sum(
                         part["per_second"][second]
-                        for part in told
+                        for part in values
                         if second < len(part["per_second"])
                     )
                     for second in range(longest)
                 ],
             }
             | {
-                name: sum(part.get(name, 0) for part in told)
+                name: sum(part.get(name, 0) for part in values)
                 for name in COUNTED
-                if any(name in part for part in told)
+                if any(name in part for part in values)
             },
         )
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         lost = self.ended - self.results.keys()
         if lost:
-            said = self.complaints.get(min(lost), b"").decode(errors="replace").strip()
+            tail = self.stderr.get(min(lost), b"").decode(errors="replace").strip()
             raise ShardFailed(
-                f"Process {min(lost)} of {len(self.processes)} ended without a result. It said:\n{said}"
+                f"Process {min(lost)} of {len(self.processes)} ended without a result. Its stderr:\n{tail}"
             )
 
 

@@ -1,7 +1,7 @@
-"""Contexts of TLS: one for all hosts, or one for each identity. No Django.
+"""Create TLS contexts: one for all hosts, or one for each identity. No Django.
 
-A context with the system's certificates costs 40 ms, so it is made once. One of an identity costs a
-millisecond: it trusts the given certificates only, or looks the system's up by name when they are needed.
+A context with the system's certificates takes 40 ms, so it is created once. One of an identity takes a
+millisecond: it trusts only `ca`, or looks up the system's certificates by name when they are needed.
 """
 
 import os
@@ -15,54 +15,51 @@ SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - the file has mode 0600, a rando
 
 
 def context(ca: str = "", *, insecure: bool = False) -> ssl.SSLContext:
-    """Make a context without a client certificate. `ca`: PEM; empty: the system's certificates."""
-    made = _client()
-    if insecure:
-        made.check_hostname = False
-        made.verify_mode = ssl.CERT_NONE
-    elif ca:
-        made.load_verify_locations(cadata=ca)
-    else:
-        made.load_default_certs()
-    return made
+    """Create a context without a client certificate. ca: PEM; empty: the system's certificates."""
+    context = _client(ca, insecure=insecure)
+    if not (ca or insecure):
+        context.load_default_certs()
+    return context
 
 
 def identity_context(
     certificate: str, key: str, ca: str = "", *, insecure: bool = False
 ) -> ssl.SSLContext:
-    """Make a context that shows a client certificate (PEM, with its chain) and its key (PEM).
+    """Create a context with a client certificate (PEM, with its chain) and its key (PEM).
 
     Raise ssl.SSLError where they do not belong together, or cannot be read.
     """
-    made = _client()
+    context = _client(ca, insecure=insecure)
+    if not (ca or insecure):
+        if directory := _hashed_directory():
+            context.load_verify_locations(capath=directory)
+        else:
+            context.load_default_certs()
+    _load_chain(context, certificate, key)
+    return context
+
+
+def _client(ca: str, *, insecure: bool) -> ssl.SSLContext:
+    """Create a context of a client that trusts `ca`, or with `insecure` any certificate."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
     if insecure:
-        made.check_hostname = False
-        made.verify_mode = ssl.CERT_NONE
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
     elif ca:
-        made.load_verify_locations(cadata=ca)
-    elif directory := _hashed_directory():
-        made.load_verify_locations(capath=directory)
-    else:
-        made.load_default_certs()
-    _load_chain(made, certificate, key)
-    return made
+        context.load_verify_locations(cadata=ca)
+    return context
 
 
-def _client() -> ssl.SSLContext:
-    made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    made.minimum_version = ssl.TLSVersion.TLSv1_2
-    return made
-
-
-def _load_chain(made: ssl.SSLContext, certificate: str, key: str) -> None:
-    """Load a chain; OpenSSL reads files only, so there is one for a moment, in memory where possible."""
+def _load_chain(context: ssl.SSLContext, certificate: str, key: str) -> None:
+    """Load a chain. OpenSSL reads only files, so there is one for a moment, in memory where possible."""
     writable = os.access(SHARED_MEMORY, os.W_OK | os.X_OK)
     directory = SHARED_MEMORY if writable else Path(tempfile.mkdtemp(prefix="perfdash-"))  # 0700
     handle, name = tempfile.mkstemp(prefix="perfdash-", suffix=".pem", dir=directory)  # 0600
     try:
         with os.fdopen(handle, "w", encoding="ascii") as file:
             file.write(certificate.rstrip() + "\n" + key)
-        made.load_cert_chain(name)
+        context.load_cert_chain(name)
     finally:
         os.unlink(name)
         if not writable:

@@ -1,6 +1,6 @@
-"""A connection that a sequence opens, asks questions on, and closes. No Django.
+"""A connection that a sequence opens, sends requests on, and closes. No Django.
 
-Nothing follows redirects, keeps cookies, decodes bodies or obeys proxies. HEAD and CONNECT cannot be asked.
+It follows no redirects, stores no cookies, decodes no bodies, and uses no proxies, HEAD or CONNECT.
 """
 
 import asyncio
@@ -19,16 +19,16 @@ from campaigns.kit import name_service
 from campaigns.kit.network import Address, Refused, Rules
 
 TICK_SECONDS = 0.001
-"""By which a timer of uvloop may ring too early."""
-KEPT_BODY_BYTES = 4 * 1024 * 1024
+"""How much too early a timer of uvloop may fire."""
+MOST_STORED_BYTES = 4 * 1024 * 1024
 
 
 class Place(Protocol):
-    """Where to connect: an `Endpoint` of `parse_url`, or what `pinned.pin` gave, which is never resolved again."""
+    """Where to connect: an `Endpoint` of `parse_url`, or a `Pinned`, which is not resolved again."""
 
     @property
     def host(self) -> str:
-        """The name that certificates are asked for, or an address."""
+        """The name that certificates are checked for, or an address."""
 
     @property
     def port(self) -> int:
@@ -57,31 +57,28 @@ class Answer:
 
 
 class Wire(Line):
-    """A connection whose answers are awaited. `asked` counts the requests on it.
+    """A connection whose answers are awaited. request_count: of the requests on it.
 
-    connect_ns, tls_ns: what it took to open; tls_ns is 0 without TLS.
+    connect_ns, tls_ns: the times to open it; tls_ns is 0 without TLS.
     """
 
-    def __init__(self, most_body_bytes: int = KEPT_BODY_BYTES) -> None:
+    def __init__(self, most_body_bytes: int = MOST_STORED_BYTES) -> None:
         super().__init__(most_body_bytes)
-        self.asked = 0
+        self.request_count = 0
         self._headers: list[tuple[bytes, bytes]] = []
         self._body: list[bytes] = []
         self._waiting: asyncio.Future[Answer] | None = None
 
     async def ask(self, data: bytes, timeout_seconds: float) -> Answer:
-        """Send a whole request and give its answer. Raise LoadFailed; the wire is closed then.
-
-        An answer of any status is an answer: see `failures.of_status`.
-        """
+        """Send a whole request and return its answer, whatever its status. Raise LoadFailed; the wire is closed then."""
         if not self.open:
             raise LoadFailed(
-                "connect", "the server had closed the connection", unanswered=self.asked > 0
+                "connect", "the server had closed the connection", unanswered=self.request_count > 0
             )
         loop = asyncio.get_running_loop()
         self._waiting = loop.create_future()
         self._headers, self._body = [], []
-        self.asked += 1
+        self.request_count += 1
         timer = loop.call_later(timeout_seconds + TICK_SECONDS, self._too_late, timeout_seconds)
         try:
             self.send(data)
@@ -135,7 +132,7 @@ async def open_connection(
 ) -> Wire:
     """Open a connection, with TLS where there is a context (see `tls`). Raise LoadFailed.
 
-    handshakes: how many may be going on at once; waiting for that is `tls_wait_ns`.
+    handshakes: how many may run at once; the wait for that is `tls_wait_ns`.
     """
     return await opened(
         Wire, endpoint, rules, tls_context, connect_timeout, tls_timeout, handshakes
@@ -154,7 +151,7 @@ async def opened(
     tls_timeout: float,
     handshakes: asyncio.Semaphore | None = None,
 ) -> LineOf:
-    """Open a connection for what `make` gives. Raise LoadFailed."""
+    """Open a connection for the protocol that `make` returns. Raise LoadFailed."""
     begun = perf_counter_ns()
     try:
         async with asyncio.timeout(connect_timeout):

@@ -1,11 +1,12 @@
-"""Become another program, whose every connection is asked about before it is made. A program itself.
+"""Execute another program whose every connection needs a decision. A program itself.
 
-`python -m campaigns.kinds.programs.confined SOCKET PARENT FILE_BYTES MEMORY_BYTES PROGRAM [its arguments]` asks the kernel
-for a filter of system calls (seccomp(2), with SECCOMP_FILTER_FLAG_NEW_LISTENER) that holds `connect` and
-`exit_group` until somebody answers, hands the listener over on the socket with the descriptor SOCKET,
-and becomes PROGRAM. It dies with PARENT, no file of it may grow beyond FILE_BYTES, and it has MEMORY_BYTES of addresses.
+`python -m campaigns.kinds.programs.confined SOCKET PARENT FILE_BYTES MEMORY_BYTES PROGRAM [its arguments]`
+installs a filter of system calls (seccomp(2), with SECCOMP_FILTER_FLAG_NEW_LISTENER) that holds `connect`
+and `exit_group` until the listener decides, sends the listener over the socket with the descriptor SOCKET,
+and executes PROGRAM. It dies with PARENT; no file of it may grow beyond FILE_BYTES, and its address space
+is limited to MEMORY_BYTES.
 
-The other side is `connections`. Standard library and neighbours only.
+`connections` is the other side. Standard library and neighbours only.
 """
 
 import ctypes
@@ -29,7 +30,7 @@ ALLOW, ERROR, KILL, NOTIFY = 0x7FFF0000, 0x00050000, 0x80000000, 0x7FC00000  # l
 AT_NUMBER, AT_ARCHITECTURE = 0, 4
 IO_URING_SETUP = 425
 OTHER_NUMBERS = 0x40000000
-"""From here on the numbers of another way to call (x32 on x86-64); no program of ours uses it."""
+"""The first number of another calling convention (x32 on x86-64), which no program of ours uses."""
 
 
 class NotConfined(OSError):
@@ -46,10 +47,7 @@ class Calls:
     exit_group: int
 
 
-CALLS = {
-    "x86_64": Calls(0xC000003E, 317, 42, 231),
-    "aarch64": Calls(0xC00000B7, 277, 203, 94),
-}
+CALLS = {"x86_64": Calls(0xC000003E, 317, 42, 231), "aarch64": Calls(0xC00000B7, 277, 203, 94)}
 
 
 class _Program(ctypes.Structure):
@@ -57,7 +55,7 @@ class _Program(ctypes.Structure):
 
 
 def calls() -> Calls:
-    """Return the numbers of this machine. Raise NotConfined where nobody has written them down."""
+    """Return the numbers of this machine. Raise NotConfined where they are not in CALLS."""
     try:
         return CALLS[platform.machine()]
     except KeyError:
@@ -65,9 +63,9 @@ def calls() -> Calls:
 
 
 def watch_connections() -> int:
-    """Let every connection of this process wait for an answer; give the listener's descriptor.
+    """Hold every connection of this process until it is decided on; return the listener's descriptor.
 
-    Raise NotConfined where the kernel does not do so.
+    Raise NotConfined where the kernel does not support that.
     """
     known = calls()
     instructions = b"".join(
@@ -99,7 +97,7 @@ def watch_connections() -> int:
 
 
 def main() -> NoReturn:
-    """Confine this process, and become the program."""
+    """Confine this process, and execute the program."""
     descriptor, parent, file_bytes, memory_bytes, *command = sys.argv[1:]
     kernel.die_with_parent(int(parent))
     _lower(resource.RLIMIT_FSIZE, int(file_bytes))
@@ -108,7 +106,7 @@ def main() -> NoReturn:
         listener = watch_connections()
         socket.send_fds(channel, [b"listener"], [listener])
         os.close(listener)
-    os.execv(command[0], command)  # noqa: S606 - what we were asked to become
+    os.execv(command[0], command)  # noqa: S606 - the command of the engine
 
 
 def _lower(limit: int, wanted: int) -> None:

@@ -1,4 +1,4 @@
-"""The clock that leases are judged by within one machine, and an end that the kernel enforces.
+"""The clock of leases within one machine, and a deadline that the kernel enforces.
 
 Standard library only. CLOCK_BOOTTIME is shared by all processes, is never set, and goes on while the
 machine sleeps: a lease that ran out meanwhile has run out when it wakes up.
@@ -15,7 +15,7 @@ SIGEV_SIGNAL = 0
 
 
 def monotonic() -> float:
-    """Return the seconds since the machine was started, those that it slept included."""
+    """Return the seconds since the machine was started, sleep included."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
@@ -28,32 +28,34 @@ class _Sigevent(ctypes.Structure):
     ]
 
 
-class _Itimerspec(ctypes.Structure):
+class Itimerspec(ctypes.Structure):
+    """The struct itimerspec of timerfd_settime(2) and timer_settime(2)."""
+
     _fields_: ClassVar = [
         (name, ctypes.c_long) for name in ("every_s", "every_ns", "at_s", "at_ns")
     ]
 
 
 class Deadline:
-    """Lets the kernel send SIGKILL to this process at an instant, which may be put off.
+    """A timer by which the kernel sends SIGKILL to this process at an instant, which may be postponed.
 
-    A process that is stopped ends then too: it cannot wake up and go on with what it was about to
-    send. Raise OSError where the kernel gives no timer.
+    It ends a stopped process, too, which therefore cannot wake up and go on sending. Raise OSError where
+    the kernel provides no timer.
     """
 
     def __init__(self) -> None:
         """Make the timer; it does not run yet."""
         self._libc = _with_timers()
         self._timer = ctypes.c_void_p()
-        asked = _Sigevent(signo=signal.SIGKILL, notify=SIGEV_SIGNAL)
+        event = _Sigevent(signo=signal.SIGKILL, notify=SIGEV_SIGNAL)
         self._do(
-            "timer_create", time.CLOCK_BOOTTIME, ctypes.byref(asked), ctypes.byref(self._timer)
+            "timer_create", time.CLOCK_BOOTTIME, ctypes.byref(event), ctypes.byref(self._timer)
         )
 
     def at(self, instant: float) -> None:
-        """Put the end at `instant` of `monotonic`; one that is past ends the process at once."""
+        """Set the deadline to `instant` of `monotonic`; a past one ends the process at once."""
         seconds, fraction = divmod(max(instant, 0.001), 1)
-        when = _Itimerspec(at_s=int(seconds), at_ns=int(fraction * 1e9))
+        when = Itimerspec(at_s=int(seconds), at_ns=int(fraction * 1e9))
         self._do("timer_settime", self._timer, TIMER_ABSTIME, ctypes.byref(when), None)
 
     def _do(self, name: str, *arguments: object) -> None:
@@ -62,6 +64,6 @@ class Deadline:
 
 
 def _with_timers() -> ctypes.CDLL:
-    """Return the C library that has the timers; before glibc 2.34 they stood in a second one."""
+    """Return the C library with the timers, which is librt before glibc 2.34."""
     libc = ctypes.CDLL(None, use_errno=True)
     return libc if hasattr(libc, "timer_create") else ctypes.CDLL("librt.so.1", use_errno=True)

@@ -1,7 +1,7 @@
 """What the downloader engines share: the request, the failures, redirects, and one measured run.
 
-Runs inside an engine program; no Django, no database. What differs between engines (how they wait
-for the network) is in their own modules; everything else is the same code for all of them.
+Runs inside an engine program; no Django, no database. Only how engines wait for the network is in their
+own modules.
 """
 
 import platform
@@ -23,15 +23,15 @@ from campaigns.kit.network import NetworkError, Refused, Rules, check_url, norma
 
 MOST_REDIRECTS = 5
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
-KEPT_CHARACTERS = "/~!$&'()*+,;=:@"
-"""Characters of a name that stand in the path of a URL as they are (RFC 3986, pchar)."""
+PATH_CHARACTERS = "/~!$&'()*+,;=:@"
+"""Characters of a name that are not quoted in the path of a URL (RFC 3986, pchar)."""
 
 PRINTABLE = "".join(map(chr, range(33, 127)))
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a downloader engine is asked for, within what the target's owner allows."""
+    """The request of a downloader engine, within the limits of the target's owner."""
 
     items: tuple[Item, ...]
     directory: Path
@@ -49,7 +49,7 @@ class Job:
 
     @classmethod
     def from_request(cls, request: Mapping[str, Any]) -> "Job":
-        """Take what `request` gave. Raise KeyError where something is missing."""
+        """Return the job of a request. Raise KeyError where something is missing."""
         base = request["base_url"]
         return cls(
             items=tuple(
@@ -74,14 +74,14 @@ class Job:
 
 
 def file_url(base_url: str, name: str) -> str:
-    """Return the URL of a file beside the manifest. `base_url` ends with a slash."""
-    return base_url + quote(name, safe=KEPT_CHARACTERS)
+    """Return the URL of a file next to the manifest. base_url: ends with a slash."""
+    return base_url + quote(name, safe=PATH_CHARACTERS)
 
 
 def next_url(url: str, location: bytes, rules: Rules, hops: int) -> str:
-    """Return the checked URL that a redirect leads to. Raise FileFailed where it may not be followed.
+    """Return the checked URL of a redirect. Raise FileFailed where it may not be followed.
 
-    It may only lead to the same server: another one is not leased, and a run may load it already.
+    It may lead only to the same server: another one is not leased, and another run may load it already.
     """
     if not location:
         raise FileFailed("protocol", "the redirect names no address")
@@ -113,12 +113,12 @@ def refuse_status(status: int) -> None:
 
 
 def libraries(*names: str) -> dict[str, str]:
-    """Return the versions of what an engine is made of."""
+    """Return the versions of Python and of packages."""
     return {"python": platform.python_version()} | {name: version(name) for name in names}
 
 
 def _held_back(pacer: Pacer, task_seconds: float) -> dict[str, float]:
-    """Return what `health.judge` reads of the pacer; nothing where there is no limit."""
+    """Return the pacer's figures for `health.judge`; nothing where there is no limit."""
     if not pacer.per_second:
         return {}
     share = pacer.held_seconds / task_seconds if task_seconds else 0.0
@@ -126,7 +126,7 @@ def _held_back(pacer: Pacer, task_seconds: float) -> dict[str, float]:
 
 
 def _concurrency(in_flight: float | None, seconds: float, reachable: int) -> dict[str, float]:
-    """Return what was kept busy of the connections; nothing where the engine tells no times."""
+    """Return how many connections were busy; nothing where the engine has no times."""
     if in_flight is None:
         return {}
     return {
@@ -139,21 +139,21 @@ class Run:
     """One measured run: the clock, the monitor, the reports, and the end at the time limit."""
 
     def __init__(self, lifeline: Lifeline, job: Job) -> None:
-        """Prepare everything that does not belong to the measured time."""
+        """Prepare everything that is not measured."""
         self.job = job
         self.tally = Tally(job.directory, job.items)
         self.pacer = Pacer(job.most_per_second)
         self.extra: Callable[[], Mapping[str, float]] = dict
         self._lifeline = lifeline
-        self._monitor = health.Monitor(self.tally.received, self._look)
+        self._monitor = health.Monitor(self.tally.received, self._report)
         self._stop_others: Callable[[], bool] = lambda: False
         self._limit = Timer(job.time_limit_seconds, self._end_at_limit)
         self._limit.daemon = True
 
     def watch(self, children: Sequence[int], stop: Callable[[], bool]) -> None:
-        """Count what other processes use, too, and stop them at the time limit.
+        """Count the resources of child processes, too, and stop them at the time limit.
 
-        stop: says whether they did so; then whoever waits for them ends the run.
+        stop: stops them, and returns whether they did; then the code that waits for them ends the run.
         """
         self._monitor.children = children
         self._stop_others = stop
@@ -165,12 +165,12 @@ class Run:
         self._limit.start()
 
     def stop(self) -> None:
-        """Stop the clock: the last file has been dealt with."""
+        """Stop the clock, after the last file."""
         self._limit.cancel()
         self._monitor.stop()
 
     def result(self, *, complete: bool = True) -> dict[str, Any]:
-        """Report the samples that were not reported yet; give the result for the keeper."""
+        """Report the remaining samples; return the result for the keeper."""
         tally, monitor, pacer = self.tally, self._monitor, self.pacer
         self._lifeline.report("samples", tally.new_columns())
         seconds = monitor.seconds
@@ -194,7 +194,7 @@ class Run:
             | dict(self.extra()),
         }
 
-    def _look(self, seconds: float) -> None:
+    def _report(self, seconds: float) -> None:
         done, failed = self.tally.counts()
         steps = self._monitor.steps
         self._lifeline.report(

@@ -1,4 +1,4 @@
-"""Fetch one small document under the rules, led further by redirects to the same server. No Django."""
+"""Fetch one small document under the network rules, with redirects to the same server. No Django."""
 
 import time
 from collections.abc import Callable
@@ -15,7 +15,7 @@ __all__ = ["Answer", "Limits", "fetch"]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How long a fetch may take (seconds), how much it may bring, and whether it is led further."""
+    """The longest times of a fetch in seconds, its largest size, and whether it follows redirects."""
 
     connect_timeout_seconds: float = 5.0
     read_timeout_seconds: float = 10.0
@@ -33,7 +33,7 @@ def fetch(
     sender: str = ANONYMOUS,
     most_per_second: float | None = None,
 ) -> Answer:
-    """Fetch a document. `check` ends it by what it raises; it is called all the while.
+    """Fetch a document. `check` is called all the while, and ends the fetch by what it raises.
 
     Raise Refused or BadUrl for a URL that the rules exclude, FileFailed where no answer came, the
     time was over (class `timeout`), or the body is longer than `limits.most_bytes` (class `size`).

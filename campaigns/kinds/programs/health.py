@@ -1,11 +1,11 @@
 """Watch the generator while it measures, and judge whether it, or its machine, set the value.
 
 `Monitor` reads this process and /proc; `judge` is pure. For most kinds a busy client spoils the
-measurement. Here the *subject* of the `downloader` kind is a client: its own CPU time, and its own
-event loop being late, are part of what is measured. So they warn (the value says nothing about the
-server then), and only what comes from outside the subject makes the value a bound: descriptors,
-ports or memory that ran out, and other programs that took the CPU from it. Where the target itself
-stands on the generator's machine, its work cannot be told from that of others, and only warns.
+measurement. The subject of the `downloader` kind is a client: its own CPU time and its own late event loop
+are part of what is measured. They only cause a warning (the value does not describe the server then). Only
+causes outside the subject make the value a bound: exhausted descriptors, ports or memory, and other
+programs that took the CPU. Where the target is on the generator's machine, its work cannot be
+distinguished from that of other programs, and only warns.
 """
 
 import os
@@ -20,6 +20,7 @@ import psutil
 
 from campaigns.kinds.programs import processes
 from campaigns.kinds.programs.processes import peak_memory_bytes as peak_memory_bytes
+from campaigns.kit.network import parse_url
 
 HEALTHY, WARNED, SATURATED = "healthy", "warned", "saturated"
 
@@ -30,7 +31,7 @@ CONCURRENCY_WARNS = 0.8
 DESCRIPTORS_WARN = 0.8
 """Share of the limit of open files and sockets."""
 LAG_WARNS = 0.25
-"""Share of the median file's time that the loop may be late, at the 99th percentile."""
+"""The most that the loop may be late (99th percentile), as a share of the median time of a file."""
 OTHERS_SATURATE = 0.5
 """Share of the machine's CPU time that others take, from which on they can starve the engine ..."""
 MACHINE_IS_FULL = 0.9
@@ -39,8 +40,8 @@ WAITING_SATURATES = 0.2
 """... and the engine waited for a core this share of the time (where the kernel counts it)."""
 
 HELD_BACK_SATURATES = 0.02
-"""Share of the time of all tasks that they waited for their turn, from which on the rate that the
-target's owner allows set the value."""
+"""Share of the time of all tasks spent waiting for their turn, from which on the owner's rate limit sets
+the value."""
 
 STEP_SECONDS = 0.25
 MOST_STEPS = 240
@@ -48,16 +49,16 @@ MOST_STEPS = 240
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`word` is healthy, warned or saturated; each reason is a sentence with its figure."""
+    """The state of the generator. word: healthy, warned or saturated; reasons: a message for each, with its figure."""
 
     word: str
     reasons: tuple[str, ...]
 
 
 def judge(figures: Mapping[str, float]) -> Verdict:
-    """Judge the figures of a run, as `Monitor.figures` and the engine give them.
+    """Return the verdict on the figures of a run, from `Monitor.figures` and the engine.
 
-    Figures that are not there are not judged: a kernel may not count, a loop may not exist.
+    Missing figures are not judged: some kernels do not count them, some engines have no event loop.
     """
     bounds = tuple(_bounds(figures))
     warnings = tuple(_warnings(figures))
@@ -80,7 +81,7 @@ def _bounds(figures: Mapping[str, float]) -> list[str]:
             f"{figures['requests_allowed_per_second']:g} requests/s for {held:.0%} of the time; "
             "ask the target's owner for more, or lower the concurrency."
         )
-    if _starved(figures) and not figures.get("target_is_here"):
+    if is_starved(figures) and not figures.get("target_is_here"):
         reasons.append(
             f"Other programs used {figures['others_cpu_share']:.0%} of the generator's CPU and kept "
             "the engine waiting; measure when the machine is idle."
@@ -88,8 +89,8 @@ def _bounds(figures: Mapping[str, float]) -> list[str]:
     return reasons
 
 
-def _starved(figures: Mapping[str, float]) -> bool:
-    """Return whether others took the CPU that the engine waited for."""
+def is_starved(figures: Mapping[str, float]) -> bool:
+    """Return whether other programs took the CPU that the generator waited for."""
     full = figures.get("machine_cpu_share", 0.0) > MACHINE_IS_FULL
     waited = figures.get("cpu_waiting_cores", 1.0) > WAITING_SATURATES
     return figures.get("others_cpu_share", 0.0) > OTHERS_SATURATE and full and waited
@@ -97,7 +98,7 @@ def _starved(figures: Mapping[str, float]) -> bool:
 
 def _warnings(figures: Mapping[str, float]) -> list[str]:
     reasons = []
-    if _starved(figures) and figures.get("target_is_here"):
+    if is_starved(figures) and figures.get("target_is_here"):
         reasons.append(
             f"Other programs used {figures['others_cpu_share']:.0%} of the generator's CPU and kept "
             "the engine waiting. The target, on this machine, is one of them: put it elsewhere for "
@@ -130,7 +131,7 @@ def _warnings(figures: Mapping[str, float]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """Seconds of CPU time since boot or start, at one instant."""
+    """CPU times in seconds since boot or start, at one instant."""
 
     own_cpu: float
     waiting: float | None
@@ -140,14 +141,14 @@ class _Reading:
 
 @dataclass(slots=True)
 class Steps:
-    """Bytes by steps of equal length; what arrived between two looks is spread over that time."""
+    """Bytes in steps of equal length; what arrived between two looks is spread evenly over that time."""
 
     step_seconds: float = STEP_SECONDS
     values: list[float] = field(default_factory=list)
     at: float = 0.0
 
     def add(self, until: float, amount: float) -> None:
-        """Add what arrived from the last look to `until` (seconds of the clock)."""
+        """Add what arrived between the last look and `until` (seconds of the clock)."""
         length = until - self.at
         while self.at < until:
             step = int(self.at / self.step_seconds)  # exact: steps are powers of two
@@ -172,7 +173,7 @@ class Steps:
 
 
 class Monitor:
-    """A thread that looks at the process four times a second, between `start` and `stop`."""
+    """A thread that reads the state of the process four times a second, between `start` and `stop`."""
 
     def __init__(
         self,
@@ -180,9 +181,9 @@ class Monitor:
         look: Callable[[float], None],
         children: Sequence[int] = (),
     ) -> None:
-        """`received` gives the bytes so far; `look` is called with the seconds at each look.
+        """received: returns the bytes so far; look: is called with the seconds at each look.
 
-        children: processes whose use counts, too; nobody may wait for them before `stop`.
+        children: processes whose resources count, too; they may be waited for only after `stop`.
         """
         self.children = children
         self.steps = Steps()
@@ -198,7 +199,7 @@ class Monitor:
         threading.Thread(target=self._watch, name="monitor", daemon=True).start()
 
     def start(self) -> int:
-        """Begin: give the instant that is second 0, in nanoseconds of perf_counter."""
+        """Begin; return the instant that is second 0, in nanoseconds of perf_counter."""
         self._first = self._read()
         self._start_ns = time.perf_counter_ns()
         self._begun.set()
@@ -225,7 +226,7 @@ class Monitor:
         return self._last.own_cpu - self._first.own_cpu
 
     def figures(self) -> dict[str, float]:
-        """Return what `judge` reads, as far as this machine tells it."""
+        """Return the figures for `judge` that this machine provides."""
         first, last = self._first, self._last
         machine = last.machine_all - first.machine_all
         busy = last.machine_busy - first.machine_busy
@@ -283,6 +284,14 @@ def percentile(values: Sequence[float], share: float) -> float:
         return 0.0
     rank = max(1, int(len(values) * share + 0.5))
     return sorted(values)[min(rank, len(values)) - 1]
+
+
+def is_local(url: str) -> bool:
+    """Return whether the host of a URL is this machine; a name other than localhost is not resolved."""
+    endpoint = parse_url(url)
+    if endpoint.address is None:
+        return endpoint.host == "localhost"
+    return is_here(str(endpoint.address))
 
 
 def is_here(address: str) -> bool:

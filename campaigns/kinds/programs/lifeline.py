@@ -1,15 +1,15 @@
-"""An engine program's side of the pipes to its keeper: what it is told, reports, and what ends it.
+"""An engine program's side of the pipes to its keeper: its input, its reports, and what ends it.
 
-Imports the standard library and its neighbours only; no Django, no database. An engine that loads a target must not
-outlive the permission to do so. The whole process group is killed as soon as
+Imports the standard library and its neighbours only; no Django, no database. An engine that loads a target
+must not outlive the permission to do so. The whole process group is killed as soon as
 
-- the kernel says that the keeper has died (PR_SET_PDEATHSIG), or its end of the pipe is closed;
-- the last lease that the keeper told has run out. A keeper that was stopped tells nothing. The
-  lease is an instant of a clock that all processes of a machine share, so a line that waited in
-  the pipe lengthens nothing; and the kernel ends the program then, stopped or not (`deadline`).
+- the keeper has died (PR_SET_PDEATHSIG), or its end of the pipe is closed;
+- the last lease from the keeper has run out. A stopped keeper sends no new one. The lease is an instant
+  of a clock that all processes of a machine share, so a delayed line does not lengthen it; and the kernel
+  ends the program then, stopped or not (`deadline`).
 
-Lines in: `{"request": ..., "parent": pid, "alive_until": s}`, then `{"alive_until": s}` on and on, and
-`{"start_at": s}` once, to a program that has said that it is ready. All instants are of `monotonic`.
+Lines in: `{"request": ..., "parent": pid, "alive_until": s}`, then `{"alive_until": s}` regularly, and
+`{"start_at": s}` once, after the program has reported that it is ready. All instants are of `monotonic`.
 Lines out: `{KIND: value}` with hello, ready, progress, samples (columns), and one result as the last.
 """
 
@@ -25,49 +25,49 @@ from typing import Any, NoReturn
 from campaigns.kinds.programs.deadline import Deadline, monotonic
 from campaigns.kit import kernel
 
-SECONDS_TO_BE_TOLD = 20.0
+REQUEST_TIMEOUT_SECONDS = 20.0
 """How long a new program waits for its request."""
 SECONDS_OF_GRACE = 0.25
-"""For the program to end its whole group; then the kernel ends it alone."""
+"""How long the program may take to kill its group before the kernel kills it alone."""
 
 
 class Lifeline:
-    """The pipes to the keeper. `request` is what was asked for."""
+    """The pipes to the keeper. request: what to do."""
 
     def __init__(self) -> None:
-        """Begin to watch; nothing has been asked for yet."""
+        """Prepare the pipes; the request has not arrived yet."""
         self.request: Mapping[str, Any] = {}
-        self._told = threading.Event()
-        self._start_told = threading.Event()
+        self._requested = threading.Event()
+        self._start_known = threading.Event()
         self._start_at = 0.0
         self._listeners: list[Callable[[Mapping[str, Any]], None]] = []
         self._deadline = Deadline()
-        self._alive_until = monotonic() + SECONDS_TO_BE_TOLD
+        self._alive_until = monotonic() + REQUEST_TIMEOUT_SECONDS
         self._writing = threading.Lock()
         self._finishing = threading.Lock()
         self._output = os.dup(1)
-        os.dup2(2, 1)  # what a library prints must not stand between the lines
+        os.dup2(2, 1)  # output of libraries must not mix with the lines
 
     def listen(self) -> None:
         """Wait for the request, and watch the lease from now on."""
         threading.Thread(target=self._watch, name="lifeline", daemon=True).start()
-        self._told.wait()
+        self._requested.wait()
 
     @property
     def alive_until(self) -> float:
-        """When the lease ends, as far as it is known; an instant of `monotonic`."""
+        """When the lease ends, as far as known; an instant of `monotonic`."""
         return self._alive_until
 
     def start_at(self, seconds: float | None = None) -> float | None:
-        """Wait until the keeper tells when to begin; None where it does not within `seconds`."""
-        return self._start_at if self._start_told.wait(seconds) else None
+        """Wait for the start from the keeper, and return it; None where it does not arrive within `seconds`."""
+        return self._start_at if self._start_known.wait(seconds) else None
 
     def pass_on(self, listener: Callable[[Mapping[str, Any]], None]) -> None:
-        """Give every further message to `listener` too, in the thread that watches."""
+        """Pass every further message to `listener` too, in the watching thread."""
         self._listeners.append(listener)
 
     def report(self, kind: str, value: Any) -> None:
-        """Write one line to the keeper; threads may do so at once."""
+        """Write one line to the keeper. Safe in threads."""
         line = json.dumps({kind: value}, separators=(",", ":")).encode() + b"\n"
         with self._writing:
             while line:
@@ -76,7 +76,7 @@ class Lifeline:
     def finish(self, result: Mapping[str, Any]) -> NoReturn:
         """Report the result and end the program, whatever other threads are doing.
 
-        The first who finishes wins; a second one waits for the end.
+        The first call counts; a second one waits for the end of the process.
         """
         self._finishing.acquire()
         self.report("result", result)
@@ -93,11 +93,11 @@ class Lifeline:
             received += data
             if b"\n" in received and not select.select([0], [], [], 0)[0]:  # the newest counts
                 *lines, received = received.split(b"\n")
-                self._hear([json.loads(line) for line in lines])
+                self._take([json.loads(line) for line in lines])
         kill_own_group()
 
-    def _hear(self, messages: Sequence[Mapping[str, Any]]) -> None:
-        """Take what has come; a start that was slow finds the lease renewed behind the request."""
+    def _take(self, messages: Sequence[Mapping[str, Any]]) -> None:
+        """Process messages, leases first: after a slow start, a newer lease follows the request."""
         leases = [message["alive_until"] for message in messages if "alive_until" in message]
         if leases:
             self._alive_until = float(leases[-1])
@@ -107,30 +107,30 @@ class Lifeline:
                 listener(message)
             if "start_at" in message:
                 self._start_at = float(message["start_at"])
-                self._start_told.set()
+                self._start_known.set()
             if "request" in message:
-                if os.getppid() != message["parent"]:  # it died before the kernel was asked to tell
+                if os.getppid() != message["parent"]:  # it died before `die_with_parent`
                     kill_own_group()
                 self.request = message["request"]
-                self._told.set()
+                self._requested.set()
 
 
 def run(main: Callable[[Lifeline], Mapping[str, Any]]) -> NoReturn:
-    """Be an engine program: take the request, do it, report the result, end."""
+    """Run an engine program: read the request, call `main`, report its result, and exit."""
     kernel.die_with_parent(os.getppid())
     kernel.raise_open_files()
     lifeline = Lifeline()
     try:
         lifeline.listen()
         result = main(lifeline)
-    except BaseException:  # noqa: BLE001 - told on stderr; threads that hang must not keep us
+    except BaseException:  # noqa: BLE001 - shown on stderr; hanging threads must not keep the process alive
         traceback.print_exc()
         os._exit(1)
     lifeline.finish(result)
 
 
 def kill_own_group() -> NoReturn:
-    """End this program and all that it started, at once."""
+    """Kill this program and all that it started."""
     if os.getpgrp() == os.getpid():  # not so where a person runs it in a shell
         os.killpg(0, signal.SIGKILL)
     os.kill(os.getpid(), signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Read a PULP_MANIFEST: one line `name,sha256,size` a file; names may hold commas. Pure."""
+"""Read a PULP_MANIFEST: a line `name,sha256,size` for each file; names may contain commas. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ SIZE = re.compile(r"[0-9]{1,20}\Z")
 
 
 class BadManifest(ValueError):
-    """The manifest cannot be used; the message says which line, what is wrong and what to do."""
+    """The manifest cannot be used; the message names the line, the problem and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Entry:
 
 
 def parse(body: bytes) -> tuple[Entry, ...]:
-    """Read all lines. Raise BadManifest at the first that is not as it has to be."""
+    """Return the entries of all lines. Raise BadManifest at the first invalid one."""
     if len(body) > MOST_BYTES:
         raise BadManifest(
             f"The manifest has more than {MOST_BYTES} bytes; split the repository into smaller ones."
@@ -42,7 +42,7 @@ def parse(body: bytes) -> tuple[Entry, ...]:
 
 
 def _entries(body: bytes) -> Iterator[Entry]:
-    """Read line by line, so that a large manifest is not in memory once more as text."""
+    """Yield the entries line by line, so that a large manifest is not decoded in memory at once."""
     files = body.count(b"\n")
     if files > MOST_FILES:
         raise BadManifest(

@@ -1,9 +1,9 @@
 """Pin a URL to one checked address, for programs that cannot check addresses themselves. No Django.
 
-An engine that is not ours (curl, wrk, ...) resolves names, follows redirects and obeys proxies as
-it likes. It may only be started on a `Pinned`: the name is resolved here, once, every address that
-the rules exclude is dropped, and the program is told the address. Whoever starts it also keeps to
-the rest of docs/kinds/external-programs.md: no redirects, no proxies, no configuration of a user.
+A foreign engine (curl, wrk, ...) resolves names, follows redirects and uses proxies by itself. It may be
+started only on a `Pinned`: the name is resolved here once, addresses that the rules exclude are dropped,
+and the program gets the address. The rest of docs/kinds/external-programs.md applies, too: no redirects,
+no proxies, no configuration of a user.
 """
 
 from collections.abc import Callable
@@ -18,9 +18,9 @@ Resolver = Callable[[str, int], list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Pinned:
-    """Where a program may connect. `host` is what it says in Host and asks of a certificate.
+    """The only address that a program may connect to. host: for the header Host and the certificate.
 
-    url: as it was given, of http or https. address: an IP address, an IPv6 one without brackets.
+    url: the original URL, http or https. address: an IP address, an IPv6 one without brackets.
     """
 
     scheme: str
@@ -31,19 +31,19 @@ class Pinned:
 
     @property
     def url_of_address(self) -> str:
-        """Return the URL with the address in place of the name; it needs the header Host."""
+        """The URL with the address in place of the name; it needs the header Host."""
         path = urlsplit(self.url)
         return urlunsplit((self.scheme, self._place(self.address), path.path, path.query, ""))
 
     @property
     def host_header(self) -> str:
-        """Return the value of the header Host."""
+        """The value of the header Host."""
         return self._place(self.host)
 
     def curl(self) -> list[str]:
-        """Return the arguments that let curl connect to the address alone, `--disable` first.
+        """Return arguments with which curl connects to the address alone, `--disable` first.
 
-        Only this scheme, no redirects, proxies, configuration or netrc; the URL comes last.
+        It uses only this scheme, no redirects, proxies, configuration or netrc; the URL comes last.
         """
         address = f"[{self.address}]" if ":" in self.address else self.address
         return [
@@ -61,7 +61,7 @@ class Pinned:
 
 
 def pin(url: str, rules: Rules, resolve: Resolver = name_service.resolve) -> Pinned:
-    """Resolve a URL's name once, and give the first address that the rules allow.
+    """Resolve a URL's name once, and return the first address that the rules allow.
 
     Raise BadUrl or Refused, or OSError where the name cannot be resolved.
     """
@@ -73,7 +73,7 @@ def pin(url: str, rules: Rules, resolve: Resolver = name_service.resolve) -> Pin
 def allowed_addresses(
     endpoint: Endpoint, rules: Rules, resolve: Resolver = name_service.resolve
 ) -> tuple[str, ...]:
-    """Resolve a checked URL's name once, and give every address that the rules allow.
+    """Resolve a checked URL's name once, and return every address that the rules allow.
 
     Raise Refused where there is none, or OSError where the name cannot be resolved.
     """
@@ -81,11 +81,11 @@ def allowed_addresses(
         addresses = [str(endpoint.address)]
     else:
         addresses = resolve(endpoint.host, endpoint.port)
-    found = rules.allowed_of(addresses, endpoint.port, endpoint.host)
-    return tuple(dict.fromkeys(str(unwrapped(address)) for address in found))
+    allowed = rules.allowed_of(addresses, endpoint.port, endpoint.host)
+    return tuple(dict.fromkeys(str(unwrapped(address)) for address in allowed))
 
 
 def begin_of(url: str) -> str:
-    """Return scheme, host and port of a URL, as they are written."""
+    """Return scheme, host and port of a URL, as written."""
     scheme, separator, rest = url.partition("://")
     return scheme + separator + rest.partition("/")[0]

@@ -1,6 +1,6 @@
-"""What the processes of an engine have used: this one, and those that it started. Reads /proc.
+"""Read from /proc what the processes of an engine have used: this one, and its children.
 
-Standard library only. A process that ended counts as long as nobody has waited for it.
+Standard library only. A process that ended counts until it is waited for.
 """
 
 import os
@@ -19,20 +19,20 @@ def cpu_seconds(children: Sequence[int] = ()) -> float:
 
 
 def waiting_seconds(children: Sequence[int] = ()) -> float | None:
-    """Return the seconds that their threads stood in a run queue; None where nobody counts them."""
+    """Return the seconds that their threads waited in a run queue; None where the kernel does not count."""
     total = 0
     try:
         for process in ("self", *map(str, children)):
             for task in os.listdir(f"/proc/{process}/task"):
-                told = Path(f"/proc/{process}/task/{task}/schedstat").read_text()
-                total += int(told.split()[1])
+                fields = Path(f"/proc/{process}/task/{task}/schedstat").read_text().split()
+                total += int(fields[1])
     except (OSError, IndexError):
         return None
     return total / 1e9
 
 
 def most_descriptors(children: Sequence[int] = ()) -> int:
-    """Count what the process with most of them has open; it takes one more to count."""
+    """Return the most descriptors that one of them has open, without the one for counting."""
     most = 0
     for process in ("self", *map(str, children)):
         try:
@@ -45,9 +45,9 @@ def most_descriptors(children: Sequence[int] = ()) -> int:
 
 
 def peak_memory_bytes(children: Sequence[int] = ()) -> int:
-    """Return the most memory that they had resident, added up; what they share counts in each.
+    """Return the sum of their peaks of resident memory; shared memory counts in each.
 
-    Not `ru_maxrss`: that one begins with the peak of the process which started this one.
+    Not `ru_maxrss`, which begins with the peak of the parent process.
     """
     own = _peak_of("self") or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return own + sum(_peak_of(str(child)) for child in children)

@@ -1,9 +1,9 @@
 """Start an engine program, keep it under the keeper's control, and collect what it reports.
 
-Knows no Django. The program gets its request on stdin and the lease every half second, and answers
-with lines of JSON (see `lifeline`). It runs in a session of its own, so that one signal ends all
-that it started. Call `run_program` from a thread that lives as long as the program: the kernel
-kills the program when that thread ends.
+No Django. The program gets its request on stdin and the lease every half second, and answers with lines of
+JSON (see `lifeline`). It runs in a session of its own, so that one signal ends all that it started. Call
+`run_program` from a thread that lives as long as the program: the kernel kills the program when that thread
+ends.
 """
 
 import json
@@ -23,7 +23,7 @@ from typing import IO, Any
 from campaigns.kinds.programs.deadline import monotonic
 
 ROOT = Path(__file__).resolve().parents[3]
-"""Where the package `campaigns` stands: what the program is started in."""
+"""The directory of the package `campaigns`, in which the program is started."""
 PASSED_ON = (
     "PATH",
     "LANG",
@@ -34,19 +34,19 @@ PASSED_ON = (
     "SSL_CERT_DIR",
     "SSL_CERT_FILE",
 )
-"""All of the environment that a program gets: no address of a database, no secret."""
+"""The environment of a program: no address of a database, no secret."""
 HEARTBEAT_SECONDS = 0.5
 LOOK_SECONDS = 0.05
-STDERR_CHUNKS = 8
+MOST_STDERR_CHUNKS = 8
 
 
 class ProgramFailed(Exception):
-    """The program crashed, or said something that is not its language; stderr's end is quoted."""
+    """The program crashed, or wrote an invalid line; the message quotes the end of its stderr."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a program. `result` is empty where it was cancelled or ran out of time.
+    """The outcome of a program. `result` is empty where it was cancelled or ran out of time.
 
     samples: columns of equal length, as far as they were reported.
     cpu_seconds: of the whole process tree, start of the interpreter included.
@@ -76,8 +76,8 @@ def run_program(
 ) -> Outcome:
     """Run `python -m module` with `request` until it ends, is cancelled, or its time is over.
 
-    `ready` is called once a program that waits for its start has prepared everything; it begins at
-    the instant of `monotonic` that `start_at` gives, which is asked until it is not None.
+    `ready` is called once a program that waits for its start is prepared; it begins at the instant of
+    `monotonic` that `start_at` returns, which is called until it is not None.
 
     It is killed within a fifth of a second once `cancelled` is set or the lease has run out (the
     outcome is `cancelled`), and at the deadline (`timed_out`). Raise ProgramFailed for a crash.
@@ -97,8 +97,8 @@ def run_program(
 
 
 @dataclass(slots=True)
-class _Heard:
-    """What a program has said so far."""
+class _Reported:
+    """What a program has reported so far."""
 
     hello: Mapping[str, Any] = field(default_factory=dict)
     ready: Mapping[str, Any] | None = None
@@ -107,7 +107,7 @@ class _Heard:
     samples: dict[str, list[Any]] = field(default_factory=dict)
 
     def take(self, line: bytes) -> str:
-        """Keep one line's value; give its kind. Raise ValueError or TypeError where it is broken."""
+        """Store the value of a line; return its kind. Raise ValueError or TypeError where it is invalid."""
         ((kind, value),) = json.loads(line).items()
         match kind:
             case "hello" | "ready" | "progress" | "result":
@@ -128,20 +128,20 @@ class _Program:
         module: str,
         request: Mapping[str, Any],
         lease_seconds: Callable[[], float],
-        told: Mapping[str, Callable[[Mapping[str, Any]], None]],
+        callbacks: Mapping[str, Callable[[Mapping[str, Any]], None]],
     ) -> None:
         self.module = module
         self.lease_seconds = lease_seconds
-        self.told = told
+        self.callbacks = callbacks
         self.start_at: Callable[[], float | None] = lambda: None
-        self.heard = _Heard()
+        self.reported = _Reported()
         self.started = time.monotonic()
-        self.told_at = monotonic()
+        self.lease_sent_at = monotonic()
         self.alive_until = self._lease_end()
         envelope = {"request": request, "parent": os.getpid(), "alive_until": self.alive_until}
         self.to_send = memoryview(json.dumps(envelope).encode() + b"\n")
         self.received = bytearray()
-        self.complaints: deque[bytes] = deque(maxlen=STDERR_CHUNKS)
+        self.stderr_chunks: deque[bytes] = deque(maxlen=MOST_STDERR_CHUNKS)
         self.usage: Any = None
         self.process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
             [sys.executable, "-E", "-s", "-m", module],
@@ -153,49 +153,37 @@ class _Program:
             env={name: os.environ[name] for name in PASSED_ON if name in os.environ},
             start_new_session=True,
         )
+        assert self.process.stdin and self.process.stdout and self.process.stderr  # noqa: S101, PT018 - they are pipes
+        self._stdin, self._stdout = self.process.stdin, self.process.stdout
+        self._stderr = self.process.stderr
         self.selector = selectors.DefaultSelector()
         for pipe in (self._stdin, self._stdout, self._stderr):
             os.set_blocking(pipe.fileno(), False)
         self.selector.register(self._stdout, selectors.EVENT_READ)
         self.selector.register(self._stderr, selectors.EVENT_READ)
 
-    @property
-    def _stdin(self) -> IO[bytes]:
-        assert self.process.stdin  # noqa: S101 - for the type checker: it is a pipe
-        return self.process.stdin
-
-    @property
-    def _stdout(self) -> IO[bytes]:
-        assert self.process.stdout  # noqa: S101
-        return self.process.stdout
-
-    @property
-    def _stderr(self) -> IO[bytes]:
-        assert self.process.stderr  # noqa: S101
-        return self.process.stderr
-
     def age(self) -> float:
         return time.monotonic() - self.started
 
     def ended(self) -> bool:
-        """Return whether the process has ended; it stays a zombie, so its number stays ours."""
+        """Return whether the process has ended; it stays a zombie, so that its number is not reused."""
         return (
             os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
         )
 
     def leased(self) -> bool:
-        """Return whether the lease still runs; tell the program until when, every half second."""
+        """Return whether the lease still runs; send its end to the program every half second."""
         now = monotonic()
-        if now >= self.told_at + HEARTBEAT_SECONDS and not self.to_send:
-            self.told_at = now
+        if now >= self.lease_sent_at + HEARTBEAT_SECONDS and not self.to_send:
+            self.lease_sent_at = now
             self.alive_until = self._lease_end()
             line = json.dumps({"alive_until": self.alive_until}).encode() + b"\n"
             self.to_send = memoryview(line)
         return now < self.alive_until
 
-    def _tell_start(self) -> None:
-        """Tell a program that is ready when to begin, as soon as that is known."""
-        if self.heard.ready is None or self.to_send:
+    def _send_start(self) -> None:
+        """Send the start to a program that is ready, as soon as it is known."""
+        if self.reported.ready is None or self.to_send:
             return
         instant = self.start_at()
         if instant is not None:
@@ -203,8 +191,8 @@ class _Program:
             self.to_send = memoryview(json.dumps({"start_at": instant}).encode() + b"\n")
 
     def exchange(self) -> None:
-        """Wait a moment for the pipes; send and read what can be sent and read."""
-        self._tell_start()
+        """Wait a moment for the pipes; send and read what is possible."""
+        self._send_start()
         self._send()
         if self.to_send:
             self.selector.register(self._stdin, selectors.EVENT_WRITE)
@@ -215,20 +203,20 @@ class _Program:
             self.selector.unregister(self._stdin)
 
     def kill(self, *, cancelled: bool = False, timed_out: bool = False) -> Outcome:
-        """End the program and all that it started; keep what it had reported."""
+        """Kill the program and all that it started; return what it had reported."""
         self.remove()
         return self._outcome(cancelled=cancelled, timed_out=timed_out)
 
     def outcome(self) -> Outcome:
-        """Judge a program that has ended by itself."""
+        """Return the outcome of a program that has ended by itself. Raise ProgramFailed."""
         self.remove()
         code = self.process.returncode
         if code == -signal.SIGKILL and monotonic() >= self.alive_until:
             return self._outcome(cancelled=True)  # it saw its lease run out while we were stopped
         if code != 0:
-            raise ProgramFailed(self._complaint(_reason(code)))
-        if not self.heard.result:
-            raise ProgramFailed(self._complaint("ended without a result"))
+            raise ProgramFailed(self._message(_reason(code)))
+        if not self.reported.result:
+            raise ProgramFailed(self._message("ended without a result"))
         return self._outcome()
 
     def remove(self) -> None:
@@ -250,7 +238,7 @@ class _Program:
                 pipe.close()
 
     def _lease_end(self) -> float:
-        now = monotonic()  # before the question, so that a pause here shortens the lease
+        now = monotonic()  # first, so that a pause here shortens the lease
         return now + self.lease_seconds()
 
     def _send(self) -> None:
@@ -260,14 +248,14 @@ class _Program:
         except BlockingIOError:
             pass
         except BrokenPipeError:
-            self.to_send = memoryview(b"")  # it is ending; its exit code will tell
+            self.to_send = memoryview(b"")  # it is ending; its exit code shows why
 
     def _read(self, pipe: IO[bytes]) -> None:
         data = os.read(pipe.fileno(), 1 << 20)
         if not data:
             self.selector.unregister(pipe)
         elif pipe is self._stderr:
-            self.complaints.append(data[-4096:])
+            self.stderr_chunks.append(data[-4096:])
         else:
             self.received += data
             if b"\n" in data:
@@ -277,23 +265,25 @@ class _Program:
 
     def _take(self, line: bytes) -> None:
         try:
-            kind = self.heard.take(line)
+            kind = self.reported.take(line)
         except (ValueError, TypeError, AttributeError) as error:
-            said = f"said something that cannot be read ({error}): {line[:200]!r}"
-            raise ProgramFailed(self._complaint(said)) from error
-        if kind in self.told:
-            self.told[kind](getattr(self.heard, kind))
+            problem = f"wrote something that cannot be read ({error}): {line[:200]!r}"
+            raise ProgramFailed(self._message(problem)) from error
+        if kind in self.callbacks:
+            self.callbacks[kind](getattr(self.reported, kind))
 
-    def _complaint(self, what: str) -> str:
-        tail = b"".join(self.complaints)[-4096:].decode(errors="replace").strip()
-        return f"The engine program {self.module} {what}." + (f" It said:\n{tail}" if tail else "")
+    def _message(self, what: str) -> str:
+        tail = b"".join(self.stderr_chunks)[-4096:].decode(errors="replace").strip()
+        return f"The engine program {self.module} {what}." + (
+            f" Its stderr:\n{tail}" if tail else ""
+        )
 
     def _outcome(self, *, cancelled: bool = False, timed_out: bool = False) -> Outcome:
         return Outcome(
-            hello=self.heard.hello,
-            result=self.heard.result,
-            samples=self.heard.samples,
-            progress=self.heard.progress,
+            hello=self.reported.hello,
+            result=self.reported.result,
+            samples=self.reported.samples,
+            progress=self.reported.progress,
             cpu_seconds=self.usage.ru_utime + self.usage.ru_stime,
             seconds=self.age(),
             cancelled=cancelled,

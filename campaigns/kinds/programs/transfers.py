@@ -1,8 +1,8 @@
-"""One file on its way to the disk, and the samples of all files. No network, no Django.
+"""Write files to the disk, check them, and collect their samples. No network, no Django.
 
-A file is written under a number in `partial/` and moved to its name in `files/` when its size and
-digest are right: whatever ends a run, `files/` holds whole files only, and no name of a manifest
-decides where something is written before it is known to be good.
+A file is written under a number in `partial/` and moved to its name in `files/` when its size and digest
+are right. So `files/` holds only whole files however a run ends, and no name of a manifest decides where
+unchecked data is written.
 """
 
 import errno
@@ -21,7 +21,7 @@ from campaigns.kit.http.failures import FileFailed
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 NO_DESCRIPTORS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 Row = Sequence[Any]
-"""A sample: a value for each of COLUMNS; what an engine cannot tell is None."""
+"""A sample: a value for each of COLUMNS; None where the engine does not know it."""
 COLUMNS = ("file", "start_us", "first_byte_us", "total_us", "bytes", "status", "failure")
 
 
@@ -37,7 +37,7 @@ class Item:
 
 
 class Counter:
-    """Bytes that one task or thread has received; each has its own, so none waits for a lock."""
+    """The bytes that one task or thread has received; each has its own, so none waits for a lock."""
 
     __slots__ = ("value",)
 
@@ -47,23 +47,13 @@ class Counter:
 
 
 class Counted(Protocol):
-    """What tells how many bytes were received so far."""
+    """A count of bytes received so far."""
 
     value: int
 
 
-class Hash(Protocol):
-    """What hashlib gives."""
-
-    def update(self, data: bytes, /) -> None:
-        """Add bytes."""
-
-    def hexdigest(self) -> str:
-        """Return the digest of all bytes."""
-
-
 class Transfer:
-    """One file being fetched: times it, checks it, writes it, and leaves one sample."""
+    """One file being fetched: it is timed, checked and written, and adds one sample."""
 
     __slots__ = (
         "_counter",
@@ -82,7 +72,7 @@ class Transfer:
         self.item = item
         self._tally = tally
         self._counter = counter
-        self._hash: Hash = hashlib.sha256()
+        self._hash = hashlib.sha256()
         self._file = -1
         self._size = 0
         self._status = 0
@@ -91,21 +81,21 @@ class Transfer:
 
     @property
     def seconds(self) -> float:
-        """The seconds since it was asked for."""
+        """The seconds since it was requested."""
         return (time.perf_counter_ns() - self._start) / 1e9
 
     def held_back(self, seconds: float) -> None:
-        """Take the time that a request had to wait for its turn out of the file's time."""
+        """Exclude the time that a request waited for its turn from the file's time."""
         self._start += int(seconds * 1e9)
         self._first = 0
 
     def answered(self, status: int) -> None:
-        """Note that the head of an answer is there: the first byte."""
+        """Record the first byte: the head of an answer has arrived."""
         self._first = time.perf_counter_ns()
         self._status = status
 
     def take(self, data: bytes) -> None:
-        """Hash and write a piece of the body. Raise FileFailed where it cannot be right any more."""
+        """Hash and write a piece of the body. Raise FileFailed where the file is too large or cannot be written."""
         size = len(data)
         self._size += size
         self._counter.value += size
@@ -122,7 +112,7 @@ class Transfer:
             raise _of_disk(error) from error
 
     def complete(self) -> None:
-        """Check the whole file, and give it its name. Raise FileFailed where it is not right."""
+        """Check the whole file, and move it to its name. Raise FileFailed where it is not right."""
         if self._size != self.item.size:
             raise FileFailed("size", f"{self._size} of {self.item.size} bytes")
         digest = self._hash.hexdigest()
@@ -141,7 +131,7 @@ class Transfer:
     def failed(self, failure: FileFailed) -> None:
         """Remove what was written, and count the failure."""
         if self._file >= 0:
-            with suppress(OSError):  # a disk that is full may say so once more
+            with suppress(OSError):  # a full disk may fail again
                 os.close(self._file)
             with suppress(OSError):
                 os.unlink(self._tally.partial(self.item))
@@ -149,7 +139,7 @@ class Transfer:
         self._tally.add(self, failure.failure, str(failure))
 
     def row(self, origin: int, failure: str) -> Row:
-        """Return the sample: whole microseconds; `first_byte_us` is 0 where nothing was answered."""
+        """Return the sample in whole microseconds; `first_byte_us` is 0 where there was no answer."""
         now = time.perf_counter_ns()
         first = (self._first - self._start) // 1000 if self._first else 0
         return (
@@ -171,10 +161,10 @@ class Transfer:
 
 
 class Tally:
-    """The directories of a run, and the samples of its files. Its methods are safe in threads."""
+    """The directories of a run, and the samples of its files. Safe in threads."""
 
     def __init__(self, directory: Path, items: Sequence[Item]) -> None:
-        """Make all directories, so that none has to be made while the clock runs."""
+        """Create all directories before the clock runs."""
         self._partial = str(directory / "partial")
         self._final = str(directory / "files")
         os.makedirs(self._partial, exist_ok=True)
@@ -192,38 +182,38 @@ class Tally:
         self.origin = 0  # the instant that samples count from
 
     def counter(self) -> Counter:
-        """Return a counter for one task or thread."""
+        """Return a new counter for a task or thread."""
         counter = Counter()
         self._counters.append(counter)
         return counter
 
     def count(self, counter: Counted) -> None:
-        """Count what another process receives, too."""
+        """Add the counter of another process."""
         self._counters.append(counter)
 
     @property
     def partial_directory(self) -> str:
-        """Where files are that are not whole."""
+        """The directory of incomplete files."""
         return self._partial
 
     def partial(self, item: Item) -> str:
-        """Return where a file is while it is not whole."""
+        """Return the path of a file while it is incomplete."""
         return f"{self._partial}/{item.index}"
 
     def final(self, item: Item) -> str:
-        """Return where a whole file is."""
+        """Return the path of a complete file."""
         return f"{self._final}/{item.name}"
 
     def add(self, transfer: Transfer, failure: str, message: str) -> None:
-        """Keep a file's sample, and the first message of each class of failure."""
+        """Store a file's sample, and the first message of each class of failure."""
         if failure:
             self._fail(transfer.item, failure, message)
         self._rows.append(transfer.row(self.origin, failure))
 
-    def add_told(
+    def add_untimed(
         self, item: Item, size: int, status: int | None, failure: FileFailed | None
     ) -> None:
-        """Keep the sample of a file that somebody fetched who tells no times."""
+        """Store the sample of a file that an engine without times has fetched."""
         if failure:
             self._fail(item, failure.failure, str(failure))
         name = failure.failure if failure else ""
@@ -234,7 +224,7 @@ class Tally:
         self.examples.setdefault(failure, f"{item.name}: {message}"[:500])
 
     def received(self) -> int:
-        """Return the bytes of bodies that came so far."""
+        """Return the bytes of bodies received so far."""
         return sum(counter.value for counter in self._counters)
 
     def counts(self) -> tuple[int, int]:
@@ -243,34 +233,34 @@ class Tally:
         return max(0, len(self._rows) - failed), failed
 
     def failed_as(self, failure: str) -> int:
-        """Return the number of files that failed in one way."""
+        """Return the number of files with one class of failure."""
         return self._failures.count(failure)
 
     def totals_seconds(self) -> list[float]:
-        """Return the times of the files that came."""
+        """Return the times of the complete files."""
         return [row[3] / 1e6 for row in self._rows if not row[6] and row[3] is not None]
 
     def in_flight_seconds(self) -> float | None:
-        """Return the sum of the times of all files, also those that failed; None: nobody tells."""
+        """Return the sum of the times of all files, failed ones included; None where they are unknown."""
         times = [row[3] for row in self._rows]
         return None if None in times else sum(times) / 1e6
 
     def take(self, rows: Sequence[Row], examples: Mapping[str, str]) -> None:
-        """Keep the samples of another process, and its messages."""
+        """Store the samples and messages of another process."""
         self._failures += [row[6] for row in rows if row[6]]
         for failure, message in examples.items():
             self.examples.setdefault(failure, message)
         self._rows += rows
 
     def new_rows(self) -> list[Row]:
-        """Return the samples that were not given yet."""
+        """Return the samples since the last call."""
         with self._reporting:
             rows = self._rows[self._reported :]
             self._reported += len(rows)
         return rows
 
     def new_columns(self) -> dict[str, list[int | str | None]]:
-        """Return the samples that were not given yet, as columns; nothing where there are none."""
+        """Return the samples since the last call as columns; nothing where there are none."""
         columns = zip(*self.new_rows(), strict=True)
         return {name: list(column) for name, column in zip(COLUMNS, columns, strict=False)}
 

@@ -1,22 +1,31 @@
-"""What is known of how a Foreman is to be set up, against what an operator says of one. Pure.
+"""Compare the settings of a Foreman, as its operator states them, with the advice for them. Pure.
 
-The installer's own formula for Puma's workers, the ranges that the tuning guide advises, and how many
-connections of the database that takes.
+The advice: the installer's own formula for Puma's workers, the ranges of the tuning guide, and the number
+of database connections that follows.
 """
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-SPARE_THREADS = 4
-"""Connections that one Puma worker may open beside those of its threads."""
-THREADS_OF_THE_GUIDE = 16
+SPARE_CONNECTIONS = 4
+"""Connections that a Puma worker may open besides those of its threads."""
+GUIDE_THREADS = 16
+OPERATOR_SETTINGS = (
+    "puma_workers", "puma_threads", "db_pool", "db_connections", "httpd_workers",
+    "candlepin_java_opts", "dynflow_workers", "tuning_profile", "cpus", "memory_gib",
+)  # fmt: skip
+"""Settings that no API shows: the operator types them in, or they are unknown."""
+TYPED_IN, UNKNOWN = "typed in by the operator", "unknown: no API tells it"
+SET = "set and read back by perfdash: see the settings of each run"
+STATED = re.compile(rf"\b({'|'.join(OPERATOR_SETTINGS)})\b\s*[=:]?\s*([\w.+-]+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """A tuning profile: for up to so many hosts; memory in GiB, advised workers at 16 threads."""
+    """A tuning profile: memory in GiB, and the advised numbers of workers at 16 threads."""
 
     name: str
     memory: int
@@ -36,40 +45,40 @@ TUNINGS = (
 
 
 def workers_of_installer(cpus: float, memory_gib: float) -> int:
-    """Return the workers that the installer chooses by itself, at least 1."""
+    """Return the number of workers that the installer chooses by default, at least 1."""
     return max(1, math.floor(min(100.0, cpus * 1.5, memory_gib - 1.5)))
 
 
 def connections_of(workers: int, threads: int) -> int:
-    """Return the most connections that so many workers may open to the database."""
-    return workers * (threads + SPARE_THREADS)
+    """Return the most connections that workers may open to the database."""
+    return workers * (threads + SPARE_CONNECTIONS)
 
 
 def tuning_of(cpus: float) -> Tuning:
-    """Return the largest tuning profile that so many cores are enough for; the smallest below it."""
+    """Return the largest tuning profile for a number of cores; with too few for any, the smallest one."""
     fitting = [tuning for tuning in TUNINGS if tuning.cores <= cpus]
     return fitting[-1] if fitting else TUNINGS[0]
 
 
 def warnings_of(settings: Mapping[str, Any]) -> list[str]:
-    """Return what does not fit together; of what is not known nothing is said.
+    """Return a warning for each pair of settings that do not fit; unknown settings cause none.
 
     settings: puma_workers, puma_threads, db_pool, db_connections, cpus and memory_gib.
     """
     workers, threads = _whole(settings, "puma_workers"), _whole(settings, "puma_threads")
     cpus, memory = _number(settings, "cpus"), _number(settings, "memory_gib")
-    found = []
+    warnings = []
     if workers and threads:
-        found += _of_connections(workers, threads, settings, cpus)
+        warnings += _of_connections(workers, threads, settings, cpus)
     pool = _whole(settings, "db_pool")
     if pool and threads and pool < threads:
-        found.append(
+        warnings.append(
             f"db_pool {pool} is less than puma_threads {threads}: threads wait for a connection, and "
             "fail after 5 s. Raise db_pool."
         )
     if cpus and memory:
-        found += _of_formula(cpus, memory, workers)
-    return found
+        warnings += _of_formula(cpus, memory, workers)
+    return warnings
 
 
 def _of_connections(
@@ -85,7 +94,7 @@ def _of_connections(
         return []
     return [
         f"{workers} workers with {threads} threads may open {needed:,} connections to the database "
-        f"({workers} x ({threads} + {SPARE_THREADS})), and {whose} {most:,}. Raise max_connections, or "
+        f"({workers} x ({threads} + {SPARE_CONNECTIONS})), and {whose} {most:,}. Raise max_connections, or "
         "lower puma_workers or puma_threads."
     ]
 
@@ -93,18 +102,18 @@ def _of_connections(
 def _of_formula(cpus: float, memory: float, workers: int | None) -> list[str]:
     tuning, formula = tuning_of(cpus), workers_of_installer(cpus, memory)
     advised = f"{tuning.fewest} to {tuning.most}"
-    found = []
+    warnings = []
     if not tuning.fewest <= formula <= tuning.most:
-        found.append(
+        warnings.append(
             f"The installer's own formula gives {formula} workers for {cpus:g} CPUs and {memory:g} GiB "
             f"(min(CPU x 1.5, GiB - 1.5)); the tuning profile {tuning.name} advises {advised} at "
-            f"{THREADS_OF_THE_GUIDE} threads."
+            f"{GUIDE_THREADS} threads."
         )
     if workers and workers > memory:
-        found.append(
+        warnings.append(
             f"{workers} workers need about {workers} GiB, and there are {memory:g}: it will swap."
         )
-    return found
+    return warnings
 
 
 def _number(settings: Mapping[str, Any], name: str) -> float | None:
@@ -118,3 +127,20 @@ def _number(settings: Mapping[str, Any], name: str) -> float | None:
 def _whole(settings: Mapping[str, Any], name: str) -> int | None:
     value = _number(settings, name)
     return int(value) if value is not None and value.is_integer() else None
+
+
+def typed_in(settings: Mapping[str, Any], hardware: str) -> dict[str, Any]:
+    """Return what the operator states: the target's settings, else text like “puma_workers 4” in `hardware`."""
+    stated = {match[1].lower(): match[2].rstrip(".") for match in STATED.finditer(hardware)}
+    for name in OPERATOR_SETTINGS:
+        value = settings.get(name)
+        if value not in (None, "") and not isinstance(value, dict | list):
+            stated[name] = value
+    return stated
+
+
+def operator_facts(typed: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, str]:
+    """Return each operator setting with its source. wanted: settings that a run puts in force."""
+    facts = dict.fromkeys(OPERATOR_SETTINGS, UNKNOWN)
+    facts |= {name: f"{value} ({TYPED_IN})" for name, value in typed.items()}
+    return facts | {name: SET for name in OPERATOR_SETTINGS if name in wanted}

@@ -1,4 +1,4 @@
-"""What the kind asks of a Candlepin without Katello before it. Not yet seen with a real server."""
+"""The steps of the kind `registration` at a Candlepin without Katello. Not yet tried with a real server."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,23 +17,21 @@ from campaigns.kinds.base import (
     Target,
     TargetUnavailable,
 )
-from campaigns.kinds.base.clock import clock_proof
-from campaigns.kinds.base.servers import connected, while_leased
-from campaigns.kinds.registration.names import attempt_prefix, installation_prefix
+from campaigns.kinds.base.servers import UNKNOWN, clock_proof, connected, target_facts, while_leased
+from campaigns.kinds.registration.requests import attempt_prefix, installation_prefix
 from campaigns.kinds.servers.candlepin import Candlepin
 from campaigns.kit.http.credentials import Login
 from campaigns.kit.network import Rules
 
 NORMAL = "NORMAL"
-NOT_TOLD = "not told"
 
 
 class CandlepinServer:
-    """A Candlepin at which hosts register; without a user, only the hosts themselves are asked."""
+    """A Candlepin at which hosts register. Without a user, only the hosts themselves send requests."""
 
     def probe(self, target: Target, rules: Rules) -> list[Proof]:
-        """Return what Candlepin this is, and how it is."""
-        with _opened(target, rules, lambda: None) as candlepin:
+        """Prove that Candlepin answers and is in its normal mode."""
+        with _candlepin_of(target, rules) as candlepin:
             began_at = time.perf_counter()
             status = candlepin.status()
             seconds = time.perf_counter() - began_at
@@ -47,8 +45,8 @@ class CandlepinServer:
             ]
 
     def clear(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
-        """Remove the consumers of this installation, where a user is given."""
-        with _in(target, context) as candlepin:
+        """Remove the consumers of this installation, where the target has a user."""
+        with _candlepin_of(target, context) as candlepin:
             status = candlepin.status()
             if status.get("mode") != NORMAL:
                 raise TargetUnavailable(
@@ -56,18 +54,18 @@ class CandlepinServer:
                     "it back to NORMAL."
                 )
             if not target.username:
-                return [Proof("hosts of perfdash", "0, asked with a login", NOT_TOLD, "", ok=True)]
-            found = _remove(candlepin, parameters, installation_prefix())
+                return [Proof("hosts of perfdash", "0, asked with a login", UNKNOWN, "", ok=True)]
+            removed = _remove(candlepin, parameters, installation_prefix())
             left = len(list(candlepin.consumers(parameters["organization"], installation_prefix())))
         return [
-            Proof("hosts of earlier runs removed", "any", found, "count", ok=True),
+            Proof("hosts of earlier runs removed", "any", removed, "count", ok=True),
             Proof("hosts of perfdash", 0, left, "count", left == 0),
         ]
 
     def known(
         self, target: Target, parameters: Parameters, context: Context
     ) -> list[EffectiveSetting]:
-        """Look organization and activation keys up, where a user is given. Raise ParametersRefused."""
+        """Look up organization and activation keys, where the target has a user. Raise ParametersRefused."""
         label, names = parameters["organization"], parameters["activation_keys"]
         if not target.username and int(parameters.get("generators") or 1) > 1:
             raise DriverError(
@@ -75,21 +73,21 @@ class CandlepinServer:
                 "name and a password, or use one generator."
             )
         if target.username:
-            with _in(target, context) as candlepin:
+            with _candlepin_of(target, context) as candlepin:
                 if not candlepin.has_owner(label):
-                    words = f"Candlepin has no owner {label}."
-                    raise ParametersRefused(words, {"organization": words})
+                    message = f"Candlepin has no owner {label}."
+                    raise ParametersRefused(message, {"organization": message})
                 known = candlepin.activation_keys(label)
             if missing := [name for name in names.split(",") if name not in known]:
-                words = f"The owner {label} has no activation key {', '.join(missing)}."
-                raise ParametersRefused(words, {"activation_keys": words})
+                message = f"The owner {label} has no activation key {', '.join(missing)}."
+                raise ParametersRefused(message, {"activation_keys": message})
         return [
             EffectiveSetting("organization", label, label, ok=True),
             EffectiveSetting("activation_keys", names, names, ok=True),
         ]
 
     def command(self, target: Target, parameters: Parameters, context: Context) -> dict[str, Any]:
-        """There is none."""
+        """Return nothing: only Foreman has a registration command."""
         return {}
 
     def registered(
@@ -97,11 +95,12 @@ class CandlepinServer:
     ) -> list[Proof]:
         """Compare the consumers that Candlepin has with those that registered."""
         if not target.username:
-            return [Proof("hosts registered", "asked with a login", NOT_TOLD, "", ok=True)]
+            return [Proof("hosts registered", "asked with a login", UNKNOWN, "", ok=True)]
         prefix = attempt_prefix(context.sender)
-        with _in(target, context) as candlepin:
+        with _candlepin_of(target, context) as candlepin:
             there = {
-                found.uuid for found in candlepin.consumers(parameters["organization"], prefix)
+                consumer.uuid
+                for consumer in candlepin.consumers(parameters["organization"], prefix)
             }
         missing = set(uuids) - there
         enough = len(there) >= len(uuids)
@@ -111,24 +110,23 @@ class CandlepinServer:
         ]
 
     def remove(self, target: Target, parameters: Parameters, context: Context) -> None:
-        """Remove what this attempt registered, where a user is given."""
+        """Remove what this attempt registered, where the target has a user."""
         check = while_leased(context)
         check()
         if target.username:
-            with _in(target, context, check) as candlepin:
+            with _candlepin_of(target, context, check) as candlepin:
                 _remove(candlepin, parameters, attempt_prefix(context.sender))
 
     def facts(self, target: Target, context: Context) -> Mapping[str, str]:
-        """Version, mode and rules."""
-        with _in(target, context) as candlepin:
+        """Return version, mode and rules."""
+        with _candlepin_of(target, context) as candlepin:
             status = candlepin.status()
         version = str(status["version"])
         facts = {
             "Candlepin": version,
             "mode": str(status.get("mode")),
-            "rules": str(status.get("rulesVersion") or NOT_TOLD),
-            "hardware and network": target.hardware or NOT_TOLD,
-            "certificate": "verified" if target.tls.verify else "not verified",
+            "rules": str(status.get("rulesVersion") or UNKNOWN),
+            **target_facts(target),
         }
         if STAND_IN in f"{version} {status.get('release')}":
             facts[STAND_IN] = f"simulated Candlepin {version}"
@@ -136,30 +134,16 @@ class CandlepinServer:
 
 
 def _remove(candlepin: Candlepin, parameters: Parameters, prefix: str) -> int:
-    """Delete the consumers whose names begin so, and no others; say how many."""
-    found = list(candlepin.consumers(parameters["organization"], prefix))
-    for consumer in found:
+    """Delete the consumers whose names begin with `prefix`, and no others; return how many."""
+    consumers = list(candlepin.consumers(parameters["organization"], prefix))
+    for consumer in consumers:
         candlepin.delete(consumer.uuid)
-    return len(found)
+    return len(consumers)
 
 
 @contextmanager
-def _opened(
-    target: Target,
-    rules: Rules,
-    check: Callable[[], None],
-    sender: str = "perfdash",
-    most_per_second: float | None = None,
+def _candlepin_of(
+    target: Target, access: Context | Rules, check: Callable[[], None] | None = None
 ) -> Iterator[Candlepin]:
-    with connected(target, rules, check, sender, most_per_second) as connection:
+    with connected(target, access, check) as connection:
         yield Candlepin(connection, target.base_url, Login(target.username, target.password))
-
-
-@contextmanager
-def _in(
-    target: Target, context: Context, check: Callable[[], None] | None = None
-) -> Iterator[Candlepin]:
-    with _opened(
-        target, context.rules, check or context.check, context.sender, context.most_per_second
-    ) as candlepin:
-        yield candlepin

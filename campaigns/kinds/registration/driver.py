@@ -1,7 +1,324 @@
-"""Kind `registration`: virtual hosts register at a Katello, or at a Candlepin, all at once or one after the other."""
+"""The kind `registration`: virtual hosts register at a Katello or a Candlepin, at once or in a ramp."""
 
-from campaigns.kinds.registration.kind import Registration
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
-__all__ = ["driver"]
+from campaigns.kinds.base import (
+    Context,
+    Distribution,
+    Driver,
+    DriverError,
+    EffectiveSetting,
+    Health,
+    Measured,
+    Metric,
+    Parameters,
+    Phase,
+    Preset,
+    Proof,
+    Recomputed,
+    Series,
+    Snippet,
+    Target,
+    TargetUnavailable,
+)
+from campaigns.kinds.base.snippets import foreman_snippets
+from campaigns.kinds.load.failures import FAILURES
+from campaigns.kinds.load.judging import judge
+from campaigns.kinds.programs.health import is_local
+from campaigns.kinds.registration.advice import typed_in, warnings_of
+from campaigns.kinds.registration.candlepin import CandlepinServer
+from campaigns.kinds.registration.form import RegistrationForm
+from campaigns.kinds.registration.katello import KatelloServer
+from campaigns.kinds.registration.program.profiles import CONSUMER, FOREMAN_GLOBAL, PROFILES
+from campaigns.kinds.registration.requests import CANDLEPIN, KATELLO, require_tls
+from campaigns.kinds.registration.running import register, remove_by_identity
+from campaigns.kinds.registration.summary import PERCENTILES, TIMED_OUT, Registrations
+from campaigns.kit import histogram
+from campaigns.kit.network import Rules
+
+SERVERS: Mapping[str, KatelloServer | CandlepinServer] = {
+    KATELLO: KatelloServer(),
+    CANDLEPIN: CandlepinServer(),
+}
+NO_CONNECTION = frozenset({"connect", "tls"})
+
+START = "start_seconds"
+LEVELS = ("10", "25", "50", "100", "200", "400", "700", "1000")
+COMMON = {"organization": "ACME", "activation_keys": "bench-ak", "profile": "rhsm-1.30"}
+PRESETS = (
+    Preset(
+        "concurrency-curve",
+        "Eight numbers of hosts: 10 to 1000",
+        {**COMMON, "start": "barrier"},
+        {"hosts": LEVELS},
+    ),
+    Preset(
+        "puma-threads",
+        "Puma threads 4, 8, 16, 32 at 4 workers, 100 hosts",
+        {**COMMON, "hosts": "100", "start": "barrier", "puma_workers": "4"},
+        {"puma_threads": ("4", "8", "16", "32")},
+    ),
+    Preset(
+        "puma-workers",
+        "Puma workers 2, 4, 6, 8 at 16 threads, 100 hosts",
+        {**COMMON, "hosts": "100", "start": "barrier", "puma_threads": "16"},
+        {"puma_workers": ("2", "4", "6", "8")},
+    ),
+    Preset("few-hosts", "Try it: 10 hosts", {**COMMON, "hosts": "10", "start": "barrier"}),
+)
+"""For the simulator of the sandbox, or a real server with such an activation key."""
+
+
+class Registration(Driver):
+    """Registers virtual hosts as real clients do, and times each registration."""
+
+    label = "Registration"
+    summary = "Lets virtual hosts register, all at once or one after the other, as real clients do."
+    question = "How many Puma workers and threads carry our registrations?"
+    families = (KATELLO, CANDLEPIN)
+    parameters = RegistrationForm
+    generators = True
+    factors = (
+        "hosts", "profile", "organization", "activation_keys", "packages", "start", "ramp_seconds",
+        "timeout_seconds", "retry_rounds", "retry_hosts", "generators",
+    )  # fmt: skip
+    work = ("profile", "packages")
+    sample = "host"
+    rate = ("requests per second", "1/s")
+    metrics = (
+        Metric("registration_time", "Time of a registration, mean", "s",
+               lower_is_better=True, primary=True, of_survivors=True),
+        Metric("registration_time_p50", "Time of a registration, median", "s", lower_is_better=True,
+               percentile=0.5, of_survivors=True),
+        Metric("registration_time_p95", "Time of a registration, 95th percentile", "s",
+               lower_is_better=True, percentile=0.95, of_survivors=True),
+        Metric("registration_time_p99", "Time of a registration, 99th percentile", "s",
+               lower_is_better=True, percentile=0.99, of_survivors=True),
+        Metric("registration_time_max", "Time of the slowest registration", "s", lower_is_better=True,
+               of_survivors=True),
+        Metric("registration_rate", "Registrations per second", "1/s", lower_is_better=False),
+        Metric("middle_rate", "Registrations per second, middle 80 %", "1/s", lower_is_better=False),
+        Metric("passed", "Hosts registered", "count", lower_is_better=False),
+        Metric("failed", "Hosts that failed", "count", lower_is_better=True),
+        Metric("first_try", "Success at the first try", "%", lower_is_better=False),
+        Metric("eventual", "Success, retries included", "%", lower_is_better=False),
+        Metric("window", "Window: first start to last end", "s", lower_is_better=True),
+        Metric("start_spread", "First start to last start", "s", lower_is_better=True, directed=False),
+        Metric("consumer_time", "Time of POST consumers, mean", "s", lower_is_better=True,
+               of_survivors=True),
+        Metric("script_time", "Time of Foreman's script, mean", "s", lower_is_better=True,
+               of_survivors=True),
+        Metric("subscription_time", "Time of subscription-manager, mean", "s", lower_is_better=True,
+               of_survivors=True),
+        Metric("configuration_time", "Time of the host's configuration, mean", "s",
+               lower_is_better=True, of_survivors=True),
+        Metric("built_time", "Time of “built”, mean", "s", lower_is_better=True,
+               of_survivors=True),
+        Metric("resent", "Requests sent again on a new connection", "count", lower_is_better=True),
+        Metric("profiles_refused", "Profile uploads that were refused", "count", lower_is_better=True),
+    )  # fmt: skip
+
+    def probe(self, target: Target, rules: Rules) -> list[Proof]:
+        """Prove that the server answers and accepts the login."""
+        return SERVERS[target.family].probe(target, rules)
+
+    def reset(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
+        """Remove the hosts that earlier runs left, and prove that nothing else runs."""
+        require_tls(target)
+        context.directory.mkdir(parents=True, exist_ok=True)
+        return SERVERS[target.family].clear(target, parameters, context)
+
+    def apply(
+        self, target: Target, parameters: Parameters, context: Context
+    ) -> list[EffectiveSetting]:
+        """Look up what hosts register with, and log warnings about settings that do not fit."""
+        typed = typed_in(target.settings, target.hardware)
+        for warning in warnings_of({**typed, **target.wanted}):
+            context.say(f"may be disturbed: {warning}")
+        profile = PROFILES[parameters["profile"]]
+        if parameters["packages"] and not profile.sends_profile:
+            context.say(f"{profile.name} sends no packages while it registers")
+        made_of = f"{len(profile.steps)} requests on {profile.connections} connections"
+        return [
+            *SERVERS[target.family].known(target, parameters, context),
+            EffectiveSetting("profile", profile.name, profile.name, ok=True),
+            EffectiveSetting("requests of a host", "as recorded", made_of, ok=True),
+        ]
+
+    def measure(self, target: Target, parameters: Parameters, context: Context) -> Measured:
+        """Register the hosts, timed by the engine from their common start."""
+        server = SERVERS[target.family]
+        command = server.command(target, parameters, context)
+        hosts = register(target, parameters, context, command)
+        _refuse_no_connection(hosts)
+        for kind, message in hosts.examples().items():
+            count = hosts.failures()[kind]
+            context.say(
+                f"{count} hosts failed ({kind}: {FAILURES.get(kind, '')}); first: {message}"
+            )
+        measured = _measured(hosts, is_local(target.base_url))
+        if hosts.failed and not measured.failure:
+            return _unless_gone(measured, hosts, lambda: server.facts(target, context))
+        return measured
+
+    def verify(
+        self, target: Target, parameters: Parameters, context: Context, measured: Measured
+    ) -> list[Proof]:
+        """Prove that the server has the hosts."""
+        uuids: Sequence[str] = measured.work["uuids"]
+        ended = measured.units_done + measured.units_failed
+        return [
+            Proof("hosts processed", parameters["hosts"], ended, "count",
+                  ended == parameters["hosts"]),
+            Proof("different uuids", len(uuids), len(set(uuids)), "count",
+                  len(set(uuids)) == len(uuids)),
+            *SERVERS[target.family].registered(target, parameters, context, uuids),
+        ]  # fmt: skip
+
+    def misfits(
+        self, family: str, parameters: Parameters, factors: Mapping[str, Sequence[Any]]
+    ) -> Mapping[str, str]:
+        """Return a message where the profile needs a Foreman and the target has none."""
+        profiles = factors.get("profile", (parameters.get("profile"),))
+        if family == CANDLEPIN and FOREMAN_GLOBAL.name in profiles:
+            return {"profile": "Foreman's registration needs a Foreman: choose another profile."}
+        return {}
+
+    def presets(self, sandbox_url: str) -> Sequence[Preset]:
+        """Return presets for a curve over eight numbers of hosts, and for Puma's workers and threads."""
+        return PRESETS
+
+    def snippets(
+        self, family: str, settings: Mapping[str, Any], parameters: Parameters
+    ) -> Sequence[Snippet]:
+        """Return commands of foreman-installer; parameters of the hosts set nothing on the server."""
+        return foreman_snippets(settings) if family == KATELLO else ()
+
+    def concurrency(self, parameters: Parameters) -> int:
+        """Return the number of hosts: each has one request at a time."""
+        return int(parameters["hosts"])
+
+    def environment(self, target: Target, context: Context) -> Mapping[str, str]:
+        """Return versions and settings, those that an operator typed in included."""
+        return SERVERS[target.family].facts(target, context)
+
+    def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None:
+        """Delete the hosts of this attempt by their identity, and what is left of them by search."""
+        problem: DriverError | None = None
+        try:
+            remove_by_identity(target, context)
+        except DriverError as error:
+            problem = error
+        SERVERS[target.family].remove(target, parameters, context)
+        if problem is not None and target.family == CANDLEPIN and not target.username:
+            raise problem
+
+    def recompute(
+        self, samples: Mapping[str, Sequence[Any]], values: Mapping[str, float]
+    ) -> Recomputed | None:
+        """Count hosts and take means and percentiles again; the rate is over the stored window."""
+        failures = samples["failure"]
+        rows = [row for row, failure in enumerate(failures) if not failure]
+        hosts = round(values["passed"] + values["failed"])
+        recomputed = {
+            "passed": float(len(rows)),
+            "failed": float(hosts - len(rows)),
+            "first_try": 100.0 * len(rows) / hosts,
+        }
+        if seconds := values.get("window"):
+            recomputed["registration_rate"] = len(rows) / seconds
+        times = {
+            name.removesuffix("_seconds"): [
+                round(column[row] * 1e6) for row in rows if column[row] is not None
+            ]
+            for name, column in samples.items()
+            if name.endswith("_seconds") and name != START
+        }
+        times = {name: each for name, each in times.items() if each}
+        if whole := times.pop("total", []):
+            recomputed["registration_time"] = sum(whole) / len(whole) / 1e6
+            recomputed["registration_time_max"] = max(whole) / 1e6
+            late = sum(failure == TIMED_OUT for failure in failures) + hosts - len(failures)
+            recomputed |= _percentiles(sorted(whole), late)
+        if consumers := times.get(CONSUMER):
+            recomputed["consumer_time"] = sum(consumers) / len(consumers) / 1e6
+        if starts := [round(each * 1e6) for each in samples[START]]:
+            recomputed["start_spread"] = (max(starts) - min(starts)) / 1e6
+        return Recomputed(recomputed, {"registration_time": whole} | times, units_done=len(rows))
+
+    def estimate_seconds(self, parameters: Parameters) -> float:
+        """Return a guess: how long a host takes is what is measured."""
+        ramp = parameters["ramp_seconds"] if parameters["start"] == "ramp" else 0.0
+        return 10.0 + float(ramp or 0.0) + 0.05 * float(parameters["hosts"] or 1)
+
+
+def _refuse_no_connection(hosts: Registrations) -> None:
+    """Raise TargetUnavailable where no host got a connection: nothing was measured."""
+    failures = hosts.failures()
+    began = any(hosts.columns.get("steps", ()))
+    if hosts.result and not hosts.passed and set(failures) <= NO_CONNECTION and not began:
+        raise TargetUnavailable(
+            f"None of {hosts.hosts} hosts got a connection: {hosts.first_message()} Check that the "
+            "server runs, the target's base URL, and its CA bundle."
+        )
+
+
+def _unless_gone(measured: Measured, hosts: Registrations, ask: Callable[[], object]) -> Measured:
+    """Fail the run where `ask` shows that the target stopped answering under the load."""
+    try:
+        ask()
+    except TargetUnavailable as error:
+        failure = (
+            f"The target stopped answering in the middle of the run: {len(hosts.passed)} of "
+            f"{hosts.hosts} hosts had registered. {error}"
+        )
+        return replace(measured, failure=failure)
+    except DriverError:
+        pass
+    return measured
+
+
+def _measured(hosts: Registrations, is_target_here: bool) -> Measured:
+    """Return the result of a run as every driver returns it."""
+    figures = hosts.figures() | {"target_is_here": float(is_target_here)}
+    verdict = judge(figures)
+    completions = hosts.completions()
+    series = [Series("registrations", "1/s", 1.0, completions)] if completions else []
+    if requests := (hosts.result.get("per_second") or {}).get("done"):
+        series.append(Series("requests", "1/s", 1.0, [float(count) for count in requests]))
+    values, failure = hosts.values(), hosts.failure()
+    columns = hosts.columns
+    return Measured(
+        values=values,
+        health=Health(verdict.word, verdict.reasons, figures),
+        samples=hosts.samples(),
+        series=series,
+        distributions=[Distribution.of(name, times) for name, times in hosts.times_us().items()]
+        + [
+            Distribution(name, encoded, histogram.counts_of(encoded).total)
+            for name, encoded in hosts.connections().items()
+        ],
+        phases=[Phase(name, seconds) for name, seconds in hosts.step_means().items()],
+        units_done=len(hosts.passed),
+        units_failed=hosts.failed,
+        failures=hosts.failures(),
+        censored=hosts.censored(),
+        failure=failure,
+        work={"uuids": [columns["uuid"][row] for row in hosts.passed]},
+    )
+
+
+def _percentiles(times: Sequence[int], late: int) -> dict[str, float]:
+    """Return the percentiles that successful hosts reached, without those that are only limits."""
+    count = len(times) + late
+    ranks = {
+        name: max(1, int(count * share + 0.5))
+        for name, share in PERCENTILES.items()
+        if not histogram.needs(count, share)
+    }
+    return {name: times[rank - 1] / 1e6 for name, rank in ranks.items() if rank <= len(times)}
+
 
 driver = Registration()

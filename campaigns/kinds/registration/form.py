@@ -19,16 +19,16 @@ LABELS = {
 
 
 def check_name(value: str) -> None:
-    """Raise ValidationError where no organization can have the label."""
+    """Raise ValidationError where the text is no valid label of an organization."""
     if not NAME.match(value):
         raise ValidationError("Give a label, without blanks, commas, quotes, / ? # and &.")
 
 
 class Keys(forms.CharField):
-    """Names of activation keys with commas between, as the client takes them: the first counts most."""
+    """Names of activation keys, separated by commas as for the client; the first takes precedence."""
 
     def to_python(self, value: Any) -> str:
-        """Read the names, each once. Raise ValidationError."""
+        """Return the names, each once. Raise ValidationError."""
         written = [part.strip() for part in str(value or "").split(",") if part.strip()]
         for part in written:
             check_name(part)
@@ -36,7 +36,7 @@ class Keys(forms.CharField):
 
 
 class RegistrationForm(forms.Form):
-    """The parameters of one run: so many hosts register, each once."""
+    """The parameters of one run, in which each host registers once."""
 
     hosts = forms.IntegerField(
         initial=10,
@@ -58,7 +58,7 @@ class RegistrationForm(forms.Form):
     activation_keys = Keys(
         initial="bench-ak",
         max_length=400,
-        help_text="Names of activation keys of that organization, with commas between.",
+        help_text="Names of activation keys of that organization, separated by commas.",
     )
     packages = forms.IntegerField(
         initial=500,
@@ -91,13 +91,10 @@ class RegistrationForm(forms.Form):
         min_value=0,
         max_value=5,
         help_text=(
-            "How often hosts that failed try again, after all have ended; their times never count "
-            "among the others."
+            "How often failed hosts try again, after all have ended. The times of retries are not "
+            "counted."
         ),
     )
     retry_hosts = forms.IntegerField(
-        initial=4,
-        min_value=1,
-        max_value=1000,
-        help_text="Hosts at a time that try again.",
+        initial=4, min_value=1, max_value=1000, help_text="How many hosts at a time try again."
     )

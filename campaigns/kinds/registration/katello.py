@@ -1,13 +1,11 @@
-"""What the kind asks of a Foreman with Katello. Not yet seen with a real server."""
+"""The steps of the kind `registration` at a Foreman with Katello. Not yet tried with a real server."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from typing import Any
 from urllib.parse import urlsplit
 
 from campaigns.kinds.base import (
-    STAND_IN,
     Context,
     DriverError,
     EffectiveSetting,
@@ -18,12 +16,16 @@ from campaigns.kinds.base import (
     Proof,
     Target,
 )
-from campaigns.kinds.base.katello import refuse_services_that_are_away, who_answers
-from campaigns.kinds.base.servers import katello_of, while_leased
-from campaigns.kinds.registration.advice import warnings_of
-from campaigns.kinds.registration.names import attempt_prefix, installation_prefix
-from campaigns.kinds.registration.operator_settings import told_by_operator, typed_in
-from campaigns.kinds.registration.requests import is_global
+from campaigns.kinds.base.servers import (
+    UNKNOWN,
+    katello_facts,
+    katello_of,
+    katello_proofs,
+    require_services,
+    while_leased,
+)
+from campaigns.kinds.registration.advice import operator_facts, typed_in, warnings_of
+from campaigns.kinds.registration.requests import attempt_prefix, installation_prefix, is_global
 from campaigns.kinds.servers import foreman_hosts
 from campaigns.kinds.servers.foreman_tasks import ForemanTask
 from campaigns.kinds.servers.katello import Katello, StillGoesOn
@@ -34,63 +36,57 @@ ALWAYS_RUN = (
     "Actions::Katello::EventQueue::Monitor",
     "Actions::Candlepin::ListenOnCandlepinEvents",
 )
-"""Labels of tasks that a Katello in order always has."""
+"""Labels of tasks that always run in a healthy Katello."""
 IDLE_SECONDS = 120.0
 CLEAR_SECONDS = 480.0
 TOKEN_HOURS = 4
-
-NOT_TOLD = "not told"
 
 
 class KatelloServer:
     """A Foreman with Katello at which hosts register."""
 
     def probe(self, target: Target, rules: Rules) -> list[Proof]:
-        """Return what Katello this is, whether the login is right, and how its services are."""
-        with katello_of(target, rules, lambda: None) as katello:
-            told = who_answers(katello)
-            candlepin = katello.get("/rhsm/status")
+        """Prove that Katello answers, accepts the login, and has its services in order; add advice."""
+        with katello_of(target, rules) as katello:
+            proofs = katello_proofs(katello)
+            mode = str(katello.get("/rhsm/status").get("mode", UNKNOWN))
             ours = foreman_hosts.count_hosts(katello, installation_prefix())
-            return [
-                *told,
-                _mode_proof(candlepin),
-                Proof("hosts of perfdash", "0 before a run", ours, "count", ok=True),
-                *advice_of(target),
-            ]
+        warnings = warnings_of(typed_in(target.settings, target.hardware))
+        return [
+            *proofs,
+            Proof("Candlepin's mode", "NORMAL", mode, "", mode == "NORMAL"),
+            Proof("hosts of perfdash", "0 before a run", ours, "count", ok=True),
+            *(Proof("advice", "any", warning, "", ok=True) for warning in warnings),
+        ]
 
     def clear(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
         """Remove the hosts of this installation, and wait until no task runs."""
-        with _opened(target, context) as katello:
-            refuse_services_that_are_away(katello)
-            found = _remove(katello, installation_prefix(), context)
+        with katello_of(target, context) as katello:
+            require_services(katello)
+            removed = _remove(katello, installation_prefix(), context)
             running = _wait_until_idle(katello)
             left = foreman_hosts.count_hosts(katello, installation_prefix())
         names = ", ".join(f"{task.action} ({task.username})" for task in running[:3])
+        shown = f"{len(running)}: {names}" if running else 0
         return [
-            Proof("hosts of earlier runs removed", "any", found, "count", ok=True),
+            Proof("hosts of earlier runs removed", "any", removed, "count", ok=True),
             Proof("hosts of perfdash", 0, left, "count", left == 0),
-            Proof(
-                "tasks running in Foreman",
-                0,
-                f"{len(running)}: {names}" if running else 0,
-                "count",
-                not running,
-            ),
+            Proof("tasks running in Foreman", 0, shown, "count", not running),
         ]
 
     def known(
         self, target: Target, parameters: Parameters, context: Context
     ) -> list[EffectiveSetting]:
-        """Look organization and activation keys up. Raise ParametersRefused."""
+        """Look up organization and activation keys. Raise ParametersRefused."""
         label, hosts = parameters["organization"], parameters["hosts"]
-        with _opened(target, context) as katello:
+        with katello_of(target, context) as katello:
             organization = _organization(katello, parameters)
             keys = foreman_hosts.activation_keys_of(katello, organization)
         names = parameters["activation_keys"].split(",")
         if missing := [name for name in names if name not in keys]:
             known = ", ".join(sorted(keys)) or "none"
-            words = f"The organization {label} has no activation key {', '.join(missing)}; it has {known}."
-            raise ParametersRefused(words, {"activation_keys": words})
+            message = f"The organization {label} has no activation key {', '.join(missing)}; it has {known}."
+            raise ParametersRefused(message, {"activation_keys": message})
         for name in names:
             most = keys[name].most
             if most is not None and most < hosts:
@@ -106,12 +102,12 @@ class KatelloServer:
         ]
 
     def command(self, target: Target, parameters: Parameters, context: Context) -> dict[str, Any]:
-        """Ask for the registration command, which serves any number of hosts."""
+        """Request the registration command, which serves any number of hosts; only one profile needs it."""
         if not is_global(parameters):
             return {}
-        with _opened(target, context) as katello:
+        with katello_of(target, context) as katello:
             organization = _organization(katello, parameters)
-            asked = {
+            registration = {
                 "organization_id": organization.id,
                 "activation_keys": parameters["activation_keys"].split(","),
                 "insecure": not target.tls.verify,
@@ -125,38 +121,25 @@ class KatelloServer:
                 "update_packages": False,
                 "download_utility": "curl",
             }
-            command = foreman_hosts.command_for(katello, asked)
+            command = foreman_hosts.command_for(katello, registration)
         _refuse_another_server(command.origin, target)
-        return {
-            "script": command.path,
-            "token": command.token,
-            "organization_id": organization.id,
-        }
+        return {"script": command.path, "token": command.token, "organization_id": organization.id}
 
     def registered(
         self, target: Target, parameters: Parameters, context: Context, uuids: Sequence[str]
     ) -> list[Proof]:
         """Compare the hosts that Foreman has with those that registered."""
         prefix = attempt_prefix(context.sender)
-        with _opened(target, context) as katello:
+        with katello_of(target, context) as katello:
             hosts = foreman_hosts.hosts_named(katello, prefix)
         there = {host.uuid for host in hosts if host.uuid}
-        missing = set(uuids) - there
+        missing, unanswered = set(uuids) - there, there - set(uuids)
+        enough = len(there) >= len(uuids)
         return [
-            Proof(
-                "hosts registered",
-                f"at least {len(uuids)}",
-                len(there),
-                "count",
-                len(there) >= len(uuids),
-            ),
+            Proof("hosts registered", f"at least {len(uuids)}", len(there), "count", enough),
             Proof("registered uuids that are missing", 0, len(missing), "count", not missing),
             Proof(
-                "hosts that are there without an answer",
-                "any",
-                len(there - set(uuids)),
-                "count",
-                ok=True,
+                "hosts that are there without an answer", "any", len(unanswered), "count", ok=True
             ),
         ]
 
@@ -164,63 +147,57 @@ class KatelloServer:
         """Remove what this attempt registered, unless another run may hold the target already."""
         check = while_leased(context)
         check()
-        with _opened(target, context, check) as katello:
+        with katello_of(target, context, check) as katello:
             _remove(katello, attempt_prefix(context.sender), context)
 
     def facts(self, target: Target, context: Context) -> Mapping[str, str]:
-        """Versions, services, settings that change what a registration costs, and what is typed in."""
-        with _opened(target, context) as katello:
-            return facts_of(katello, target)
-
-
-def advice_of(target: Target) -> list[Proof]:
-    """Say on the target's page what does not fit together in what its operator typed in."""
-    warnings = warnings_of(typed_in(target.settings, target.hardware))
-    return [Proof("advice", "any", words, "", ok=True) for words in warnings]
-
-
-def _opened(
-    target: Target, context: Context, check: Callable[[], None] | None = None
-) -> AbstractContextManager[Katello]:
-    return katello_of(
-        target, context.rules, check or context.check, context.sender, context.most_per_second
-    )
+        """Return versions, services, settings that change the cost of a registration, and operator settings."""
+        with katello_of(target, context) as katello:
+            facts = katello_facts(katello, target)
+            candlepin = katello.get("/rhsm/status")
+            facts["Candlepin"] = str(candlepin.get("version", UNKNOWN))
+            facts |= _unless_refused(lambda: _plugins(katello))
+            settings = _unless_refused(lambda: foreman_hosts.settings_of(katello))
+            facts |= _unless_refused(lambda: {"smart proxies": _proxies(katello)})
+            facts |= _unless_refused(lambda: _pulp_workers(katello))
+        facts |= {f"setting {name}": value for name, value in settings.items()}
+        return facts | operator_facts(typed_in(target.settings, target.hardware), target.wanted)
 
 
 def _organization(katello: Katello, parameters: Parameters) -> foreman_hosts.Organization:
-    """Find it by its label. Raise ParametersRefused."""
+    """Return the organization of the parameters. Raise ParametersRefused."""
     label = parameters["organization"]
-    found = foreman_hosts.organization_of(katello, label)
-    if found is None:
-        words = f"There is no organization with the label {label}, or the user may not see it."
-        raise ParametersRefused(words, {"organization": words})
-    return found
+    organization = foreman_hosts.organization_of(katello, label)
+    if organization is None:
+        message = f"There is no organization with the label {label}, or the user may not see it."
+        raise ParametersRefused(message, {"organization": message})
+    return organization
 
 
 def _remove(katello: Katello, prefix: str, context: Context) -> int:
-    """Delete the hosts whose names begin so, and no others; say how many. Raise NotClean."""
-    found = foreman_hosts.hosts_named(katello, prefix)
-    if strangers := [host.name for host in found if not host.name.startswith(prefix)]:
+    """Delete the hosts whose names begin with `prefix`, and no others; return how many. Raise NotClean."""
+    hosts = foreman_hosts.hosts_named(katello, prefix)
+    if strangers := [host.name for host in hosts if not host.name.startswith(prefix)]:
         raise NotOurs(
             f"The search for hosts of perfdash finds {strangers[0]} too, which is none of them; rename "
             "that host in Foreman."
         )
-    if not found:
+    if not hosts:
         return 0
-    context.say(f"{len(found)} hosts named {prefix}… are deleted")
+    context.say(f"{len(hosts)} hosts named {prefix}… are deleted")
     until = time.monotonic() + CLEAR_SECONDS
-    for organization in sorted({host.organization_id for host in found}):
+    for organization in sorted({host.organization_id for host in hosts}):
         _destroy(katello, organization, prefix, context)
     began_at = time.monotonic()
     while (left := foreman_hosts.count_hosts(katello, prefix)) > 0:
         if time.monotonic() > until:
             raise NotClean(f"{left} hosts named {prefix}… are still there after their deletion.")
         katello.rest(time.monotonic() - began_at)
-    return len(found)
+    return len(hosts)
 
 
 def _destroy(katello: Katello, organization: int, prefix: str, context: Context) -> None:
-    """Let Foreman delete hosts of one organization, and wait for its task. Raise NotClean."""
+    """Delete the hosts of one organization, and wait for Foreman's task. Raise NotClean."""
     mark = f"perfdash-attempt-{context.sender.rpartition('/')[2]}-destroy"
     try:
         task = foreman_hosts.destroy_hosts(katello, organization, prefix, mark)
@@ -235,7 +212,7 @@ def _destroy(katello: Katello, organization: int, prefix: str, context: Context)
 
 
 def _wait_until_idle(katello: Katello) -> list[ForemanTask]:
-    """Wait until no task runs; give those that still do when patience ends."""
+    """Wait up to IDLE_SECONDS until no task runs; return those that still do."""
     began_at = time.monotonic()
     while running := [
         task for task in katello.tasks("state = running") if task.label not in ALWAYS_RUN
@@ -248,7 +225,7 @@ def _wait_until_idle(katello: Katello) -> list[ForemanTask]:
 
 
 def _refuse_another_server(origin: str, target: Target) -> None:
-    """Raise DriverError where hosts would be sent to a server that this run does not hold."""
+    """Raise DriverError where hosts would register at a server that this run does not lease."""
     parts = urlsplit(target.base_url)
     ours = normalised_address(f"{parts.scheme}://{parts.netloc}")
     if normalised_address(origin) != ours:
@@ -258,40 +235,8 @@ def _refuse_another_server(origin: str, target: Target) -> None:
         )
 
 
-def _mode_proof(candlepin: Mapping[str, Any]) -> Proof:
-    mode = str(candlepin.get("mode", NOT_TOLD))
-    return Proof("Candlepin's mode", "NORMAL", mode, "", mode == "NORMAL")
-
-
-def facts_of(katello: Katello, target: Target) -> dict[str, str]:
-    """Versions, services, settings that change what a registration costs, and what is typed in."""
-    versions = katello.foreman_version(), katello.katello_version()
-    services = katello.ping()
-    candlepin = katello.get("/rhsm/status")
-    statuses = _unless_refused(lambda: _plugins(katello))
-    settings = _unless_refused(lambda: foreman_hosts.told_settings(katello))
-    proxies = _unless_refused(lambda: {"smart proxies": _proxies(katello)})
-    pulp = _unless_refused(lambda: _pulp_workers(katello))
-    facts = {
-        "Foreman": versions[0],
-        "Katello": versions[1],
-        "Candlepin": str(candlepin.get("version", NOT_TOLD)),
-        "services": ", ".join(f"{name} {said}" for name, said in sorted(services.items())),
-        **statuses,
-        **proxies,
-        **pulp,
-        **{f"setting {name}": value for name, value in settings.items()},
-        **told_by_operator(typed_in(target.settings, target.hardware), target.wanted),
-        "hardware and network": target.hardware or NOT_TOLD,
-        "certificate": "verified" if target.tls.verify else "not verified",
-    }
-    if versions[1].endswith(STAND_IN):
-        facts[STAND_IN] = f"simulated Katello {versions[1].removesuffix(STAND_IN).strip()}"
-    return facts
-
-
 def _unless_refused(ask: Callable[[], dict[str, str]]) -> dict[str, str]:
-    """Return what is told; nothing where the user may not see it, or the version does not have it."""
+    """Return what `ask` returns; nothing where the user may not see it, or the version does not have it."""
     try:
         return ask()
     except NotPermitted:
@@ -307,12 +252,8 @@ def _unless_refused(ask: Callable[[], dict[str, str]]) -> dict[str, str]:
 def _plugins(katello: Katello) -> dict[str, str]:
     foreman = (katello.get("/api/v2/statuses").get("results") or {}).get("foreman") or {}
     plugins = foreman.get("plugins") or ()
-    return {
-        "plugins": ", ".join(
-            sorted(f"{each.get('name')} {each.get('version')}" for each in plugins)
-        )
-        or NOT_TOLD
-    }
+    names = sorted(f"{each.get('name')} {each.get('version')}" for each in plugins)
+    return {"plugins": ", ".join(names) or UNKNOWN}
 
 
 def _proxies(katello: Katello) -> str:
@@ -321,8 +262,8 @@ def _proxies(katello: Katello) -> str:
 
 
 def _pulp_workers(katello: Katello) -> dict[str, str]:
-    said = katello.get("/pulp/api/v3/status/")
+    status = katello.get("/pulp/api/v3/status/")
     return {
-        name.replace("_", " "): str(len(said.get(name) or ()))
+        name.replace("_", " "): str(len(status.get(name) or ()))
         for name in ("online_workers", "online_api_apps", "online_content_apps")
     }

@@ -1,12 +1,16 @@
-"""Requests of the engine programs that register hosts, and delete them again."""
+"""The requests to the programs that register hosts and delete them, and the names of the hosts."""
 
+import hmac
 import os
+import re
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.conf import settings
+
 from campaigns.kinds.base import Context, DriverError, Parameters, Target
-from campaigns.kinds.registration.names import DOMAIN, attempt_prefix
 from campaigns.kinds.registration.program.profiles import FOREMAN_GLOBAL
 from campaigns.kinds.servers.candlepin import place_of
 from campaigns.kinds.servers.katello import ENDINGS
@@ -14,15 +18,29 @@ from campaigns.kinds.servers.katello import ENDINGS
 REGISTERS = "campaigns.kinds.registration.program"
 REMOVES = "campaigns.kinds.registration.program.removing"
 HOSTS_A_PROCESS = 50
-"""So many hosts are worth a process of their own, as long as there are cores."""
+"""How many hosts one process takes, as long as there are cores for more processes."""
 LONGEST_CONNECT_SECONDS = 10.0
 LONGEST_TLS_SECONDS = 60.0
 REMOVED_AT_ONCE = 16
 KATELLO, CANDLEPIN = "katello", "candlepin"
+DOMAIN = "perfdash.example"
+OWN = "perfdash-"
+
+
+def installation_prefix() -> str:
+    """Return the prefix of the names of this installation's hosts, so that it never touches others."""
+    digest = hmac.new(settings.SECRET_KEY.encode(), b"names of registered hosts", sha256)
+    return f"{OWN}{digest.hexdigest()[:8]}-"
+
+
+def attempt_prefix(sender: str) -> str:
+    """Return the prefix of the names of one attempt's hosts; `sender` ends with the attempt's number."""
+    number = re.sub(r"[^0-9a-z]", "", sender.rpartition("/")[2].lower()) or "0"
+    return f"{installation_prefix()}a{number}-"
 
 
 def root_of(base_url: str) -> str:
-    """Return the path below which a Foreman stands: that of its URL without the path of an API."""
+    """Return the path of a Foreman: that of its URL, without the path of an API."""
     path = urlsplit(base_url).path.rstrip("/")
     return next((path.removesuffix(end) for end in ENDINGS if path.endswith(end)), path)
 
@@ -35,7 +53,7 @@ def rhsm_place(target: Target) -> str:
 
 
 def require_tls(target: Target) -> None:
-    """Raise DriverError where hosts could show no certificate."""
+    """Raise DriverError where hosts could not show a certificate."""
     if not target.base_url.startswith("https:"):
         raise DriverError(
             "Hosts are known by their certificates, so the target's base URL has to begin with https:. "
@@ -44,7 +62,7 @@ def require_tls(target: Target) -> None:
 
 
 def common(target: Target, context: Context, seconds: float) -> dict[str, Any]:
-    """What the programs have in common; `seconds`: the longest that they may load."""
+    """Return what the requests have in common. seconds: the time limit of the load."""
     parts = urlsplit(target.base_url)
     return {
         "url": f"{parts.scheme}://{parts.netloc}/",
@@ -68,7 +86,7 @@ def registering(
     seconds: float,
     command: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Write the request for a run's hosts; command: what Foreman's global registration needs."""
+    """Return the request to register a run's hosts. command: what Foreman's global registration needs."""
     ramp = parameters["ramp_seconds"] if parameters["start"] == "ramp" else 0.0
     timeout = parameters["timeout_seconds"]
     longest = {
@@ -94,7 +112,7 @@ def registering(
 def again(
     request: Mapping[str, Any], numbers: Sequence[int], at_once: int, attempt: int, seconds: float
 ) -> dict[str, Any]:
-    """Write the request of a retry: the hosts of these numbers, so many at a time."""
+    """Return the request of a retry: the hosts with these numbers, `at_once` at a time."""
     return {
         **request,
         "schedule": {"hosts": len(numbers), "iterations": 1},
@@ -107,7 +125,7 @@ def again(
 
 
 def removing(target: Target, context: Context, hosts: int, seconds: float) -> dict[str, Any]:
-    """Write the request that deletes the hosts whose identities were kept."""
+    """Return the request to delete the hosts whose identities are stored."""
     at_once = min(REMOVED_AT_ONCE, context.most_concurrent or REMOVED_AT_ONCE)
     return {
         **common(target, context, seconds),
@@ -124,5 +142,5 @@ def processes_for(hosts: int) -> int:
 
 
 def is_global(parameters: Parameters) -> bool:
-    """Return whether hosts register by Foreman's script."""
+    """Return whether hosts register with Foreman's script."""
     return bool(parameters["profile"] == FOREMAN_GLOBAL.name)

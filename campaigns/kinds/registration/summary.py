@@ -1,8 +1,8 @@
-"""What the rows of hosts amount to. Pure: columns in, numbers and sentences out."""
+"""Compute the values of a run from the rows of its hosts. Pure."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from campaigns.kinds.programs.health import percentile
@@ -22,16 +22,16 @@ PART_TIMES = {
     Part.BUILT: "built_time",
 }
 FEWEST_IN_STEADY_PART = 20
-"""Hosts, below which the middle of the completions says nothing."""
+"""With fewer hosts, the middle of the completions has no meaning."""
 TIMED_OUT = "timeout"
 Columns = Mapping[str, Sequence[Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Registrations:
-    """The hosts of a run: rows of those that ended, and how many there were to be.
+    """The hosts of a run: the rows of those that ended, and how many there should be.
 
-    retried: numbers of hosts that came through in the retry phase; retry_failures: by class.
+    retried: numbers of the hosts that registered in the retry phase.
     """
 
     hosts: int
@@ -40,7 +40,6 @@ class Registrations:
     result: Mapping[str, Any]
     limit_seconds: float
     retried: frozenset[int] = frozenset()
-    retry_failures: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def passed(self) -> list[int]:
@@ -49,7 +48,7 @@ class Registrations:
 
     @property
     def failed(self) -> int:
-        """How many did not; those that the time limit kept from beginning are among them."""
+        """How many hosts did not, those that never began before the time limit included."""
         return self.hosts - len(self.passed)
 
     @property
@@ -59,7 +58,7 @@ class Registrations:
         return [number for number in range(self.hosts) if number not in came]
 
     def failures(self) -> dict[str, int]:
-        """Count what failed by class; a host without a row has timed out."""
+        """Count the failures by class; a host without a row has timed out."""
         counts = Counter(failure for failure in self._column("failure") if failure)
         counts[TIMED_OUT] += self.hosts - len(self._column("failure"))
         return {kind: count for kind, count in counts.items() if count}
@@ -87,7 +86,7 @@ class Registrations:
         return values
 
     def censored(self) -> frozenset[str]:
-        """Name the percentiles that hosts reached only by their timeout: what is above is not known."""
+        """Return the percentiles that are lower limits, as hosts timed out there."""
         return frozenset(name for name, (_, above) in self._percentiles().items() if above)
 
     def _times(self) -> dict[str, float]:
@@ -100,9 +99,9 @@ class Registrations:
         return values | {name: value for name, (value, _) in self._percentiles().items()}
 
     def _percentiles(self) -> dict[str, tuple[float, bool]]:
-        """Return each percentile that the number of hosts bears, and whether it is only a lower limit.
+        """Return each percentile for which there are enough hosts, and whether it is only a lower limit.
 
-        A host that timed out would have taken longer than it was waited for: it stands above all others.
+        A host that timed out would have taken longer than its timeout: it ranks above all others.
         """
         times = sorted(self._of("total_us"))
         waited = [
@@ -112,19 +111,19 @@ class Registrations:
         ]
         late = self.failures().get(TIMED_OUT, 0)
         count = len(times) + late
-        found: dict[str, tuple[float, bool]] = {}
+        percentiles: dict[str, tuple[float, bool]] = {}
         if not times:
-            return found
+            return percentiles
         for name, share in PERCENTILES.items():
             if histogram.needs(count, share):
                 continue
             rank = max(1, int(count * share + 0.5))
             if rank <= len(times):
-                found[name] = times[rank - 1] / 1e6, False
+                percentiles[name] = times[rank - 1] / 1e6, False
             else:
                 least = min(waited) / 1e6 if waited else self.limit_seconds
-                found[name] = least, True
-        return found
+                percentiles[name] = least, True
+        return percentiles
 
     def _parts(self) -> dict[str, float]:
         """Return the mean times of the parts of a registration that has several."""
@@ -147,7 +146,7 @@ class Registrations:
         return {"middle_rate": 0.8 * len(ends) / ((last - first) / 1e6)} if last > first else {}
 
     def step_means(self) -> dict[str, float]:
-        """Return the mean seconds of each step of the hosts that came through; together: a registration."""
+        """Return the mean seconds of each step of successful hosts; their sum is a registration."""
         passed = len(self.passed)
         means = {}
         for name in columns_of(self.profile):
@@ -157,18 +156,18 @@ class Registrations:
         return means
 
     def times_us(self) -> dict[str, list[int]]:
-        """Return the times of those that came through by quantity, in microseconds: the whole, and each step."""
+        """Return the times of successful hosts in microseconds: of the registration, and of each step."""
         return {"registration_time": self._of("total_us")} | {
             name: times for name in columns_of(self.profile) if (times := self._of(f"{name}_us"))
         }
 
     def connections(self) -> dict[str, bytes]:
-        """Return the encoded histograms of what connections took: `connect`, and `tls`."""
+        """Return the encoded histograms of the times to connect: `connect`, and `tls`."""
         coded = self.result.get("histograms") or {}
         return {name: coded[name].encode("ascii") for name in ("connect", "tls") if name in coded}
 
     def figures(self) -> dict[str, float]:
-        """Return what the generator is judged by, and what so many identities cost it."""
+        """Return the figures by which the generator is judged, and the cost of the hosts' identities."""
         figures = dict(self.result.get("figures") or {})
         for name, encoded in self.connections().items():
             figures[f"{name}_p50_seconds"] = histogram.counts_of(encoded).at([0.5])[0] / 1e6
@@ -202,33 +201,33 @@ class Registrations:
         )
 
     def first_message(self) -> str:
-        """Return what went wrong first."""
-        words = [text for text in self._column("words") if text]
+        """Return the first error message."""
+        messages = [text for text in self._column("words") if text]
         examples = self.result.get("examples") or {}
-        return words[0] if words else next(iter(examples.values()), "nothing was said")
+        return messages[0] if messages else next(iter(examples.values()), "no reason is known")
 
     def examples(self) -> dict[str, str]:
-        """Return the first words of each class of failure."""
-        found: dict[str, str] = {}
-        for failure, words in zip(self._column("failure"), self._column("words"), strict=True):
-            if failure and words:
-                found.setdefault(failure, words)
-        return found
+        """Return the first error message of each class of failure."""
+        examples: dict[str, str] = {}
+        for failure, message in zip(self._column("failure"), self._column("words"), strict=True):
+            if failure and message:
+                examples.setdefault(failure, message)
+        return examples
 
     def samples(self) -> dict[str, Sequence[Any]]:
-        """Return one row a host, in seconds; what it did not come to is None."""
-        given: dict[str, Sequence[Any]] = {
+        """Return the columns of the samples, with a row for each host; None for steps that it did not reach."""
+        columns: dict[str, Sequence[Any]] = {
             "host": self._column("name"),
             "start_seconds": [value / 1e6 for value in self._column("start_us")],
             "total_seconds": [value / 1e6 for value in self._column("total_us")],
         }
-        given |= {
+        columns |= {
             f"{name}_seconds": [
                 None if value is None else value / 1e6 for value in self._column(f"{name}_us")
             ]
             for name in columns_of(self.profile)
         }
-        given |= {
+        columns |= {
             "status": self._column("status"),
             "failed_at": self._column("failed_at"),
             "eventual": [self._outcome(row) for row in range(len(self._column("failure")))],
@@ -237,8 +236,8 @@ class Registrations:
             "uuid": self._column("uuid"),
         }
         if generators := self.columns.get("generator"):
-            given["generator"] = generators
-        return given
+            columns["generator"] = generators
+        return columns
 
     def _outcome(self, row: int) -> str:
         if not self._column("failure")[row]:
@@ -246,7 +245,7 @@ class Registrations:
         return "retry" if self._column("number")[row] in self.retried else "failed"
 
     def _of(self, name: str) -> list[int]:
-        """Return a column of the hosts that came through, without holes."""
+        """Return the values of a column for successful hosts, without those that are None."""
         if name == "ended_us":
             column: Sequence[Any] = [
                 intended + total
@@ -268,9 +267,8 @@ def registrations(
     result: Mapping[str, Any],
     limit_seconds: float,
     retried: frozenset[int] = frozenset(),
-    retry_failures: Mapping[str, int] | None = None,
 ) -> Registrations:
-    """Bring together what a run's programs have reported."""
+    """Return the hosts of a run from what its programs have reported."""
     return Registrations(
         hosts=int(parameters["hosts"]),
         profile=PROFILES[parameters["profile"]],
@@ -278,5 +276,4 @@ def registrations(
         result=result,
         limit_seconds=limit_seconds,
         retried=retried,
-        retry_failures=retry_failures or {},
     )

@@ -1,7 +1,7 @@
-"""A client of the REST API of Candlepin, without Katello before it. No Django.
+"""A client of the REST API of a Candlepin without Katello. No Django.
 
-Facts: the status may be read by everybody; organizations are called owners; errors say
-`displayMessage`; lists are JSON arrays, with `page` and `per_page` in the query.
+The status needs no login; organizations are called owners; errors have `displayMessage`; lists are JSON
+arrays, with `page` and `per_page` in the query.
 """
 
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from campaigns.kinds.servers.katello import words_of
+from campaigns.kinds.servers.katello import error_text
 from campaigns.kit.http.connection import Answer, Connection, refusal
 from campaigns.kit.http.credentials import Login
 from campaigns.kit.http.errors import Strange
@@ -22,14 +22,14 @@ GONE = (404, 410)
 
 @dataclass(frozen=True, slots=True)
 class Consumer:
-    """A host as Candlepin knows it."""
+    """A host that is registered at Candlepin."""
 
     uuid: str
     name: str
 
 
 def place_of(base_url: str) -> str:
-    """Return the path that Candlepin's API stands at: that of the base URL, or its usual one."""
+    """Return the path of Candlepin's API: that of the base URL, or the usual one."""
     return urlsplit(base_url).path.rstrip("/") or PLACE
 
 
@@ -42,34 +42,34 @@ class Candlepin:
         self._root = place_of(base_url)
 
     def status(self) -> dict[str, Any]:
-        """Ask how it is. Raise ClientError."""
-        said = self._ask("GET", "/status").json()
-        if not isinstance(said, dict) or "version" not in said:
+        """Return the status. Raise ClientError."""
+        data = self._ask("GET", "/status").json()
+        if not isinstance(data, dict) or "version" not in data:
             raise Strange("What answers is no Candlepin: its status names no version.")
-        return said
+        return data
 
     def date(self) -> str | None:
-        """What clock the server shows; None where it tells nothing."""
+        """Return the header Date of the server; None where there is none."""
         return self._ask("GET", "/status").headers.get("Date")
 
     def has_owner(self, key: str) -> bool:
-        """Return whether there is an organization of this key, which needs a login."""
+        """Return whether there is an organization with this key; it needs a login."""
         return self._ask("GET", f"/owners/{quote(key, safe='')}", but=GONE).status not in GONE
 
     def activation_keys(self, owner: str) -> list[str]:
-        """Name the activation keys of an organization."""
-        said = self._ask("GET", f"/owners/{quote(owner, safe='')}/activation_keys").json()
-        return [str(each.get("name")) for each in _list(said) if isinstance(each, dict)]
+        """Return the names of an organization's activation keys."""
+        data = self._ask("GET", f"/owners/{quote(owner, safe='')}/activation_keys").json()
+        return [str(each.get("name")) for each in _list(data) if isinstance(each, dict)]
 
     def consumers(self, owner: str, prefix: str) -> Iterator[Consumer]:
-        """Yield the consumers of an organization whose names begin so."""
+        """Yield the consumers of an organization whose names begin with `prefix`."""
         for page in range(1, MOST_PAGES + 1):
             path = f"/owners/{quote(owner, safe='')}/consumers"
-            found = _list(self._ask("GET", path, {"page": page, "per_page": PAGE}).json())
-            for each in found:
+            rows = _list(self._ask("GET", path, {"page": page, "per_page": PAGE}).json())
+            for each in rows:
                 if isinstance(each, dict) and str(each.get("name", "")).startswith(prefix):
                     yield Consumer(str(each["uuid"]), str(each["name"]))
-            if len(found) < PAGE:
+            if len(rows) < PAGE:
                 return
 
     def delete(self, uuid: str) -> None:
@@ -77,22 +77,18 @@ class Candlepin:
         self._ask("DELETE", f"/consumers/{quote(uuid, safe='')}", but=GONE)
 
     def _ask(
-        self,
-        method: str,
-        path: str,
-        query: dict[str, Any] | None = None,
-        but: tuple[int, ...] = (),
+        self, method: str, path: str, query: dict[str, Any] | None = None, but: tuple[int, ...] = ()
     ) -> Answer:
         headers = {"Accept": "application/json"}
         if self._login.username:
             headers |= self._login.header
         answer = self._connection.ask(method, f"{self._root}{path}", query=query, headers=headers)
         if answer.status >= 300 and answer.status not in but:
-            raise refusal(answer, words_of(answer), "Candlepin")
+            raise refusal(answer, error_text(answer), "Candlepin")
         return answer
 
 
-def _list(said: Any) -> list[Any]:
-    if not isinstance(said, list):
-        raise Strange(f"Candlepin gave no list: {str(said)[:200]}")
-    return said
+def _list(data: Any) -> list[Any]:
+    if not isinstance(data, list):
+        raise Strange(f"Candlepin gave no list: {str(data)[:200]}")
+    return data

@@ -1,7 +1,7 @@
-"""Hosts, organizations and activation keys of a Foreman with Katello, and what it tells of itself.
+"""Hosts, organizations, activation keys and settings of a Foreman with Katello. No Django.
 
-Facts: a search `name ~ text` finds names that hold the text; hosts that Katello registered have their
-uuid among `subscription_facet_attributes`; a bulk deletion is a task, and answers 202. No Django.
+A search `name ~ text` matches names that contain the text; hosts that Katello registered have their uuid
+in `subscription_facet_attributes`; a bulk deletion is a task, and answers 202.
 """
 
 import re
@@ -15,7 +15,7 @@ from campaigns.kinds.servers.katello import Katello
 from campaigns.kit.http.errors import Strange
 
 HOSTS = "/api/v2/hosts"
-TOLD_SETTINGS = (
+COSTLY_SETTINGS = (
     "host_profile_assume", "host_dmi_uuid_duplicates", "host_re_register_build_only",
     "unregister_delete_host", "register_hostname_fact", "check_services_before_actions",
     "default_download_policy", "default_proxy_download_policy", "download_rate_limit",
@@ -24,6 +24,7 @@ TOLD_SETTINGS = (
     "foreman_tasks_polling_multiplier", "remote_execution_time_to_pickup",
     "remote_execution_connect_by_ip", "remote_execution_ssh_user",
 )  # fmt: skip
+"""Settings that change the cost of a registration or a sync."""
 COMMAND = re.compile(r"'(https?://[^']+)'.*?Authorization: Bearer ([\w.~+/=-]+)", re.DOTALL)
 
 
@@ -47,7 +48,7 @@ class Organization:
 
 @dataclass(frozen=True, slots=True)
 class ActivationKey:
-    """A key that hosts register with; most: hosts that it lets in, None: any number."""
+    """A key that hosts register with. most: the number of hosts it allows; None: any."""
 
     id: int
     name: str
@@ -56,7 +57,7 @@ class ActivationKey:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What a host is told to run: the script's path with its query, whose host, and the token for it."""
+    """A registration command: the script's path with its query, its origin, and the token for it."""
 
     path: str
     origin: str
@@ -67,12 +68,11 @@ class Command:
 
 
 def organization_of(katello: Katello, label: str) -> Organization | None:
-    """Find an organization by its label."""
-    found = katello.results("/katello/api/v2/organizations")
+    """Return the organization with a label; None where there is none."""
     return next(
         (
             Organization(int(each["id"]), str(each["label"]))
-            for each in found
+            for each in katello.results("/katello/api/v2/organizations")
             if isinstance(each, dict) and each.get("label") == label and "id" in each
         ),
         None,
@@ -81,10 +81,10 @@ def organization_of(katello: Katello, label: str) -> Organization | None:
 
 def activation_keys_of(katello: Katello, organization: Organization) -> dict[str, ActivationKey]:
     """Return the activation keys of an organization, by name."""
-    found = katello.results("/katello/api/v2/activation_keys", organization_id=organization.id)
+    keys = katello.results("/katello/api/v2/activation_keys", organization_id=organization.id)
     return {
         str(each["name"]): ActivationKey(int(each["id"]), str(each["name"]), _most_of(each))
-        for each in found
+        for each in keys
         if isinstance(each, dict) and "id" in each and "name" in each
     }
 
@@ -95,40 +95,40 @@ def _most_of(key: Mapping[str, Any]) -> int | None:
 
 
 def hosts_named(katello: Katello, text: str) -> list[Host]:
-    """Return the hosts whose names hold the text."""
+    """Return the hosts whose names contain the text."""
     return [_host(each) for each in katello.results(HOSTS, search=f"name ~ {text}")]
 
 
-def _host(said: Any) -> Host:
+def _host(data: Any) -> Host:
     try:
-        facet = said.get("subscription_facet_attributes") or {}
-        organization = int(said.get("organization_id") or 0)
-        return Host(int(said["id"]), str(said["name"]), str(facet.get("uuid") or ""), organization)
+        facet = data.get("subscription_facet_attributes") or {}
+        organization = int(data.get("organization_id") or 0)
+        return Host(int(data["id"]), str(data["name"]), str(facet.get("uuid") or ""), organization)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise Strange(f"A host cannot be read ({error!r}).") from None
 
 
 def count_hosts(katello: Katello, prefix: str) -> int:
-    """Count the hosts whose names hold the text; -1 where Foreman does not tell."""
-    said = katello.get(HOSTS, search=f"name ~ {prefix}", per_page=1).get("subtotal")
-    return said if isinstance(said, int) else -1
+    """Return how many hosts have names that contain the text; -1 where Foreman does not count."""
+    data = katello.get(HOSTS, search=f"name ~ {prefix}", per_page=1).get("subtotal")
+    return data if isinstance(data, int) else -1
 
 
 def destroy_hosts(
     katello: Katello, organization_id: int, text: str, mark: str
 ) -> ForemanTask | None:
-    """Ask for the deletion of an organization's hosts whose names hold a text; None: there is no task of it."""
+    """Delete an organization's hosts whose names contain a text; return the task, None where there is none."""
     body = {"organization_id": organization_id, "included": {"search": f"name ~ {text}"}}
-    said = katello.send("PUT", f"{HOSTS}/bulk/destroy", body, mark)
-    return read_task(said) if isinstance(said, dict) and "id" in said else None
+    data = katello.send("PUT", f"{HOSTS}/bulk/destroy", body, mark)
+    return read_task(data) if isinstance(data, dict) and "id" in data else None
 
 
 def command_for(katello: Katello, registration: Mapping[str, Any]) -> Command:
-    """Ask for the command that registers any number of hosts. Raise Strange where it cannot be read."""
-    said = katello.send(
+    """Request the command that registers any number of hosts. Raise Strange where it cannot be read."""
+    data = katello.send(
         "POST", "/api/v2/registration_commands", {"registration_command": dict(registration)}
     )
-    text = str(said.get("registration_command") or "") if isinstance(said, dict) else ""
+    text = str(data.get("registration_command") or "") if isinstance(data, dict) else ""
     match = COMMAND.search(text)
     if match is None:
         raise Strange("The registration command names no URL with a token for it.")
@@ -138,10 +138,10 @@ def command_for(katello: Katello, registration: Mapping[str, Any]) -> Command:
     return Command(f"{url.path}?{url.query}", f"{url.scheme}://{url.netloc}", match[2])
 
 
-def told_settings(katello: Katello, names: Sequence[str] = TOLD_SETTINGS) -> dict[str, str]:
-    """Return the values of settings that change what a registration costs; those that there are."""
-    said = katello.get("/api/v2/settings", per_page="all").get("results")
-    if not isinstance(said, list):
+def settings_of(katello: Katello, names: Sequence[str] = COSTLY_SETTINGS) -> dict[str, str]:
+    """Return the values of those settings that the Foreman has."""
+    data = katello.get("/api/v2/settings", per_page="all").get("results")
+    if not isinstance(data, list):
         raise Strange("Foreman gave no list of settings.")
-    values = {each.get("name"): each.get("value") for each in said if isinstance(each, dict)}
+    values = {each.get("name"): each.get("value") for each in data if isinstance(each, dict)}
     return {name: str(values[name]) for name in names if name in values}

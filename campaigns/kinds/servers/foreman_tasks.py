@@ -1,8 +1,8 @@
-"""Tasks of Foreman, as its API tells them. Pure.
+"""Tasks of Foreman, as its API shows them. Pure.
 
-Facts (foreman-tasks 13, dynflow): instants are texts of whole seconds in the user's time zone, such as
-“2026-11-21 09:00:00 UTC”; some versions give ISO 8601 with a fraction. `duration` came later, is a
-number of seconds as a text, and knows milliseconds where dynflow stored them. A paused task keeps its locks.
+In foreman-tasks 13 with dynflow, instants are texts of whole seconds in the user's time zone, such as
+“2026-11-21 09:00:00 UTC”; some versions send ISO 8601 with a fraction. Newer versions have `duration`, a
+number of seconds as a text, with milliseconds where dynflow stored them. A paused task keeps its locks.
 """
 
 import re
@@ -23,11 +23,10 @@ WHOLE_SECOND, MILLISECOND = 1.0, 0.001
 
 @dataclass(frozen=True, slots=True)
 class ForemanTask:
-    """A task of Foreman as it is now; instants are aware, those that have not come are None.
+    """The state of a task of Foreman. Instants are aware; those of the future are None.
 
-    resolution: seconds that `seconds` may be wrong by.
-    progress: units done and in total, by the words of the line that tells them.
-    request_id: of the HTTP request that began the task; empty where Foreman does not tell it.
+    resolution: the greatest error of `seconds`.
+    progress: units done and in total, by the label of their line in the output.
     """
 
     id: str
@@ -49,65 +48,65 @@ class ForemanTask:
 
     @property
     def at_rest(self) -> bool:
-        """Return whether nothing will change by itself any more: stopped, or paused after an error."""
+        """Whether the task has stopped, or is paused after an error: it does not change by itself."""
         return self.state in ("stopped", "paused")
 
     @property
     def succeeded(self) -> bool:
-        """Return whether it came through, without a warning."""
+        """Whether it ended with success, without a warning."""
         return self.state == "stopped" and self.result == "success"
 
     @property
     def request_id(self) -> str:
-        """What the request that began it was called."""
+        """The X-Request-Id of the request that began it; empty where Foreman does not show it."""
         return str(self.input.get("current_request_id") or "")
 
     @property
     def queue_seconds(self) -> float | None:
-        """From when it could begin to its start; None where Foreman does not tell both."""
+        """Seconds from when it could begin to its start; None where Foreman does not show both."""
         if self.start_at is None or self.started is None:
             return None
         return max(0.0, (self.started - self.start_at).total_seconds())
 
     @property
     def skips_metadata_check(self) -> bool:
-        """Return whether Foreman was asked to sync also where the metadata have not changed."""
+        """Whether Foreman syncs even where the metadata have not changed."""
         options = self.input.get("options")
-        asked = self.input.get("skip_metadata_check")
+        skips = self.input.get("skip_metadata_check")
         if isinstance(options, Mapping):
-            asked = asked or options.get("skip_metadata_check")
-        return bool(asked)
+            skips = skips or options.get("skip_metadata_check")
+        return bool(skips)
 
     @property
     def was_skipped(self) -> bool:
-        """Return whether it says that there was nothing to do, or left out what follows a sync."""
-        lines = (
+        """Whether it had nothing to do, or left out the actions that follow a sync."""
+        skipped = (
             done for name, (done, _) in self.progress.items() if "skipping sync" in name.lower()
         )
-        return any(lines) or self.output.get("post_action_skipped") is True
+        return any(skipped) or self.output.get("post_action_skipped") is True
 
-    def done(self, words: str) -> int:
-        """How many units the line of these words counts; 0 where there is none."""
+    def done(self, label: str) -> int:
+        """Return how many units the line with a label counts; 0 where there is none."""
         return next(
-            (done for name, (done, _) in self.progress.items() if name.lower() == words.lower()), 0
+            (done for name, (done, _) in self.progress.items() if name.lower() == label.lower()), 0
         )
 
 
-def read_task(said: Any) -> ForemanTask:
-    """Read what Foreman says of a task. Raise Strange."""
+def read_task(data: Any) -> ForemanTask:
+    """Return the task in an answer of Foreman. Raise Strange."""
     try:
-        humanized = said.get("humanized") or {}
-        instants = [said.get(name) for name in ("start_at", "started_at", "ended_at")]
+        humanized = data.get("humanized") or {}
+        instants = [data.get(name) for name in ("start_at", "started_at", "ended_at")]
         start_at, started, ended = map(instant, instants)
         whole = not any("." in str(text) for text in instants[1:] if text)
-        seconds, resolution = _duration(said, started, ended, whole=whole)
+        seconds, resolution = _duration(data, started, ended, whole=whole)
         return ForemanTask(
-            id=str(said["id"]),
-            label=str(said.get("label") or ""),
-            action=str(said.get("action") or said.get("label") or ""),
-            username=str(said.get("username") or ""),
-            state=str(said["state"]),
-            result=str(said["result"]),
+            id=str(data["id"]),
+            label=str(data.get("label") or ""),
+            action=str(data.get("action") or data.get("label") or ""),
+            username=str(data.get("username") or ""),
+            state=str(data["state"]),
+            result=str(data["result"]),
             start_at=start_at,
             started=started,
             ended=ended,
@@ -116,15 +115,15 @@ def read_task(said: Any) -> ForemanTask:
             whole_seconds=whole,
             progress=progress_of(str(humanized.get("output") or "")),
             errors=_texts(humanized.get("errors")),
-            input=_mapping(said.get("input")),
-            output=_mapping(said.get("output")),
+            input=_mapping(data.get("input")),
+            output=_mapping(data.get("output")),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise Strange(f"Foreman's answer is no task ({error!r}): {str(said)[:200]}") from None
+        raise Strange(f"Foreman's answer is no task ({error!r}): {str(data)[:200]}") from None
 
 
 def instant(text: str | None) -> datetime | None:
-    """Read an instant in any of Foreman's forms. Raise ValueError."""
+    """Parse an instant in any of Foreman's formats. Raise ValueError."""
     if not text:
         return None
     match = INSTANT.match(text)
@@ -136,29 +135,29 @@ def instant(text: str | None) -> datetime | None:
 
 
 def progress_of(output: str) -> dict[str, tuple[int, int]]:
-    """Read the lines that count something; others say nothing of progress."""
+    """Return the counts in those lines of the output that have them, by label."""
     matches = (LINE.match(line.strip()) for line in output.splitlines())
     return {match[1]: (int(match[2]), int(match[3])) for match in matches if match}
 
 
 def _duration(
-    said: Mapping[str, Any], started: datetime | None, ended: datetime | None, *, whole: bool
+    data: Mapping[str, Any], started: datetime | None, ended: datetime | None, *, whole: bool
 ) -> tuple[float | None, float]:
-    """Seconds from start to end, and how fine they are; None before the end."""
+    """Return the seconds from start to end, None before the end, and their resolution."""
     if started is None or ended is None:
         return None, WHOLE_SECOND
-    told = said.get("duration")
-    if told not in (None, ""):
-        seconds = float(str(told))
+    duration = data.get("duration")
+    if duration not in (None, ""):
+        seconds = float(str(duration))
         fine = not whole or not seconds.is_integer()
         return seconds, MILLISECOND if fine else WHOLE_SECOND
     return (ended - started).total_seconds(), WHOLE_SECOND if whole else MILLISECOND
 
 
-def _texts(said: Any) -> tuple[str, ...]:
-    each = said if isinstance(said, list) else [said]
+def _texts(data: Any) -> tuple[str, ...]:
+    each = data if isinstance(data, list) else [data]
     return tuple(" ".join(str(text).split()) for text in each if text)
 
 
-def _mapping(said: Any) -> Mapping[str, Any]:
-    return said if isinstance(said, Mapping) else {}
+def _mapping(data: Any) -> Mapping[str, Any]:
+    return data if isinstance(data, Mapping) else {}

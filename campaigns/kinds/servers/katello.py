@@ -1,9 +1,9 @@
 """A client of the REST API of Foreman with Katello. No Django.
 
-Facts: a login with a password costs the server a slow digest, so the session that it begins is kept; a
-session may end at any moment, and then the password is sent again. Errors are JSON in several forms
-(`displayMessage`, `message`, `error.message`), or pages of a proxy in front of it. The header
-X-Request-Id of the request that begins a task stands in the task's input as `current_request_id`.
+A login with a password costs the server a slow digest, so the client reuses its session; a session may
+end at any moment, and then the password is sent again. Errors are JSON in several forms (`displayMessage`,
+`message`, `error.message`), or pages of a proxy. The header X-Request-Id of the request that begins a task
+is in the task's input as `current_request_id`.
 """
 
 import time
@@ -23,13 +23,13 @@ PAGE = 100
 MOST_PAGES = 100
 SHORTEST_WAIT, LONGEST_WAIT = 0.5, 5.0
 WAIT_SHARE = 0.02
-"""Of the time that has gone: so long is the wait for the next look at a task."""
+"""The wait between two requests for a task's state, as a share of the time since it began."""
 TASKS = "/foreman_tasks/api/tasks"
 
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A repository of Katello; `counts`: units of content by type."""
+    """A repository of Katello. counts: units of content by type."""
 
     id: int
     name: str
@@ -40,12 +40,12 @@ class Repository:
 
     @property
     def units(self) -> int:
-        """How many units of content it holds, of all types."""
+        """The number of its units of content, of all types."""
         return sum(self.counts.values())
 
 
 class StillGoesOn(ClientError):
-    """A task has not come to rest in the time that it was given."""
+    """A task has not stopped within the time allowed."""
 
     def __init__(self, task: ForemanTask, seconds: float) -> None:
         super().__init__(
@@ -54,10 +54,10 @@ class StillGoesOn(ClientError):
 
 
 class Katello:
-    """Foreman with Katello at the other end of a connection."""
+    """A client of one Foreman with Katello."""
 
     def __init__(self, connection: Connection, base_url: str, login: Login) -> None:
-        """`base_url`: the server's, with or without the path of an API at its end."""
+        """base_url: of the server, with or without the path of an API at its end."""
         path = urlsplit(base_url).path.rstrip("/")
         self._root = next((path.removesuffix(end) for end in ENDINGS if path.endswith(end)), path)
         self._connection = connection
@@ -65,17 +65,17 @@ class Katello:
         self._session = ""
 
     def foreman_version(self) -> str:
-        """Ask which Foreman this is, which needs a login. Raise ClientError."""
+        """Return the version of Foreman; it needs a login. Raise ClientError."""
         answer = self._send("GET", "/api/v2/status", None, None, "")
         if answer.status in (401, 403) or answer.status >= 500:
             raise _refused(answer)
         if answer.status != 200:
             raise Strange(f"{answer}: this is no Foreman, or not its base URL. {answer.shown}")
-        self._keep_session(answer)
+        self._store_session(answer)
         return _version(answer)
 
     def katello_version(self) -> str:
-        """Ask which Katello this is. Raise ClientError."""
+        """Return the version of Katello. Raise ClientError."""
         answer = self._send("GET", "/katello/api/v2/status", None, None, "")
         if answer.status == 404:
             raise Strange(f"{answer}: this Foreman has no Katello. {answer.shown}")
@@ -86,103 +86,103 @@ class Katello:
         return _version(answer)
 
     def date(self) -> str | None:
-        """What clock the server shows, as its header Date tells; None where it tells nothing."""
+        """Return the header Date of the server; None where there is none."""
         return self._send("GET", "/katello/api/v2/status", None, None, "").headers.get("Date")
 
     def ping(self) -> dict[str, str]:
-        """Ask how the services are: “ok”, or what is wrong, by name."""
+        """Return the state of the services by name: “ok”, or what is wrong."""
         services = self.get("/katello/api/v2/ping").get("services")
         if not isinstance(services, dict):
             raise Strange("Katello's ping names no services.")
         return {
-            name: "ok" if said.get("status") == "ok" else str(said.get("message") or "FAIL")
-            for name, said in services.items()
-            if isinstance(said, dict)
+            name: "ok" if each.get("status") == "ok" else str(each.get("message") or "FAIL")
+            for name, each in services.items()
+            if isinstance(each, dict)
         }
 
     def get(self, path: str, **query: Any) -> dict[str, Any]:
-        """Ask for one thing."""
-        said = self._ask("GET", path, query=query).json()
-        if not isinstance(said, dict):
-            raise Strange(f"{path} gave no JSON object: {str(said)[:200]}")
-        return said
+        """Return a JSON object."""
+        data = self._ask("GET", path, query=query).json()
+        if not isinstance(data, dict):
+            raise Strange(f"{path} gave no JSON object: {str(data)[:200]}")
+        return data
 
     def send(
         self, method: str, path: str, body: Mapping[str, Any] | None = None, mark: str = ""
     ) -> Any:
-        """Ask for a change, and give what the answer says; None where it says nothing."""
+        """Send a change, and return the data of the answer; None where it is empty."""
         answer = self._ask(method, path, body=body, mark=mark)
         return answer.json() if answer.body.strip() else None
 
     def results(self, path: str, **query: Any) -> Iterator[Any]:
-        """Ask for all things of a list, page by page."""
-        got = 0
+        """Yield the rows of a list, page by page."""
+        count = 0
         for page in range(1, MOST_PAGES + 1):
-            said = self.get(path, page=page, per_page=PAGE, **query)
-            found = said.get("results")
-            if not isinstance(found, list):
-                raise Strange(f"{path} gave no list: {str(said)[:200]}")
-            yield from found
-            got += len(found)
-            if not found or got >= int(said.get("subtotal") or 0):
+            data = self.get(path, page=page, per_page=PAGE, **query)
+            rows = data.get("results")
+            if not isinstance(rows, list):
+                raise Strange(f"{path} gave no list: {str(data)[:200]}")
+            yield from rows
+            count += len(rows)
+            if not rows or count >= int(data.get("subtotal") or 0):
                 return
 
     def repository(self, pk: int) -> Repository:
-        """Look at a repository."""
-        said = self.get(f"/katello/api/v2/repositories/{pk}")
+        """Return a repository."""
+        data = self.get(f"/katello/api/v2/repositories/{pk}")
         try:
-            counts = said.get("content_counts") or {}
+            counts = data.get("content_counts") or {}
             return Repository(
-                id=int(said["id"]),
-                name=str(said["name"]),
-                content_type=str(said.get("content_type") or ""),
-                url=str(said.get("url") or ""),
-                download_policy=str(said.get("download_policy") or ""),
+                id=int(data["id"]),
+                name=str(data["name"]),
+                content_type=str(data.get("content_type") or ""),
+                url=str(data.get("url") or ""),
+                download_policy=str(data.get("download_policy") or ""),
                 counts={name: int(count or 0) for name, count in counts.items()},
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise Strange(f"Repository {pk} cannot be read ({error!r}).") from None
 
     def sync_repository(self, pk: int, body: Mapping[str, Any], mark: str) -> ForemanTask:
-        """Ask for the sync of a repository; `mark` names the request."""
+        """Begin the sync of a repository; `mark` is the request's id."""
         return self._begin(f"/katello/api/v2/repositories/{pk}/sync", body, mark)
 
     def sync_proxy(self, pk: int, body: Mapping[str, Any], mark: str) -> ForemanTask:
-        """Ask for the sync of a smart proxy."""
+        """Begin the sync of a smart proxy."""
         return self._begin(f"/katello/api/v2/capsules/{pk}/content/sync", body, mark)
 
     def proxy_content(self, pk: int) -> dict[str, Any]:
-        """Ask what a smart proxy syncs now, and what was counted on it."""
+        """Return the running syncs of a smart proxy, and the counts of its content."""
         return self.get(f"/katello/api/v2/capsules/{pk}/content/sync")
 
     def task(self, pk: str) -> ForemanTask:
-        """Look at a task."""
+        """Return a task."""
         return read_task(self.get(f"{TASKS}/{pk}"))
 
     def details(self, pk: str) -> dict[str, Any]:
-        """Ask for all that Foreman knows of a task, with steps that failed."""
+        """Return all details of a task, with its failed steps."""
         return self.get(f"{TASKS}/{pk}/details")
 
     def tasks(self, search: str) -> list[ForemanTask]:
         """Find tasks, each once: a search by resource may give one several times."""
-        found = map(read_task, self.results(TASKS, search=search))
-        return list({task.id: task for task in found}.values())
+        rows = map(read_task, self.results(TASKS, search=search))
+        return list({task.id: task for task in rows}.values())
 
     def count_tasks(self, search: str) -> int:
-        """Count the tasks that a search finds; -1 where Foreman does not tell."""
-        said = self.get(TASKS, search=search, per_page=1).get("subtotal")
-        return said if isinstance(said, int) else -1
+        """Return how many tasks a search matches; -1 where Foreman does not count."""
+        data = self.get(TASKS, search=search, per_page=1).get("subtotal")
+        return data if isinstance(data, int) else -1
 
     def cancel(self, tasks: Sequence[str]) -> None:
-        """Ask for the end of tasks; those that cannot be cancelled are left alone."""
+        """Cancel tasks; those that cannot be cancelled are unchanged."""
         self._ask("POST", f"{TASKS}/bulk_cancel", body={"task_ids": list(tasks)})
 
     def stop(self, tasks: Sequence[str]) -> None:
-        """End tasks that are paused, which frees what they have locked."""
+        """Stop paused tasks, which releases their locks."""
         self._ask("POST", f"{TASKS}/bulk_stop", body={"task_ids": list(tasks)})
 
     def wait_until_stopped(self, pk: str, seconds: float) -> ForemanTask:
-        """Wait until a task has stopped, however. Raise StillGoesOn."""
+        """Wait until a task has stopped, successfully or not. Raise StillGoesOn."""
         started = time.monotonic()
         while (task := self.task(pk)).state != "stopped":
             gone = time.monotonic() - started
@@ -192,7 +192,7 @@ class Katello:
         return task
 
     def rest(self, gone: float) -> None:
-        """Wait before the next look at something that began `gone` seconds ago."""
+        """Wait before the next request for the state of something that began `gone` seconds ago."""
         self._connection.rest(max(SHORTEST_WAIT, min(LONGEST_WAIT, WAIT_SHARE * gone)))
 
     def _begin(self, path: str, body: Mapping[str, Any], mark: str) -> ForemanTask:
@@ -207,17 +207,17 @@ class Katello:
         body: Mapping[str, Any] | None = None,
         mark: str = "",
     ) -> Answer:
-        """Ask, with a session; once more with the password, where the session has ended."""
+        """Send a request with the session; repeat it with the password where the session has ended."""
         answer = self._send(method, path, query, body, mark)
         if answer.status == 401 and self._session:
             self._session = ""
             answer = self._send(method, path, query, body, mark)
         if answer.status >= 300:
             raise _refused(answer)
-        self._keep_session(answer)
+        self._store_session(answer)
         return answer
 
-    def _keep_session(self, answer: Answer) -> None:
+    def _store_session(self, answer: Answer) -> None:
         self._session = answer.cookies.get(SESSION, self._session)
 
     def _send(
@@ -241,36 +241,36 @@ class Katello:
 
 
 def _version(answer: Answer) -> str:
-    said = answer.json()
-    if not isinstance(said, dict) or not said.get("version"):
+    data = answer.json()
+    if not isinstance(data, dict) or not data.get("version"):
         raise Strange(f"{answer}, but names no version: {answer.shown}")
-    return str(said["version"])
+    return str(data["version"])
 
 
 def _refused(answer: Answer) -> Answered:
-    return refusal(answer, words_of(answer), "Katello", login_server="Foreman")
+    return refusal(answer, error_text(answer), "Katello", login_server="Foreman")
 
 
-def words_of(answer: Answer) -> str:
-    """Return what an answer says is wrong, in any form that Foreman and Katello have; a page says nothing."""
+def error_text(answer: Answer) -> str:
+    """Return the error message in an answer, in any form of Foreman and Katello; empty for an HTML page."""
     try:
-        said = answer.json()
+        data = answer.json()
     except Strange:
         return "" if "html" in answer.headers.get("Content-Type", "") else answer.shown
-    if not isinstance(said, dict):
+    if not isinstance(data, dict):
         return ""
-    error = said.get("error")
+    error = data.get("error")
     inner = error if isinstance(error, dict) else {"message": error}
     parts = [
-        said.get("displayMessage") or said.get("message"),
+        data.get("displayMessage") or data.get("message"),
         inner.get("message"),
         inner.get("details"),
-        *_items(said.get("errors")),
+        *_items(data.get("errors")),
         *_items(inner.get("full_messages")),
     ]
     texts = [" ".join(str(part).split()) for part in parts if part]
     return " ".join(dict.fromkeys(texts))
 
 
-def _items(said: Any) -> list[Any]:
-    return said if isinstance(said, list) else []
+def _items(data: Any) -> list[Any]:
+    return data if isinstance(data, list) else []

@@ -1,8 +1,8 @@
 """A client of Pulp 3's REST API. No Django.
 
-Facts (pulpcore 3.123): basic authentication costs the server up to a second of CPU a request, so we
-log in once and go on with the session's cookie; a session may end at any moment, and then we log in
-again. Answers of unknown paths and of errors of the server are HTML.
+With pulpcore 3.123, basic authentication costs the server up to a second of CPU a request, so the client
+logs in once and uses the session's cookie; a session may end at any moment, and then it logs in again.
+Answers for unknown paths and errors of the server are HTML.
 """
 
 import time
@@ -19,14 +19,14 @@ API = "/pulp/api/v3/"
 PAGE = 100
 SHORTEST_WAIT, LONGEST_WAIT = 0.2, 2.0
 WAIT_SHARE = 0.02
-"""Of the time that has gone: so long is the wait for the next look at a task."""
+"""The wait between two requests for a task's state, as a share of the time since it began."""
 
 
 class Pulp:
-    """Pulp at the other end of a connection."""
+    """A client of one Pulp."""
 
     def __init__(self, connection: Connection, base_url: str, login: Login) -> None:
-        """`base_url`: with or without /pulp/api/v3/ at its end."""
+        """base_url: of the server, with or without /pulp/api/v3/ at its end."""
         path = urlsplit(base_url).path.rstrip("/")
         self.root = f"{path.removesuffix(API.rstrip('/'))}{API}"
         self._connection = connection
@@ -35,24 +35,24 @@ class Pulp:
         self._basic = False
 
     def status(self) -> Mapping[str, Any]:
-        """Ask for versions, workers and storage, which needs no login. Raise ClientError."""
+        """Return versions, workers and storage; it needs no login. Raise ClientError."""
         answer = self._connection.ask("GET", f"{self.root}status/")
         if answer.status >= 500:
             raise _refused(answer)
         if answer.status != 200:
             raise Strange(f"{answer}: this is no Pulp 3, or not its base URL. {answer.shown}")
-        said = answer.json()
-        if not isinstance(said, dict) or not isinstance(said.get("versions"), list):
+        status = answer.json()
+        if not isinstance(status, dict) or not isinstance(status.get("versions"), list):
             raise Strange(f"{answer}, but not with Pulp's status: {answer.shown}")
-        return said
+        return status
 
     def log_in(self) -> None:
-        """Begin a session. Raise LoginRefused."""
+        """Begin a session. Raise ClientError."""
         if not self._login.username:
             return
         answer = self._connection.ask("POST", f"{self.root}login/", headers=self._login.header)
         if "json" not in answer.headers.get("Content-Type", ""):
-            self.status()  # what is no Pulp at all is told so
+            self.status()  # raises where this is no Pulp at all
         if answer.status in (404, 405):
             self._basic = True  # an older Pulp without sessions
             return
@@ -68,20 +68,20 @@ class Pulp:
             raise Strange(f"{answer}, but gave no session.")
 
     def date(self) -> str | None:
-        """What clock the server shows, as its header Date tells; None where it tells nothing."""
+        """Return the header Date of the server; None where there is none."""
         return self._connection.ask("HEAD", f"{self.root}status/").headers.get("Date")
 
     @property
     def has_session(self) -> bool:
-        """Return whether requests go with a session's cookie, which costs the server little."""
+        """Whether requests use a session, which costs the server little."""
         return bool(self._cookies)
 
     def get(self, path: str, **query: Any) -> Any:
-        """Ask for one thing. `path` is an href or stands below the API's root."""
+        """Return the data of one thing. path: an href, or relative to the API's root."""
         return self._ask("GET", path, query=query).json()
 
     def list(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
-        """Ask for all things of a list, page by page."""
+        """Yield the rows of a list, page by page."""
         offset = 0
         while True:
             page = self.get(path, limit=PAGE, offset=offset, **query)
@@ -95,7 +95,7 @@ class Pulp:
                 return
 
     def count(self, path: str, **query: Any) -> int:
-        """Ask how many things a list has."""
+        """Return how many rows a list has."""
         page = self.get(path, limit=1, **query)
         try:
             return int(page["count"])
@@ -103,28 +103,26 @@ class Pulp:
             raise Strange(f"{path} gave no count: {str(page)[:200]}") from None
 
     def create(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Make something that is there at once (201)."""
+        """Create something that needs no task (201), and return it."""
         made = self._ask("POST", path, body=body).json()
         if not isinstance(made, dict) or "pulp_href" not in made:
             raise Strange(f"POST {path} made nothing that can be found: {str(made)[:200]}")
         return made
 
     def start(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> str:
-        """Ask for something that takes a task; give the task's href, empty where none was needed."""
+        """Start a task; return its href, empty where none was needed."""
         answer = self._ask(method, path, body=body)
         if answer.status == 204 or not answer.body:
             return ""
-        said = answer.json()
-        if isinstance(said, dict) and "task" in said:
-            return str(said["task"])
-        return ""
+        data = answer.json()
+        return str(data["task"]) if isinstance(data, dict) and "task" in data else ""
 
     def task(self, href: str) -> Task:
-        """Look at a task."""
+        """Return a task."""
         return read_task(self.get(href))
 
     def cancel(self, href: str) -> None:
-        """Ask for the end of a task; one that has ended already is left alone."""
+        """Cancel a task; one that has ended already is no error."""
         try:
             self._ask("PATCH", href, body={"state": "canceled"})
         except Answered as refusal:
@@ -139,7 +137,7 @@ class Pulp:
         return task
 
     def wait_for_end(self, href: str, seconds: float, what: str) -> Task:
-        """Wait until a task has ended, however. Raise StillAtIt."""
+        """Wait until a task has ended, successfully or not. Raise StillAtIt."""
         started = time.monotonic()
         while not (task := self.task(href)).ended:
             gone = time.monotonic() - started
@@ -149,7 +147,7 @@ class Pulp:
         return task
 
     def rest(self, gone: float) -> None:
-        """Wait before the next look at something that began `gone` seconds ago."""
+        """Wait before the next request for the state of something that began `gone` seconds ago."""
         longest = LONGEST_WAIT if self.has_session else 2 * LONGEST_WAIT
         self._connection.rest(max(SHORTEST_WAIT, min(longest, WAIT_SHARE * gone)))
 
@@ -161,7 +159,7 @@ class Pulp:
         query: Mapping[str, Any] | None = None,
         body: Mapping[str, Any] | None = None,
     ) -> Answer:
-        """Ask, with a session; once more with a new one, where the old one has ended."""
+        """Send a request with the session; repeat it with a new one where the old one has ended."""
         answer = self._send(method, path, query, body)
         if answer.status in (401, 403) and self._cookies:
             self.log_in()
@@ -188,20 +186,21 @@ class Pulp:
 
 
 def _refused(answer: Answer) -> Answered:
-    """Return what a status means, in Pulp's words where it has any."""
+    """Return the error that a status means, with Pulp's own message where it has one."""
     fields: dict[str, list[str]] = {}
-    words = answer.shown
+    text = answer.shown
     try:
-        said = answer.json()
+        data = answer.json()
     except Strange:
-        said = None
-        words = "" if "html" in answer.headers.get("Content-Type", "") else words
-    if isinstance(said, dict):
-        words = str(said.get("detail") or "")
+        data = None
+        text = "" if "html" in answer.headers.get("Content-Type", "") else text
+    if isinstance(data, dict):
         fields = {
-            name: [str(each) for each in (told if isinstance(told, list) else [told])]
-            for name, told in said.items()
+            name: [str(each) for each in (errors if isinstance(errors, list) else [errors])]
+            for name, errors in data.items()
             if name != "detail"
         }
-        words = words or "; ".join(f"{name}: {' '.join(told)}" for name, told in fields.items())
-    return refusal(answer, words, "Pulp", fields=fields)
+        text = str(data.get("detail") or "") or "; ".join(
+            f"{name}: {' '.join(errors)}" for name, errors in fields.items()
+        )
+    return refusal(answer, text, "Pulp", fields=fields)

@@ -1,4 +1,4 @@
-"""Tasks of Pulp, as its API tells them. Pure."""
+"""Tasks of Pulp, as its API shows them. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A task of Pulp as it is now; instants are aware, those that have not come are None."""
+    """The state of a task of Pulp. Instants are aware; those of the future are None."""
 
     href: str
     name: str
@@ -38,37 +38,37 @@ class Task:
 
     @property
     def ended(self) -> bool:
-        """Return whether nothing will change any more."""
+        """Whether the task has ended."""
         return self.state in ENDED
 
     @property
     def seconds(self) -> float | None:
-        """From start to end, by Pulp's clock; None while it is not known."""
+        """Seconds from start to end by Pulp's clock; None while unknown."""
         if self.started is None or self.finished is None:
             return None
         return (self.finished - self.started).total_seconds()
 
     @property
     def queue_seconds(self) -> float | None:
-        """From its creation to its start, by Pulp's clock."""
+        """Seconds from creation to start by Pulp's clock; None before the start."""
         return None if self.started is None else (self.started - self.created).total_seconds()
 
     def done(self, code: str) -> int:
-        """How many units a progress report counts; 0 where there is none of that code."""
+        """Return how many units a progress report counts; 0 where there is none with this code."""
         report = self.progress.get(code)
         return report.done if report else 0
 
     @property
-    def words(self) -> str:
-        """What Pulp says went wrong; empty where it says nothing."""
+    def error_text(self) -> str:
+        """Pulp's message about the failure; empty where there is none."""
         for name in ("description", "reason"):
-            if said := str(self.error.get(name) or "").strip():
-                return said
+            if text := str(self.error.get(name) or "").strip():
+                return text
         return ""
 
 
 class StillAtIt(ClientError):
-    """A task has not ended in the time that it was given."""
+    """A task has not ended within the time allowed."""
 
     def __init__(self, what: str, task: Task, seconds: float) -> None:
         super().__init__(f"{what} is still {task.state} after {seconds:g} s (task {task.href}).")
@@ -76,16 +76,15 @@ class StillAtIt(ClientError):
 
 
 class TaskFailed(ClientError):
-    """A task ended, and not well."""
+    """A task has failed."""
 
     def __init__(self, what: str, task: Task) -> None:
-        said = task.words or "Pulp does not say why"
-        super().__init__(f"{what} ended {task.state}: {said}")
+        super().__init__(f"{what} ended {task.state}: {task.error_text or 'Pulp does not say why'}")
         self.task = task
 
 
-def read_task(said: Any) -> Task:
-    """Read what Pulp says of a task. Raise Strange."""
+def read_task(data: Any) -> Task:
+    """Return the task in an answer of Pulp. Raise Strange."""
     try:
         reports = [
             Progress(
@@ -95,21 +94,21 @@ def read_task(said: Any) -> Task:
                 each["message"],
                 str(each.get("state") or ""),
             )
-            for each in said["progress_reports"] or ()
+            for each in data["progress_reports"] or ()
         ]
         return Task(
-            href=said["pulp_href"],
-            name=said["name"],
-            state=said["state"],
-            created=_instant(said["pulp_created"]) or datetime.now(UTC),
-            started=_instant(said["started_at"]),
-            finished=_instant(said["finished_at"]),
+            href=data["pulp_href"],
+            name=data["name"],
+            state=data["state"],
+            created=_instant(data["pulp_created"]) or datetime.now(UTC),
+            started=_instant(data["started_at"]),
+            finished=_instant(data["finished_at"]),
             progress={report.code: report for report in reports},
-            error=said["error"] or {},
-            created_resources=tuple(said.get("created_resources") or ()),
+            error=data["error"] or {},
+            created_resources=tuple(data.get("created_resources") or ()),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise Strange(f"Pulp's answer is no task ({error!r}): {str(said)[:200]}") from None
+        raise Strange(f"Pulp's answer is no task ({error!r}): {str(data)[:200]}") from None
 
 
 def _instant(text: str | None) -> datetime | None:

@@ -1,30 +1,34 @@
-"""Bring a Pulp to its clean state, and touch nothing that is not ours."""
+"""Bring a Pulp to its clean state without touching what others made, and detect the tasks of others."""
 
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from campaigns.kinds.base import Context, NotClean, NotOurs, Proof, Target
 from campaigns.kinds.servers.pulp import Pulp
 from campaigns.kinds.servers.pulp_tasks import UNFINISHED, StillAtIt, Task, TaskFailed, read_task
-from campaigns.kinds.sync.foreign_tasks import wait_for_others
 from campaigns.kit.http.errors import Answered
 
 PREFIX = "perfdash-"
-"""Begins every name that perfdash gives in a Pulp."""
+"""Prefix of every name that perfdash creates in a Pulp."""
 OURS = re.compile(rf"{PREFIX}([0-9]+-[0-9]+|[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}})\Z")
-"""All of such a name: an attempt and a number, or the id of a repository that is distributed."""
+"""A whole name: an attempt and a number, or the id of a distributed repository."""
 CLEAN_SECONDS = 300.0
 CANCEL_SECONDS = 20.0
 MOST_NAMES = 5
 KINDS = ("distributions", "repositories", "remotes")
+OTHERS_SECONDS = 20.0
+MOST_TASKS = 3
+AT_WORK = "running,canceling"
+CLEAN_UP = ".orphan_cleanup"
+"""Ending of the name of a clean-up task. An earlier run may have left one; Pulp runs ours after it."""
 
 
 def clean(pulp: Pulp, target: Target, context: Context) -> list[Proof]:
-    """Cancel, delete and clean up what earlier runs left; give the proofs. Raise NotClean.
+    """Cancel, delete and clean up what earlier runs left; return the proofs. Raise NotClean.
 
-    Refused at once where the Pulp holds content that is not ours.
+    Raise NotOurs at once where the Pulp holds content that perfdash did not make.
     """
     began_at = time.monotonic()
     refuse_strangers(pulp)
@@ -32,7 +36,7 @@ def clean(pulp: Pulp, target: Target, context: Context) -> list[Proof]:
     deleted = _delete_ours(pulp)
     wait_for_others(pulp)
     if target.dedicated:
-        refuse_strangers(pulp)  # who came meanwhile
+        refuse_strangers(pulp)  # again: others may have added content meanwhile
         href = pulp.start("POST", "orphans/cleanup/", {"orphan_protection_time": 0})
         _wait(pulp, href, "The clean-up of orphans", began_at)
     context.say(
@@ -42,7 +46,7 @@ def clean(pulp: Pulp, target: Target, context: Context) -> list[Proof]:
 
 
 def proofs_of(pulp: Pulp, target: Target) -> list[Proof]:
-    """Look what a Pulp holds and does."""
+    """Prove that a Pulp holds no content and runs no tasks. Raise NotOurs."""
     status = pulp.status()
     artifacts, content = pulp.count("artifacts/"), pulp.count("content/")
     tasks = pulp.count("tasks/", state__in=UNFINISHED)
@@ -63,7 +67,7 @@ def proofs_of(pulp: Pulp, target: Target) -> list[Proof]:
 
 
 def refuse_strangers(pulp: Pulp) -> None:
-    """Raise NotOurs where a repository with content was not made by perfdash."""
+    """Raise NotOurs where perfdash did not make a repository with content."""
     strangers = [
         repository["name"]
         for repository in pulp.list("repositories/")
@@ -112,14 +116,14 @@ def _end_of(pulp: Pulp, task: Task, until: float) -> None:
 
 
 def _ours(pulp: Pulp, kind: str) -> Iterator[dict[str, Any]]:
-    """What bears a name that perfdash gives; that of somebody else may begin alike."""
+    """Yield the things whose names perfdash gave; names of others may have the same prefix."""
     for thing in pulp.list(f"{kind}/", name__startswith=PREFIX):
         if OURS.match(thing["name"]):
             yield thing
 
 
 def _delete_ours(pulp: Pulp) -> int:
-    """Delete what bears our names; repositories take their publications with them."""
+    """Delete the things that perfdash made, and return how many; publications go with their repositories."""
     began_at, deleted = time.monotonic(), 0
     for kind in KINDS:
         things = list(_ours(pulp, kind))
@@ -143,3 +147,50 @@ def _wait(pulp: Pulp, href: str, what: str, began_at: float) -> None:
 def _used(status: Mapping[str, Any]) -> float:
     storage = status.get("storage") or {}
     return float(storage.get("used") or 0)
+
+
+def wait_for_others(pulp: Pulp) -> None:
+    """Wait until no task of others runs: cleaning up orphans would delete what a running sync has stored.
+
+    Raise NotClean, naming the tasks.
+    """
+    began_at = time.monotonic()
+    while tasks := [
+        task
+        for task in pulp.list("tasks/", state__in=UNFINISHED)
+        if not task["name"].endswith(CLEAN_UP)
+    ]:
+        gone = time.monotonic() - began_at
+        if gone > OTHERS_SECONDS:
+            raise NotClean(
+                f"Pulp is at work for somebody else: {_names(tasks)}. Orphans were not cleaned up, as "
+                "that would delete what such a task has stored: let it end, or cancel it yourself."
+            )
+        pulp.rest(gone)
+
+
+def none_meanwhile(pulp: Pulp, tasks: Collection[Task]) -> Proof:
+    """Prove that Pulp ran no other task between the first start and the last end of these tasks."""
+    name, expected = "tasks of others meanwhile", "none"
+    starts = [task.started for task in tasks if task.started]
+    ends = [task.finished for task in tasks if task.finished]
+    if not starts or not ends:
+        return Proof(name, expected, "not known", "", ok=False)
+    ours = {task.href for task in tasks}
+    others = list(_at_work(pulp, min(starts).isoformat(), max(ends).isoformat(), ours))
+    return Proof(name, expected, _names(others) or expected, "", ok=not others)
+
+
+def _at_work(
+    pulp: Pulp, began: str, ended: str, ours: Collection[str]
+) -> Iterator[Mapping[str, Any]]:
+    """Yield the tasks of others that were running at any time between two instants."""
+    for query in ({"finished_at__gte": began}, {"state__in": AT_WORK}):
+        for task in pulp.list("tasks/", started_at__lte=ended, **query):
+            if task["pulp_href"] not in ours and task.get("parent_task") not in ours:
+                yield task
+
+
+def _names(tasks: Sequence[Mapping[str, Any]]) -> str:
+    shown = ", ".join(f"{task['name']} ({task['state']})" for task in tasks[:MOST_TASKS])
+    return shown + (f" and {len(tasks) - MOST_TASKS} more" if len(tasks) > MOST_TASKS else "")

@@ -1,17 +1,17 @@
-"""What Pulp's status tells of itself that must stay the same within a session. Pure."""
+"""The facts of a Pulp that must stay the same within a session, read from its status. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from campaigns.kinds.base import STAND_IN, Target
+from campaigns.kinds.base.servers import UNKNOWN, target_facts
 
 STAND_IN_COMPONENT = "stand-in"
 """Component of `versions` that no real Pulp has."""
-NOT_TOLD = "not told"
 
 
 def facts_of(status: Mapping[str, Any], target: Target) -> dict[str, str]:
-    """Versions, workers, storage and settings; what varies by itself, such as free storage, is none."""
+    """Return versions, workers, storage and settings; not what varies by itself, such as free storage."""
     workers = status.get("online_workers") or ()
     content = status.get("content_settings") or {}
     total = (status.get("storage") or {}).get("total")
@@ -20,28 +20,27 @@ def facts_of(status: Mapping[str, Any], target: Target) -> dict[str, str]:
         "Pulp": versions_of(status),
         "workers": str(len(workers)),
         "versions of workers": _versions_of_workers(status),
-        "storage": f"{total} B" if total else NOT_TOLD,
-        "content origin": str(content.get("content_origin") or NOT_TOLD),
-        "content path": str(content.get("content_path_prefix") or NOT_TOLD),
+        "storage": f"{total} B" if total else UNKNOWN,
+        "content origin": str(content.get("content_origin") or UNKNOWN),
+        "content path": str(content.get("content_path_prefix") or UNKNOWN),
         "domains": _on(status.get("domain_enabled")),
         "cache": _on((status.get("redis_connection") or {}).get("connected")),
-        "hardware and network": target.hardware or NOT_TOLD,
-        "certificate": "verified" if target.tls.verify else "not verified",
+        **target_facts(target),
     }
     if hosts:
         facts["hosts of workers"] = ", ".join(sorted(hosts))
-    if stand_in := stand_in_of(status):
-        facts[STAND_IN] = stand_in
+    if simulator := simulator_of(status):
+        facts[STAND_IN] = simulator
     return facts
 
 
 def versions_of(status: Mapping[str, Any]) -> str:
-    """Every component with its version."""
+    """Return every component with its version, as a text."""
     return ", ".join(f"{each['component']} {each['version']}" for each in status["versions"])
 
 
-def stand_in_of(status: Mapping[str, Any]) -> str:
-    """Return what it is that only answers as Pulp does; empty for a Pulp."""
+def simulator_of(status: Mapping[str, Any]) -> str:
+    """Return the name and version of a simulated Pulp; empty for a real one."""
     versions = {each["component"]: each["version"] for each in status["versions"]}
     if STAND_IN_COMPONENT not in versions:
         return ""
@@ -49,7 +48,7 @@ def stand_in_of(status: Mapping[str, Any]) -> str:
 
 
 def _versions_of_workers(status: Mapping[str, Any]) -> str:
-    """Return whether all workers run what the API runs; else who does not, and what that one runs."""
+    """Return the versions of workers that differ from those of the API, as a text."""
     versions = {each["component"]: each["version"] for each in status["versions"]}
     others = {
         f"{component} {version}"

@@ -1,4 +1,4 @@
-"""What became of a sync that failed: Pulp's words, by class. Pure."""
+"""Classify failed syncs by Pulp's error messages. Pure."""
 
 import re
 from collections.abc import Iterable
@@ -23,24 +23,24 @@ CLASSES = (
 )  # fmt: skip
 OTHER = "other"
 CANCELLED = "cancelled by others"
-NOT_THE_FEEDS = {
+SERVER_FAULTS = {
     CANCELLED: "Somebody cancelled the task: it is no failure of the level.",
     "worker gone": "Pulp's worker was killed, stopped or cut off from its database: look into its log.",
     "disk full": "Make room where Pulp keeps its artifacts.",
     "permission": "Let Pulp write where it keeps its artifacts.",
 }
-"""What says nothing about the level that is measured, as Pulp itself was not in order; what to do."""
+"""Classes of failure where Pulp itself was not in order, which says nothing about the level; what to do."""
 
 
-def failure_class(words: str, code: str = "") -> str:
-    """Return the class of a task's error, from its `error_code` and its words."""
-    said = f"{code} {words}"
-    return next((name for name, pattern in CLASSES if pattern.search(said)), OTHER)
+def failure_class(message: str, code: str = "") -> str:
+    """Return the class of a task's error, from its message and `error_code`."""
+    text = f"{code} {message}"
+    return next((name for name, pattern in CLASSES if pattern.search(text)), OTHER)
 
 
-def refuse_what_is_not_the_feeds(classes: Iterable[str], words: str) -> None:
-    """Raise TargetUnavailable where Pulp was not in order: that says nothing about the level."""
+def refuse_server_faults(classes: Iterable[str], message: str) -> None:
+    """Raise TargetUnavailable where one of the classes of failure is a fault of Pulp itself."""
     for name in classes:
-        if name in NOT_THE_FEEDS:
-            said = f": {words.rstrip('. ')}" if words else ""
-            raise TargetUnavailable(f"The sync failed ({name}){said}. {NOT_THE_FEEDS[name]}")
+        if name in SERVER_FAULTS:
+            shown = f": {message.rstrip('. ')}" if message else ""
+            raise TargetUnavailable(f"The sync failed ({name}){shown}. {SERVER_FAULTS[name]}")

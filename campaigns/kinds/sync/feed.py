@@ -1,4 +1,4 @@
-"""What a feed has to offer, as its own manifest or metadata say: the measure of the same work."""
+"""Read what a feed offers from its manifest or metadata, to prove that a sync did all the work."""
 
 import bz2
 import lzma
@@ -27,14 +27,14 @@ else:
 
 MOST_METADATA = 512 * 1024 * 1024
 MOST_MEMORY = 256 * 1024 * 1024
-"""Of xz, whose files say themselves how much they need; zstd takes 128 MiB at most."""
+"""The limit for xz, whose files declare how much they need; zstd needs at most 128 MiB."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """The units of a feed: how many, their files by digest with sizes in bytes.
+    """The content of a feed: the number of units, and the size in bytes of each file by its digest.
 
-    metadata: digests of the feed's own documents, which a mirror keeps as artifacts.
+    metadata: digests of the feed's own documents, which a mirror stores as artifacts.
     """
 
     units: int
@@ -48,7 +48,7 @@ class Offer:
 
 
 def offer_of(url: str, content: str, context: Context) -> Offer | None:
-    """Ask a feed what it has; None where its kind of metadata is not known here.
+    """Return what a feed offers; None where perfdash cannot read its metadata.
 
     Raise AddressRefused, TargetUnavailable, DriverError.
     """
@@ -71,8 +71,8 @@ def _files(body: bytes) -> Offer:
 
 def _packages(url: str, context: Context) -> Offer:
     base = url if url.endswith("/") else f"{url}/"
-    written = _get(urljoin(base, "repodata/repomd.xml"), context)
-    repomd = _xml(written)
+    document = _get(urljoin(base, "repodata/repomd.xml"), context)
+    repomd = _xml(document)
     named = {named.text for named in repomd.iterfind(f"{REPO}data/{REPO}checksum") if named.text}
     place = repomd.find(f"{REPO}data[@type='primary']/{REPO}location")
     href = place.get("href") if place is not None else None
@@ -84,11 +84,11 @@ def _packages(url: str, context: Context) -> Offer:
         digest, size = package.find(f"{COMMON}checksum"), package.find(f"{COMMON}size")
         if digest is not None and digest.text and size is not None:
             files[digest.text] = int(size.get("package") or 0)
-    return Offer(len(files), files, frozenset([sha256(written).hexdigest(), *named]))
+    return Offer(len(files), files, frozenset([sha256(document).hexdigest(), *named]))
 
 
 def _xml(body: bytes) -> Any:
-    """Read XML without a document type, so without entities that grow when they are expanded."""
+    """Parse XML without a document type, which excludes entities that grow when they are expanded."""
     if b"<!DOCTYPE" in body or b"<!ENTITY" in body:
         raise DriverError("The feed's metadata define entities; metadata of packages have none.")
     try:
@@ -98,7 +98,7 @@ def _xml(body: bytes) -> Any:
 
 
 def _get(url: str, context: Context) -> bytes:
-    """Fetch a document of the feed; Pulp will fetch it too."""
+    """Fetch a document of the feed."""
     limits = Limits(10.0, 30.0, total_seconds=120.0, most_bytes=manifest.MOST_BYTES)
     try:
         answer = fetch(url, context.rules, context.check, limits, sender=context.sender)
@@ -120,7 +120,7 @@ def _get(url: str, context: Context) -> bytes:
 
 
 class _Unpacker(Protocol):
-    """One member of a file; a file may be several of them, one after the other."""
+    """A decompressor of one member; a file may have several members in sequence."""
 
     @property
     def eof(self) -> bool: ...
@@ -141,7 +141,7 @@ BROKEN = (zlib.error, lzma.LZMAError, zstd.ZstdError, OSError, EOFError)
 
 
 def unpacked(body: bytes, name: str) -> bytes:
-    """Unpack a document in the way that its name tells. Raise DriverError."""
+    """Unpack a document by the ending of its name. Raise DriverError."""
     ending = name.rpartition(".")[2]
     if ending == "xml":
         return body

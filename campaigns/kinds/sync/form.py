@@ -1,20 +1,21 @@
-"""The parameters of the kind `sync`."""
+"""The parameters of the kind `sync`, and which of them each family of servers has."""
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 
+from campaigns.kinds.base import Parameters
 from campaigns.kit.network import BadUrl, parse_url
 
 MOST_REPOSITORIES = 100
 CONTENT = re.compile(r"[a-z0-9_]+(/[a-z0-9_-]+)?\Z")
-GIVEN = {"remote_fields": ("name", "url"), "repository_fields": ("name", "remote"),
+OWN_FIELDS = {"remote_fields": ("name", "url"), "repository_fields": ("name", "remote"),
          "sync_fields": ("remote",)}  # fmt: skip
-"""Fields that perfdash gives itself."""
+"""Fields that perfdash sets itself."""
 PARAMETERS = (
     "policy", "download_concurrency", "rate_limit", "max_retries", "total_timeout", "connect_timeout",
     "sock_connect_timeout", "sock_read_timeout", "optimize", "sync_policy", "mirror",
@@ -34,7 +35,7 @@ def check_feed(value: str) -> None:
 
 
 def check_content(value: str) -> None:
-    """Raise ValidationError where no plug-in's type can be called so."""
+    """Raise ValidationError where the text is no name of a plug-in's type."""
     if not CONTENT.match(value):
         raise ValidationError(
             "Give file, rpm, or the REST name of a plug-in, such as python/python."
@@ -44,15 +45,15 @@ def check_content(value: str) -> None:
 def check_object(value: str) -> None:
     """Raise ValidationError where the text is no JSON object."""
     try:
-        found = json.loads(value, parse_constant=_refuse_constant)
+        fields = json.loads(value, parse_constant=_refuse_constant)
     except ValueError as error:
         raise ValidationError(f"This is no JSON: {error}.") from None
-    if not isinstance(found, dict):
+    if not isinstance(fields, dict):
         raise ValidationError('Give a JSON object, such as {"gpgcheck": 0}.')
 
 
 def _refuse_constant(name: str) -> None:
-    """Raise ValueError: Python would read NaN and Infinity, Pulp would not."""
+    """Raise ValueError: Python accepts NaN and Infinity, Pulp does not."""
     raise ValueError(f"there is no {name} in it")
 
 
@@ -77,23 +78,23 @@ def _fields(what: str) -> forms.CharField:
     )
 
 
-def _secrets(found: Any, name: str = "") -> Iterator[str]:
-    """Name the fields whose values would stand, for everybody to read, on pages and in exports."""
-    if isinstance(found, dict):
-        for inner, value in found.items():
+def _secrets(data: Any, name: str = "") -> Iterator[str]:
+    """Yield the names of fields with secrets: everybody can read a parameter on pages and in exports."""
+    if isinstance(data, dict):
+        for inner, value in data.items():
             yield from [inner] if SECRET.search(inner) else _secrets(value, inner)
-    elif isinstance(found, list):
-        for value in found:
+    elif isinstance(data, list):
+        for value in data:
             yield from _secrets(value, name)
-    elif isinstance(found, str) and LOGIN_IN_URL.search(found):
+    elif isinstance(data, str) and LOGIN_IN_URL.search(data):
         yield name
 
 
 class Ids(forms.CharField):
-    """Ids of repositories, given as they are written everywhere, each once: 3, 5."""
+    """Ids of repositories, stored in one format and each once: 3, 5."""
 
     def to_python(self, value: Any) -> str:
-        """Read the ids. Raise ValidationError."""
+        """Return the ids in the stored format. Raise ValidationError."""
         written = [part for part in re.split(r"[\s,;]+", str(value or "")) if part]
         if not all(part.isascii() and part.isdigit() and len(part) < 10 for part in written):
             raise ValidationError("Give whole numbers with commas between, such as 3, 5.")
@@ -106,10 +107,10 @@ class Ids(forms.CharField):
 
 
 class Content(forms.CharField):
-    """A plug-in and its type, given as the paths of the API have them: file is file/file."""
+    """A plug-in and its type, stored as in the paths of the API: file is file/file."""
 
     def to_python(self, value: Any) -> str:
-        """Double a name that stands alone."""
+        """Repeat a plug-in's name as its type where there is none."""
         text = super().to_python(value) or ""
         return f"{text}/{text}" if text and "/" not in text else text
 
@@ -126,15 +127,15 @@ class SyncForm(forms.Form):
     repository_ids = Ids(
         required=False,
         max_length=400,
-        help_text="Ids of the Katello's repositories that are synced at once, such as 3, 5.",
+        help_text="Ids of the Katello's repositories to sync at the same time, such as 3, 5.",
     )
     proxy = forms.IntegerField(
         required=False,
         min_value=1,
         max_value=2**31 - 1,
         help_text=(
-            "Id of a smart proxy (capsule): then that is synced from its Katello; all of it, or the "
-            "repository_ids alone."
+            "Id of a smart proxy (capsule) to sync from its Katello instead: all of it, or only the "
+            "repository_ids."
         ),
     )
     content = Content(
@@ -147,15 +148,15 @@ class SyncForm(forms.Form):
         initial="immediate",
         choices=[
             ("immediate", "immediate: everything is downloaded"),
-            ("on_demand", "on_demand: at the first request, and kept"),
-            ("streamed", "streamed: at each request, never kept"),
+            ("on_demand", "on_demand: at the first request, then stored"),
+            ("streamed", "streamed: at each request, never stored"),
         ],
         help_text="When Pulp downloads the files.",
     )
     download_concurrency = _count("Downloads of one remote at a time.", least=1, most=1000)
     rate_limit = _count("Requests a second of one remote.", least=1, most=100_000)
     max_retries = _count(
-        "Tries again of one download; Pulp takes 0 for its own.", least=1, most=100
+        "Retries of one download; Pulp replaces 0 by its own default.", least=1, most=100
     )
     total_timeout = _number("Seconds of one download.", least=0.001, most=86_400)
     connect_timeout = _number("Seconds to get a connection.", least=0.001, most=86_400)
@@ -168,13 +169,13 @@ class SyncForm(forms.Form):
             ("mirror_content_only", "mirror_content_only"),
             ("mirror_complete", "mirror_complete"),
         ],
-        help_text="What becomes of content that the feed has no more; file knows mirror or not.",
+        help_text="What happens to content that the feed no longer has; file has only mirror or not.",
     )
     repositories = forms.IntegerField(
         initial=1,
         min_value=1,
         max_value=MOST_REPOSITORIES,
-        help_text="Repositories that are synced at once, each with a remote of its own.",
+        help_text="Repositories to sync at the same time, each with a remote of its own.",
     )
     repeat = forms.ChoiceField(
         initial="first",
@@ -202,17 +203,81 @@ class SyncForm(forms.Form):
     sync_fields = _fields("sync")
 
     def clean(self) -> dict[str, Any]:
-        """Refuse further fields that something else decides already."""
-        for where, given in GIVEN.items():
-            found = json.loads(self.cleaned_data.get(where) or "{}")
-            if ours := [name for name in given if name in found]:
+        """Refuse further fields that perfdash or another parameter sets, and secrets."""
+        for where, own_fields in OWN_FIELDS.items():
+            fields = json.loads(self.cleaned_data.get(where) or "{}")
+            if ours := [name for name in own_fields if name in fields]:
                 self.add_error(where, f"perfdash gives itself: {', '.join(ours)}.")
-            if ours := [name for name in PARAMETERS if name in found]:
+            if ours := [name for name in PARAMETERS if name in fields]:
                 self.add_error(where, f"There is a parameter of its own: {', '.join(ours)}.")
-            if secrets := list(_secrets(found)):
+            if secrets := list(_secrets(fields)):
                 self.add_error(
                     where,
                     f"A campaign keeps no secrets, as everybody reads it: {', '.join(secrets)}. Measure "
                     "a feed that asks for none.",
                 )
         return self.cleaned_data
+
+
+PULP, KATELLO = "pulp", "katello"
+KATELLO_ONLY = ("repository_ids", "proxy")
+OF_ONE_FAMILY = {
+    name: KATELLO if name in KATELLO_ONLY else PULP
+    for name in SyncForm.base_fields
+    if name not in ("repeat", "optimize")
+}
+"""The only family that has a parameter, by the parameter's name."""
+
+
+def misfits(
+    family: str, parameters: Parameters, factors: Mapping[str, Sequence[Any]]
+) -> dict[str, str]:
+    """Return messages for parameters that a family does not have, and for those that it needs."""
+    missing = _missing_of_katello if family == KATELLO else _missing_of_pulp
+    return dict(_of_others(family, parameters, factors)) | dict(missing(parameters, factors))
+
+
+def _of_others(
+    family: str, parameters: Parameters, factors: Mapping[str, Sequence[Any]]
+) -> Iterator[tuple[str, str]]:
+    for name, owner in OF_ONE_FAMILY.items():
+        if owner == family:
+            continue
+        initial = SyncForm.base_fields[name].initial
+        left = f"leave it at {initial}" if initial is not None else "leave it empty"
+        if name in factors:
+            yield name, f"Only a {owner} target has it: do not vary it, and {left}."
+        elif not _is_untouched(parameters.get(name), initial):
+            yield name, f"Only a {owner} target has it: {left}, or choose another target."
+
+
+def _is_untouched(value: Any, initial: Any) -> bool:
+    """Return whether the value is the initial one, or empty; the initial `content` file is stored as file/file."""
+    return value in (None, "", initial) or (bool(initial) and value == f"{initial}/{initial}")
+
+
+def _may_be_empty(name: str, parameters: Parameters, factors: Mapping[str, Sequence[Any]]) -> bool:
+    return not all(factors.get(name, (parameters.get(name),)))
+
+
+def _missing_of_pulp(
+    parameters: Parameters, factors: Mapping[str, Sequence[Any]]
+) -> Iterator[tuple[str, str]]:
+    if _may_be_empty("feed", parameters, factors):
+        yield "feed", "Give the URL that Pulp syncs from."
+
+
+def _missing_of_katello(
+    parameters: Parameters, factors: Mapping[str, Sequence[Any]]
+) -> Iterator[tuple[str, str]]:
+    if all(_may_be_empty(name, parameters, factors) for name in KATELLO_ONLY):
+        yield (
+            "repository_ids",
+            "Give the ids of repositories that this Katello has, or the id of a proxy.",
+        )
+    if set(factors.get("repeat", (parameters.get("repeat"),))) != {"unchanged"}:
+        yield (
+            "repeat",
+            "perfdash makes and deletes nothing in a Katello, so only a repeated sync of its "
+            "repositories can be measured: choose unchanged.",
+        )

@@ -1,9 +1,9 @@
-"""The parts of a sync, as the progress reports of its tasks show them at each look. Pure.
+"""The parts of a sync, from the progress reports of its tasks at each look. Pure.
 
-Pulp works on all parts at once, as in a pipeline, so they overlap and add up to nothing. It opens most
-reports before there is anything to do, and counts late, in lots. So what is certain of a part is: it
-lies between the last look without its report and the look that found its last change; and some of it
-was done when a look first found something counted.
+Pulp works on all parts at once, as in a pipeline, so they overlap and their sum has no meaning. It opens
+most reports before there is anything to do, and counts late, in batches. What is certain of a part: it lies
+between the last look without its report and the look that showed its last change; and some of it was done
+when a look first showed a count.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,12 +23,12 @@ NAMES = {
     "unassociating.content": "takes content out",
     "sync.was_skipped": "is skipped",
 }
-"""By the code of the progress report; others are called by their code."""
+"""Names of parts by the code of their progress report; other parts are named by their code."""
 LONGEST_NAME = 50
 
 
 class Reporting(Protocol):
-    """A task, by a name of its own, and its progress reports by their codes."""
+    """A task with its progress reports by code."""
 
     @property
     def href(self) -> str: ...
@@ -48,16 +48,16 @@ class Span:
 
 @dataclass(slots=True)
 class Parts:
-    """What each look found changed. Of several tasks, a part lasts from the first to the last."""
+    """The spans of the parts, as far as seen. Of several tasks, a part lasts from the first to the last."""
 
     spans: dict[str, Span] = field(default_factory=dict)
     last_look: float = 0.0
     longest_between: float = 0.0
-    """The longest time between two looks: nothing is known more exactly than that."""
+    """The longest time between two looks, which is the resolution of the spans."""
     _seen: dict[tuple[str, str], tuple[int, str]] = field(default_factory=dict)
 
     def look(self, at: float, tasks: Iterable[Reporting]) -> None:
-        """Note what has changed since the last look. `at`: seconds since the clock started."""
+        """Record what has changed since the last look. at: seconds since the clock started."""
         for task in tasks:
             for code, report in task.progress.items():
                 key, now = (task.href, code), (report.done, report.state)
@@ -72,20 +72,17 @@ class Parts:
         self.last_look = at
 
     def phases(self) -> list[Phase]:
-        """The parts that did something, in the order in which they counted."""
-        found = [
+        """Return the parts that counted something, in the order of their first counts."""
+        phases = [
             (span.counted, span.ended, span.opened, code)
             for code, span in self.spans.items()
             if span.counted is not None
         ]
         by_name = {
             _name(code): Phase(
-                _name(code),
-                ended - opened,
-                started_seconds=opened,
-                counted_seconds=counted,
+                _name(code), ended - opened, started_seconds=opened, counted_seconds=counted
             )
-            for counted, ended, opened, code in sorted(found)
+            for counted, ended, opened, code in sorted(phases)
         }
         return list(by_name.values())
 
@@ -93,23 +90,23 @@ class Parts:
 def phases_of(
     parts: Parts, tasks: Mapping[str, Task], published: float | None, published_at: float
 ) -> list[Phase]:
-    """Waiting and work by Pulp's clock, the parts that reports show by ours, and publishing."""
+    """Return waiting and work by Pulp's clock, the parts in reports by our clock, and publishing."""
     begun = [task for task in tasks.values() if task.started]
     created = [task.created for task in begun]
     starts = [task.started for task in begun if task.started]
     ends = [task.finished for task in tasks.values() if task.finished]
-    found = []
+    phases = []
     if starts:
         waits = [max(0.0, task.queue_seconds or 0.0) for task in begun]
-        found.append(Phase("waits for a worker", max(waits), started_seconds=0.0))
+        phases.append(Phase("waits for a worker", max(waits), started_seconds=0.0))
         if len(ends) == len(tasks):
             began = max(0.0, (min(starts) - min(created)).total_seconds())
             seconds = (max(ends) - min(starts)).total_seconds()
-            found.append(Phase("task", seconds, started_seconds=began))
-    found += parts.phases()
+            phases.append(Phase("task", seconds, started_seconds=began))
+    phases += parts.phases()
     if published is not None:
-        found.append(Phase("publishes", published, started_seconds=published_at))
-    return found
+        phases.append(Phase("publishes", published, started_seconds=published_at))
+    return phases
 
 
 def _name(code: str) -> str:

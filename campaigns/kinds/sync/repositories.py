@@ -1,4 +1,4 @@
-"""Make remotes and repositories with the levels of a cell, and read back what is in force."""
+"""Create remotes and repositories with the levels of a cell, and read back what is in force."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,6 +14,7 @@ from campaigns.kinds.base import (
     Parameters,
     ParametersRefused,
 )
+from campaigns.kinds.base.servers import UNKNOWN
 from campaigns.kinds.servers.pulp import Pulp
 from campaigns.kinds.sync.cleaning import PREFIX
 from campaigns.kit.http.errors import Answered
@@ -29,12 +30,12 @@ OF_A_REMOTE = (
     "sock_read_timeout",
 )
 PULPS_OWN = {"download_concurrency": 10, "max_retries": 3}
-"""What pulpcore does where the remote says null."""
+"""What pulpcore uses where a field of the remote is null."""
 NAMES = {"url": "feed", "mirror": "sync_policy"}
-"""Fields of Pulp that our parameters call otherwise."""
+"""Parameters by the field of Pulp, where the names differ."""
 WORK = "sync.json"
 MOST_LETTERS = 100
-"""Of a further field's value, such as a certificate, in the settings that are shown."""
+"""The most letters that are shown of a further field's value, such as a certificate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Pair:
 
 
 def make_pairs(pulp: Pulp, parameters: Parameters, context: Context) -> list[Pair]:
-    """Make what is synced, in an empty Pulp. Raise DriverError where Pulp refuses a field."""
+    """Create the remotes and repositories to sync. Raise DriverError where Pulp refuses a field."""
     content = parameters["content"]
     levels = {name: parameters[name] for name in OF_A_REMOTE if parameters.get(name) is not None}
     attempt = int(context.sender.rpartition("/")[2])
@@ -58,9 +59,9 @@ def make_pairs(pulp: Pulp, parameters: Parameters, context: Context) -> list[Pai
         name = f"{PREFIX}{attempt}-{number}"
         remote = {"name": name, "url": feed} | levels | extra(parameters, "remote_fields")
         repository = {"name": name} | extra(parameters, "repository_fields")
-        with fields_in_words(parameters, "remote_fields"):
+        with refused_fields(parameters, "remote_fields"):
             made = pulp.create(f"remotes/{content}/", remote)
-        with fields_in_words(parameters, "repository_fields"):
+        with refused_fields(parameters, "repository_fields"):
             held = pulp.create(f"repositories/{content}/", repository)
         pairs.append(Pair(number, feed, made["pulp_href"], held["pulp_href"]))
     context.directory.mkdir(parents=True, exist_ok=True)
@@ -68,23 +69,23 @@ def make_pairs(pulp: Pulp, parameters: Parameters, context: Context) -> list[Pai
     return pairs
 
 
-def made_pairs(context: Context) -> list[Pair]:
-    """Return what `make_pairs` has made for this attempt."""
+def stored_pairs(context: Context) -> list[Pair]:
+    """Return what `make_pairs` has created for this attempt."""
     return [Pair(**pair) for pair in json.loads(_file(context).read_text())]
 
 
 def in_force(pulp: Pulp, pairs: list[Pair], parameters: Parameters) -> Iterator[EffectiveSetting]:
-    """Read the levels back from Pulp; null means the plug-in's own, which is told."""
+    """Yield the levels as read back from Pulp; null is shown as Pulp's own value."""
     remotes = [pulp.get(pair.remote) for pair in pairs]
     for name in OF_A_REMOTE:
-        asked = parameters.get(name)
-        found = {json.dumps(remote.get(name)) for remote in remotes}
+        requested = parameters.get(name)
+        same = len({json.dumps(remote.get(name)) for remote in remotes}) == 1
         value = remotes[0].get(name)
-        if asked is None:
+        if requested is None:
             shown = f"Pulp's own ({PULPS_OWN.get(name, 'none')})" if value is None else value
-            yield EffectiveSetting(name, "Pulp's own", shown, ok=len(found) == 1)
+            yield EffectiveSetting(name, "Pulp's own", shown, ok=same)
         else:
-            yield EffectiveSetting(name, asked, value, ok=len(found) == 1 and value == asked)
+            yield EffectiveSetting(name, requested, value, ok=same and value == requested)
     urls = [remote.get("url") for remote in remotes]
     right = urls == [pair.feed for pair in pairs]
     yield EffectiveSetting("feed", parameters["feed"], urls[0], right)
@@ -94,13 +95,13 @@ def in_force(pulp: Pulp, pairs: list[Pair], parameters: Parameters) -> Iterator[
 
 
 def _further(
-    parameters: Parameters, name: str, found: Mapping[str, Any]
+    parameters: Parameters, name: str, created: Mapping[str, Any]
 ) -> Iterator[EffectiveSetting]:
-    """Yield what became of further fields: Pulp may write them otherwise, or not show them at all."""
-    for field, asked in extra(parameters, name).items():
-        shown = _short(found[field]) if field in found else "not told"
-        told = f"{name}: {field}"[:MOST_LETTERS]
-        yield EffectiveSetting(told, _short(asked), shown, ok=True)
+    """Yield further fields as read back: Pulp may write them differently, or not show them at all."""
+    for field, requested in extra(parameters, name).items():
+        shown = _short(created[field]) if field in created else UNKNOWN
+        label = f"{name}: {field}"[:MOST_LETTERS]
+        yield EffectiveSetting(label, _short(requested), shown, ok=True)
 
 
 def _short(value: Any) -> str:
@@ -109,13 +110,13 @@ def _short(value: Any) -> str:
 
 
 def start_sync(pulp: Pulp, pair: Pair, parameters: Parameters) -> str:
-    """Ask for a sync, and give its task. Raise DriverError where Pulp refuses a field."""
-    with fields_in_words(parameters, "sync_fields"):
+    """Start a sync, and return its task. Raise DriverError where Pulp refuses a field."""
+    with refused_fields(parameters, "sync_fields"):
         return pulp.start("POST", f"{pair.repository}sync/", sync_body(pair, parameters))
 
 
 def sync_body(pair: Pair, parameters: Parameters) -> dict[str, Any]:
-    """Return the body that asks for a sync, as the plug-in has it."""
+    """Return the body of a request for a sync, as the plug-in defines it."""
     body: dict[str, Any] = {"remote": pair.remote, "optimize": parameters["optimize"] == "on"}
     policy = parameters["sync_policy"]
     if parameters["content"] == "file/file":
@@ -126,17 +127,16 @@ def sync_body(pair: Pair, parameters: Parameters) -> dict[str, Any]:
 
 
 def extra(parameters: Parameters, name: str) -> dict[str, Any]:
-    """Return further fields that somebody wrote as JSON."""
-    written = parameters.get(name)
-    found: dict[str, Any] = json.loads(written) if written else {}
-    return found
+    """Return the further fields that a parameter holds as JSON."""
+    fields: dict[str, Any] = json.loads(parameters.get(name) or "{}")
+    return fields
 
 
 @contextmanager
-def fields_in_words(parameters: Parameters, more: str) -> Iterator[None]:
-    """Yield which parameter Pulp does not take, and that a plug-in is missing.
+def refused_fields(parameters: Parameters, more: str) -> Iterator[None]:
+    """Raise DriverError where Pulp refuses a parameter, or lacks the plug-in.
 
-    more: the parameter that gives further fields of what is made. Raise DriverError.
+    more: the parameter with further fields of what is created.
     """
     try:
         yield
@@ -144,8 +144,8 @@ def fields_in_words(parameters: Parameters, more: str) -> Iterator[None]:
         content = parameters["content"]
         if error.status == 404:
             raise DriverError(
-                f"This Pulp knows no {content}: the plug-in is not installed there, or is called "
-                "otherwise. Its page lists those that it has."
+                f"This Pulp knows no {content}: the plug-in is not installed there, or has another "
+                "name. Pulp's status page lists those that it has."
             ) from None
         if error.status == 400 and error.fields:
             raise _refusal(error.fields, parameters, more) from None
@@ -155,20 +155,20 @@ def fields_in_words(parameters: Parameters, more: str) -> Iterator[None]:
 def _refusal(
     fields: Mapping[str, Sequence[str]], parameters: Parameters, more: str
 ) -> ParametersRefused:
-    """Find the parameter that each of Pulp's fields comes from."""
+    """Return the error with a message for the parameter that each of Pulp's fields comes from."""
     refused: dict[str, str] = {}
-    for name, told in fields.items():
+    for name, errors in fields.items():
         ours = NAMES.get(name, name)
         known = ours in parameters and name not in extra(parameters, more)
-        words = " ".join(told) if known else f"{name}: {' '.join(told)}"
-        place = ours if known else more
-        refused[place] = f"{refused[place]} {words}" if place in refused else words
-    said = "; ".join(
-        f"{name} = {_shown(parameters.get(name))} ({words})" for name, words in refused.items()
+        text = " ".join(errors) if known else f"{name}: {' '.join(errors)}"
+        parameter = ours if known else more
+        refused[parameter] = f"{refused[parameter]} {text}" if parameter in refused else text
+    shown = "; ".join(
+        f"{name} = {_shown(parameters.get(name))} ({text})" for name, text in refused.items()
     )
     return ParametersRefused(
-        f"Pulp refuses a parameter: {said}. Change it in a clone of the campaign, where the sentence "
-        "stands beside its field.",
+        f"Pulp refuses a parameter: {shown}. Change it in a clone of the campaign, which shows "
+        "the message at its field.",
         refused,
     )
 

@@ -1,8 +1,8 @@
-"""The four steps of the kind `sync` with a Pulp 3."""
+"""The steps of the kind `sync` with a Pulp 3."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -20,71 +20,96 @@ from campaigns.kinds.base import (
     Series,
     Target,
 )
-from campaigns.kinds.base.clock import clock_proof
-from campaigns.kinds.base.servers import connected, what_does_not_end, while_leased
+from campaigns.kinds.base.servers import (
+    UNKNOWN,
+    clock_proof,
+    connected,
+    failure_to_end,
+    while_leased,
+)
 from campaigns.kinds.servers.pulp import Pulp
 from campaigns.kinds.servers.pulp_tasks import StillAtIt, Task, TaskFailed
-from campaigns.kinds.sync.cleaning import CANCEL_SECONDS, PREFIX, cancel_ours, clean
+from campaigns.kinds.sync.cleaning import CANCEL_SECONDS, PREFIX, cancel_ours, clean, none_meanwhile
 from campaigns.kinds.sync.facts import facts_of, versions_of
-from campaigns.kinds.sync.failures import refuse_what_is_not_the_feeds
+from campaigns.kinds.sync.failures import refuse_server_faults
 from campaigns.kinds.sync.feed import Offer, offer_of
-from campaigns.kinds.sync.foreign_tasks import none_meanwhile
 from campaigns.kinds.sync.parts import phases_of
-from campaigns.kinds.sync.repositories import Pair, in_force, made_pairs, make_pairs, start_sync
-from campaigns.kinds.sync.syncing import STEP_SECONDS, Syncs, distribution_of, samples_of, sync_all
+from campaigns.kinds.sync.repositories import Pair, in_force, make_pairs, start_sync, stored_pairs
+from campaigns.kinds.sync.syncing import STEP_SECONDS, Syncs, samples_of, sync_all
 from campaigns.kit.http.credentials import Login
 from campaigns.kit.http.errors import ClientError
 from campaigns.kit.network import Rules
 
 TREE = "rpm.distribution_tree"
-"""Content of a feed that systems can be installed from; its images are files, too."""
+"""The type of content of a feed that systems can be installed from; its images are files."""
 RATE_BINDS = 0.7
-"""Of the rate over the whole task, which does more than download; up to `rate_limit` go at once at first."""
+"""The share of `rate_limit` from which on it was the limit; a task does more than download."""
 
 
 class PulpSteps:
-    """Syncs repositories into a clean Pulp 3, and takes the time of its tasks."""
+    """Syncs repositories into a clean Pulp 3, and times its tasks."""
 
     def probe(self, target: Target, rules: Rules) -> list[Proof]:
-        """Return what Pulp this is, whether the login is right, and whether it is clean."""
-        with pulp_of(target, rules, lambda: None, log_in=False) as pulp:
-            return look_at(pulp, target)
+        """Prove that Pulp answers and accepts the login, and show what it holds."""
+        with pulp_of(target, rules, log_in=False) as pulp:
+            began_at = time.perf_counter()
+            status = pulp.status()
+            seconds = time.perf_counter() - began_at
+            pulp.log_in()
+            artifacts, content = pulp.count("artifacts/"), pulp.count("content/")
+            workers = status.get("online_workers") or ()
+            free = (status.get("storage") or {}).get("free")
+            return [
+                Proof("Pulp", "any", versions_of(status), "", ok=True),
+                Proof("workers online", "1 or more", len(workers), "count", bool(workers)),
+                Proof("login", "accepted", "accepted", "", ok=True),
+                Proof("answers", "any", round(seconds, 4), "s", ok=True),
+                Proof("artifacts", "0 before a run", artifacts, "count", ok=True),
+                Proof("units of content", "0 before a run", content, "count", ok=True),
+                Proof("dedicated", "any", "yes" if target.dedicated else "no", "", ok=True),
+                Proof(
+                    "storage free", "any", UNKNOWN if free is None else float(free), "B", ok=True
+                ),
+                clock_proof(pulp.date(), datetime.now(UTC)),
+            ]
 
     def reset(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
         """Cancel and delete what earlier runs left, and prove that Pulp is empty."""
         context.directory.mkdir(parents=True, exist_ok=True)
-        with _opened(target, context) as pulp:
+        with pulp_of(target, context) as pulp:
             return clean(pulp, target, context)
 
     def apply(
         self, target: Target, parameters: Parameters, context: Context
     ) -> list[EffectiveSetting]:
-        """Make remotes and repositories, and read their levels back; do what is not measured yet."""
-        with _opened(target, context) as pulp:
+        """Create remotes and repositories, and read their levels back; sync once where a repeat is measured."""
+        with pulp_of(target, context) as pulp:
             pairs = make_pairs(pulp, parameters, context)
             settings = list(in_force(pulp, pairs, parameters))
             if parameters["repeat"] == "unchanged":
-                _sync_before(pulp, pairs, parameters, context.deadline_seconds)
+                _first_sync(pulp, pairs, parameters, context.deadline_seconds)
             return settings
 
     def measure(self, target: Target, parameters: Parameters, context: Context) -> Measured:
-        """Let Pulp sync; its own clock counts, ours beside it."""
-        pairs = made_pairs(context)
+        """Sync, timed by Pulp's clock and by ours."""
+        pairs = stored_pairs(context)
         limit = context.deadline_seconds
-        with _opened(target, context) as pulp:
+        with pulp_of(target, context) as pulp:
             if not pulp.has_session:
-                context.say("Pulp gave no session: its tasks are looked at less often")
+                context.say("Pulp gave no session: its tasks are polled less often")
             syncs = sync_all(pulp, pairs, parameters, context, limit)
             if syncs.timed_out:
-                left = what_does_not_end(lambda: cancel_ours(pulp, CANCEL_SECONDS))
+                left = failure_to_end(lambda: cancel_ours(pulp, CANCEL_SECONDS))
                 measured = _measured(syncs, parameters, None, limit, ())
                 return replace(measured, failure=f"{measured.failure}{left}")
-            refuse_what_is_not_the_feeds(syncs.failures(), syncs.words())
+            refuse_server_faults(syncs.failures(), syncs.first_message())
             artifacts = pulp.count("artifacts/")  # before publishing, which makes more of them
             published = None
             if parameters["publish"] == "on" and not syncs.failures():
                 published = publish_all(pulp, pairs, parameters, limit - syncs.wall_seconds)
-        offers = [] if syncs.failures() else _offers(pairs, parameters, context)
+        offers: list[Offer | None] = []
+        if not syncs.failures():
+            offers = [offer_of(pair.feed, parameters["content"], context) for pair in pairs]
         measured = _measured(syncs, parameters, published, limit, offers)
         return replace(measured, work={**measured.work, "artifacts": artifacts})
 
@@ -93,12 +118,12 @@ class PulpSteps:
     ) -> list[Proof]:
         """Compare what Pulp holds with what the feed offers."""
         syncs: Syncs = measured.work["syncs"]
-        pairs = made_pairs(context)
+        pairs = stored_pairs(context)
         offers: list[Offer | None] = measured.work["offers"]
-        with _opened(target, context) as pulp:
-            held = [_held(pulp, pair) for pair in pairs]
+        with pulp_of(target, context) as pulp:
+            contents = [_content_of(pulp, pair) for pair in pairs]
             alone = none_meanwhile(pulp, syncs.tasks.values())
-        units = [_units_of(each, parameters["content"]) for each in held]
+        units = [_units_of(each, parameters["content"]) for each in contents]
         skips = parameters["repeat"] == "unchanged" and parameters["optimize"] == "on"
         expected = len(pairs) if skips else 0
         proofs = [
@@ -118,32 +143,23 @@ class PulpSteps:
                 units=sum(units),
                 artifacts=measured.work["artifacts"],
                 downloaded=syncs.artifacts,
-                trees=sum(int(each.get(TREE, {}).get("count", 0)) for each in held),
+                trees=sum(int(each.get(TREE, {}).get("count", 0)) for each in contents),
             ),
         ]
 
     def environment(self, target: Target, context: Context) -> Mapping[str, str]:
-        """Versions, workers, storage and settings of Pulp."""
-        with _opened(target, context) as pulp:
+        """Return versions, workers, storage and settings of Pulp."""
+        with pulp_of(target, context) as pulp:
             return facts_of(pulp.status(), target)
 
     def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None:
-        """Cancel what still goes on, unless another run may hold the target already."""
-        with _opened(target, context, while_leased(context)) as pulp:
+        """Cancel what still runs, unless another run may hold the target already."""
+        with pulp_of(target, context, while_leased(context)) as pulp:
             cancel_ours(pulp, CANCEL_SECONDS)
 
 
-def _opened(
-    target: Target, context: Context, check: Callable[[], None] | None = None
-) -> AbstractContextManager[Pulp]:
-    """Connect and log in; stops where the context, or `check`, says so."""
-    return pulp_of(
-        target, context.rules, check or context.check, context.sender, context.most_per_second
-    )
-
-
-def _sync_before(pulp: Pulp, pairs: Sequence[Pair], parameters: Parameters, limit: float) -> None:
-    """Sync for the first time, which is not what is measured. Raise NotClean."""
+def _first_sync(pulp: Pulp, pairs: Sequence[Pair], parameters: Parameters, limit: float) -> None:
+    """Sync for the first time, which is not measured. Raise NotClean."""
     end = time.monotonic() + limit
     hrefs = [start_sync(pulp, pair, parameters) for pair in pairs]
     try:
@@ -151,16 +167,11 @@ def _sync_before(pulp: Pulp, pairs: Sequence[Pair], parameters: Parameters, limi
             pulp.wait(href, max(0.0, end - time.monotonic()), "The first sync")
     except StillAtIt as error:
         raise NotClean(
-            f"{error} So there is nothing to be synced once more. It may take as long as the "
-            f"campaign's limit of a run, {limit:g} s: raise that."
+            f"{error} A repeated sync needs a first one, which may take as long as the campaign's "
+            f"limit of a run, {limit:g} s: raise that."
         ) from None
     except TaskFailed as error:
-        raise NotClean(f"{error} So there is nothing to be synced once more.") from None
-
-
-def _offers(pairs: Sequence[Pair], parameters: Parameters, context: Context) -> list[Offer | None]:
-    """What each feed has, asked for once the clock has stopped."""
-    return [offer_of(pair.feed, parameters["content"], context) for pair in pairs]
+        raise NotClean(f"{error} A repeated sync needs a first one.") from None
 
 
 def _measured(
@@ -170,7 +181,7 @@ def _measured(
     limit: float,
     offers: Sequence[Offer | None],
 ) -> Measured:
-    """Bring what was seen into the form of every driver."""
+    """Return the result of a run as every driver returns it."""
     tasks = list(syncs.tasks.values())
     failures = syncs.failures()
     failed = sum(failures.values())
@@ -185,7 +196,9 @@ def _measured(
         )
     elif failed:
         counts = ", ".join(f"{count} {name}" for name, count in failures.items())
-        failure = f"{failed} of {len(tasks)} syncs failed ({counts}). Pulp says: {syncs.words()}"
+        failure = (
+            f"{failed} of {len(tasks)} syncs failed ({counts}). Pulp says: {syncs.first_message()}"
+        )
     elif seconds is not None:
         values["task_duration"] = seconds
         values["wall_duration"] = syncs.wall_seconds
@@ -198,13 +211,13 @@ def _measured(
     if published is not None:
         values["publish_duration"] = published
     rates = syncs.rates()
-    times = distribution_of(syncs)
+    times = [round(task.seconds * 1e6) for task in tasks if task.seconds is not None]
     return Measured(
         values=values,
         health=_health(syncs, parameters),
         samples=samples_of(syncs),
         series=[Series("file_rate", "files/s", STEP_SECONDS, rates)] if rates else [],
-        distributions=[Distribution("task_duration", times.encoded, times.count, times.dropped)],
+        distributions=[Distribution.of("task_duration", times)],
         phases=phases_of(syncs.parts, syncs.tasks, published, syncs.wall_seconds),
         units_done=len(tasks) - failed if not syncs.timed_out else 0,
         units_failed=failed,
@@ -216,7 +229,7 @@ def _measured(
 
 
 def _health(syncs: Syncs, parameters: Parameters) -> Health:
-    """Perfdash only looks on; it warns where the remote's own rate was the limit."""
+    """Warn where the remote's own rate was the limit; perfdash itself only watches."""
     rate, seconds = parameters.get("rate_limit"), syncs.seconds
     figures = {
         "looks": float(len(syncs.looks)),
@@ -231,8 +244,8 @@ def _health(syncs: Syncs, parameters: Parameters) -> Health:
     return Health("healthy", (), figures)
 
 
-def _held(pulp: Pulp, pair: Pair) -> Mapping[str, Any]:
-    """What the repository's newest version holds, by type of content."""
+def _content_of(pulp: Pulp, pair: Pair) -> Mapping[str, Any]:
+    """Return the content of the repository's newest version, by type."""
     repository = pulp.get(pair.repository)
     version = pulp.get(repository["latest_version_href"])
     present: Mapping[str, Any] = (version.get("content_summary") or {}).get("present") or {}
@@ -240,7 +253,7 @@ def _held(pulp: Pulp, pair: Pair) -> Mapping[str, Any]:
 
 
 def _units_of(present: Mapping[str, Any], content: str) -> int:
-    """How many units there are of the type that is synced."""
+    """Return how many units there are of the synced type."""
     plugin = content.partition("/")[0]
     if content == "rpm/rpm":
         return int(present.get("rpm.package", {}).get("count", 0))
@@ -252,67 +265,34 @@ def _units_of(present: Mapping[str, Any], content: str) -> int:
 @contextmanager
 def pulp_of(
     target: Target,
-    rules: Rules,
-    check: Callable[[], None],
-    sender: str = "perfdash",
-    most_per_second: float | None = None,
+    access: Context | Rules,
+    check: Callable[[], None] | None = None,
     *,
     log_in: bool = True,
 ) -> Iterator[Pulp]:
-    """Connect to a target's Pulp, and log in. Errors of the client leave as what a driver raises."""
-    with connected(target, rules, check, sender, most_per_second) as connection:
+    """Connect to a target's Pulp (see `connected`), and log in."""
+    with connected(target, access, check) as connection:
         pulp = Pulp(connection, target.base_url, Login(target.username, target.password))
         if log_in:
             pulp.log_in()
         yield pulp
 
 
-def look_at(pulp: Pulp, target: Target) -> list[Proof]:
-    """Return what Pulp this is, whether the login is right, and whether it is clean."""
-    began_at = time.perf_counter()
-    status = pulp.status()
-    seconds = time.perf_counter() - began_at
-    pulp.log_in()
-    artifacts, content = pulp.count("artifacts/"), pulp.count("content/")
-    workers = status.get("online_workers") or ()
-    return [
-        Proof("Pulp", "any", versions_of(status), "", ok=True),
-        Proof("workers online", "1 or more", len(workers), "count", bool(workers)),
-        Proof("login", "accepted", "accepted", "", ok=True),
-        Proof("answers", "any", round(seconds, 4), "s", ok=True),
-        Proof("artifacts", "0 before a run", artifacts, "count", ok=True),
-        Proof("units of content", "0 before a run", content, "count", ok=True),
-        Proof("dedicated", "any", "yes" if target.dedicated else "no", "", ok=True),
-        Proof("storage free", "any", _free(status), "B", ok=True),
-        clock_proof(pulp.date(), datetime.now(UTC)),
-    ]
-
-
-def _free(status: Mapping[str, Any]) -> float | str:
-    free = (status.get("storage") or {}).get("free")
-    return "not told" if free is None else float(free)
-
-
 def publish_all(pulp: Pulp, pairs: Sequence[Pair], parameters: Parameters, limit: float) -> float:
-    """Publish and distribute every repository; give the seconds by Pulp's clock. Raise DriverError."""
+    """Publish and distribute every repository; return the seconds by Pulp's clock. Raise DriverError."""
     content = parameters["content"]
     tasks: list[Task] = []
     try:
         for pair in pairs:
-            made = _do(
-                pulp,
-                f"publications/{content}/",
-                {"repository": pair.repository},
-                limit,
-                "Publishing",
-            )
+            body = {"repository": pair.repository}
+            published = _do(pulp, f"publications/{content}/", body, limit, "Publishing")
             name = f"{PREFIX}{pair.repository.rstrip('/').rpartition('/')[2]}"
-            publication = {"publication": made.created_resources[0]}
-            body = {"name": name, "base_path": name} | publication
+            publication = published.created_resources[0]
+            body = {"name": name, "base_path": name, "publication": publication}
             distributed = _do(pulp, f"distributions/{content}/", body, limit, "Distributing")
-            tasks += [made, distributed]
+            tasks += [published, distributed]
     except (StillAtIt, TaskFailed, IndexError) as error:
-        raise DriverError(f"What was synced could not be published: {error}") from None
+        raise DriverError(f"The synced content could not be published: {error}") from None
     return sum(task.seconds or 0.0 for task in tasks)
 
 
@@ -334,29 +314,28 @@ def same_work(
 ) -> list[Proof]:
     """Compare units of content, artifacts and downloaded files with what the feeds offer.
 
-    trees: how many of the feeds have images beside their packages, which their metadata do not list.
+    trees: how many of the feeds have images besides their packages, which their metadata do not list.
     """
     files = all_files(offers)
     wanted = sum(offer.units for offer in offers)
-    immediate = parameters["policy"] == "immediate"
-    kept = len(files) if immediate else 0
+    stored = len(files) if parameters["policy"] == "immediate" else 0
     return [
         Proof("units of content", wanted, units, "count", wanted == units),
-        _artifacts(offers, parameters, kept, artifacts, trees=trees),
-        _downloads(offers, parameters, kept, downloaded, trees=trees),
+        _artifacts(offers, parameters, stored, artifacts, trees=trees),
+        _downloads(offers, parameters, stored, downloaded, trees=trees),
     ]
 
 
 def same_clock(seconds: float | None, bounds: tuple[float, float]) -> Proof:
-    """Compare the seconds by Pulp's clock with what our looks leave possible: a clock may be set."""
+    """Compare the seconds by Pulp's clock, which may be set meanwhile, with the bounds by ours."""
     least, most = (round(bounds[0], 1), round(bounds[1], 1))
     right = seconds is not None and least <= seconds <= most
-    found = "not known" if seconds is None else round(seconds, 3)
-    return Proof("duration, beside our clock", f"{least:g} to {most:g} s", found, "s", right)
+    measured = "not known" if seconds is None else round(seconds, 3)
+    return Proof("duration, beside our clock", f"{least:g} to {most:g} s", measured, "s", right)
 
 
 def all_files(offers: Sequence[Offer]) -> dict[str, int]:
-    """The files of all feeds, each digest once, as Pulp keeps them; sizes in bytes."""
+    """Return the files of all feeds, each digest once, as Pulp stores them; sizes in bytes."""
     files: dict[str, int] = {}
     for offer in offers:
         files |= offer.files
@@ -364,29 +343,29 @@ def all_files(offers: Sequence[Offer]) -> dict[str, int]:
 
 
 def _artifacts(
-    offers: Sequence[Offer], parameters: Parameters, kept: int, artifacts: int, *, trees: int
+    offers: Sequence[Offer], parameters: Parameters, stored: int, artifacts: int, *, trees: int
 ) -> Proof:
-    """A mirror is published at once: Pulp keeps metadata of it as artifacts, beside the files."""
+    """Compare the artifacts. Pulp publishes a mirror at once, and stores its metadata as artifacts, too."""
     metadata = len(frozenset[str]().union(*(offer.metadata for offer in offers)))
     content, policy = parameters["content"], parameters["sync_policy"]
     whole_mirror = content == "rpm/rpm" and policy == "mirror_complete"
     published = whole_mirror or (content == "file/file" and policy != "additive")
-    least = kept + metadata * published
+    least = stored + metadata * published
     if trees or whole_mirror:  # and signatures of the metadata, where there are any
         return Proof("artifacts", f"{least} or more", artifacts, "count", artifacts >= least)
     return Proof("artifacts", least, artifacts, "count", artifacts == least)
 
 
 def _downloads(
-    offers: Sequence[Offer], parameters: Parameters, kept: int, downloaded: int, *, trees: int
+    offers: Sequence[Offer], parameters: Parameters, stored: int, downloaded: int, *, trees: int
 ) -> Proof:
-    """Syncs that run at once may each download what both feeds have; a tree's description comes anew."""
+    """Compare the downloads. Concurrent syncs may each download a file of both feeds; a tree's description is downloaded again."""
     name = "files downloaded by these syncs"
-    if parameters["repeat"] != "first" or not kept:
+    if parameters["repeat"] != "first" or not stored:
         few = f"0 to {trees}" if trees else 0
         return Proof(name, few, downloaded, "files", downloaded <= trees)
     if trees:
-        return Proof(name, f"{kept} or more", downloaded, "files", downloaded >= kept)
+        return Proof(name, f"{stored} or more", downloaded, "files", downloaded >= stored)
     most = sum(len(offer.files) for offer in offers)
-    expected = kept if most == kept else f"{kept} to {most}"
-    return Proof(name, expected, downloaded, "files", kept <= downloaded <= most)
+    expected = stored if most == stored else f"{stored} to {most}"
+    return Proof(name, expected, downloaded, "files", stored <= downloaded <= most)

@@ -1,4 +1,4 @@
-"""The measured part: ask for the syncs, look at their tasks, and what it amounts to."""
+"""The measured part of a run: start the syncs, and watch their tasks until all have ended."""
 
 import time
 from collections import Counter
@@ -12,39 +12,38 @@ from campaigns.kinds.servers.pulp_tasks import Task
 from campaigns.kinds.sync.failures import CANCELLED, failure_class
 from campaigns.kinds.sync.parts import Parts
 from campaigns.kinds.sync.repositories import Pair, start_sync
-from campaigns.kit import histogram
 from campaigns.kit.http.errors import NoAnswer, Unavailable
 
 ARTIFACTS = "sync.downloading.artifacts"
 CONTENT = "associating.content"
 SKIPPED = "sync.was_skipped"
 AWAY_SECONDS = 60.0
-"""So long may Pulp's API be away while its tasks go on."""
+"""How long Pulp's API may not answer while its tasks run."""
 STEP_SECONDS = 1.0
 CLOCK_SECONDS = 1.0
-"""How far Pulp's clock may be from ours over one sync."""
+"""How far Pulp's clock may drift from ours during a sync."""
 
 
 @dataclass(slots=True)
 class Syncs:
-    """Tasks of one run, as they were at the last look; instants by the monotonic clock."""
+    """The tasks of a run, as of the last look; instants by the monotonic clock."""
 
     tasks: dict[str, Task]
     started_at: float
     wall_seconds: float = 0.0
     looks: list[tuple[float, int]] = field(default_factory=list)
-    """Seconds since the start, and files that all tasks had downloaded then."""
+    """At each look: seconds since the start, and files that all tasks had downloaded."""
     parts: Parts = field(default_factory=Parts)
     timed_out: bool = False
     not_started: float = 0.0
-    """Begin of the last look that found no task started."""
+    """The begin of the last look at which no task had started."""
     started: float | None = None
-    """The first look that found one started."""
+    """The end of the first look at which one had started."""
     not_ended: float = 0.0
-    """Begin of the last look that found one at work."""
+    """The begin of the last look at which one was running."""
 
     def saw(self, began: float, ended: float) -> None:
-        """Note what a look found; seconds since the start."""
+        """Record the times of a look; seconds since the start."""
         if not any(task.started for task in self.tasks.values()):
             self.not_started = began
         elif self.started is None:
@@ -65,7 +64,7 @@ class Syncs:
 
     @property
     def seconds(self) -> float | None:
-        """From the first start of a task to the last end, by Pulp's clock."""
+        """Seconds from the first start of a task to the last end, by Pulp's clock."""
         starts = [task.started for task in self.tasks.values() if task.started]
         ends = [task.finished for task in self.tasks.values() if task.finished]
         if len(starts) < len(self.tasks) or len(ends) < len(self.tasks):
@@ -74,37 +73,25 @@ class Syncs:
 
     @property
     def artifacts(self) -> int:
-        """How many files all tasks say that they downloaded."""
+        """The number of files that all tasks report as downloaded."""
         return sum(task.done(ARTIFACTS) for task in self.tasks.values())
 
     @property
     def skipped(self) -> int:
-        """How many tasks found nothing to do."""
+        """The number of tasks that had nothing to do."""
         return sum(SKIPPED in task.progress for task in self.tasks.values())
 
     def failures(self) -> dict[str, int]:
-        """Count the tasks that did not come through, by class."""
-        return dict(
-            Counter(
-                class_of(task)
-                for task in self.tasks.values()
-                if task.ended and task.state not in ("completed", "skipped")
-            )
-        )
+        """Count the failed tasks by class."""
+        return dict(Counter(filter(None, map(failure_of, self.tasks.values()))))
 
-    def words(self) -> str:
-        """What Pulp says of the first task that failed."""
-        return next(
-            (
-                task.words or f"{task.state}, and no reason."
-                for task in self.tasks.values()
-                if task.ended and task.state not in ("completed", "skipped")
-            ),
-            "",
-        )
+    def first_message(self) -> str:
+        """Return Pulp's message about the first task that failed; empty where none failed."""
+        failed = (task for task in self.tasks.values() if failure_of(task))
+        return next((task.error_text or f"{task.state}, and no reason." for task in failed), "")
 
     def rates(self) -> list[float]:
-        """Files per second of each whole step, from what the tasks said at each look."""
+        """Return the files per second of each whole step, from the counts at each look."""
         rates: list[float] = []
         at, done = 0.0, 0
         for seconds, files in self.looks:
@@ -120,9 +107,9 @@ class Syncs:
 def sync_all(
     pulp: Pulp, pairs: Sequence[Pair], parameters: Parameters, context: Context, limit: float
 ) -> Syncs:
-    """Ask for a sync of every repository, and look until all have ended or the time is over.
+    """Sync every repository, and watch until all tasks have ended or the time limit is over.
 
-    Raise TargetUnavailable where Pulp stays away for longer than AWAY_SECONDS.
+    Raise TargetUnavailable where Pulp does not answer for longer than AWAY_SECONDS.
     """
     started_at = time.monotonic()
     hrefs = [start_sync(pulp, pair, parameters) for pair in pairs]
@@ -154,7 +141,7 @@ def sync_all(
 
 
 def _first_look(pulp: Pulp, href: str) -> Task:
-    """Look at a task that was asked for just now; Pulp may go away before that as well."""
+    """Return a task that was just started; Pulp may stop answering even before that."""
     last_answer = time.monotonic()
     while True:
         try:
@@ -171,15 +158,17 @@ def _require_back(last_answer: float, error: Exception) -> None:
         ) from None
 
 
-def class_of(task: Task) -> str:
-    """Return the class of a task that did not come through."""
-    if task.state == "canceled" and not task.words:
+def failure_of(task: Task) -> str:
+    """Return the class of failure of a task; empty where it runs or has succeeded."""
+    if not task.ended or task.state in ("completed", "skipped"):
+        return ""
+    if task.state == "canceled" and not task.error_text:
         return CANCELLED
-    return failure_class(task.words, str(task.error.get("error_code") or ""))
+    return failure_class(task.error_text, str(task.error.get("error_code") or ""))
 
 
 def samples_of(syncs: Syncs) -> dict[str, list[Any]]:
-    """One row a task: its number, state, and seconds of waiting and of work."""
+    """Return the columns of the samples, with a row for each task."""
     tasks = list(syncs.tasks.values())
     return {
         "repository": list(range(1, len(tasks) + 1)),
@@ -187,18 +176,8 @@ def samples_of(syncs: Syncs) -> dict[str, list[Any]]:
         "queue_seconds": [task.queue_seconds for task in tasks],
         "work_seconds": [task.seconds for task in tasks],
         "files": [task.done(ARTIFACTS) for task in tasks],
-        "failure": [
-            class_of(task) if task.ended and task.state not in ("completed", "skipped") else ""
-            for task in tasks
-        ],
+        "failure": [failure_of(task) for task in tasks],
     }
-
-
-def distribution_of(syncs: Syncs) -> histogram.Encoded:
-    """The times of the tasks, in microseconds."""
-    return histogram.encode(
-        [round(task.seconds * 1e6) for task in syncs.tasks.values() if task.seconds is not None]
-    )
 
 
 def _progress(syncs: Syncs, pairs: Sequence[Pair]) -> dict[str, Any]:

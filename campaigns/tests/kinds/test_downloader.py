@@ -16,9 +16,8 @@ from campaigns.kinds.base import (
     NotClean,
     TargetUnavailable,
 )
-from campaigns.kinds.downloader.driver import driver
+from campaigns.kinds.downloader.driver import MODULES, driver
 from campaigns.kinds.downloader.source import manifest_url
-from campaigns.kinds.downloader.steps import MODULES
 from campaigns.kinds.programs.program import ROOT
 from campaigns.kinds.registry import driver_of
 from campaigns.kit import histogram
@@ -125,7 +124,7 @@ def test_the_sandbox_is_a_stand_in_and_says_so_itself(target, keeper):
 
 
 def test_a_server_of_another_name_is_no_stand_in(target, keeper, monkeypatch):
-    monkeypatch.setattr("campaigns.kinds.downloader.steps.SANDBOX", "another")
+    monkeypatch.setattr("campaigns.kinds.downloader.driver.SANDBOX", "another")
 
     assert driver.environment(target, keeper.context()) == {"server": "perfdash-sandbox"}
 

@@ -2,7 +2,7 @@ import shlex
 
 import pytest
 
-from campaigns.kinds.base.snippets import OF_THE_INSTALLER
+from campaigns.kinds.base.snippets import INSTALLER_OPTIONS
 from campaigns.kinds.registry import all_kinds, driver_of
 
 
@@ -47,13 +47,13 @@ def test_threads_of_puma_are_set_from_both_ends():
 
 
 def test_a_candlepin_has_no_installer():
-    assert texts("registration", "candlepin", dict.fromkeys(OF_THE_INSTALLER, 1)) == []
+    assert texts("registration", "candlepin", dict.fromkeys(INSTALLER_OPTIONS, 1)) == []
 
 
 @pytest.mark.parametrize("kind", sorted(all_kinds()))
 def test_every_snippet_names_its_source_and_quotes_its_values(kind):
     driver = driver_of(kind)
-    settings = dict.fromkeys([*driver.parameters.base_fields, *OF_THE_INSTALLER], "a; rm -rf $X")
+    settings = dict.fromkeys([*driver.parameters.base_fields, *INSTALLER_OPTIONS], "a; rm -rf $X")
     for family in driver.families:
         for each in driver.snippets(family, settings, {"content": "file/file"}):
             assert each.source

@@ -1,6 +1,6 @@
 """The engine `aria2`: the program aria2c, whose connections are watched. A program.
 
-Defined to the letter in docs/kinds/downloader.md; a change here changes what is measured.
+docs/kinds/downloader.md defines it exactly; a change here changes what is measured.
 """
 
 import math
@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from campaigns.kinds.downloader.engines.aria2_output import Reader, Said
+from campaigns.kinds.downloader.engines.aria2_output import FileOutcome, Reader
 from campaigns.kinds.downloader.engines.connections import Confined, Limits
 from campaigns.kinds.programs import lifeline, processes
 from campaigns.kinds.programs.downloading import Job, Run, libraries
@@ -28,18 +28,18 @@ from campaigns.kit.network import NetworkError, Refused, check_url
 PROGRAM = "aria2c"
 SECONDS_TO_TELL_ITS_VERSION = 10.0
 BEYOND_THE_LARGEST = 64 * 1024
-"""Bytes that a file may grow beyond the manifest's largest; aria2 is not told the sizes."""
+"""Bytes that a file may grow beyond the manifest's largest; aria2 does not know the sizes."""
 MEMORY_BYTES, MEMORY_BYTES_A_FILE = 2**30, 2**15
-"""What aria2c may take: it keeps heads without an end, and dies of it here instead of the machine."""
+"""The memory limit of aria2c, which buffers endless heads: it fails instead of the machine."""
 SECONDS_TO_SETTLE = 1.0
 LOOK_SECONDS = 0.5
-"""How often it is looked whether any file was dealt with in time."""
+"""How often it is checked whether any file was processed in time."""
 OF_CONTENT = ("digest",)
-"""Failures that aria2 tells where the size is wrong."""
+"""Failures that aria2 reports where the size is wrong."""
 
 
 def main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
-    """Return what is in force; download unless only that was asked for."""
+    """Report the levels in force; download unless the request is only for these."""
     request = keeper.request
     job = Job.from_request(request)
     program = shutil.which(PROGRAM)
@@ -88,7 +88,7 @@ class _Download:
         run.watch([self._process.pid], self._kill)
 
     def result(self) -> Mapping[str, Any]:
-        """Let it download all; give the result for the keeper."""
+        """Download all files; return the result for the keeper."""
         job, run = self._job, self._run
         run.start()
         try:
@@ -96,7 +96,7 @@ class _Download:
         except FileFailed as failed:
             self._process.kill()
             for item in job.items:
-                run.tally.add_told(item, 0, None, failed)
+                run.tally.add_untimed(item, 0, None, failed)
             run.stop()
             return run.result()
         self._settled_at = time.monotonic()
@@ -113,7 +113,7 @@ class _Download:
         return result | {"peak_memory_bytes": result["peak_memory_bytes"] + self._peak_bytes}
 
     def _pinned(self) -> list[str]:
-        """Resolve the server's name, and give the URI of each file. Raise FileFailed."""
+        """Resolve the server's name, and return the URI of each file. Raise FileFailed."""
         items = self._job.items
         if not items:
             return []
@@ -147,32 +147,32 @@ class _Download:
             pipe.write(text.encode())
 
     def _take_all(self, uris: Sequence[str]) -> int:
-        """Follow what it says until it ends; stop the clock with the last file. Give those left."""
+        """Read its output until it ends, and stop the clock with the last file; return how many files are left."""
         items = self._job.items
         reader = Reader({uri: item.index for item, uri in zip(items, uris, strict=True)})
         left = {item.index for item in items}
 
-        def settle(said: Said) -> None:
-            if said.index in left:
-                left.discard(said.index)
+        def settle(outcome: FileOutcome) -> None:
+            if outcome.index in left:
+                left.discard(outcome.index)
                 self._settled_at = time.monotonic()
-                self._settled.take(items[said.index], said)
+                self._settled.take(items[outcome.index], outcome)
                 if not left:
                     self._run.stop()
 
         assert self._process.stdout  # noqa: S101
         for line in self._process.stdout:
-            for said in reader.read(line.decode(errors="replace").rstrip()):
-                settle(said)
-        for said in reader.at_the_end():
-            settle(said)
+            for outcome in reader.read(line.decode(errors="replace").rstrip()):
+                settle(outcome)
+        for outcome in reader.remaining():
+            settle(outcome)
         self._settled.tidy_up()
         return len(left)
 
     def _watch(self) -> None:
-        """End it where every file on its way has taken longer than a file may.
+        """Kill it where all files in flight have taken longer than a file may.
 
-        aria2c has no such limit, and does not tell when it begins a file: that is when another is over.
+        aria2c has no such limit, and does not report when it begins a file: it does when another ends.
         """
         longest = self._job.file_timeout_seconds
         while not self._over.wait(min(LOOK_SECONDS, longest / 4)):
@@ -182,12 +182,12 @@ class _Download:
                 return
 
     def _look_at_memory(self) -> None:
-        """Note its most memory before it ends; nobody can read it afterwards."""
+        """Read its peak memory before it ends; afterwards it cannot be read."""
         both = processes.peak_memory_bytes([self._process.pid])
         self._peak_bytes = both - processes.peak_memory_bytes()
 
     def _kill(self) -> bool:
-        """End it at the time limit; `_take_all` sees the end of what it says."""
+        """Kill it at the time limit; `_take_all` then reaches the end of its output."""
         self._look_at_memory()
         self._killed.set()
         self._process.kill()
@@ -195,7 +195,7 @@ class _Download:
 
 
 class Settled:
-    """Gives files that came their names, and counts the bytes that are on the disk."""
+    """Renames complete files, and counts the bytes on the disk."""
 
     def __init__(self, tally: Tally) -> None:
         self._tally = tally
@@ -204,7 +204,7 @@ class Settled:
 
     @property
     def value(self) -> int:
-        """The bytes of files that are dealt with, and of those that are being written."""
+        """The bytes of processed files, and of those that are being written."""
         size = self._bytes
         with suppress(FileNotFoundError):
             size += sum(
@@ -212,23 +212,23 @@ class Settled:
                 for entry in os.scandir(self._tally.partial_directory)
                 if entry.name.isdigit()
             )
-        self._most = max(self._most, size)  # one that is renamed just now is nowhere
+        self._most = max(self._most, size)  # a file that is being renamed is not seen
         return self._most
 
     @value.setter
     def value(self, value: int) -> None:
-        raise AttributeError("what is on the disk is not set")
+        raise AttributeError("the bytes on the disk cannot be set")
 
     def tidy_up(self) -> None:
-        """Remove what aria2c has left to go on from another time."""
+        """Remove the files by which aria2c would resume."""
         for path in Path(self._tally.partial_directory).glob("*.aria2"):
             path.unlink(missing_ok=True)
 
-    def take(self, item: Item, said: Said) -> None:
-        """Give a file that came its name, remove what is left of another; leave the sample."""
+    def take(self, item: Item, outcome: FileOutcome) -> None:
+        """Rename a complete file, or remove an incomplete one; add the sample."""
         partial = Path(self._tally.partial(item))
         size = partial.stat().st_size if partial.exists() else 0
-        failure = said.failure
+        failure = outcome.failure
         if size != item.size and (failure is None or failure.failure in OF_CONTENT):
             failure = FileFailed("size", f"{size} of {item.size} bytes")
         elif size > item.size:
@@ -238,11 +238,11 @@ class Settled:
         else:
             partial.unlink(missing_ok=True)
         self._bytes += size
-        self._tally.add_told(item, size, said.status, failure)
+        self._tally.add_untimed(item, size, outcome.status, failure)
 
 
 def arguments(job: Job, tally: Tally) -> list[str]:
-    """Return what aria2c is started with; what is not said here is its own default."""
+    """Return the arguments of aria2c; every other option has its default."""
     certificates = ssl.get_default_verify_paths().cafile
     sent = [f"--header={name}: {value}" for name, value in headers(job.sender).items()]
     return [
@@ -269,14 +269,14 @@ def arguments(job: Job, tally: Tally) -> list[str]:
 
 
 def _version(program: str) -> str:
-    """Ask aria2c for its version. Raise OSError or TimeoutExpired where it does not tell."""
-    told = subprocess.run(  # noqa: S603 - a program found in PATH, without a shell
+    """Return the version of aria2c. Raise OSError or TimeoutExpired where it reports none."""
+    completed = subprocess.run(  # noqa: S603 - a program found in PATH, without a shell
         [program, "--no-conf=true", "--version"],
         capture_output=True,
         timeout=SECONDS_TO_TELL_ITS_VERSION,
         check=True,
     )
-    return told.stdout.decode(errors="replace").split("\n", 1)[0].rpartition(" ")[2]
+    return completed.stdout.decode(errors="replace").split("\n", 1)[0].rpartition(" ")[2]
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The engine `asyncio`: aiohttp, as many tasks as connections. A program.
 
-Defined to the letter in docs/kinds/downloader.md; a change here changes what is measured.
+docs/kinds/downloader.md defines it exactly; a change here changes what is measured.
 """
 
 import asyncio
@@ -34,26 +34,26 @@ from campaigns.kit.http import pacing
 from campaigns.kit.http.failures import FileFailed, classified, refuse_length, took_too_long
 
 TRANSFER: ContextVar[Transfer] = ContextVar("TRANSFER")
-"""What a task is fetching."""
+"""The transfer of the current task."""
 LIMIT: ContextVar[asyncio.Timeout] = ContextVar("LIMIT")
-"""What ends it."""
+"""The time limit of the current task."""
 LOOPS = {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
 EXECUTOR_THREADS = 2
 BATCH_BYTES = 256 * 1024
-"""What is gathered before it goes to the executor; less than this is hashed in the loop."""
+"""The size of a batch for the executor; less is hashed in the loop."""
 LAG_STEP_SECONDS = 0.01
 LEAST_LAGS = 100
-"""Fewer have no 99th percentile."""
+"""Fewer values have no 99th percentile."""
 
 
 def main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
-    """Run the event loop that was asked for."""
+    """Run the selected event loop."""
     with asyncio.Runner(loop_factory=LOOPS[keeper.request["event_loop"]]) as runner:
         return runner.run(_main(keeper))
 
 
 async def _main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
-    """Return what is in force; download unless only that was asked for."""
+    """Report the levels in force; download unless the request is only for these."""
     request = keeper.request
     job = Job.from_request(request)
     run = Run(keeper, job)
@@ -90,7 +90,7 @@ async def _main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
 async def _download_all(
     session: aiohttp.ClientSession, job: Job, run: Run, executor: ThreadPoolExecutor | None
 ) -> None:
-    """Share the files out to as many tasks as there may be connections."""
+    """Fetch the files in as many tasks as there may be connections."""
     items = iter(job.items)
     lags: list[float] = []
     run.extra = lambda: _lag_figures(lags)
@@ -104,7 +104,7 @@ async def _download_all(
 
 
 def _paced(pacer: pacing.Pacer) -> aiohttp.ClientMiddlewareType:
-    """Return what aiohttp calls before every request."""
+    """Return the middleware that delays every request until its turn."""
     queue = pacing.Tasks(pacer)
 
     async def wait(
@@ -122,7 +122,7 @@ def _paced(pacer: pacing.Pacer) -> aiohttp.ClientMiddlewareType:
 
 
 async def _watch_lag(lags: list[float]) -> None:
-    """Note how late the loop comes back to a task that only sleeps."""
+    """Record how late the loop resumes a task that only sleeps."""
     while True:
         due = time.perf_counter() + LAG_STEP_SECONDS
         await asyncio.sleep(LAG_STEP_SECONDS)
@@ -202,7 +202,9 @@ async def _take_batches(
             try:
                 await asyncio.shield(taking)
             finally:
-                await asyncio.wait((taking,))  # its file is closed after that, whatever ends it
+                await asyncio.wait(
+                    (taking,)
+                )  # the file is closed only after that, even on cancellation
             batch, size = [], 0
     transfer.take(b"".join(batch))
 

@@ -29,11 +29,10 @@ FAILURE_CLASSES: ErrorClasses = (
     (aiohttp.ClientPayloadError, "connect"),
     (OSError, "connect"),
 )
-"""What the exceptions of aiohttp mean, most telling first."""
+"""Classes of failure by the exceptions of aiohttp; the first match counts."""
 
 EXPECTED = (aiohttp.ClientError, asyncio.TimeoutError, OSError, ValueError)
-"""All that a request raises when something outside is wrong: Refused and what cannot be decoded
-are ValueErrors. Anything else is a bug."""
+"""The exceptions of a request that are no bugs; Refused and decoding errors are ValueErrors."""
 
 
 def checked_session(
@@ -45,7 +44,7 @@ def checked_session(
     sender: str = ANONYMOUS,
     middlewares: Sequence[aiohttp.ClientMiddlewareType] = (),
 ) -> aiohttp.ClientSession:
-    """Return a session that sends each request once, without cookies, decoding, proxies, netrc, or a limit of the total time."""
+    """Return a session that sends each request once, without cookies, decoding, proxies, netrc, or total timeout."""
     checked = _Checked(rules)
     connector = aiohttp.TCPConnector(
         limit=concurrency,
@@ -67,21 +66,21 @@ def checked_session(
             total=None, sock_connect=connect_timeout_seconds, sock_read=read_timeout_seconds
         ),
     )
-    # A request whose connection is lost would be sent again unseen: more than was asked for, and
-    # counted nowhere. There is no public switch; aiohttp's own test client sets it like this.
+    # aiohttp would silently repeat a request whose connection is lost, and nothing would count it.
+    # There is no public switch; aiohttp's own test client sets it like this.
     session._retry_connection = False
     return session
 
 
 class _Handler(ResponseHandler):
-    """aiohttp's, which also tells whoever reads a body that what follows it cannot be read.
+    """The handler of aiohttp, which also raises parser errors in the reader of the body.
 
-    Where the head has been read and a trailer is too long, aiohttp 3.14 closes the connection, drops
-    its timeout, and lets the reader wait for ever.
+    Where the head has been read and a trailer is too long, aiohttp 3.14 closes the connection and drops
+    its timeout, so that the reader would wait for ever.
     """
 
     def set_exception(self, exc: Any, *cause: Any) -> None:
-        """Note what was wrong, for the body, too."""
+        """Set the exception of the body, too."""
         super().set_exception(exc, *cause)
         body = self._payload
         if isinstance(exc, HttpProcessingError) and body is not None and not body.is_eof():
@@ -91,7 +90,7 @@ class _Handler(ResponseHandler):
 
 
 class _Checked:
-    """Makes sockets for addresses that were found good, by a name or by themselves."""
+    """Makes sockets for addresses that the rules allow, by a name or by themselves."""
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
@@ -116,8 +115,8 @@ class _Resolver(AbstractResolver):
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
         """Return the allowed addresses of a name. Raise Refused where there is none."""
-        found = await self._inner.resolve(host, port, family)
-        allowed = self._checked.rules.allowed_of(found, port, host, lambda place: place["host"])
+        resolved = await self._inner.resolve(host, port, family)
+        allowed = self._checked.rules.allowed_of(resolved, port, host, lambda place: place["host"])
         self._checked.good.update((place["host"], place["port"]) for place in allowed)
         return allowed
 

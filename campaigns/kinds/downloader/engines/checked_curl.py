@@ -21,7 +21,7 @@ HTTP_VERSIONS = {
 """HTTP/2 is agreed on over TLS only (ALPN); where the server has none, HTTP/1.1 is spoken."""
 BUFFER_BYTES = 256 * 1024
 NONSENSE = ("hex", "chunk", "Content-Length", "headers")
-"""What libcurl says of an answer that it cannot read, where its code is that of a lost connection."""
+"""Words in libcurl's messages about an unreadable answer, whose code is that of a lost connection."""
 NOT_SENT_AGAIN = "the connection was lost before anything was answered; nothing is sent twice"
 
 _CLASSES: Mapping[str, Sequence[int]] = {
@@ -58,7 +58,7 @@ class Place:
 
     @property
     def resolve(self) -> list[str]:
-        """Return what tells libcurl the addresses; it asks no name service then."""
+        """The option RESOLVE with the addresses, so that libcurl uses no name service."""
         if self.endpoint.address is not None:
             return []
         written = ",".join(f"[{one}]" if ":" in one else one for one in self.addresses)
@@ -66,7 +66,7 @@ class Place:
 
 
 class Places:
-    """Servers by URL. Each name is resolved once, and what came of it holds for the whole run."""
+    """Servers by URL. Each name is resolved once for the whole run."""
 
     def __init__(self, rules: Rules, resolve: Resolver = name_service.resolve) -> None:
         self.rules = rules
@@ -74,19 +74,19 @@ class Places:
         self._known: dict[str, Place | FileFailed] = {}
 
     def of(self, url: str) -> Place:
-        """Find where a URL leads. Raise FileFailed where nobody knows, or the rules exclude it."""
+        """Return the server of a URL. Raise FileFailed where its name is unknown, or the rules exclude it."""
         begin = begin_of(url)
         if begin not in self._known:
             self._known[begin] = self._find(url)
-        found = self._known[begin]
-        if isinstance(found, FileFailed):
-            raise FileFailed(found.failure, str(found))
-        return found
+        known = self._known[begin]
+        if isinstance(known, FileFailed):
+            raise FileFailed(known.failure, str(known))
+        return known
 
     def take(self, url: str, addresses: Sequence[str], failure: str, message: str) -> None:
-        """Take over what another process found out about the server of a URL.
+        """Store what another process has resolved for the server of a URL.
 
-        failure: why it found no address, one of FAILURES; empty where it did.
+        failure: the class of failure where it has no address; empty otherwise.
         """
         self._known[begin_of(url)] = (
             FileFailed(failure, message) if failure else Place(parse_url(url), tuple(addresses))
@@ -107,8 +107,8 @@ class Places:
 class CheckedCurl:
     """An easy handle without cookies, redirects, proxies, netrc, or any protocol but HTTP.
 
-    `reason` is what its own checks have to say, where they ended a request; `opened` counts the
-    connections that it made.
+    reason: the failure where its own checks ended a request. opened: the number of connections that it
+    has opened.
     """
 
     def __init__(
@@ -147,7 +147,7 @@ class CheckedCurl:
         _trust(curl)
 
     def ask_for(self, url: str, places: Places) -> None:
-        """Say what is asked for next. Raise FileFailed where it may not be."""
+        """Prepare the next request. Raise FileFailed where the rules exclude it."""
         place = places.of(url)
         if place is not self._place:
             self._place = place
@@ -160,7 +160,7 @@ class CheckedCurl:
         self.begun = False
 
     def failure(self, code: int, message: str) -> FileFailed:
-        """Return why a request ended that libcurl gave up with `code`."""
+        """Return the failure of a request that libcurl ended with `code`."""
         if self.reason:
             return self.reason
         message = message or pycurl.easy_strerror(code)
@@ -197,7 +197,7 @@ class CheckedCurl:
         return int(pycurl.SOCKET_BAD)
 
     def _begin(self, address: str, own: str, port: int, own_port: int) -> int:
-        """Let a request begin, once: libcurl sends it anew where a kept connection was lost."""
+        """Allow a request once: libcurl would repeat it where a reused connection was lost."""
         if self.begun:
             self.reason = FileFailed("connect", NOT_SENT_AGAIN)
             return int(pycurl.PREREQFUNC_ABORT)
@@ -206,9 +206,9 @@ class CheckedCurl:
 
 
 def spoken(url: str, places: Places, curl: CheckedCurl, timeout_seconds: float) -> str:
-    """Ask for the head of a URL, and give the version of HTTP that the server answered in.
+    """Request the head of a URL, and return the version of HTTP of the answer.
 
-    Raise FileFailed where it gave no answer.
+    Raise FileFailed where there is none.
     """
     curl.ask_for(url, places)
     curl.curl.setopt(pycurl.NOBODY, 1)
@@ -222,7 +222,7 @@ def spoken(url: str, places: Places, curl: CheckedCurl, timeout_seconds: float) 
 
 
 def libraries() -> dict[str, str]:
-    """Return the versions of what pycurl is made of."""
+    """Return the versions of pycurl and its libraries."""
     parts = dict(part.split("/", 1) for part in pycurl.version.split() if "/" in part)
     return {"pycurl": parts.pop("PycURL")} | {
         name: parts[name] for name in ("libcurl", "OpenSSL", "nghttp2") if name in parts

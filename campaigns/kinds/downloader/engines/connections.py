@@ -1,9 +1,9 @@
-"""Answer for each connection that a confined program wants to make (`confined`). No Django.
+"""Allow or refuse each connection of a confined program (`confined`). No Django.
 
-The program waits in `connect` until it is answered here: it goes on, or gets EACCES. What it sends
-and receives is not touched, so it is as fast as it is elsewhere. An answer is about the address as it
-stands in the program's memory when it is asked; a program that changes it meanwhile, from another
-thread, is beyond this: it holds a tool that follows a redirect, not one that wants to break out.
+The program waits in `connect` for the decision: it goes on, or gets EACCES. Its traffic is not touched, so
+it is as fast as elsewhere. The decision is about the address in the program's memory at that moment; a
+program that changes it meanwhile from another thread is not stopped. This confines a tool that follows a
+redirect, not one that tries to break out.
 """
 
 import errno
@@ -34,21 +34,21 @@ NAME_SERVICE_PORT = 53
 RESOLVER = Path("/etc/resolv.conf")
 
 May = Callable[[str, int], bool]
-"""Says whether a connection to an address and port may be made."""
+"""Returns whether a connection to an address and port is allowed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a file of the program may grow to, and what it may take of memory."""
+    """The largest size of a file of the program, and of its memory."""
 
     file_bytes: int
     memory_bytes: int
 
 
 class Confined:
-    """A program that connects only where `may` says so.
+    """A program that connects only where `may` allows it.
 
-    refused: the places, as `address port`, that it was kept from. Before it ends, `at_end` is called.
+    refused: the refused addresses with ports. `at_end` is called before the program ends.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Confined:
         threading.Thread(target=self._answer_all, name="connections", daemon=True).start()
 
     def _answer_all(self) -> None:
-        """Answer until the program has ended."""
+        """Decide until the program has ended."""
         poll = select.poll()
         poll.register(self._listener, select.POLLIN)
         while not poll.poll()[0][1] & select.POLLHUP:
@@ -109,7 +109,7 @@ class Confined:
                 fcntl.ioctl(self._listener, SEND, answer)
 
     def _refuses(self, process: int, pointer: int, length: int) -> int:
-        """Return the error of a connection that may not be made; 0 where it may."""
+        """Return the error number for a refused connection; 0 for an allowed one."""
         try:
             with open(f"/proc/{process}/mem", "rb", buffering=0) as memory:
                 memory.seek(pointer)
@@ -145,11 +145,11 @@ def _port(written: bytes) -> int:
 
 
 def _is_name_service(address: str, port: int) -> bool:
-    """Return whether this machine's resolver would ask there, too."""
+    """Return whether this is a name server of this machine's resolver."""
     if port != NAME_SERVICE_PORT:
         return False
     with suppress(OSError, ValueError):
-        words = [line.split() for line in RESOLVER.read_text().splitlines()]
-        servers = [word[1] for word in words if len(word) > 1 and word[0] == "nameserver"]
+        lines = [line.split() for line in RESOLVER.read_text().splitlines()]
+        servers = [parts[1] for parts in lines if len(parts) > 1 and parts[0] == "nameserver"]
         return ip_address(address) in [ip_address(one.partition("%")[0]) for one in servers]
     return False

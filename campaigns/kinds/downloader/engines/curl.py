@@ -1,6 +1,6 @@
 """The engine `curl`: libcurl's multi interface, in one or several processes. A program.
 
-Defined to the letter in docs/kinds/downloader.md; a change here changes what is measured.
+docs/kinds/downloader.md defines it exactly; a change here changes what is measured.
 """
 
 import os
@@ -18,11 +18,11 @@ from campaigns.kit.http.pacing import Pacer
 from campaigns.kit.network import parse_url
 
 MOST_AUTOMATIC = 2
-"""More processes were not measured to be worth their memory."""
+"""In measurements, more processes were not worth their memory."""
 
 
 def main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
-    """Return what is in force; download unless only that was asked for."""
+    """Report the levels in force; download unless the request is only for these."""
     request = keeper.request
     job = Job.from_request(request)
     shards = processes(job)
@@ -44,7 +44,7 @@ def main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
 def processes(job: Job) -> int:
     """Return how many processes share the files.
 
-    One process keeps a rate that the owner allows, and none may be without work.
+    With a rate limit of the owner there is one, since only one can keep it; no process may be without work.
     """
     if job.most_per_second:
         return 1
@@ -81,12 +81,12 @@ def _download_in_shards(
     shards: int,
     hello: Mapping[str, Any],
 ) -> Mapping[str, Any]:
-    """Share the files out to processes, which take them from one queue."""
+    """Fetch all in several processes, which take the files from one queue."""
     with Shards(
         "campaigns.kinds.downloader.engines.curl_shard", keeper.request, run, shards
     ) as workers:
-        told = workers.ready()
-        handles = sum(one["concurrency"] for one in told)
+        hellos = workers.ready()
+        handles = sum(one["concurrency"] for one in hellos)
         keeper.report("hello", {**hello, "concurrency": handles})
         run.extra = lambda: {"connections": float(workers.figure("connections"))}
         run.start()
@@ -98,7 +98,7 @@ def _download_in_shards(
 
 
 def _resolved(job: Job, places: Places) -> list[Any]:
-    """Resolve the server's name, once for all processes; what is wrong is told to them, too."""
+    """Resolve the server's name once for all processes; a failure is passed to them, too."""
     if not job.items:
         return []
     url = job.items[0].url
@@ -109,7 +109,7 @@ def _resolved(job: Job, places: Places) -> list[Any]:
 
 
 def _spoken(job: Job, places: Places, base_url: str) -> str:
-    """Read back which version of HTTP the server speaks; it is asked over TLS only."""
+    """Return the version of HTTP that the server uses; without TLS it is always 1.1."""
     if job.http_version == "1.1" or parse_url(base_url).scheme == "http":
         return "1.1"
     pacer = Pacer(job.most_per_second)

@@ -1,6 +1,6 @@
 """Fetch files with libcurl's multi interface in one process, over epoll: no limit of descriptors.
 
-No Django. Used by the engine `curl` (`curl_downloader`), in each of its processes.
+No Django. Used by each process of the engine `curl`.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from campaigns.kit.http.failures import FileFailed, refuse_length, took_too_long
 from campaigns.kit.http.pacing import Pacer
 
 LOOK_SECONDS = 0.1
-"""How often it is looked whether an answer takes too long, or the run has to end."""
+"""How often it is checked whether an answer takes too long, or the run has to end."""
 WATCHED = {
     pycurl.POLL_IN: select.EPOLLIN,
     pycurl.POLL_OUT: select.EPOLLOUT,
@@ -36,9 +36,9 @@ LAST_DATA_RECEIVED = 52
 
 
 class Fetcher:
-    """Keeps up to `handles` files on their way at a time, until `items` has no more.
+    """Fetches up to `handles` files at a time, until `items` has no more.
 
-    versions: how many answers came in which version of HTTP. connections: those that were made.
+    versions: the number of answers by version of HTTP. connections: how many were opened.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Fetcher:
         pacer: Pacer,
         places: Places,
     ) -> None:
-        """Make the handles; nothing is asked for before `run`."""
+        """Make the handles; no request is sent before `run`."""
         self.job = job
         self.tally = tally
         self.counter = counter
@@ -69,16 +69,16 @@ class Fetcher:
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._set_timer)
         self._multi.setopt(pycurl.M_MAXCONNECTS, handles)
         self.handles = tuple(_Handle(self) for _ in range(handles))
-        hashlib.sha256().hexdigest()  # OpenSSL looks its algorithms up at the first one
+        hashlib.sha256().hexdigest()  # at the first call OpenSSL looks up its algorithms
         self._of = {handle.curl: handle for handle in self.handles}
 
     @property
     def connections(self) -> int:
-        """The number of connections that were made."""
+        """The number of connections that were opened."""
         return sum(handle.opened for handle in self.handles)
 
     def run(self, ended: Callable[[], bool] = lambda: False) -> bool:
-        """Fetch all; say whether all were dealt with before `ended`, which is asked now and then."""
+        """Fetch all; return whether all were processed before `ended` returned True."""
         for handle in self.handles:
             self._take_next(handle)
         look_at = time.perf_counter() + LOOK_SECONDS
@@ -100,7 +100,7 @@ class Fetcher:
         return True
 
     def _take_next(self, handle: "_Handle") -> None:
-        """Let a handle fetch the next file that may be asked for; it rests where there is none."""
+        """Queue the next allowed file for a handle; without one it stays idle."""
         for item in self._items:
             handle.transfer = Transfer(item, self.tally, self.counter)
             handle.hops = 0
@@ -108,13 +108,13 @@ class Fetcher:
                 return
 
     def _ask(self, handle: "_Handle", url: str) -> bool:
-        """Let a handle wait for its turn to ask; say whether it may at all."""
+        """Queue a request of a handle; return whether the rules allow it."""
         try:
             handle.prepare(url, self.places)
         except FileFailed as failure:
             handle.transfer.failed(failure)
             return False
-        handle.asked_at = self._pacer.clock()
+        handle.queued_at = self._pacer.clock()
         self._waiting.append(handle)
         return True
 
@@ -122,21 +122,21 @@ class Fetcher:
         waiting, pacer = self._waiting, self._pacer
         while waiting and pacer.left() <= 0:
             handle = waiting.popleft()
-            held = pacer.begin(handle.asked_at)
+            held = pacer.begin(handle.queued_at)
             if pacer.per_second:
                 handle.transfer.held_back(held)
             self._busy.add(handle)
             self._multi.add_handle(handle.curl)
 
     def _patience(self, now: float, look_at: float) -> float:
-        """Return the seconds that nothing needs to be done unless the network does something."""
+        """Return how long to wait for the network before something else is due."""
         until = min(self._due, look_at)
         if self._waiting:
             until = min(until, now + self._pacer.left())
         return max(0.0, until - now)
 
     def _collect(self) -> None:
-        """Deal with the requests that have ended."""
+        """Process the requests that have ended."""
         left = 1
         while left:
             left, good, bad = self._multi.info_read()
@@ -168,7 +168,7 @@ class Fetcher:
         self._take_next(handle)
 
     def _look(self) -> None:
-        """Give up what has been silent, or on its way, for too long."""
+        """End the requests that have been silent, or in flight, for too long."""
         longest = self.job.read_timeout_seconds
         longest_file = self.job.file_timeout_seconds
         for handle in list(self._busy):
@@ -179,7 +179,7 @@ class Fetcher:
                 self._ended(handle, FileFailed("timeout", message))
 
     def _watch(self, what: int, descriptor: int, multi: object, data: object) -> None:
-        """Do as libcurl says: wait for a socket, for something else of it, or no more."""
+        """Begin, change or end the watching of a socket, as libcurl requires."""
         if what == pycurl.POLL_REMOVE:
             self._watched.discard(descriptor)
             with suppress(OSError):  # it may be closed already
@@ -199,7 +199,7 @@ class Fetcher:
 class _Handle(CheckedCurl):
     """Fetches one file after the other.
 
-    is_enough: it broke the answer off itself, since no more of it was wanted.
+    is_enough: it aborted the answer itself, as the rest is not needed.
     """
 
     def __init__(self, fetcher: Fetcher) -> None:
@@ -208,7 +208,7 @@ class _Handle(CheckedCurl):
         self.transfer: Transfer
         self.url = ""
         self.hops = 0
-        self.asked_at = 0.0
+        self.queued_at = 0.0
         self.status = 0
         self.version = ""
         self.location = b""
@@ -221,7 +221,7 @@ class _Handle(CheckedCurl):
         self.curl.setopt(pycurl.WRITEFUNCTION, self._write)
 
     def prepare(self, url: str, places: Places) -> None:
-        """Get ready to ask. Raise FileFailed where it may not be asked for."""
+        """Prepare the request of a URL. Raise FileFailed where the rules exclude it."""
         self.ask_for(url, places)
         self.url = url
         self._is_plain = url.startswith("http:")
@@ -231,9 +231,11 @@ class _Handle(CheckedCurl):
         self.is_enough = self._head_is_there = False
 
     def silent_seconds(self) -> float:
-        """Return the seconds since anything came of an answer that was asked for."""
+        """Return the seconds since anything of the expected answer arrived."""
         silent = time.perf_counter() - self._heard
-        if silent > self._longest and self._is_plain:  # half a line was not told: ask
+        if (
+            silent > self._longest and self._is_plain
+        ):  # libcurl does not report half a line: ask the kernel
             return min(silent, self._seconds_without_data())
         return silent
 
@@ -242,7 +244,7 @@ class _Handle(CheckedCurl):
         return super()._begin(address, own, port, own_port)
 
     def _header(self, line: bytes) -> int | None:
-        """Take a line of the head, or of a trailer."""
+        """Read a line of the head, or of a trailer."""
         if self._head_is_there:
             return None
         if line[:5] == b"HTTP/":
@@ -275,7 +277,7 @@ class _Handle(CheckedCurl):
         return None
 
     def _write(self, data: bytes) -> int | None:
-        """Take a piece of the body; 0 breaks it off."""
+        """Read a piece of the body; 0 aborts the answer."""
         self._heard = time.perf_counter()
         try:
             if self.status != 200:
@@ -288,7 +290,7 @@ class _Handle(CheckedCurl):
         return None
 
     def _seconds_without_data(self) -> float:
-        """Ask the kernel when bytes last came on the connection; 0 where there is none."""
+        """Return the seconds since bytes last arrived, from the kernel; 0 without a connection."""
         descriptor = self.curl.getinfo(pycurl.ACTIVESOCKET)
         if descriptor < 0:
             return 0.0

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from campaigns.kinds.downloader.engines.checked_curl import Places
 from campaigns.kinds.downloader.engines.curl_fetching import Fetcher
-from campaigns.kinds.downloader.engines.shards import Shared, shared_counts, taken_from
+from campaigns.kinds.downloader.engines.shards import Shared, numbers_from, shared_counts
 from campaigns.kinds.programs.downloading import Job
 from campaigns.kinds.programs.transfers import Tally
 from campaigns.kit import kernel
@@ -18,19 +18,19 @@ from campaigns.kit.http.pacing import Pacer
 
 
 def main() -> None:
-    """Take the request, get ready, begin when told to, and report until nothing is left."""
-    told = _hear()
-    kernel.die_with_parent(told["parent"])
-    job = Job.from_request(told["request"])
-    at, of = told["at"], told["of"]
+    """Read the request, prepare, wait for the start, and report until no file is left."""
+    message = _receive()
+    kernel.die_with_parent(message["parent"])
+    job = Job.from_request(message["request"])
+    at, of = message["at"], message["of"]
     tally = Tally(job.directory, job.items)
-    counter = Shared(shared_counts(told["counts"], of), at)
+    counter = Shared(shared_counts(message["counts"], of), at)
     handles = job.concurrency // of + (at < job.concurrency % of)
     places = Places(job.rules)
-    items = (job.items[number] for number in taken_from(told["queue"]))
+    items = (job.items[number] for number in numbers_from(message["queue"]))
     fetcher = Fetcher(job, tally, counter, items, handles, Pacer(None), places)
-    _say({"hello": {"concurrency": len(fetcher.handles)}})
-    start = _hear()["start"]
+    _send({"hello": {"concurrency": len(fetcher.handles)}})
+    start = _receive()["start"]
     tally.origin = start["origin"]
     if start["places"]:
         places.take(*start["places"])
@@ -43,37 +43,33 @@ def main() -> None:
 
     complete = fetcher.run(ended)
     _report(tally)
-    end = {
-        "complete": complete,
-        "connections": fetcher.connections,
-        "spoken": fetcher.versions,
-    }
-    _say({"end": end})
-    threading.Event().wait()  # its CPU time is read before it may end
+    end = {"complete": complete, "connections": fetcher.connections, "spoken": fetcher.versions}
+    _send({"end": end})
+    threading.Event().wait()  # the engine reads its CPU time before it lets it end
 
 
 def _report(tally: Tally) -> None:
     if rows := tally.new_rows():
-        _say({"rows": rows, "examples": tally.examples})
+        _send({"rows": rows, "examples": tally.examples})
 
 
 def _listen(stopped: threading.Event) -> NoReturn:
-    """Wait for the word to stop, and end with whoever speaks to us."""
+    """Wait for the message to stop, and exit when the engine closes the pipe."""
     while line := sys.stdin.buffer.readline():
         if "stop" in json.loads(line):
             stopped.set()
     os._exit(0)
 
 
-def _hear() -> Mapping[str, Any]:
+def _receive() -> Mapping[str, Any]:
     line = sys.stdin.buffer.readline()
     if not line:
         os._exit(1)
-    heard: Mapping[str, Any] = json.loads(line)
-    return heard
+    message: Mapping[str, Any] = json.loads(line)
+    return message
 
 
-def _say(message: Mapping[str, Any]) -> None:
+def _send(message: Mapping[str, Any]) -> None:
     sys.stdout.buffer.write(json.dumps(message, separators=(",", ":")).encode() + b"\n")
     sys.stdout.buffer.flush()
 
@@ -81,6 +77,6 @@ def _say(message: Mapping[str, Any]) -> None:
 if __name__ == "__main__":
     try:
         main()
-    except BaseException:  # noqa: BLE001 - told on stderr; a thread that listens must not keep us
+    except BaseException:  # noqa: BLE001 - shown on stderr; the listening thread must not keep the process alive
         traceback.print_exc()
         os._exit(1)

@@ -1,6 +1,6 @@
 """The engine `futures`: requests in a ThreadPoolExecutor, one session a thread. A program.
 
-Defined to the letter in docs/kinds/downloader.md; a change here changes what is measured.
+docs/kinds/downloader.md defines it exactly; a change here changes what is measured.
 """
 
 import ssl
@@ -33,7 +33,7 @@ from campaigns.kit.http.guarded import (
 
 
 class Threads(threading.local):
-    """What each thread has for itself."""
+    """The objects of each thread."""
 
     session: requests.Session
     limit: Limit
@@ -41,7 +41,7 @@ class Threads(threading.local):
 
 
 def main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
-    """Return what is in force; download unless only that was asked for."""
+    """Report the levels in force; download unless the request is only for these."""
     request = keeper.request
     job = Job.from_request(request)
     own = Threads()

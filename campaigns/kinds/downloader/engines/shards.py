@@ -1,9 +1,10 @@
 """Share the files of a run out to several processes of one engine. Standard library and neighbours.
 
-The processes take files from one queue, in the manifest's order: a nameless file of their numbers, of
-which the kernel keeps the place that all of them read from, one after the other. (Of a memory file it
-does not: two processes get the same number there.) What each has received stands in shared memory. Lines of JSON go to them (`request`, `start`, `stop`) and come back (`hello`, `rows`, `end`).
-They stand in the engine's process group, and die with it.
+The processes take files from one queue, in the manifest's order: an unnamed file of their numbers, whose
+offset the kernel shares between all of them. (That of a memory file is not safe: two processes get the same
+number.) The bytes that each has received are in shared memory. Lines of JSON go to them (`request`,
+`start`, `stop`) and come back (`hello`, `rows`, `end`). They are in the engine's process group, and die
+with it.
 """
 
 import json
@@ -31,12 +32,12 @@ SECONDS_TO_STOP = 1.5
 
 
 class Shared:
-    """Bytes that one of several processes has received, in memory that all of them see."""
+    """The bytes that one of several processes has received, in shared memory."""
 
     __slots__ = ("_at", "_counts")
 
     def __init__(self, counts: memoryview, at: int) -> None:
-        """`counts` are unsigned numbers of 64 bits."""
+        """counts: unsigned numbers of 64 bits."""
         self._counts = counts
         self._at = at
 
@@ -58,8 +59,8 @@ def queue_of(number: int, directory: Path) -> int:
         return os.dup(queue.fileno())
 
 
-def taken_from(queue: int) -> Iterator[int]:
-    """Take number after number, until nobody has left any."""
+def numbers_from(queue: int) -> Iterator[int]:
+    """Yield numbers of the queue, until none is left."""
     while number := os.read(queue, BYTES_OF_A_NUMBER):
         yield int.from_bytes(number, sys.byteorder)
 
@@ -70,7 +71,7 @@ def shared_counts(descriptor: int, number: int) -> memoryview:
 
 
 class Shards:
-    """The processes, as the engine program sees them. Use it in a `with`."""
+    """The processes, for use by the engine program in a `with`."""
 
     def __init__(self, module: str, request: Mapping[str, Any], run: Run, number: int) -> None:
         """Start `python -m module` so many times, each with the engine's request."""
@@ -94,8 +95,8 @@ class Shards:
         ]
         run.watch([process.pid for process in self._processes], self._stop)
         for at, process in enumerate(self._processes):
-            told = {"queue": self._queue, "counts": self._counts, "at": at, "of": number}
-            self._tell(process, {"request": request, "parent": os.getpid(), **told})
+            place = {"queue": self._queue, "counts": self._counts, "at": at, "of": number}
+            self._send(process, {"request": request, "parent": os.getpid(), **place})
 
     def __enter__(self) -> "Shards":
         return self
@@ -106,28 +107,28 @@ class Shards:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Let the processes end; they do so as soon as nobody speaks to them any more."""
+        """Close the pipes of the processes, which ends them, and wait for them."""
         for process in self._processes:
             with suppress(BrokenPipeError):
                 process.stdin.close()  # type: ignore[union-attr]
             process.wait()
 
     def ready(self) -> list[Mapping[str, Any]]:
-        """Wait until all of them are ready; give what they say of themselves."""
+        """Wait until all of them are ready; return their hello messages."""
         return [
             json.loads(process.stdout.readline() or b"{}")["hello"]  # type: ignore[union-attr]
             for process in self._processes
         ]
 
     def start(self, value: Mapping[str, Any]) -> None:
-        """Let them begin. The clock of the run has started."""
+        """Start the processes, once the clock of the run has started."""
         for process in self._processes:
-            self._tell(process, {"start": {**value, "origin": self._run.tally.origin}})
+            self._send(process, {"start": {**value, "origin": self._run.tally.origin}})
 
     def wait(self) -> bool:
-        """Take their samples until all have ended; say whether every file was dealt with.
+        """Read their samples until all have ended; return whether every file was processed.
 
-        Raise RuntimeError where one of them crashed; what it said stands on stderr.
+        Raise RuntimeError where one of them crashed; its error is on stderr.
         """
         selector = selectors.DefaultSelector()
         received = {}
@@ -141,21 +142,21 @@ class Shards:
                     raise RuntimeError("a process of the engine ended before its work did")
                 *lines, received[key.fileobj] = (received[key.fileobj] + data).split(b"\n")  # type: ignore[index]
                 for line in lines:
-                    if self._hear(json.loads(line)):
+                    if self._take(json.loads(line)):
                         selector.unregister(key.fileobj)
         self._ended.set()
         return all(end["complete"] for end in self._ends)
 
     def figure(self, name: str) -> float:
-        """Add up a number that each of them told at its end."""
+        """Return the sum of a number that each of them reported at its end."""
         return sum(float(end[name]) for end in self._ends)
 
     def counts(self, name: str) -> dict[str, int]:
-        """Add up counts by name."""
+        """Return the sums of counts by name."""
         return dict(sum((Counter(end[name]) for end in self._ends), Counter()))
 
-    def _hear(self, message: Mapping[str, Any]) -> bool:
-        """Take a line; say whether it was the last one of its process."""
+    def _take(self, message: Mapping[str, Any]) -> bool:
+        """Process a message; return whether it was the last one of its process."""
         self._run.tally.take(message.get("rows", ()), message.get("examples", {}))
         if "end" not in message:
             return False
@@ -163,12 +164,12 @@ class Shards:
         return True
 
     def _stop(self) -> bool:
-        """Let them stop where they are; say whether all did so, and `wait` goes on."""
+        """Stop the processes; return whether all did so, and `wait` goes on."""
         for process in self._processes:
-            self._tell(process, {"stop": True})
+            self._send(process, {"stop": True})
         return self._ended.wait(SECONDS_TO_STOP)
 
-    def _tell(self, process: "subprocess.Popen[bytes]", message: Mapping[str, Any]) -> None:
-        with suppress(BrokenPipeError):  # it has crashed; `ready` or `wait` will see
+    def _send(self, process: "subprocess.Popen[bytes]", message: Mapping[str, Any]) -> None:
+        with suppress(BrokenPipeError):  # it has crashed, which `ready` or `wait` reports
             process.stdin.write(json.dumps(message).encode() + b"\n")  # type: ignore[union-attr]
             process.stdin.flush()  # type: ignore[union-attr]

@@ -1,5 +1,5 @@
-"""Virtual hosts that register as real ones do: the engine program of the kind `registration`.
+"""The engine program of the kind `registration`: virtual hosts that register as real ones do.
 
-No Django, no database. `profiles` holds the requests of each client as tables, `bodies` what they send,
-`sequence` one host's way through them, `identity` what a host is given to be known by.
+No Django, no database. `profiles` holds the requests of each client as tables, `bodies` their bodies,
+`sequence` the registration of one host, `identities` the certificates that hosts receive.
 """

@@ -1,4 +1,4 @@
-"""What a client takes from each answer, and which answers it cannot use. Pure."""
+"""Read from each answer what a client needs from it, and reject unusable answers. Pure."""
 
 import json
 import re
@@ -17,7 +17,7 @@ SHOWN = 200
 
 @dataclass(slots=True)
 class Known:
-    """What a host has learned so far. Its key never appears in repr."""
+    """What a host has learned from the answers so far. Its key never appears in repr."""
 
     rels: frozenset[str] = frozenset()
     capabilities: frozenset[str] = frozenset()
@@ -35,17 +35,15 @@ class Known:
 
 
 def take(known: Known, step: str, answer: Answer) -> None:
-    """Learn from the answer to a step. Raise LoadFailed where the client could not use it."""
+    """Update `known` from the answer to a step. Raise LoadFailed where the client could not use it."""
     match step.partition("_")[0] if step.startswith(("status", "compliance")) else step:
         case "service":
             known.rels = frozenset(
                 str(each.get("rel")) for each in _items(step, answer) if isinstance(each, dict)
             )
         case "status":
-            said = _object(step, answer).get("managerCapabilities")
-            known.capabilities = (
-                frozenset(map(str, said)) if isinstance(said, list) else frozenset()
-            )
+            names = _object(step, answer).get("managerCapabilities")
+            known.capabilities = frozenset(map(str, names if isinstance(names, list) else ()))
         case "consumer":
             _take_identity(known, _object(step, answer))
         case "serials":
@@ -70,12 +68,12 @@ def take(known: Known, step: str, answer: Answer) -> None:
             _take_built(known, answer)
 
 
-def _take_identity(known: Known, said: dict[str, Any]) -> None:
+def _take_identity(known: Known, data: dict[str, Any]) -> None:
     try:
-        identity = said["idCert"]
-        known.uuid = str(said["uuid"])
+        identity = data["idCert"]
+        known.uuid = str(data["uuid"])
         known.certificate, known.key = str(identity["cert"]), str(identity["key"])
-        mode = said["owner"]["contentAccessMode"]
+        mode = data["owner"]["contentAccessMode"]
     except (KeyError, TypeError) as error:
         raise _unusable("consumer", f"{error} is missing") from None
     if mode != SIMPLE_CONTENT_ACCESS:
@@ -87,10 +85,10 @@ def _take_identity(known: Known, said: dict[str, Any]) -> None:
 
 
 def _serial(step: str, answer: Answer) -> str:
-    found = _items(step, answer)
-    if not found or not isinstance(found[0], dict) or not isinstance(found[0].get("serial"), int):
+    items = _items(step, answer)
+    if not items or not isinstance(items[0], dict) or not isinstance(items[0].get("serial"), int):
         raise _unusable(step, "it names no serial")
-    return ",".join(str(each["serial"]) for each in found if isinstance(each, dict))
+    return ",".join(str(each["serial"]) for each in items if isinstance(each, dict))
 
 
 def _take_token(known: Known, answer: Answer) -> None:
@@ -107,17 +105,17 @@ def _take_built(known: Known, answer: Answer) -> None:
 
 
 def _items(step: str, answer: Answer) -> list[Any]:
-    said = _json(step, answer)
-    if not isinstance(said, list):
-        raise _unusable(step, f"it is no list: {str(said)[:SHOWN]}")
-    return said
+    data = _json(step, answer)
+    if not isinstance(data, list):
+        raise _unusable(step, f"it is no list: {str(data)[:SHOWN]}")
+    return data
 
 
 def _object(step: str, answer: Answer) -> dict[str, Any]:
-    said = _json(step, answer)
-    if not isinstance(said, dict):
-        raise _unusable(step, f"it is no object: {str(said)[:SHOWN]}")
-    return said
+    data = _json(step, answer)
+    if not isinstance(data, dict):
+        raise _unusable(step, f"it is no object: {str(data)[:SHOWN]}")
+    return data
 
 
 def _json(step: str, answer: Answer) -> Any:

@@ -1,16 +1,15 @@
-"""What a registering host sends: its facts, its packages, and what Foreman's script reports. Pure."""
+"""The bodies of a registering host's requests: its facts, its packages, and its report to Foreman. Pure."""
 
 import json
 from functools import cache
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID, uuid5
 
-from campaigns.kinds.registration.program.facts import FACTS
-
 HOSTS = UUID("5f3f6f0e-8f0a-5d0e-9a53-2b1c1b0d7a11")
-"""Names of hosts become their DMI uuids below it: unique among hosts, the same at each try."""
+"""The namespace of the hosts' DMI uuids: unique for each host, the same at each attempt."""
 PRODUCT = {"productId": "479", "productName": "AlmaLinux", "version": "9.4", "arch": "x86_64"}
 NAMES = """
 acl audit authselect basesystem bash bind binutils bzip2 ca-certificates chrony coreutils dracut
@@ -26,26 +25,20 @@ vim which xfsprogs xz yum zlib zstd
 """
 SOFTWARE = NAMES.split()
 PARTS = (
-    "",
-    "-libs",
-    "-common",
-    "-devel",
-    "-doc",
-    "-tools",
-    "-plugins",
-    "-client",
-    "-minimal",
-    "-data",
+    *("", "-libs", "-common", "-devel", "-doc"),
+    *("-tools", "-plugins", "-client", "-minimal", "-data"),
 )
+FACTS: dict[str, str] = json.loads(Path(__file__).with_name("facts.json").read_bytes())
+"""The facts that all virtual hosts share, those of a small virtual machine, as subscription-manager sends them."""
 
 
 def dmi_uuid(name: str) -> str:
-    """Return the machine's uuid of the host of a name."""
+    """Return the DMI uuid of a host."""
     return str(uuid5(HOSTS, name)).upper()
 
 
 def facts_of(name: str) -> dict[str, str]:
-    """Return the facts of a host, as many and as long as a real one sends."""
+    """Return the facts of a host, as many and as long as those of a real one."""
     digest = sha256(name.encode()).digest()
     address = f"10.{digest[0]}.{digest[1]}.{digest[2] % 254 + 1}"
     mac = "52:54:00:" + ":".join(f"{byte:02x}" for byte in digest[3:6])
@@ -71,7 +64,7 @@ def facts_of(name: str) -> dict[str, str]:
 
 
 def consumer(name: str) -> bytes:
-    """What the client posts to make a consumer of a host."""
+    """Return the body by which a client creates a consumer for a host."""
     return _json(
         {
             "type": "system",
@@ -89,7 +82,7 @@ def consumer(name: str) -> bytes:
 
 @cache
 def profile(packages: int, organization: str) -> bytes:
-    """What the client sends of its packages, repositories and modules."""
+    """Return the body with a host's packages, repositories and modules."""
     return _json(
         [
             {"content_type": "rpm", "profile": [_package(number) for number in range(packages)]},
@@ -124,12 +117,12 @@ def profile(packages: int, organization: str) -> bytes:
 
 
 def package_list(packages: int) -> bytes:
-    """What the client sends to a server that cannot take all in one: its packages alone."""
+    """Return the body with the packages alone, for a server without combined profiles."""
     return _json([_package(number) for number in range(packages)])
 
 
 def _package(number: int) -> dict[str, Any]:
-    """One package of a host, always the same for a number."""
+    """Return a package of a host, always the same for a number."""
     turn, place = divmod(number, len(SOFTWARE) * len(PARTS))
     part, software = divmod(place, len(SOFTWARE))
     more = f"{turn}" if turn else ""
@@ -145,7 +138,7 @@ def _package(number: int) -> dict[str, Any]:
 
 
 def registered(uuid: str, organization_id: int, location_id: int | None) -> bytes:
-    """What Foreman's script posts once the host has its subscription."""
+    """Return the body that Foreman's script posts once the host has its subscription."""
     place = {"host[location_id]": str(location_id)} if location_id else {}
     fields = {
         "uuid": uuid,
@@ -158,5 +151,5 @@ def registered(uuid: str, organization_id: int, location_id: int | None) -> byte
     return urlencode(fields, safe="[]").encode()
 
 
-def _json(said: Any) -> bytes:
-    return json.dumps(said).encode()
+def _json(data: Any) -> bytes:
+    return json.dumps(data).encode()

@@ -1,4 +1,4 @@
-"""What hosts are known by, kept in a file until they are deleted again. Standard library only."""
+"""Store the identities of hosts in files until the hosts are deleted. Standard library only."""
 
 import json
 import os
@@ -22,8 +22,8 @@ class Identity(NamedTuple):
         return f"Identity({self.name!r}, {self.uuid!r})"
 
 
-class Keeper:
-    """Writes identities, one a line, into a file of this process that only its user may read."""
+class IdentityFile:
+    """Appends identities, one a line, to a file of this process that only its user may read."""
 
     def __init__(self, directory: Path) -> None:
         """Open the file. Raise OSError."""
@@ -31,13 +31,13 @@ class Keeper:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
         self._file = os.open(path, flags, 0o600)
 
-    def keep(self, identity: Identity) -> None:
-        """Write one down before anything else is asked for: whatever ends this process, it stays."""
+    def add(self, identity: Identity) -> None:
+        """Write an identity at once, so that it remains however this process ends."""
         os.write(self._file, json.dumps(identity).encode() + b"\n")
 
 
-def kept_in(directory: Path) -> Iterator[Identity]:
-    """Yield the identities that were kept; a line that was cut off is left out."""
+def stored_identities(directory: Path) -> Iterator[Identity]:
+    """Yield the stored identities; a line that was cut off is left out."""
     for path in sorted(directory.glob(PATTERN)):
         for line in path.read_bytes().splitlines():
             try:
@@ -48,6 +48,6 @@ def kept_in(directory: Path) -> Iterator[Identity]:
 
 
 def forget(directory: Path) -> None:
-    """Remove what was kept."""
+    """Delete the stored identities."""
     for path in directory.glob(PATTERN):
         path.unlink(missing_ok=True)

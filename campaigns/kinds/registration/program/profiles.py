@@ -1,7 +1,7 @@
-"""Which requests each client makes to register one host: order, authentication, connections. Pure.
+"""The requests by which each client registers a host: order, authentication, connections. Pure.
 
 Recorded with subscription-manager 1.30.15 and 1.29.53; the steps of Foreman's global registration are
-those of its sources, without what the script does on a host by itself.
+from its sources, without what the script does locally on a host.
 """
 
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ from enum import StrEnum
 
 
 class Auth(StrEnum):
-    """How a request says who sends it."""
+    """How a request authenticates its sender."""
 
     NONE = "none"
     CERTIFICATE = "certificate"
-    TOKEN = "token"  # noqa: S105  no password: the word for one
+    TOKEN = "token"  # noqa: S105  the name of a method, no password
 
 
 class Part(StrEnum):
-    """What a request belongs to; those of a part are added up."""
+    """The part of a registration that a request belongs to; the times of a part are added up."""
 
     SCRIPT = "script"
     SUBSCRIPTION = "subscription"
@@ -29,12 +29,12 @@ class Part(StrEnum):
 class Step:
     """One request.
 
-    path: below the place of the API (`/rhsm`), or of Foreman where `part` is not the subscription; {uuid}
-        and {serial} are the host's own.
-    connection: the number of the connection, from 1; those of one number share one.
-    body: what is sent, by its name in `bodies`; empty: nothing.
-    needs: the rel or the capability that the server has to offer, else the client leaves the step out.
-    may_fail: the client only notes that the server refused it.
+    path: below that of the API (`/rhsm`), or of Foreman where `part` is not the subscription; {uuid} and
+        {serial} are the host's own.
+    connection: the number of the connection, from 1; requests with the same number share one.
+    body: the name of the body in `bodies`; empty: none.
+    needs: the rel or the capability without which the client leaves the step out.
+    may_fail: whether the client goes on where the server refuses it.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The requests of one client. version: of subscription-manager; curl: whether curl sends some, too."""
+    """The requests of one client. version: of subscription-manager."""
 
     name: str
     version: str
@@ -58,22 +58,22 @@ class Profile:
 
     @property
     def connections(self) -> int:
-        """How many connections one host makes."""
+        """How many connections a host opens."""
         return len({step.connection for step in self.steps})
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """What the steps belong to, in their order."""
+        """The parts of the steps, in their order."""
         return tuple(dict.fromkeys(step.part for step in self.steps))
 
     @property
     def sends_profile(self) -> bool:
-        """Return whether the packages of the host are sent while it registers."""
+        """Whether a host sends its packages while it registers."""
         return any(step.body == "profile" for step in self.steps)
 
 
 CONSUMER = "consumer"
-"""The step that makes the consumer; the slow one."""
+"""The step that creates the consumer, which is the slow one."""
 PACKAGES, CONTENT_ACCESS = "packages", "org_level_content_access"
 
 
@@ -117,11 +117,7 @@ def _compliance(connections: tuple[int, ...]) -> tuple[Step, ...]:
 
 
 def _rhsm_130(first: int) -> tuple[Step, ...]:
-    return (
-        *_before_certificate(first),
-        *_with_certificate(first + 2),
-        *_profile_upload(first + 2),
-    )
+    return (*_before_certificate(first), *_with_certificate(first + 2), *_profile_upload(first + 2))
 
 
 RHSM_130 = Profile("rhsm-1.30", "1.30.15", _rhsm_130(1))

@@ -1,4 +1,4 @@
-"""The program that deletes hosts by what they are known by: `python -m campaigns.kinds.registration.program.removing`."""
+"""The program that deletes hosts by their identities: `python -m campaigns.kinds.registration.program.removing`."""
 
 import asyncio
 import ssl
@@ -10,7 +10,7 @@ from campaigns.kinds.load import generator, tls
 from campaigns.kinds.load.failures import LoadFailed
 from campaigns.kinds.load.host import Host
 from campaigns.kinds.programs.lifeline import Lifeline, run
-from campaigns.kinds.registration.program.identities import Identity, kept_in
+from campaigns.kinds.registration.program.identities import Identity, stored_identities
 from campaigns.kinds.registration.program.profiles import Auth, Step
 from campaigns.kinds.registration.program.requests import Client, path_of
 
@@ -19,10 +19,10 @@ GONE = (404, 410)
 
 
 class Remover:
-    """Deletes the hosts of a directory, so many at a time."""
+    """Deletes the hosts whose identities a directory holds, `at_once` at a time."""
 
     def __init__(self, request: Mapping[str, Any]) -> None:
-        self.identities: list[Identity] = list(kept_in(Path(request["directory"])))
+        self.identities: list[Identity] = list(stored_identities(Path(request["directory"])))
         self.at_once = asyncio.Semaphore(request["at_once"])
 
     async def remove(self, host: Host) -> None:
@@ -41,14 +41,13 @@ class Remover:
                 identity.version, identity.name, host.place.host_header, request["place"]
             )
             path = path_of(DELETE, {"uuid": identity.uuid})
-            data = client.subscription(DELETE, path, b"", kept=False)
+            data = client.subscription(DELETE, path, b"", reused=False)
             await host.step(DELETE.name, wire, data, accepted=GONE)
 
 
 def main(lifeline: Lifeline) -> Mapping[str, Any]:
-    """Delete, and give the result of a load program."""
-    remover = Remover(lifeline.request)
-    return generator.run(lifeline, remover.remove)
+    """Delete the hosts, and return the result of a load program."""
+    return generator.run(lifeline, Remover(lifeline.request).remove)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The bytes of a virtual host's requests, header by header as the clients send them. Pure."""
+"""The bytes of a virtual host's requests, with the same headers as the real clients. Pure."""
 
 from dataclasses import dataclass
 from urllib.parse import quote
@@ -12,10 +12,10 @@ CURL = "curl/7.76.1"
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Who sends: subscription-manager of a version, on the host of a name, to a server.
+    """The sender: a version of subscription-manager on a host.
 
-    server: of the header Host. place: the path that the subscription API stands at, such as /rhsm.
-    attempt: which time the host tries, from 0; each command has a number of its own.
+    name: of the host. server: the header Host. place: the path of the subscription API, such as /rhsm.
+    attempt: the number of the host's attempt, from 0.
     """
 
     version: str
@@ -26,11 +26,11 @@ class Client:
 
     @property
     def correlation(self) -> str:
-        """The number of the command, 32 hexadecimal digits."""
+        """The correlation id of one command, 32 hexadecimal digits, different for each attempt."""
         return uuid5(HOSTS, f"command {self.attempt} of {self.name}").hex
 
-    def subscription(self, step: Step, path: str, body: bytes, *, kept: bool) -> bytes:
-        """Write a request of subscription-manager; kept: the connection has served one before."""
+    def subscription(self, step: Step, path: str, body: bytes, *, reused: bool) -> bytes:
+        """Return a request of subscription-manager. reused: the connection has served one before."""
         lines = [
             f"{step.method} {self.place}{path} HTTP/1.1",
             f"Host: {self.server}",
@@ -42,12 +42,12 @@ class Client:
             f"User-Agent: RHSM/1.0 (cmd=subscription-manager) subscription-manager/{self.version}",
             f"Content-Length: {len(body)}",
         ]
-        if kept:
+        if reused:
             lines.append("Connection: keep-alive")
         return _written(lines, body)
 
     def script(self, step: Step, path: str, body: bytes, token: str) -> bytes:
-        """Write a request of curl, as Foreman's scripts call it."""
+        """Return a request of curl, as Foreman's scripts call it."""
         lines = [
             f"{step.method} {path} HTTP/1.1",
             f"Host: {self.server}",
@@ -65,7 +65,7 @@ class Client:
 
 
 def path_of(step: Step, values: dict[str, str]) -> str:
-    """Fill a step's path; what stands in braces is quoted, but for paths that a server gave."""
+    """Fill in a step's path. Values are quoted, except for paths that the server sent."""
     if step.part != Part.SUBSCRIPTION:
         return step.path.format(**values)
     return step.path.format(
@@ -77,7 +77,7 @@ def path_of(step: Step, values: dict[str, str]) -> str:
 
 
 def keys_in_query(names: str) -> str:
-    """Write the names of activation keys into a query: commas between them stay as they are."""
+    """Quote the names of activation keys for a query; the commas between them are not quoted."""
     return ",".join(quote(name, safe="") for name in names.split(","))
 
 

@@ -1,4 +1,4 @@
-"""One virtual host's way through its profile: connections, certificate, one resend, and no retry."""
+"""Register one virtual host by its profile: connections, certificate, one resend, and no retry."""
 
 import asyncio
 import ssl
@@ -14,7 +14,7 @@ from campaigns.kinds.load.host import Host
 from campaigns.kinds.load.wire import Answer, Wire
 from campaigns.kinds.registration.program import bodies
 from campaigns.kinds.registration.program.answers import Known, take
-from campaigns.kinds.registration.program.identities import Identity, Keeper
+from campaigns.kinds.registration.program.identities import Identity, IdentityFile
 from campaigns.kinds.registration.program.profiles import (
     CONSUMER,
     PROFILES,
@@ -26,23 +26,23 @@ from campaigns.kinds.registration.program.profiles import (
 from campaigns.kinds.registration.program.requests import Client, keys_in_query, path_of
 
 IDENTITY = "identity"
-"""The time in which the host makes its certificate ready for use; nobody is asked for anything then."""
+"""The step in which the host prepares its certificate, without a request."""
 COMBINED = "combined_reporting"
 ANY_REFUSAL = range(400, 600)
 
 
 async def prepare(host: Host) -> None:
-    """Write the largest request, before the clock runs; the host's name says who it is."""
+    """Prepare the host's name and its largest request, before the clock runs."""
     request = host.request
     number = request["numbers"][host.number] if request.get("numbers") else host.number
     name = f"{request['prefix']}{number:05d}.{request['domain']}"
-    host.kept |= {"name": name, "number": number, "body": bodies.consumer(name)}
+    host.prepared |= {"name": name, "number": number, "body": bodies.consumer(name)}
 
 
 async def register(host: Host) -> None:
-    """Register a host, once. Raise LoadFailed at the first step that the client could not go on from.
+    """Register a host once. Raise LoadFailed at the first step after which the client could not go on.
 
-    `at_once` of the request: so many at a time (in a retry phase); without it, as the schedule says.
+    In a retry phase, `at_once` of the request limits how many register at a time.
     """
     most = host.request.get("at_once")
     if most is None:
@@ -54,12 +54,12 @@ async def register(host: Host) -> None:
 
 @cache
 def _at_once(most: int) -> asyncio.Semaphore:
-    """The turns of this process, which has one event loop."""
+    """Return the semaphore of this process, which has one event loop."""
     return asyncio.Semaphore(most)
 
 
 def columns_of(profile: Profile) -> list[str]:
-    """Name the columns of times, in the order of the steps."""
+    """Return the names of the columns of times, in the order of the steps."""
     names = []
     for step in profile.steps:
         if step.auth == Auth.CERTIFICATE and IDENTITY not in names:
@@ -70,7 +70,7 @@ def columns_of(profile: Profile) -> list[str]:
 
 @dataclass(slots=True)
 class _Registration:
-    """A host that is on its way."""
+    """The registration of one host."""
 
     host: Host
     known: Known = field(default_factory=Known)
@@ -83,8 +83,8 @@ class _Registration:
         host, request = self.host, self.host.request
         profile = PROFILES[request["profile"]]
         host.columns |= {
-            "name": host.kept["name"],
-            "number": host.kept["number"],
+            "name": host.prepared["name"],
+            "number": host.prepared["number"],
             "uuid": "",
             "status": 0,
             "failed_at": "",
@@ -104,7 +104,7 @@ class _Registration:
         request = self.host.request
         return Client(
             version=profile.version,
-            name=self.host.kept["name"],
+            name=self.host.prepared["name"],
             server=self.host.place.host_header,
             place=request["place"],
             attempt=request.get("attempt", 0),
@@ -116,13 +116,13 @@ class _Registration:
         return not self.known.offers(step.needs)
 
     async def _take(self, step: Step, client: Client) -> None:
-        """Do one step, and note its time; of one that fails, where that was."""
+        """Do one step, and record its time, and where it failed."""
         columns = self.host.columns
         columns["status"] = 0
         try:
             if step.auth == Auth.CERTIFICATE and self.context is None:
                 self._make_context()
-            answer = await self._asked(step, client)
+            answer = await self._send_with_resend(step, client)
             columns["status"] = answer.status
             if answer.status not in ANY_REFUSAL:
                 take(self.known, step.name, answer)
@@ -134,38 +134,38 @@ class _Registration:
             columns["words"] = str(failure)[:300]
             raise
         finally:
-            self._keep(step, client)
+            self._store_identity(step, client)
             self._note(step.name)
 
-    def _keep(self, step: Step, client: Client) -> None:
-        """Keep what the host is known by, also where the client could not go on from there."""
-        known, name = self.known, self.host.kept["name"]
+    def _store_identity(self, step: Step, client: Client) -> None:
+        """Store the host's identity once it has one, even where the registration fails."""
+        known, name = self.known, self.host.prepared["name"]
         if step.name != CONSUMER or not known.uuid:
             return
         self.host.columns["uuid"] = known.uuid
         if directory := self.host.request["directory"]:
             identity = Identity(name, known.uuid, known.certificate, known.key, client.version)
-            _keeper(directory).keep(identity)
+            _identity_file(directory).add(identity)
 
-    async def _asked(self, step: Step, client: Client) -> Answer:
-        """Ask once; once more at once where a kept connection was dropped before any answer."""
+    async def _send_with_resend(self, step: Step, client: Client) -> Answer:
+        """Send a request; send it again at once where a reused connection was dropped before any answer."""
         wire = await self._connected(step)
-        was_kept = wire.asked > 0
+        was_reused = wire.request_count > 0
         try:
-            return await self._ask(step, client, wire)
+            return await self._send(step, client, wire)
         except LoadFailed as failure:
-            if not (failure.unanswered and was_kept):
+            if not (failure.unanswered and was_reused):
                 raise
         self.wire = None
-        return await self._ask(step, client, await self._connected(step), again=True)
+        return await self._send(step, client, await self._connected(step), again=True)
 
-    async def _ask(self, step: Step, client: Client, wire: Wire, *, again: bool = False) -> Answer:
-        data = self._data(step, client, kept=wire.asked > 0)
+    async def _send(self, step: Step, client: Client, wire: Wire, *, again: bool = False) -> Answer:
+        data = self._data(step, client, reused=wire.request_count > 0)
         accepted = ANY_REFUSAL if step.may_fail else ()
         return await self.host.step(step.name, wire, data, accepted=accepted, retry=again)
 
     async def _connected(self, step: Step) -> Wire:
-        """Return the step's connection; the one before is closed, as the client does."""
+        """Return the step's connection; an earlier one is closed, as the client does."""
         wire = self.wire
         if (
             wire is not None
@@ -190,7 +190,7 @@ class _Registration:
             raise LoadFailed("tls", f"the certificate that the server gave: {error}") from None
         self._note(IDENTITY)
 
-    def _data(self, step: Step, client: Client, *, kept: bool) -> bytes:
+    def _data(self, step: Step, client: Client, *, reused: bool) -> bytes:
         request, known = self.host.request, self.known
         values = {
             "owner": request["organization"],
@@ -206,13 +206,13 @@ class _Registration:
             return client.script(step, path, body, known.token)
         if step.body == "profile" and COMBINED not in known.capabilities:
             path = path.removesuffix("profiles") + "packages"
-        return client.subscription(step, path, body, kept=kept)
+        return client.subscription(step, path, body, reused=reused)
 
     def _body(self, step: Step) -> bytes:
         request: Any = self.host.request
         match step.body:
             case "consumer":
-                return bytes(self.host.kept["body"])
+                return bytes(self.host.prepared["body"])
             case "profile" if COMBINED in self.known.capabilities:
                 return bodies.profile(request["packages"], request["organization"])
             case "profile":
@@ -230,8 +230,7 @@ class _Registration:
 
 
 @cache
-def _keeper(directory: str) -> Keeper:
-    """Return this process's keeper of a directory."""
-    place = Path(directory)
-    place.mkdir(parents=True, exist_ok=True)
-    return Keeper(place)
+def _identity_file(directory: str) -> IdentityFile:
+    """Return this process's file of identities in a directory."""
+    Path(directory).mkdir(parents=True, exist_ok=True)
+    return IdentityFile(Path(directory))

@@ -1,4 +1,4 @@
-"""See to it that nobody syncs what is to be measured, and end nothing that is not ours."""
+"""End perfdash's own tasks on the content to measure, and refuse while others use it."""
 
 import time
 from collections.abc import Sequence
@@ -10,26 +10,26 @@ from campaigns.kinds.sync.katello.parts import Part, known
 from campaigns.kit.http.errors import Answered
 
 MARK = "perfdash-"
-"""Begins the name of each request with which perfdash begins a task."""
+"""Prefix of the X-Request-Id of each request with which perfdash begins a task."""
 SYNCS = ("Actions::Katello::Repository::Sync", "Actions::Katello::CapsuleContent::Sync")
-"""Labels of the tasks that perfdash begins. What Katello begins after them bears their mark, too."""
+"""Labels of the tasks that perfdash begins. Tasks that Katello begins after them have the same request id."""
 CLEAR_SECONDS = 300.0
 CANCEL_SECONDS = 20.0
 
 
 def clear(katello: Katello, parts: Sequence[Part], begun: Sequence[str], seconds: float) -> int:
-    """End the unfinished tasks that perfdash began, and say how many. Raise NotClean for others'."""
-    found = unfinished(katello, parts)
-    if strangers := [task for task in found if not is_ours(task, begun)]:
+    """End the unfinished tasks that perfdash began; return how many. Raise NotClean for tasks of others."""
+    tasks = unfinished(katello, parts)
+    if strangers := [task for task in tasks if not is_ours(task, begun)]:
         task, more = strangers[0], len(strangers) - 1
         raise NotClean(
-            f"Somebody else is at it: “{task.action}” of {task.username or 'an unknown user'} is "
+            f"Somebody else uses the content: “{task.action}” of {task.username or 'an unknown user'} is "
             f"{task.state} (task {task.id}){f', and {more} more' if more else ''}. Wait for its end, "
             "or end it in Foreman; perfdash ends only what it began itself."
         )
     began_at = time.monotonic()
-    ended = end_ours(katello, [task for task in found if task.label in SYNCS], seconds)
-    for task in found:
+    ended = end_ours(katello, [task for task in tasks if task.label in SYNCS], seconds)
+    for task in tasks:
         if task.label not in SYNCS:
             _wait(
                 katello, task, began_at + seconds,
@@ -49,7 +49,7 @@ def end_ours(katello: Katello, tasks: Sequence[ForemanTask], seconds: float) -> 
     for task in tasks:
         _wait(
             katello, task, began_at + seconds,
-            "Foreman was asked to end it; look at it there, and unlock it if nothing goes on any more.",
+            "Foreman was asked to end it; look at it there, and unlock it if nothing runs any more.",
         )  # fmt: skip
     return len(tasks)
 
@@ -62,30 +62,30 @@ def _wait(katello: Katello, task: ForemanTask, until: float, advice: str) -> Non
 
 
 def unfinished(katello: Katello, parts: Sequence[Part]) -> list[ForemanTask]:
-    """Find the tasks that have not stopped and have to do with what is synced, each once."""
-    found: dict[str, ForemanTask] = {}
+    """Return the tasks that have not stopped and use what is to be synced, each once."""
+    by_id: dict[str, ForemanTask] = {}
     for part in parts:
         if part.proxy is not None:
             with known(f"smart proxy {part.proxy}"):
-                told = katello.proxy_content(part.proxy)
-            tasks = [read_task(each) for each in told.get("active_sync_tasks") or ()]
+                content = katello.proxy_content(part.proxy)
+            tasks = [read_task(each) for each in content.get("active_sync_tasks") or ()]
             resource = f"resource_type = SmartProxy and resource_id = {part.proxy}"
             label = "label = Actions::Katello::CapsuleContent::Sync"
             tasks += katello.tasks(f"state != stopped and {label} and {resource}")
         else:
             resource = f"resource_type = Katello::Repository and resource_id = {part.repository}"
             tasks = katello.tasks(f"state != stopped and {resource}")
-        found |= {task.id: task for task in tasks if task.state != "stopped"}
-    return list(found.values())
+        by_id |= {task.id: task for task in tasks if task.state != "stopped"}
+    return list(by_id.values())
 
 
 def is_ours(task: ForemanTask, begun: Sequence[str], mark: str = MARK) -> bool:
-    """Return whether perfdash began the task: this attempt, or one that marked its request so."""
+    """Return whether perfdash began the task: this attempt, or one whose requests begin with `mark`."""
     return task.id in begun or task.request_id.startswith(mark)
 
 
 def mark_of(context: Context) -> str:
-    """Begin the names of the requests of this attempt so."""
+    """Return the prefix of the request ids of this attempt."""
     return f"{MARK}attempt-{context.sender.rpartition('/')[2]}-"
 
 

@@ -1,4 +1,4 @@
-"""What one run syncs through a Katello: a task for each part."""
+"""The parts that one run syncs through a Katello, each with a task of its own."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from campaigns.kinds.servers.katello import Katello
 from campaigns.kit.http.errors import Answered
 
 CONTENT_FEATURE = "Pulpcore"
-"""Of a smart proxy that can hold content; older ones are called Pulp Node."""
+"""The feature of a smart proxy that holds content; older versions call it Pulp Node."""
 WORK = "katello.json"
 PROXY_COUNTED = "counted on the proxy"
 LOGIN = re.compile(r"(?<=://)[^/\s]*@")
@@ -21,7 +21,7 @@ LOGIN = re.compile(r"(?<=://)[^/\s]*@")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A repository, a proxy, or a repository on a proxy; by their ids in Katello."""
+    """A repository, a proxy, or a repository on a proxy, by their ids in Katello."""
 
     repository: int | None
     proxy: int | None
@@ -36,7 +36,7 @@ class Part:
 
 
 def parts_of(parameters: Parameters) -> list[Part]:
-    """Return what is synced at a cell's levels."""
+    """Return the parts to sync at a cell's levels."""
     proxy = parameters.get("proxy")
     ids = [int(each) for each in str(parameters.get("repository_ids") or "").split(",") if each]
     if not ids:
@@ -45,7 +45,7 @@ def parts_of(parameters: Parameters) -> list[Part]:
 
 
 def body_of(part: Part, parameters: Parameters) -> dict[str, Any]:
-    """Return the body that asks for a sync."""
+    """Return the body of a request for a sync."""
     body: dict[str, Any] = {}
     if part.proxy is not None and part.repository is not None:
         body["repository_id"] = part.repository
@@ -55,60 +55,54 @@ def body_of(part: Part, parameters: Parameters) -> dict[str, Any]:
 
 
 def read_back(katello: Katello, parts: Sequence[Part]) -> list[EffectiveSetting]:
-    """Return what the repositories are set to, which perfdash does not change. Raise DriverError."""
+    """Return the settings of the repositories, which perfdash does not change. Raise DriverError."""
     settings: list[EffectiveSetting] = []
     for part in parts:
         if part.repository is None:
             continue
         with known(f"repository {part.repository}"):
-            found = katello.repository(part.repository)
-        if not found.url and part.proxy is None:
+            repository = katello.repository(part.repository)
+        name = f"repository {repository.id}"
+        if not repository.url and part.proxy is None:
             raise DriverError(
-                f"“{found.name}” (repository {found.id}) has no URL to sync from; choose another."
+                f"“{repository.name}” ({name}) has no URL to sync from; choose another."
             )
-        if not found.units:
+        if not repository.units:
             raise DriverError(
-                f"“{found.name}” (repository {found.id}) holds no content yet. Sync it in Katello "
-                "once: what is measured is a sync of what is there already."
+                f"“{repository.name}” ({name}) holds no content yet. Sync it in Katello once: only a "
+                "repeated sync is measured."
             )
-        of = f"repository {found.id}"
+        shown = f"{repository.name} ({repository.content_type})"
+        url = LOGIN.sub("", repository.url)  # everybody may read what is stored of a run
+        policy = repository.download_policy
         settings += [
-            EffectiveSetting(of, "as it is", f"{found.name} ({found.content_type})", ok=True),
-            EffectiveSetting(
-                f"{of}: url", "as it is", _without_login(found.url) or "none", ok=True
-            ),
-            EffectiveSetting(
-                f"{of}: download policy", "as it is", found.download_policy or "none", ok=True
-            ),
-            EffectiveSetting(f"{of}: units of content", "1 or more", found.units, ok=True),
+            EffectiveSetting(name, "as it is", shown, ok=True),
+            EffectiveSetting(f"{name}: url", "as it is", url or "none", ok=True),
+            EffectiveSetting(f"{name}: download policy", "as it is", policy or "none", ok=True),
+            EffectiveSetting(f"{name}: units of content", "1 or more", repository.units, ok=True),
         ]
     return settings + proxies_of(katello, parts)
 
 
-def _without_login(url: str) -> str:
-    """Take user and password out of the URL of a feed: everybody may read what is stored of a run."""
-    return LOGIN.sub("", url)
-
-
 def proxies_of(katello: Katello, parts: Sequence[Part]) -> list[EffectiveSetting]:
-    """Return what the smart proxies are. Raise DriverError where one cannot hold content."""
+    """Return the names and features of the smart proxies. Raise DriverError where one cannot hold content."""
     settings = []
     for proxy in {part.proxy: None for part in parts if part.proxy is not None}:
         with known(f"smart proxy {proxy}"):
-            found = katello.get(f"/api/v2/smart_proxies/{proxy}")
-        named = features_of(found)
-        if named and not any(feature.startswith("Pulp") for feature in named):
+            data = katello.get(f"/api/v2/smart_proxies/{proxy}")
+        features = features_of(data)
+        if features and not any(feature.startswith("Pulp") for feature in features):
             raise DriverError(
-                f"“{found.get('name')}” (smart proxy {proxy}) holds no content: its features are "
-                f"{', '.join(named)}. Choose one with {CONTENT_FEATURE}."
+                f"“{data.get('name')}” (smart proxy {proxy}) holds no content: its features are "
+                f"{', '.join(features)}. Choose one with {CONTENT_FEATURE}."
             )
-        shown = f"{found.get('name')} ({', '.join(named) or 'features not told'})"
+        shown = f"{data.get('name')} ({', '.join(features) or 'features not told'})"
         settings.append(EffectiveSetting(f"proxy {proxy}", "as it is", shown, ok=True))
     return settings
 
 
 def features_of(proxy: Mapping[str, Any]) -> list[str]:
-    """Name what a smart proxy can do."""
+    """Return the names of a smart proxy's features."""
     listed = proxy.get("features")
     return sorted(
         str(each["name"])
@@ -118,7 +112,7 @@ def features_of(proxy: Mapping[str, Any]) -> list[str]:
 
 
 def counts_of(katello: Katello, parts: Sequence[Part]) -> dict[str, dict[str, int]]:
-    """Count what is there, of each part by type; a proxy tells only what was counted on it before."""
+    """Return the counts of content of each part, by type; those of a proxy are what it counted last."""
     counts: dict[str, dict[str, int]] = {}
     for part in parts:
         if part.repository is not None:
@@ -126,17 +120,17 @@ def counts_of(katello: Katello, parts: Sequence[Part]) -> dict[str, dict[str, in
                 katello.repository(part.repository).counts
             )
         if part.proxy is not None:
-            told = katello.proxy_content(part.proxy).get("content_counts")
-            counts[f"proxy {part.proxy}"] = {PROXY_COUNTED: _sum(told)}
+            content = katello.proxy_content(part.proxy).get("content_counts")
+            counts[f"proxy {part.proxy}"] = {PROXY_COUNTED: _sum(content)}
     return counts
 
 
-def _sum(told: Any) -> int:
-    """Add up the numbers below every key `counts`."""
-    if not isinstance(told, dict):
+def _sum(content: Any) -> int:
+    """Return the sum of the numbers below every key `counts`."""
+    if not isinstance(content, dict):
         return 0
     total = 0
-    for name, value in told.items():
+    for name, value in content.items():
         if name == "counts" and isinstance(value, dict):
             total += sum(each for each in value.values() if isinstance(each, int))
         else:
@@ -146,22 +140,22 @@ def _sum(told: Any) -> int:
 
 @dataclass(slots=True)
 class Work:
-    """What an attempt keeps from one step to the next."""
+    """What an attempt passes from one step to the next."""
 
     parts: list[Part]
     counts: dict[str, dict[str, int]]
     tasks: list[str]
 
     def save(self, context: Context) -> None:
-        """Write it down: the next step may be another process."""
+        """Write it to the attempt's directory: the next step may run in another process."""
         context.directory.mkdir(parents=True, exist_ok=True)
         _file(context).write_text(json.dumps(asdict(self)))
 
 
 def work_of(context: Context) -> Work:
-    """Return what the steps before have written."""
-    told = json.loads(_file(context).read_text())
-    return Work([Part(**each) for each in told["parts"]], told["counts"], told["tasks"])
+    """Return what the earlier steps have written."""
+    data = json.loads(_file(context).read_text())
+    return Work([Part(**each) for each in data["parts"]], data["counts"], data["tasks"])
 
 
 def begun_tasks(context: Context) -> list[str]:
@@ -175,7 +169,7 @@ def _file(context: Context) -> Path:
 
 @contextmanager
 def known(what: str) -> Iterator[None]:
-    """Say of a 404 what there is none of. Raise DriverError."""
+    """Raise DriverError for a 404, which means that there is no such thing."""
     try:
         yield
     except Answered as error:

@@ -1,24 +1,32 @@
-"""The four steps of the kind `sync` with a Katello. Not yet seen with a real server."""
+"""The steps of the kind `sync` with a Katello. Not yet tried with a real server."""
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from campaigns.kinds.base import (
-    STAND_IN,
     Context,
+    Distribution,
     EffectiveSetting,
+    Health,
     Measured,
     Parameters,
+    Phase,
     Proof,
     Target,
 )
-from campaigns.kinds.base.katello import refuse_services_that_are_away, who_answers
-from campaigns.kinds.base.servers import katello_of, what_does_not_end, while_leased
+from campaigns.kinds.base.servers import (
+    UNKNOWN,
+    failure_to_end,
+    katello_facts,
+    katello_of,
+    katello_proofs,
+    require_services,
+    while_leased,
+)
 from campaigns.kinds.servers.katello import Katello
-from campaigns.kinds.sync.facts import NOT_TOLD
+from campaigns.kinds.sync.failures import refuse_server_faults
 from campaigns.kinds.sync.katello import clearing
-from campaigns.kinds.sync.katello.measuring import measured_of
 from campaigns.kinds.sync.katello.parts import (
     PROXY_COUNTED,
     Work,
@@ -30,25 +38,27 @@ from campaigns.kinds.sync.katello.parts import (
     read_back,
     work_of,
 )
-from campaigns.kinds.sync.katello.watching import Watched, watch
+from campaigns.kinds.sync.katello.watching import ARTIFACTS, Watched, failure_of, watch
 from campaigns.kit.http.errors import NotPermitted
 from campaigns.kit.network import Rules
 
+MOST_RESOLUTION_SHARE = 0.05
+
 
 class KatelloSteps:
-    """Syncs repositories that a Katello has, or a proxy of it, and takes the time of Foreman's tasks."""
+    """Syncs the existing repositories of a Katello, or its proxies, and times Foreman's tasks."""
 
     def probe(self, target: Target, rules: Rules) -> list[Proof]:
-        """Return what Katello this is, whether the login is right, and how its services are."""
-        with katello_of(target, rules, lambda: None) as katello:
-            return who_answers(katello)
+        """Prove that Katello answers, accepts the login, and has its services in order."""
+        with katello_of(target, rules) as katello:
+            return katello_proofs(katello)
 
     def reset(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
-        """End what earlier runs left, and prove that nobody else syncs the same."""
+        """End the tasks that earlier runs left, and prove that nobody else syncs the same content."""
         context.directory.mkdir(parents=True, exist_ok=True)
         parts = parts_of(parameters)
-        with _opened(target, context) as katello:
-            refuse_services_that_are_away(katello)
+        with katello_of(target, context) as katello:
+            require_services(katello)
             proxies_of(katello, parts)
             ended = clearing.clear(katello, parts, begun_tasks(context), clearing.CLEAR_SECONDS)
             left = len(clearing.unfinished(katello, parts))
@@ -62,22 +72,22 @@ class KatelloSteps:
     def apply(
         self, target: Target, parameters: Parameters, context: Context
     ) -> list[EffectiveSetting]:
-        """Read back what the repositories are set to; nothing is changed, made or deleted."""
+        """Read the settings of the repositories; nothing is changed, created or deleted."""
         parts = parts_of(parameters)
-        with _opened(target, context) as katello:
+        with katello_of(target, context) as katello:
             settings = read_back(katello, parts)
             Work(parts, counts_of(katello, parts), []).save(context)
         return settings
 
     def measure(self, target: Target, parameters: Parameters, context: Context) -> Measured:
-        """Let Katello sync; Foreman's clock counts, ours beside it."""
+        """Sync, timed by Foreman's clock and by ours."""
         work, limit, left = work_of(context), context.deadline_seconds, ""
-        with _opened(target, context) as katello:
+        with katello_of(target, context) as katello:
             watched = watch(katello, work, parameters, context, limit)
             if watched.timed_out:
-                goes_on = [task for task in watched.tasks.values() if task.state != "stopped"]
-                left = what_does_not_end(
-                    lambda: clearing.end_ours(katello, goes_on, clearing.CANCEL_SECONDS)
+                running = [task for task in watched.tasks.values() if task.state != "stopped"]
+                left = failure_to_end(
+                    lambda: clearing.end_ours(katello, running, clearing.CANCEL_SECONDS)
                 )
         measured = measured_of(watched, limit)
         return replace(measured, failure=f"{measured.failure}{left}")
@@ -85,7 +95,7 @@ class KatelloSteps:
     def verify(
         self, target: Target, parameters: Parameters, context: Context, measured: Measured
     ) -> list[Proof]:
-        """Prove that the syncs came through, and that what is there is what was there."""
+        """Prove that the syncs succeeded, and that the content is the same as before."""
         watched: Watched = measured.work["watched"]
         tasks = list(watched.tasks.values())
         good = sum(task.succeeded for task in tasks)
@@ -95,9 +105,11 @@ class KatelloSteps:
             Proof("resolution of the duration", "any", watched.resolution, "s", ok=True),
         ]
         if parameters["optimize"] == "off":
-            asked = sum(task.skips_metadata_check for task in tasks)
+            unskipped = sum(task.skips_metadata_check for task in tasks)
             proofs += [
-                Proof("skip_metadata_check", len(tasks), asked, "count", asked == len(tasks)),
+                Proof(
+                    "skip_metadata_check", len(tasks), unskipped, "count", unskipped == len(tasks)
+                ),
                 Proof("syncs skipped", 0, skipped, "count", skipped == 0),
             ]
         else:
@@ -105,28 +117,15 @@ class KatelloSteps:
         return proofs + self._content_proofs(target, context)
 
     def environment(self, target: Target, context: Context) -> Mapping[str, str]:
-        """Versions, services, and the smart proxies with what they can do."""
-        with _opened(target, context) as katello:
-            versions = katello.foreman_version(), katello.katello_version()
-            services = katello.ping()
-            proxies = _all_proxies(katello)
-        facts = {
-            "Foreman": versions[0],
-            "Katello": versions[1],
-            "services": ", ".join(f"{name} {said}" for name, said in sorted(services.items())),
-            "smart proxies": proxies,
-            "hardware and network": target.hardware or NOT_TOLD,
-            "certificate": "verified" if target.tls.verify else "not verified",
-        }
-        if versions[1].endswith(STAND_IN):
-            facts[STAND_IN] = f"simulated Katello {versions[1].removesuffix(STAND_IN).strip()}"
-        return facts
+        """Return versions, services, and the smart proxies with their features."""
+        with katello_of(target, context) as katello:
+            return katello_facts(katello, target) | {"smart proxies": _all_proxies(katello)}
 
     def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None:
-        """Cancel what this run began, unless another run may hold the target already."""
+        """Cancel the tasks of this attempt, unless another run may hold the target already."""
         begun, check = begun_tasks(context), while_leased(context)
         check()
-        with _opened(target, context, check) as katello:
+        with katello_of(target, context, check) as katello:
             ours = [
                 task
                 for task in clearing.unfinished(katello, parts_of(parameters))
@@ -137,34 +136,140 @@ class KatelloSteps:
 
     def _content_proofs(self, target: Target, context: Context) -> list[Proof]:
         work = work_of(context)
-        with _opened(target, context) as katello:
+        with katello_of(target, context) as katello:
             after = counts_of(katello, work.parts)
         proofs = []
         for name, before in work.counts.items():
-            units, found = sum(before.values()), sum(after[name].values())
+            units, units_after = sum(before.values()), sum(after[name].values())
             counted = PROXY_COUNTED in before
             same = after[name] == before and (units > 0 or counted)
             what = f"units counted, {name}" if counted else f"units of content, {name}"
-            proofs.append(Proof(what, units, found, "count", same))
+            proofs.append(Proof(what, units, units_after, "count", same))
         return proofs
 
 
-def _opened(
-    target: Target, context: Context, check: Callable[[], None] | None = None
-) -> AbstractContextManager[Katello]:
-    """Connect; stops where the context, or `check`, says so."""
-    return katello_of(
-        target, context.rules, check or context.check, context.sender, context.most_per_second
-    )
-
-
 def _all_proxies(katello: Katello) -> str:
-    """Name the smart proxies with what they can do; a user may lack the right to see them."""
+    """Return the smart proxies with their features, as a text; the user may lack the right to see them."""
     try:
         proxies = sorted(
             f"{each.get('name')} ({', '.join(features_of(each))})"
             for each in katello.results("/api/v2/smart_proxies")
         )
     except NotPermitted:
-        return NOT_TOLD
+        return UNKNOWN
     return "; ".join(proxies) or "none"
+
+
+def measured_of(watched: Watched, limit: float) -> Measured:
+    """Return the result of a run as every driver returns it. Raise TargetUnavailable."""
+    failures = watched.failures()
+    refuse_server_faults(failures, watched.first_error)
+    failed = sum(failures.values())
+    values: dict[str, float] = {"failed_syncs": float(failed)}
+    failure, censored = _failure(watched, failures, limit), frozenset[str]()
+    if watched.timed_out:
+        values["task_duration"] = values["wall_duration"] = watched.wall_seconds
+        censored = frozenset({"task_duration", "wall_duration"})
+    elif not failure:
+        values |= _durations(watched)
+    tasks = watched.tasks.values()
+    times = [round(task.seconds * 1e6) for task in tasks if task.seconds is not None]
+    return Measured(
+        values=values,
+        health=_health(watched),
+        samples=_samples(watched),
+        distributions=[Distribution.of("task_duration", times)],
+        phases=_phases(watched),
+        units_done=0 if watched.timed_out else len(watched.tasks) - failed,
+        units_failed=failed,
+        failures=failures,
+        failure=failure,
+        censored=censored,
+        work={"watched": watched},
+    )
+
+
+def _durations(watched: Watched) -> dict[str, float]:
+    seconds = watched.seconds or 0.0
+    values = {"task_duration": seconds, "wall_duration": watched.wall_seconds}
+    queued = [task.queue_seconds for task in watched.tasks.values()]
+    known = [each for each in queued if each is not None]
+    if known:
+        values["queue_duration"] = max(known)
+    if watched.artifacts:
+        values["file_rate"] = watched.artifacts / seconds
+    return values
+
+
+def _failure(watched: Watched, failures: dict[str, int], limit: float) -> str:
+    """Return why the run as a whole failed; empty where it did not."""
+    if watched.timed_out:
+        return (
+            f"The time limit of {limit:g} s ended the run; Foreman was asked to cancel its tasks."
+        )
+    if failures:
+        counts = ", ".join(f"{count} {name}" for name, count in failures.items())
+        paused = ""
+        if "paused" in failures:
+            paused = (
+                " A paused task could be resumed in Foreman, but its repository would stay locked; "
+                "perfdash stops it."
+            )
+        return (
+            f"{sum(failures.values())} of {len(watched.tasks)} syncs failed ({counts}). "
+            f"Foreman says: {watched.first_error}{paused}"
+        )
+    if watched.seconds is None:
+        return "Foreman does not report when its tasks began and ended, so the duration is unknown."
+    if watched.seconds <= 0:
+        return (
+            "The sync took less than a second, and this Foreman reports whole seconds only: its "
+            "duration is unknown. Sync more content, or use skip_metadata_check (optimize off)."
+        )
+    return ""
+
+
+def _phases(watched: Watched) -> list[Phase]:
+    """Return waiting and work by Foreman's clock, and the parts in lines of progress and the rest by ours."""
+    seconds = watched.seconds
+    if seconds is None:
+        return []
+    waited = max(task.queue_seconds or 0.0 for task in watched.tasks.values())
+    parts = watched.spans.phases()
+    phases = [
+        Phase("waits to begin", waited, started_seconds=0.0),
+        Phase("task", seconds, started_seconds=waited),
+        *parts,
+    ]
+    if parts:
+        end = max((part.started_seconds or 0.0) + part.seconds for part in parts)
+        left = max(0.0, watched.wall_seconds - end)
+        phases.append(Phase("indexes, and the rest", left, started_seconds=end))
+    return phases
+
+
+def _samples(watched: Watched) -> dict[str, list[Any]]:
+    """Return the columns of the samples, with a row for each task."""
+    tasks = list(watched.tasks.values())
+    return {
+        "repository": [str(part) for part in watched.parts][: len(tasks)],
+        "state": [f"{task.state}, {task.result}" for task in tasks],
+        "queue_seconds": [task.queue_seconds for task in tasks],
+        "work_seconds": [task.seconds for task in tasks],
+        "files": [task.done(ARTIFACTS) for task in tasks],
+        "failure": [failure_of(task) for task in tasks],
+    }
+
+
+def _health(watched: Watched) -> Health:
+    """Warn where Foreman's seconds are coarse for the duration; perfdash itself only watches."""
+    resolution, seconds = watched.resolution, watched.seconds
+    figures = {
+        "looks": float(watched.looks),
+        "longest_between_looks_seconds": watched.spans.longest_between,
+        "resolution_seconds": resolution,
+    }
+    if seconds and resolution > MOST_RESOLUTION_SHARE * seconds:
+        reason = f"Foreman reports the duration to {resolution:g} s, which is {resolution / seconds:.0%} of it"
+        return Health("warned", (reason,), figures)
+    return Health("healthy", (), figures)

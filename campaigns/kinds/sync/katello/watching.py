@@ -1,4 +1,4 @@
-"""The measured part: ask for the syncs, look at their tasks until all are at rest."""
+"""The measured part of a run: start the syncs, and watch their tasks until all are at rest."""
 
 import time
 from collections import Counter
@@ -18,11 +18,9 @@ from campaigns.kinds.sync.parts import Parts
 from campaigns.kit.http.errors import Answered, NoAnswer, Unavailable
 
 AWAY_SECONDS = 60.0
-"""So long may Foreman's API be away while its tasks go on."""
+"""How long Foreman's API may not answer while its tasks run."""
 ARTIFACTS = "Downloading Artifacts"
 LOCKED = 422
-
-
 CODES = {
     "downloading metadata files": "sync.downloading.metadata",
     "parsed packages": "sync.parsing.packages",
@@ -31,30 +29,30 @@ CODES = {
     "un-associating content": "unassociating.content",
     "skipping sync (no change from previous sync)": "sync.was_skipped",
 }
-"""Of Pulp's progress reports, by the words that Katello's lines have of them."""
+"""Codes of Pulp's progress reports, by the label of Katello's line for each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """What the lines of a task's output count, as Pulp's progress reports."""
+    """The counts in a task's output, in the form of Pulp's progress reports."""
 
     href: str
     progress: dict[str, Progress]
 
 
 def lines_of(task: ForemanTask) -> Lines:
-    """Return the lines of a task; their sum is left out."""
+    """Return the lines of a task, without the one that adds them up."""
     reports = {}
-    for words, (done, total) in task.progress.items():
-        if words != TOTAL:
-            code = CODES.get(words.lower(), words)
-            reports[code] = Progress(code, done, total, words)
+    for label, (done, total) in task.progress.items():
+        if label != TOTAL:
+            code = CODES.get(label.lower(), label)
+            reports[code] = Progress(code, done, total, label)
     return Lines(task.id, reports)
 
 
 @dataclass(slots=True)
 class Watched:
-    """Tasks of one run as they were at the last look; `parts` in the same order."""
+    """The tasks of a run, as of the last look; `parts` in the same order."""
 
     parts: Sequence[Part]
     tasks: dict[str, ForemanTask] = field(default_factory=dict)
@@ -62,17 +60,17 @@ class Watched:
     looks: int = 0
     spans: Parts = field(default_factory=Parts)
     timed_out: bool = False
-    words: str = ""
-    """What Foreman says of the first task that failed."""
+    first_error: str = ""
+    """Foreman's message about the first task that failed."""
 
     @property
     def at_rest(self) -> bool:
-        """Return whether no task will change any more by itself."""
+        """Whether no task changes by itself any more."""
         return all(task.at_rest for task in self.tasks.values())
 
     @property
     def resolution(self) -> float:
-        """Seconds that `seconds` may be wrong by."""
+        """The greatest error of `seconds`."""
         tasks = list(self.tasks.values())
         if len(tasks) == 1:
             return tasks[0].resolution
@@ -80,7 +78,7 @@ class Watched:
 
     @property
     def seconds(self) -> float | None:
-        """From the first start to the last end by Foreman's clock; of one task, what it says itself."""
+        """Seconds from the first start to the last end by Foreman's clock; of one task, its own duration."""
         tasks = list(self.tasks.values())
         starts = [task.started for task in tasks if task.started]
         ends = [task.ended for task in tasks if task.ended]
@@ -93,17 +91,17 @@ class Watched:
 
     @property
     def artifacts(self) -> int:
-        """How many files all tasks say that they downloaded."""
+        """The number of files that all tasks report as downloaded."""
         return sum(task.done(ARTIFACTS) for task in self.tasks.values())
 
     def failures(self) -> dict[str, int]:
-        """Count the tasks that did not come through, by class."""
+        """Count the failed tasks by class."""
         classes = (failure_of(task) for task in self.tasks.values() if task.at_rest)
         return dict(Counter(each for each in classes if each))
 
 
 def failure_of(task: ForemanTask) -> str:
-    """Return the class of what became of a task; empty where it came through."""
+    """Return the class of failure of a task; empty where it runs or has succeeded."""
     if not task.at_rest or task.succeeded:
         return ""
     if task.state == "paused":
@@ -116,9 +114,9 @@ def failure_of(task: ForemanTask) -> str:
 def watch(
     katello: Katello, work: Work, parameters: Parameters, context: Context, limit: float
 ) -> Watched:
-    """Ask for a sync of every part, and look until all are at rest or the time is over.
+    """Sync every part, and watch until all tasks are at rest or the time limit is over.
 
-    Raise NotClean where something is locked, TargetUnavailable where Foreman stays away.
+    Raise NotClean where something is locked, TargetUnavailable where Foreman stops answering.
     """
     started_at = time.monotonic()
     watched = Watched(work.parts)
@@ -147,7 +145,7 @@ def watch(
         last_answer = time.monotonic()
         context.progress(_progress(watched, last_answer - started_at))
     watched.wall_seconds = time.monotonic() - started_at
-    watched.words = _words_of_failure(katello, watched)
+    watched.first_error = _first_error(katello, watched)
     return watched
 
 
@@ -175,8 +173,8 @@ def _look(katello: Katello, watched: Watched, started_at: float) -> None:
     watched.spans.look(time.monotonic() - started_at, map(lines_of, watched.tasks.values()))
 
 
-def _words_of_failure(katello: Katello, watched: Watched) -> str:
-    """What the first task that failed says; where it says nothing, what its steps say."""
+def _first_error(katello: Katello, watched: Watched) -> str:
+    """Return the errors of the first task that failed; where it has none, those of its steps."""
     for task in watched.tasks.values():
         if not failure_of(task):
             continue
@@ -184,10 +182,10 @@ def _words_of_failure(katello: Katello, watched: Watched) -> str:
             return "; ".join(task.errors)
         steps = katello.details(task.id).get("failed_steps") or ()
         errors = [step.get("error") for step in steps if isinstance(step, dict)]
-        said = [
+        messages = [
             str(each["message"]) for each in errors if isinstance(each, dict) and "message" in each
         ]
-        return "; ".join(said) or f"nothing (result {task.result})"
+        return "; ".join(messages) or f"nothing (result {task.result})"
     return ""
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from campaigns.kinds.base.clock import clock_proof
+from campaigns.kinds.base.servers import clock_proof
 
 NOW = datetime(2026, 11, 21, 9, 0, 0, tzinfo=UTC)
 

@@ -19,11 +19,11 @@ from campaigns.tests.kinds.load.servers import get
 
 
 async def prepare(host: Host) -> None:
-    host.kept["prepared"] = host.number
+    host.prepared["prepared"] = host.number
 
 
 async def sequence(host: Host) -> None:
-    assert host.kept["prepared"] == host.number
+    assert host.prepared["prepared"] == host.number
     host.columns = {"pid": os.getpid(), "parent": os.getppid()}
     wire = await host.connect()
     for path in host.request["paths"]:

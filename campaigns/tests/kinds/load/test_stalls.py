@@ -8,9 +8,9 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from campaigns.kinds.load import framing, link, loops
-from campaigns.kinds.load.link import Client, Link
+from campaigns.kinds.load import framing, loops, plain
 from campaigns.kinds.load.loops import Closed, Open
+from campaigns.kinds.load.plain import Client, Link
 from campaigns.kinds.load.recorder import Recorder
 from campaigns.kinds.load.schedule import Schedule
 
@@ -54,7 +54,7 @@ class Target(asyncio.Transport):
 def loaded(monkeypatch, **schedule):
     """Run a schedule against the target; give the milliseconds of each series, sorted, and the loop."""
     time = Time()
-    for module in (framing, link, loops):
+    for module in (framing, loops, plain):
         monkeypatch.setattr(module, "perf_counter_ns", lambda: time.now)
     of = Schedule(hosts=4, duration_seconds=3, **schedule)
     part = Mock(alarm=time, origin_ns=0)

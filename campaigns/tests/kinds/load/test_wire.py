@@ -117,7 +117,7 @@ def test_a_connection_is_used_again(place):
     async def use(wire: Wire) -> list[bytes]:
         bodies = [(await wire.ask(get(path), LONG)).body for path in ("ok", "chunked", "ok")]
         assert wire.open
-        assert wire.asked == 3
+        assert wire.request_count == 3
         assert wire.connect_ns > 0
         assert wire.tls_ns == 0
         return bodies

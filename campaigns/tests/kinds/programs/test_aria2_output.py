@@ -2,14 +2,14 @@
 
 import pytest
 
-from campaigns.kinds.downloader.engines.aria2_output import Reader, Said
+from campaigns.kinds.downloader.engines.aria2_output import FileOutcome, Reader
 
 URI = "http://127.0.0.1:8000/f"
 BEGIN = f"11/22 08:53:20 [ERROR] CUID#7 - Download aborted. URI={URI}"
 END = "11/22 08:53:20 [NOTICE] Download GID#fae21ed96da548da not complete: /tmp/run/partial/3"
 
 
-def told(*lines: str) -> list[Said]:
+def told(*lines: str) -> list[FileOutcome]:
     reader = Reader({URI: 3})
     return [said for line in lines for said in reader.read(line)]
 
@@ -20,7 +20,7 @@ def test_a_file_that_came_is_told_by_its_number():
         "11/22 08:46:16 [NOTICE] Download complete: /tmp/run/partial/3",
     )
 
-    assert said == [Said(3)]
+    assert said == [FileOutcome(3)]
 
 
 @pytest.mark.parametrize(
@@ -60,5 +60,5 @@ def test_a_file_of_which_nothing_is_said_at_the_end_is_what_was_complained_about
     lines = (BEGIN, "Exception: [SegmentMan.cc:126] errorCode=17 Write disk cache flush failure")
 
     assert [said for line in lines for said in reader.read(line)] == []
-    (said,) = reader.at_the_end()
+    (said,) = reader.remaining()
     assert said.index == 3

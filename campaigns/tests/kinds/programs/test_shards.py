@@ -12,7 +12,7 @@ from campaigns.tests.kinds.programs.conftest import request_for
 
 pytestmark = pytest.mark.system
 
-TAKE = "from campaigns.kinds.downloader.engines.shards import taken_from; print(*taken_from(int(__import__('sys').argv[1])))"
+TAKE = "from campaigns.kinds.downloader.engines.shards import numbers_from; print(*numbers_from(int(__import__('sys').argv[1])))"
 
 
 @pytest.fixture

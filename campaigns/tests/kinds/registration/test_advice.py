@@ -2,11 +2,12 @@ import pytest
 
 from campaigns.kinds.registration.advice import (
     connections_of,
+    operator_facts,
     tuning_of,
+    typed_in,
     warnings_of,
     workers_of_installer,
 )
-from campaigns.kinds.registration.operator_settings import told_by_operator, typed_in
 
 
 @pytest.mark.parametrize(
@@ -69,7 +70,7 @@ def test_what_is_typed_in_is_read_from_settings_before_the_words_on_the_hardware
     typed = typed_in({"puma_workers": 8, "db_pool": ""}, "puma_workers: 4, cpus=16. memory_gib 64")
 
     assert typed == {"puma_workers": 8, "cpus": "16", "memory_gib": "64"}
-    told = told_by_operator(typed, {"cpus": 8})
+    told = operator_facts(typed, {"cpus": 8})
     assert told["puma_workers"] == "8 (typed in by the operator)"
     assert told["puma_threads"] == "unknown: no API tells it"
     assert told["cpus"].startswith("set and read back by perfdash")

@@ -1,10 +1,14 @@
 import pytest
 
 from campaigns.kinds.base import Target
-from campaigns.kinds.registration.driver import driver
-from campaigns.kinds.registration.names import attempt_prefix, installation_prefix
-from campaigns.kinds.registration.presets import presets
-from campaigns.kinds.registration.requests import processes_for, rhsm_place, root_of
+from campaigns.kinds.registration.driver import PRESETS, driver
+from campaigns.kinds.registration.requests import (
+    attempt_prefix,
+    installation_prefix,
+    processes_for,
+    rhsm_place,
+    root_of,
+)
 from campaigns.tests.kinds.registration.place import parameters
 
 
@@ -87,11 +91,11 @@ def test_many_hosts_take_more_processes_than_few():
 
 
 def test_presets_name_levels_that_the_form_takes():
-    curve = next(preset for preset in presets() if preset.name == "concurrency-curve")
+    curve = next(preset for preset in PRESETS if preset.name == "concurrency-curve")
 
     assert len(curve.factors["hosts"]) == 8
     assert max(map(int, curve.factors["hosts"])) == 1000
-    for preset in presets():
+    for preset in PRESETS:
         assert not form(**preset.parameters).errors
         beside = {*preset.parameters, *preset.factors} - set(driver.parameters.base_fields)
         assert beside <= {"puma_workers", "puma_threads"}

@@ -3,8 +3,7 @@
 import pytest
 
 from campaigns.kinds.api import described
-from campaigns.kinds.registration.driver import driver
-from campaigns.kinds.registration.presets import LEVELS, presets
+from campaigns.kinds.registration.driver import LEVELS, PRESETS, driver
 from campaigns.models import Campaign, Target
 from campaigns.results.importing import simulated_katello
 from campaigns.tests.browsing import Page, browser, person
@@ -73,4 +72,4 @@ def test_the_api_tells_levels_beside_values():
 
     assert told["concurrency-curve"]["factors"] == {"hosts": list(LEVELS)}
     assert told["few-hosts"]["factors"] == {}
-    assert set(told) == {preset.name for preset in presets()}
+    assert set(told) == {preset.name for preset in PRESETS}

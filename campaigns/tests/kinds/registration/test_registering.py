@@ -18,7 +18,7 @@ from campaigns.kinds.base import (
 )
 from campaigns.kinds.registration import requests
 from campaigns.kinds.registration.driver import driver
-from campaigns.kinds.registration.names import attempt_prefix, installation_prefix
+from campaigns.kinds.registration.requests import attempt_prefix, installation_prefix
 from campaigns.kit.http.credentials import Tls
 from campaigns.tests.kinds.programs.processes import until
 from campaigns.tests.kinds.registration.place import Place, parameters, target_of

@@ -74,7 +74,7 @@ def test_organizations_are_found_by_label_and_their_keys_by_name(katello):
 
 
 def test_settings_are_told_by_name_and_those_that_are_not_there_left_out(katello):
-    told = foreman_hosts.told_settings(katello, ("host_profile_assume", "no_such_setting"))
+    told = foreman_hosts.settings_of(katello, ("host_profile_assume", "no_such_setting"))
 
     assert told == {"host_profile_assume": "True"}
 

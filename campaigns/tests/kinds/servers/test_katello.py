@@ -3,7 +3,7 @@
 import pytest
 
 from campaigns.kinds.servers import katello as module
-from campaigns.kinds.servers.katello import Katello, StillGoesOn, words_of
+from campaigns.kinds.servers.katello import Katello, StillGoesOn, error_text
 from campaigns.kit.http.connection import Answer, Connection
 from campaigns.kit.http.credentials import Login
 from campaigns.kit.http.errors import Answered, LoginRefused, NotPermitted, Strange, Unavailable
@@ -147,11 +147,11 @@ def test_a_search_that_foreman_does_not_know_is_told(client):
     ],
 )
 def test_words_are_found_wherever_they_stand(body, words):
-    assert words_of(answered(body)) == words
+    assert error_text(answered(body)) == words
 
 
 def test_a_page_says_nothing():
-    assert words_of(answered(b"<h1>Oh</h1>", "text/html; charset=utf-8")) == ""
+    assert error_text(answered(b"<h1>Oh</h1>", "text/html; charset=utf-8")) == ""
 
 
 def test_a_thing_that_is_no_list_is_strange(client):

@@ -8,7 +8,7 @@ import pytest
 
 import sandbox.pulp
 from campaigns.kinds.base import STAND_IN, Target
-from campaigns.kinds.sync.facts import facts_of, stand_in_of
+from campaigns.kinds.sync.facts import facts_of, simulator_of
 
 RECORDING = Path(sandbox.pulp.__file__).parent / "recordings/status.json"
 TARGET = Target("pulp", "pulp", "http://pulp", hardware="4 cores, SSD")
@@ -72,7 +72,7 @@ def test_a_pulp_that_tells_little_has_facts_all_the_same():
 
 
 def test_only_a_component_of_that_name_makes_a_stand_in(status):
-    assert stand_in_of(status) == ""
+    assert simulator_of(status) == ""
     assert STAND_IN not in facts_of(status, TARGET)
 
     status["versions"].append({"component": "stand-in", "version": "3.123.1"})

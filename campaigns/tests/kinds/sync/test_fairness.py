@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from campaigns.kinds.base import NotClean, Target, TargetUnavailable
-from campaigns.kinds.sync import foreign_tasks
+from campaigns.kinds.sync import cleaning
 from campaigns.tests.kinds.programs.processes import until
 from campaigns.tests.kinds.sync.suite import Place, found, parameters
 from sandbox.process import running
@@ -52,7 +52,7 @@ def while_it_loads(feed, label, action):
 
 
 def test_orphans_are_not_cleaned_up_under_a_sync_of_somebody_else(pulp, feed, monkeypatch):
-    monkeypatch.setattr(foreign_tasks, "OTHERS_SECONDS", 0.2)
+    monkeypatch.setattr(cleaning, "OTHERS_SECONDS", 0.2)
     client = pulp.client()
     url = feed.manifest(files=8, size=1000, latency=200, label="theirs")
     task, repository = theirs(client, url, download_concurrency=1)
@@ -71,7 +71,7 @@ def test_orphans_are_not_cleaned_up_under_a_sync_of_somebody_else(pulp, feed, mo
 def test_a_clean_up_that_an_earlier_run_has_left_is_waited_for_however_long(
     pulp, feed, monkeypatch
 ):
-    monkeypatch.setattr(foreign_tasks, "OTHERS_SECONDS", 0.0)
+    monkeypatch.setattr(cleaning, "OTHERS_SECONDS", 0.0)
     feed.pulp.behave(workers=2, task_seconds=0.4)
     pulp.client().start("POST", "orphans/cleanup/", {"orphan_protection_time": 0})
 

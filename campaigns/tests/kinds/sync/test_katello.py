@@ -107,7 +107,7 @@ def test_whole_seconds_are_recorded_and_warned_of(katello, stand_in):
     assert measured.values["task_duration"] in (1.0, 2.0)
     assert found(proofs)["resolution of the duration"] == 1.0
     assert measured.health.verdict == "warned"
-    assert "tells the duration to 1 s" in measured.health.reasons[0]
+    assert "reports the duration to 1 s" in measured.health.reasons[0]
     assert measured.health.figures["resolution_seconds"] == 1.0
 
 

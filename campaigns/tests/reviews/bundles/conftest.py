@@ -11,8 +11,8 @@ import pytest
 from campaigns import results
 from campaigns.findings import compute
 from campaigns.kinds.base import EffectiveSetting, Proof
-from campaigns.kinds.downloader import steps
-from campaigns.kinds.downloader.engines.summary import Download
+from campaigns.kinds.downloader import driver as downloader
+from campaigns.kinds.downloader.summary import Download
 from campaigns.kinds.programs.manifest import Entry
 from campaigns.models import Attempt, Campaign, Run, Target
 from campaigns.planning import checking, drafts, lifecycle
@@ -100,7 +100,7 @@ def download_of(run, seconds, files=40):
         "bytes_per_second": [1e6, 2e6],
         "step_seconds": 0.5,
     }
-    return steps._measured(Download(entries, columns, result, 60.0), is_target_here=True)
+    return downloader._measured(Download(entries, columns, result, 60.0), is_target_here=True)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from campaigns.kinds.registration.program import profiles
-from campaigns.kinds.registration.program.identities import kept_in
+from campaigns.kinds.registration.program.identities import stored_identities
 from campaigns.kinds.registration.program.sequence import columns_of
 from campaigns.kinds.servers.foreman_hosts import COMMAND
 
@@ -190,7 +190,7 @@ def test_what_hosts_are_known_by_is_kept_for_one_user_until_they_are_deleted(
     katello, run, tmp_path
 ):
     uuids = set(run(hosts=3).samples["uuid"])
-    kept = list(kept_in(tmp_path))
+    kept = list(stored_identities(tmp_path))
 
     assert {each.uuid for each in kept} == uuids
     assert all(path.stat().st_mode & 0o077 == 0 for path in tmp_path.glob("identities-*"))

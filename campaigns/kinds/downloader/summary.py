@@ -1,4 +1,4 @@
-"""What the samples of one download amount to. Pure: numbers in, numbers and sentences out."""
+"""Compute the values of a run from the samples of its files. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,16 +23,16 @@ class Download:
 
     @property
     def complete(self) -> bool:
-        """Return whether every file was dealt with before the time was over."""
+        """Whether every file was processed before the time limit."""
         return bool(self.result.get("complete"))
 
     @property
     def failed(self) -> int:
-        """Count the files that failed."""
+        """The number of files that failed."""
         return sum(self.failures().values())
 
     def done(self) -> list[int]:
-        """Return the numbers, in the manifest, of the files that came."""
+        """Return the numbers, in the manifest, of the files that were downloaded."""
         return [self._column("file")[row] for row in self._rows()]
 
     def failures(self) -> dict[str, int]:
@@ -78,16 +78,16 @@ class Download:
         return values
 
     def times_us(self) -> dict[str, list[int]]:
-        """Return the times of the files that came, in microseconds; none where nobody can tell them."""
+        """Return the times of the downloaded files in microseconds; nothing where the engine has no times."""
         rows = self._rows()
-        found = {
+        times_by_name = {
             name: [self._column(column)[row] for row in rows]
             for name, column in (("file_time", "total_us"), ("first_byte", "first_byte_us"))
         }
-        return {name: times for name, times in found.items() if None not in times}
+        return {name: times for name, times in times_by_name.items() if None not in times}
 
     def phases(self) -> dict[str, float]:
-        """Split the duration as the files split their time: until the first byte, and the rest."""
+        """Return the duration, split like the times of the files: until the first byte, and the rest."""
         times = self.times_us()
         total = sum(times.get("file_time", ()))
         if not self.complete or not total:
@@ -97,7 +97,7 @@ class Download:
         return {"first byte": share * seconds, "download and save": (1 - share) * seconds}
 
     def samples(self) -> dict[str, Sequence[Any]]:
-        """Return the samples with names and in seconds; None is what never came, or nobody can tell."""
+        """Return the samples with names and in seconds; None where a value is missing or unknown."""
         return {
             "file": [self.entries[index].name for index in self._column("file")],
             "start_seconds": _seconds(self._column("start_us")),
