@@ -10,11 +10,13 @@ from typing import Any, TypeVar
 from django import forms
 from django.forms.renderers import TemplatesSetting
 
+from campaigns.kit.filters import FilterForm
+
 AnyForm = TypeVar("AnyForm", bound=forms.BaseForm)
 PLAIN = ("checkbox", "radio", "hidden", "file")
 LEFT_OUT = ("maxlength", "minlength", "min", "max", "step", "cols", "placeholder")
 """Attributes that are not rendered, like `required`: browsers would cut pasted text, or show their own messages.
-A placeholder would repeat the label.
+A placeholder would repeat the label, except in a FilterForm, whose labels are not visible.
 """
 
 
@@ -40,12 +42,13 @@ class Field(forms.BoundField):
         """Return the attributes of the input; one that is False is not rendered."""
         widget = widget or self.field.widget
         attributes = {**dict.fromkeys(LEFT_OUT, False), **attrs}
+        if isinstance(self.form, FilterForm):
+            del attributes["placeholder"]
         if getattr(widget, "input_type", None) not in PLAIN:
             attributes.setdefault("class", widget.attrs.get("class", "input"))
         if isinstance(widget, forms.PasswordInput) and self.form.non_field_errors():
-            attributes["aria-invalid"] = (
-                "true"  # the page does not reveal which of name and password is wrong
-            )
+            # The page does not reveal which of name and password is wrong.
+            attributes["aria-invalid"] = "true"
         return {**super().build_widget_attrs(attributes, widget), "required": False}
 
     def value(self) -> Any:

@@ -1,6 +1,8 @@
 from django import forms
 from django.template.loader import render_to_string
 
+from campaigns.kit.filters import FilterForm
+
 
 class Example(forms.Form):
     name = forms.CharField(max_length=10, help_text="As it is known.")
@@ -76,3 +78,14 @@ def test_several_boxes_are_one_field_set() -> None:
     assert '<label class="check"><input type="checkbox" name="roles" value="x"' in page
     assert page.count(" checked") == 1
     assert page.count('id="f-roles"') == 1
+
+
+def test_filters_show_placeholders_and_other_forms_do_not():
+    class Filters(FilterForm):
+        q = forms.CharField(widget=forms.SearchInput({"placeholder": "Search name"}))
+
+    class Plain(forms.Form):
+        q = forms.CharField(widget=forms.TextInput({"placeholder": "Name"}))
+
+    assert 'placeholder="Search name"' in str(Filters()["q"])
+    assert "placeholder" not in str(Plain()["q"])
