@@ -1,21 +1,25 @@
-"""The generators of attempts, without the requests to their programs. Reads only."""
+"""Queries for the generators of attempts, without what their programs receive and send."""
 
 from django.db.models import Prefetch, QuerySet
 
 from campaigns.models import Attempt, Generator
 
 
-def told() -> QuerySet[Generator]:
-    """Rows with all that people may read of them."""
+def without_payloads() -> QuerySet[Generator]:
+    """Return generators without their large columns, which only programs read."""
     return Generator.objects.defer("request", "result", "samples")
 
 
 def of_attempts(path: str = "generators") -> Prefetch:
-    """Fetch them together with their attempts; `path` leads there."""
-    return Prefetch(path, queryset=told())
+    """Return a prefetch of generators for a query of attempts, or of what `path` leads from."""
+    return Prefetch(path, queryset=without_payloads())
 
 
 def busy_workers() -> dict[str, Attempt]:
-    """The attempts that workers generate for, by the workers' names."""
-    loading = told().filter(state__in=Generator.LOADING).select_related("attempt__run__campaign")
+    """Return the attempts that workers generate load for, by the name of the worker."""
+    loading = (
+        without_payloads()
+        .filter(state__in=Generator.LOADING)
+        .select_related("attempt__run__campaign")
+    )
     return {generator.worker: generator.attempt for generator in loading}

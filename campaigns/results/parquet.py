@@ -73,7 +73,7 @@ class _Written:
     def writable(self) -> bool:
         return True
 
-    def taken(self) -> bytes:
+    def pending_bytes(self) -> bytes:
         piece = b"".join(self._pieces)
         self._pieces.clear()
         return piece
@@ -94,15 +94,15 @@ def parquet_pieces(campaign: Campaign) -> Iterator[bytes]:
             columns = zip(zip(*group, strict=True), schema, strict=True)
             arrays = [_array(values, field.type) for values, field in columns]
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
-            yield written.taken()
-    yield written.taken()
+            yield written.pending_bytes()
+    yield written.pending_bytes()
 
 
 def _schema(campaign: Campaign, factors: Mapping[str, Sequence[Any]]) -> Any:
-    taken = {name for name, _ in (*BEFORE, *AFTER)}
+    used = {name for name, _ in (*BEFORE, *AFTER)}
     fields = [
         *(pa.field(name, kind) for name, kind in BEFORE),
-        *(pa.field(_free(name, taken), _type(levels)) for name, levels in factors.items()),
+        *(pa.field(_free(name, used), _type(levels)) for name, levels in factors.items()),
         *(pa.field(name, kind) for name, kind in AFTER),
     ]
     answer = Finding.objects.filter(campaign=campaign, name="answer").first()
@@ -157,9 +157,9 @@ def _text(value: Any) -> str | None:
     return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
-def _free(name: str, taken: set[str]) -> str:
+def _free(name: str, used: set[str]) -> str:
     """Return a name that no other column has, whatever its case: some readers do not look at that."""
-    while name.lower() in taken:
+    while name.lower() in used:
         name += "_"
-    taken.add(name.lower())
+    used.add(name.lower())
     return name

@@ -73,7 +73,7 @@ class RunList:
         match name:
             case "value":
                 values = accepted_values(self._campaign, self._metric)
-                return {run: standing.value for run, standing in values.items()}
+                return {run: accepted.value for run, accepted in values.items()}
             case "state":
                 stored = dict(self._runs.values_list("pk", "state"))
                 return stored | self._special

@@ -14,7 +14,7 @@ ENDS = {
 }
 
 JUDGED_FROM = 10
-"""A share of fewer runs says nothing."""
+"""Of fewer runs than this, a share of failures is not meaningful."""
 BAD = (Run.State.FAILED, Run.State.VOID)
 ENDED = (Run.State.DONE, *BAD)
 WHAT_TO_DO = "Look at the target, then resume or cancel."
@@ -55,7 +55,7 @@ def settle(
 # were closed since the launch or the last resumption, but no try-out. The order of their attempts says
 # which came first, not a clock that may have been set.
 def stop_where_too_much_fails(campaign: Campaign) -> None:
-    """Pause a locked campaign, and say why, unless it is within its limits or over anyway."""
+    """Pause a locked campaign with a reason, unless it is within its limits or over."""
     still_open = campaign.runs.filter(state__in=Run.OPEN)
     if campaign.state != Campaign.State.RUNNING or not still_open.exists():
         return

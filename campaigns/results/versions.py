@@ -29,7 +29,7 @@ def findings_version(campaign: Campaign) -> str:
 
 
 def whole_version(campaign: Campaign) -> str:
-    """Text that changes whenever one of both does, an analysis is asked for, or a second yes waits."""
+    """Text that changes whenever one of both does, an analysis is requested, or an approval waits."""
     requested = LaunchRequest.objects.filter(campaign=campaign, state=LaunchRequest.State.WAITING)
     return fingerprint(
         version(campaign),

@@ -1,4 +1,4 @@
-"""REST resources of what runs observed and proved, over all runs of a campaign."""
+"""REST resources of what the runs of a campaign observed and proved: lists and single items."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -41,7 +41,7 @@ from campaigns.results.filters import AttemptFilters, MeasurementFilters, NamedF
 
 
 class CellOutput(Selectable):
-    """One combination of levels. `position`: from 1; `levels`: by name of the factor."""
+    """One combination of levels. `position` counts from 1; `levels` are by name of the factor."""
 
     position = serializers.IntegerField()
     levels = serializers.DictField(child=serializers.JSONField(), source="levels_by_factor")
@@ -70,7 +70,7 @@ OF_RUN = ["run", "purpose", "cell", "attempt", "attempt_state"]
 
 
 class OfRun(Selectable):
-    """Of which run, by its position; of which cell; and of which attempt, by its number."""
+    """The run (by position), cell (by position) and attempt (by number) that a row belongs to."""
 
     run = serializers.IntegerField(source="attempt.run.position")
     purpose = serializers.ChoiceField(choices=Run.Purpose.choices, source="attempt.run.purpose")
@@ -115,16 +115,16 @@ class DistributionRow(OfRun, serializers.ModelSerializer[Distribution]):
         fields = [*OF_RUN, "name", "unit", "count", "dropped", "url"]
 
     def get_unit(self, row: Distribution) -> str:
-        """Microseconds, always."""
+        """Return the unit, which is always microseconds."""
         return "µs"
 
     def get_url(self, row: Distribution) -> str:
-        """Where its percentiles and bytes are."""
+        """Return the address of the distribution with its percentiles and histogram."""
         return address_of(self, "api-distribution", row.attempt, row.name)
 
 
 class DistributionDetail(DistributionRow):
-    """With its percentiles, and as HDR histogram (V2, base64 of its compressed bytes)."""
+    """A distribution with percentiles and its HDR histogram (V2, compressed, in base64)."""
 
     summary = serializers.SerializerMethodField()
     encoded = serializers.SerializerMethodField()
@@ -134,7 +134,7 @@ class DistributionDetail(DistributionRow):
 
     @extend_schema_field(DistributionSummary)
     def get_summary(self, row: Distribution) -> dict[str, Any]:
-        """Extremes, mean, percentiles."""
+        """Return extremes, mean and percentiles."""
         shares: Sequence[float] = self.context.get("shares") or SHARES
         result = summarise(bytes(row.encoded), shares)
         return {
@@ -148,7 +148,7 @@ class DistributionDetail(DistributionRow):
         }
 
     def get_encoded(self, row: Distribution) -> str:
-        """As it is stored: HdrHistogram's own text is base64 already."""
+        """Return the histogram as it is stored: HdrHistogram encodes it in base64 already."""
         return bytes(row.encoded).decode("ascii")
 
 
@@ -163,23 +163,23 @@ class SeriesRow(OfRun, serializers.ModelSerializer[Series]):
         fields = [*OF_RUN, "name", "unit", "step_seconds", "count", "url"]
 
     def get_count(self, row: Series) -> int:
-        """How many values there are."""
+        """Return the number of values."""
         return len(row.values)
 
     def get_url(self, row: Series) -> str:
-        """Where the values are."""
+        """Return the address of the series with its values."""
         return address_of(self, "api-one-series", row.attempt, row.name)
 
 
 class SeriesDetail(SeriesRow):
-    """With its values."""
+    """A series with its values."""
 
     class Meta(SeriesRow.Meta):
         fields = [*SeriesRow.Meta.fields, "values"]
 
 
 class AttemptRow(Selectable, serializers.ModelSerializer[Attempt]):
-    """One try at a run; what it observed is at its `url`."""
+    """An attempt at a run. `url` is the address of what it observed."""
 
     run = serializers.IntegerField(source="run.position")
     purpose = serializers.ChoiceField(choices=Run.Purpose.choices, source="run.purpose")
@@ -198,12 +198,12 @@ class AttemptRow(Selectable, serializers.ModelSerializer[Attempt]):
         ]
 
     def get_url(self, attempt: Attempt) -> str:
-        """Where its evidence is."""
+        """Return the address of the attempt with its evidence."""
         return address_of(self, "api-attempt", attempt)
 
 
 class ExclusionOutput(Selectable, serializers.ModelSerializer[Exclusion]):
-    """A run that somebody took out of the analysis. `withdrawn_at`: null while that holds."""
+    """A run excluded from the analysis. `withdrawn_at` is null while the exclusion is in force."""
 
     run = serializers.IntegerField(source="run.position")
     by = serializers.StringRelatedField[Any](source="user", allow_null=True)
@@ -214,13 +214,13 @@ class ExclusionOutput(Selectable, serializers.ModelSerializer[Exclusion]):
         fields = ["id", "run", "by", "reason", "at", "withdrawn_at", "url"]
 
     def get_url(self, exclusion: Exclusion) -> str:
-        """Where it is read."""
+        """Return the address of the exclusion."""
         key = [exclusion.run.campaign_id, exclusion.pk]
         return reverse("api-exclusion", key, request=self.context["request"])
 
 
 class FindingRow(Selectable, serializers.ModelSerializer[Finding]):
-    """What the statistics say. `data_hash`: of what it was computed from; `versions`: by what."""
+    """A finding. `data_hash`: of the data it was computed from; `versions`: of what computed it."""
 
     versions = serializers.DictField(child=serializers.JSONField())
     url = serializers.SerializerMethodField()
@@ -230,13 +230,13 @@ class FindingRow(Selectable, serializers.ModelSerializer[Finding]):
         fields = ["name", "data_hash", "versions", "computed_at", "url"]
 
     def get_url(self, finding: Finding) -> str:
-        """Where its result is."""
+        """Return the address of the finding with its result."""
         key = [finding.campaign_id, finding.name]
         return reverse("api-finding", key, request=self.context["request"])
 
 
 class FindingOutput(FindingRow):
-    """With its result."""
+    """A finding with its result."""
 
     result = serializers.DictField(child=serializers.JSONField())
 
@@ -245,7 +245,7 @@ class FindingOutput(FindingRow):
 
 
 class LogLineOutput(Selectable, serializers.ModelSerializer[LogLine]):
-    """One line of a campaign's log. `run`: its position; null where it is of no run."""
+    """One line of a campaign's log. `run`: position of its run; null without one."""
 
     run = serializers.IntegerField(source="run.position", allow_null=True, default=None)
 
@@ -255,7 +255,7 @@ class LogLineOutput(Selectable, serializers.ModelSerializer[LogLine]):
 
 
 class WorkerOutput(Selectable, serializers.ModelSerializer[Worker]):
-    """A worker process. `present`: it has said just now that it lives."""
+    """A worker process. `present`: it has reported recently."""
 
     pools = serializers.ListField(child=serializers.CharField())
     present = serializers.BooleanField()
@@ -268,7 +268,7 @@ class WorkerOutput(Selectable, serializers.ModelSerializer[Worker]):
 def address_of(
     serializer: serializers.BaseSerializer[Any], name: str, attempt: Attempt, *key: str
 ) -> str:
-    """Where something of an attempt is."""
+    """Return the address of something that belongs to an attempt."""
     run = attempt.run
     path = [run.campaign_id, run.position, attempt.number, *key]
     url = reverse(name, path, request=serializer.context["request"])
@@ -276,16 +276,16 @@ def address_of(
 
 
 class Evidence(CampaignApi):
-    """A list of everything of one kind that attempts at runs of a campaign left behind."""
+    """Base of lists of one kind of evidence, from all attempts at the runs of a campaign."""
 
     model: ClassVar[type[Model]]
     output: ClassVar[type[Selectable]]
     narrowing: ClassVar[type[FilterSet]]
     unread: ClassVar[tuple[str, ...]] = ()
-    """Columns that a list does not show."""
+    """Columns that the list does not show, so that the query need not read them."""
 
     def rows(self, request: Request, pk: int) -> Response:
-        """Return them in the order in which they were stored."""
+        """Return a page of rows in the order in which they were stored."""
         results: QuerySet[Any] = self.model._default_manager.filter(
             attempt__run__campaign=self.campaign(pk)
         )
@@ -300,7 +300,7 @@ class Measurements(Evidence):
 
     @operation("list_measurements", TAG, answer=MeasurementRow, filters=MeasurementFilters)
     def get(self, request: Request, pk: int) -> Response:
-        """Values of all runs, failed and void attempts among them: `attempt_state` tells."""
+        """List values of all runs. `attempt_state` marks those of failed and void attempts."""
         return self.rows(request, pk)
 
 
@@ -311,30 +311,30 @@ class Proofs(Evidence):
 
     @operation("list_proofs", TAG, answer=ProofRow, filters=ProofFilters)
     def get(self, request: Request, pk: int) -> Response:
-        """Probes of clean state before, and of same work after, with what they measured."""
+        """List checks of clean state before, and of the same work after, with measured values."""
         return self.rows(request, pk)
 
 
 class Distributions(Evidence):
-    """GET: which distributions there are."""
+    """GET: distributions of samples, without their percentiles."""
 
     model, output, narrowing = Distribution, DistributionRow, NamedFilters
     unread = ("encoded",)
 
     @operation("list_distributions", TAG, answer=DistributionRow, filters=NamedFilters)
     def get(self, request: Request, pk: int) -> Response:
-        """Distributions of samples, each of one attempt; percentiles are at their `url`."""
+        """List distributions of samples, each of one attempt. Percentiles are at their `url`."""
         return self.rows(request, pk)
 
 
 class SeriesOfRuns(Evidence):
-    """GET: which series there are."""
+    """GET: series, without their values."""
 
     model, output, narrowing = Series, SeriesRow, NamedFilters
 
     @operation("list_series", TAG, answer=SeriesRow, filters=NamedFilters)
     def get(self, request: Request, pk: int) -> Response:
-        """What runs carried over their time; values are at their `url`."""
+        """List what runs recorded over time. Values are at the `url` of each series."""
         return self.rows(request, pk)
 
 
@@ -343,22 +343,22 @@ class Attempts(CampaignApi):
 
     @operation("list_attempts", TAG, answer=AttemptRow, filters=AttemptFilters)
     def get(self, request: Request, pk: int) -> Response:
-        """Attempts at all runs, also those that were void or lost."""
+        """List attempts at all runs, including void and lost attempts."""
         rows = Attempt.objects.filter(run__campaign=self.campaign(pk)).select_related("run__cell")
         return self.page(rows, AttemptRow, "pk", AttemptFilters)
 
 
 class OfOneAttempt(RunApi):
-    """What views of one attempt share."""
+    """Base of views of one attempt."""
 
     def attempt(self, pk: int, position: int, number: int, *, trial: bool) -> Attempt:
-        """Find it, or raise Http404."""
+        """Return the attempt at a run, or raise Http404."""
         run = self.run(pk, position, trial=trial)
-        result = next((each for each in run.attempts.all() if each.number == number), None)
-        if result is None:
-            raise Http404(f"Run {position} has no attempt {number}.")
-        result.run = run
-        return result
+        for attempt in run.attempts.all():
+            if attempt.number == number:
+                attempt.run = run
+                return attempt
+        raise Http404(f"Run {position} has no attempt {number}.")
 
 
 class OneAttempt(OfOneAttempt):
@@ -366,7 +366,7 @@ class OneAttempt(OfOneAttempt):
 
     @operation("get_attempt", TAG, answer=AttemptOutput, query=RunQuery)
     def get(self, request: Request, pk: int, position: int, number: int) -> Response:
-        """One attempt with everything that it observed and proved."""
+        """Return an attempt with everything that it observed and proved."""
         trial = self.read_query(RunQuery)["trial"]
         return Response(self.shown(self.attempt(pk, position, number, trial=trial), AttemptOutput))
 
@@ -376,14 +376,14 @@ class OneDistribution(OfOneAttempt):
 
     @operation("get_distribution", TAG, answer=DistributionDetail, query=PercentilesQuery)
     def get(self, request: Request, pk: int, position: int, number: int, name: str) -> Response:
-        """A distribution with its percentiles, and as HDR histogram."""
-        asked = self.read_query(PercentilesQuery)
-        attempt = self.attempt(pk, position, number, trial=asked["trial"])
+        """Return a distribution with its percentiles and its HDR histogram."""
+        query = self.read_query(PercentilesQuery)
+        attempt = self.attempt(pk, position, number, trial=query["trial"])
         row = attempt.distributions.filter(name=name).first()
         if row is None:
             raise Http404(f"This attempt has no distribution “{name}”.")
         row.attempt = attempt
-        shares = [float(Decimal(text) / 100) for text in asked.get("percentiles", ())]
+        shares = [float(Decimal(text) / 100) for text in query.get("percentiles", ())]
         return Response(self.shown(row, DistributionDetail, shares=shares))
 
 
@@ -392,7 +392,7 @@ class OneSeries(OfOneAttempt):
 
     @operation("get_series", TAG, answer=SeriesDetail, query=RunQuery)
     def get(self, request: Request, pk: int, position: int, number: int, name: str) -> Response:
-        """A series with its values."""
+        """Return a series with its values."""
         trial = self.read_query(RunQuery)["trial"]
         attempt = self.attempt(pk, position, number, trial=trial)
         row = attempt.series.filter(name=name).first()
@@ -407,7 +407,7 @@ class Cells(CampaignApi):
 
     @operation("list_cells", "campaigns", answer=CellOutput)
     def get(self, request: Request, pk: int) -> Response:
-        """Combinations of levels, by position."""
+        """List combinations of levels, by position."""
         return self.page(self.campaign(pk).cells.all(), CellOutput, "position")
 
 
@@ -416,7 +416,7 @@ class OneCell(CampaignApi):
 
     @operation("get_cell", "campaigns", answer=CellOutput)
     def get(self, request: Request, pk: int, position: int) -> Response:
-        """One combination of levels."""
+        """Return one combination of levels."""
         self.read_query(NoQuery)
         row = self.campaign(pk).cells.filter(position=position).first()
         if row is None:

@@ -70,10 +70,10 @@ class History(CampaignApi):
     @operation("get_history", "evidence", answer=HistoryOutput, query=HistoryQuery)
     def get(self, request: Request, pk: int) -> Response:
         """The latest values of a metric (the primary one unless named), of one cell or all."""
-        asked = self.read_query(HistoryQuery)
+        query = self.read_query(HistoryQuery)
         campaign = get_object_or_404(Campaign.objects.only("primary_metric"), pk=pk)
-        metric = asked.get("metric", campaign.primary_metric)
-        history = history_of(campaign, metric, cell=asked.get("cell"), most=asked["limit"])
+        metric = query.get("metric", campaign.primary_metric)
+        history = history_of(campaign, metric, cell=query.get("cell"), most=query["limit"])
         data = {
             "metric": json.dumps(metric),
             "unit": json.dumps(history.unit),

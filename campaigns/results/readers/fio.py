@@ -60,9 +60,9 @@ class Fio:
         jobs = [job for output in outputs for job in _jobs(output)]
         settings, shared = varying([each.settings for each in jobs])
         names = {(each.name, repr(levels)) for each, levels in zip(jobs, settings, strict=True)}
-        told_apart = len(names) == len({repr(levels) for levels in settings})
+        distinct = len(names) == len({repr(levels) for levels in settings})
         for job, levels in zip(jobs, settings, strict=True):
-            _run(builder, job, levels if told_apart else {"job": job.name, **levels})
+            _run(builder, job, levels if distinct else {"job": job.name, **levels})
         for name, value in shared.items():
             builder.note(name, value)
         builder.note("jobs", ", ".join(dict.fromkeys(job.name for job in jobs)))
