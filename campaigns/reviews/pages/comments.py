@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.kit.forms import messages_of
 from campaigns.kit.pages.moved import opened_on, seen_in
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.revisions import Changed, held, revision_of
@@ -20,11 +21,12 @@ from campaigns.kit.rights import may as may_in
 from campaigns.models import Campaign, Comment, Conclusion, Team, Thread
 from campaigns.reviews import comments
 from campaigns.reviews.comments.mentions import mentioned, sentence_of
+from campaigns.reviews.filters import ThreadFilters
 from campaigns.reviews.pages.threads import Writing, html_of, thread_view, writing_on
 from campaigns.reviews.threads import names_to_mention, threads, threads_on
 
 Within = tuple[Team, Conclusion | None]
-"""Whose members may be mentioned, and what they have to see for that."""
+"""The team whose members may be mentioned, and the conclusion that they must be able to see."""
 MOST = 200
 """Threads on one page."""
 
@@ -32,43 +34,41 @@ MOST = 200
 @require_http_methods(["GET", "POST"])
 @takes(Right.SEE, Campaign, change=Right.COMMENT)
 def campaign_threads(request: HttpRequest, pk: int) -> HttpResponse:
-    """Threads of a campaign; `?on=` and `?key=` narrow, and say what a new one is on."""
+    """List the threads of a campaign, filtered by `?on=`, `?key=` and `?resolved=`; POST begins one."""
     return _threads(request, get_object_or_404(Campaign.objects.select_related("team"), pk=pk))
 
 
 @require_http_methods(["GET", "POST"])
 @takes(Right.SEE, Conclusion, change=Right.COMMENT)
 def conclusion_threads(request: HttpRequest, pk: int) -> HttpResponse:
-    """Threads of a conclusion."""
+    """List the threads of a conclusion; POST begins one."""
     return _threads(request, get_object_or_404(Conclusion.objects.select_related("team"), pk=pk))
 
 
 @require_http_methods(["GET", "POST"])
 @takes(Right.SEE, Thread, change=Right.COMMENT)
 def thread(request: HttpRequest, pk: int) -> HttpResponse:
-    """One thread, with the form to answer; whoever looks has seen where it mentions him."""
+    """Show one thread with a form to answer, and mark its mentions of the user as seen."""
     result = get_object_or_404(threads(), pk=pk)
     user = user_of(request)
     writing = _answering(result) if may_in(user, result.team_id, Right.COMMENT) else None
     context = {"view": thread_view(result, user), "what": result.campaign or result.conclusion}
-    if request.method == "POST" and writing is not None:
-        return _written(
-            request,
-            writing,
-            (result.team, result.conclusion),
-            lambda text: comments.reply(result, text, user),
-            lambda tried: _draw(
-                request, "reviews/comments/thread.html", context | {"writing": tried}
-            ),
-        )
-    comments.see_mentions(result, user)
-    return _draw(request, "reviews/comments/thread.html", context | {"writing": writing})
+    if request.method != "POST" or writing is None:
+        comments.see_mentions(result, user)
+    return _page(
+        request,
+        "reviews/comments/thread.html",
+        context,
+        writing,
+        (result.team, result.conclusion),
+        lambda text: comments.reply(result, text, user),
+    )
 
 
 @require_POST
 @takes(Right.COMMENT, Thread)
 def resolve(request: HttpRequest, pk: int) -> HttpResponse:
-    """Settle a thread."""
+    """Resolve a thread."""
     return _settle(request, pk, comments.resolve)
 
 
@@ -82,7 +82,7 @@ def reopen(request: HttpRequest, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @takes(Right.COMMENT, Comment)
 def edit(request: HttpRequest, pk: int) -> HttpResponse:
-    """Change one's own comment."""
+    """Edit a comment, as its author."""
     comment = get_object_or_404(
         Comment.objects.select_related("thread__team", "thread__conclusion"), pk=pk
     )
@@ -102,24 +102,20 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
         text=comment.text,
         seen=opened_on(request, comments.revised(comment)),
     )
-    context = {"thread": comment.thread}
-    if request.method == "POST":
-        return _written(
-            request,
-            writing,
-            (team, comment.thread.conclusion),
-            lambda text: _edited(request, comment, text),
-            lambda tried: _draw(
-                request, "reviews/comments/edit.html", context | {"writing": tried}
-            ),
-        )
-    return _draw(request, "reviews/comments/edit.html", context | {"writing": writing})
+    return _page(
+        request,
+        "reviews/comments/edit.html",
+        {"thread": comment.thread},
+        writing,
+        (team, comment.thread.conclusion),
+        lambda text: _edited(request, comment, text),
+    )
 
 
 @require_POST
 @takes(Right.COMMENT, Comment)
 def delete(request: HttpRequest, pk: int) -> HttpResponse:
-    """Take the text of one's own comment away."""
+    """Delete the text of a comment, as its author."""
     comment = get_object_or_404(Comment, pk=pk)
     try:
         comments.delete(comment, user_of(request))
@@ -132,51 +128,67 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _threads(request: HttpRequest, what: Campaign | Conclusion) -> HttpResponse:
     user = user_of(request)
-    sent = request.POST if request.method == "POST" else request.GET
-    on, key = sent.get("on", ""), sent.get("key", "")
-    context: dict[str, Any] = {"what": what, "is_campaign": isinstance(what, Campaign)}
     try:
-        place = comments.place_on(what, on, key)
+        place, filters = _read(request, what)
     except Invalid as invalid:
         text = " ".join(text for texts in invalid.errors.values() for text in texts)
         messages.warning(request, text)
         return redirect(request.path)
-    rows = threads_on(what)
-    if key:
-        rows = rows.filter(on=place.on, key=place.key)
-    context |= {
+    context = {
+        "what": what,
+        "is_campaign": isinstance(what, Campaign),
         "place": comments.place_text(place),
         "page": comments.page_of(place),
-        "views": [thread_view(row, user) for row in rows[:MOST]],
+        "views": [thread_view(row, user) for row in filters.rows[:MOST]],
     }
     writing = writing_on(what, user, place.on if place.key else "", place.key)
-    if request.method == "POST" and writing is not None:
-        return _written(
-            request,
-            writing,
-            (place.team, place.conclusion),
-            lambda text: comments.begin(place, text, user),
-            lambda tried: _draw(
-                request, "reviews/comments/list.html", context | {"writing": tried}
-            ),
-        )
-    return _draw(request, "reviews/comments/list.html", context | {"writing": writing})
+    return _page(
+        request,
+        "reviews/comments/list.html",
+        context,
+        writing,
+        (place.team, place.conclusion),
+        lambda text: comments.begin(place, text, user),
+    )
+
+
+def _read(
+    request: HttpRequest, what: Campaign | Conclusion
+) -> tuple[comments.Place, ThreadFilters]:
+    """Return the subject of a new thread, and the filters of the list. Raise Invalid."""
+    posted = request.method == "POST"
+    sent = request.POST if posted else request.GET
+    on, key = sent.get("on", ""), sent.get("key", "")
+    # `?on=` without a key lists the threads on all subjects of a kind; a new thread is then on the campaign.
+    place = comments.place_on(what, on if key or posted else "", key)
+    stored_key = {"on": place.on, "key": place.key} if key else {}
+    filters = ThreadFilters(request.GET.dict() | stored_key, threads_on(what))
+    if not filters.is_valid():
+        raise Invalid(messages_of(filters.form))
+    return place, filters
 
 
 def _edited(request: HttpRequest, comment: Comment, text: str) -> comments.Written:
-    """Change a comment where it says what the form was opened on. Raise Changed and what `edit` raises."""
+    """Edit a comment that has not changed since the form was opened. Raise Changed and what `edit` raises."""
     with held(comment, comments.revised, seen_in(request)):
         return comments.edit(comment, text, user_of(request))
 
 
-def _written(
+def _page(
     request: HttpRequest,
-    writing: Writing,
+    template: str,
+    context: dict[str, Any],
+    writing: Writing | None,
     within: Within,
     store: Callable[[str], comments.Written],
-    draw: Callable[[Writing], HttpResponse],
 ) -> HttpResponse:
-    """Show how it will look, or store it and go to its thread; or show what is wrong."""
+    """Show a page with a form for a comment. POST: preview the comment, or store it and go to its thread."""
+
+    def draw(writing: Writing | None, status: int = 200) -> HttpResponse:
+        return render(request, template, context | {"writing": writing}, status=status)
+
+    if request.method != "POST" or writing is None:
+        return draw(writing)
     text = request.POST.get("text", "")
     tried = replace(writing, text=text)
     if request.POST.get("act") == "preview":
@@ -184,19 +196,13 @@ def _written(
     try:
         written = store(text)
     except Invalid as invalid:
-        page = draw(replace(tried, errors=invalid.errors.get("text", [str(invalid)])))
-        page.status_code = 422
-        return page
+        return draw(replace(tried, errors=invalid.errors.get("text", [str(invalid)])), 422)
     except Changed as changed:
         now = f"You changed this comment in another tab. It says now: “{changed.stored['text']}”. "
         again = "Save again to replace that by what stands here."
-        page = draw(replace(tried, errors=[now + again], seen=revision_of(changed.stored)))
-        page.status_code = 409
-        return page
+        return draw(replace(tried, errors=[now + again], seen=revision_of(changed.stored)), 409)
     except NotPossible as refusal:
-        page = draw(replace(tried, errors=[str(refusal)]))
-        page.status_code = 409
-        return page
+        return draw(replace(tried, errors=[str(refusal)]), 409)
     if written.left:
         messages.warning(request, sentence_of(written.left))
     address = reverse("thread", args=[written.comment.thread_id])
@@ -232,7 +238,3 @@ def _settle(request: HttpRequest, pk: int, act: Callable[[Thread, Any], None]) -
     except NotPossible as refusal:
         messages.warning(request, str(refusal))
     return redirect("thread", pk)
-
-
-def _draw(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
-    return render(request, template, context)

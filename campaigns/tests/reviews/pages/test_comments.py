@@ -228,6 +228,26 @@ def test_open_threads_are_counted_on_cells(browser, campaign):
     assert "What a curve" in page
 
 
+def test_the_page_has_the_filters_of_rest(browser, campaign):
+    for number in ("1", "2"):
+        campaign.cells.get_or_create(position=int(number), defaults={"levels_by_factor": {"n": 2}})
+        begin(browser, campaign, f"cell {number}", on="cell", key=number)
+    begin(browser, campaign, "as a whole")
+    browser.post(f"/threads/{Thread.objects.get(key='2').pk}/resolve/")
+
+    def texts(query):
+        page = browser.get(f"/campaigns/{campaign.pk}/threads/?{query}").content.decode()
+        return [text for text in ("cell 1", "cell 2", "as a whole") if f"<p>{text}</p>" in page]
+
+    assert texts("") == ["cell 1", "cell 2", "as a whole"]
+    assert texts("on=cell") == ["cell 1", "cell 2"]
+    assert texts("on=cell&key=2") == ["cell 2"]
+    assert texts("resolved=true") == ["cell 2"]
+    assert texts("on=cell&resolved=false") == ["cell 1"]
+    refused = browser.get(f"/campaigns/{campaign.pk}/threads/?resolved=perhaps")
+    assert refused["Location"] == f"/campaigns/{campaign.pk}/threads/"
+
+
 def test_no_comment_becomes_markup_of_its_own(browser, campaign, ada):
     address = f"/campaigns/{campaign.pk}/threads/"
     plain = Elements(browser.get(address).content.decode())
