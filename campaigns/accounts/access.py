@@ -19,16 +19,16 @@ MAY = {
     (Scope.READ, Scope.SUBMIT): "read and submit",
     (Scope.OPERATE,): "everything its owner may do",
 }
-"""Scopes that go together, and what a token that has them may."""
+"""Combinations of scopes that a token can have, with their labels."""
 DAYS = {"30d": 30, "90d": 90, "1y": 365, "never": None}
 
 
 class LinkRefused(ValueError):
-    """The sign-in link signs nobody in; the message says why, and what to do."""
+    """The sign-in link is not valid; the message explains why, and what to do."""
 
 
 class TokenForm(forms.Form):
-    """What a person says of a new API token."""
+    """The input for a new API token."""
 
     name = Text(
         max_length=100,
@@ -53,7 +53,7 @@ class TokenForm(forms.Form):
 def make_token(
     user: User, name: str, may: str = Scope.OPERATE, expires: str = "never"
 ) -> tuple[ApiToken, str]:
-    """Make an API token; the text beside the row is its only copy. Raise Invalid at what is wrong.
+    """Create an API token. The returned text is its only copy. Raise Invalid.
 
     `may`: one of MAY, its scopes joined by blanks. `expires`: one of DAYS.
     """
@@ -75,7 +75,7 @@ def make_token(
 
 
 def permissions_text(token: ApiToken) -> str:
-    """Return what a token is good for."""
+    """Return the label of a token's scopes."""
     if Scope.OPERATE in token.scopes:
         return MAY[Scope.OPERATE,]
     return MAY[tuple(scope for scope in Scope if scope in token.scopes)]
@@ -83,14 +83,14 @@ def permissions_text(token: ApiToken) -> str:
 
 @transaction.atomic
 def revoke(token: ApiToken) -> None:
-    """End a token for good; its row stays as a record. A second call changes nothing."""
+    """Revoke a token for good; its row stays as a record. A second call changes nothing."""
     if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=Now()):
         record(Action.TOKEN_REVOKED, user=token.user, subject=token)
 
 
 @transaction.atomic
 def make_sign_in_link(user: User, minutes: float = 10) -> str:
-    """Make the token of a link that signs `user` in, once, within that many minutes."""
+    """Create the token of a link that signs `user` in once, within that many minutes."""
     text = new_token()
     SignInLink.objects.create(
         user=user, hash=token_hash(text), expires_at=Now() + timedelta(minutes=minutes)
@@ -101,9 +101,9 @@ def make_sign_in_link(user: User, minutes: float = 10) -> str:
 
 @transaction.atomic
 def redeem(text: str) -> User:
-    """Use up a sign-in link and give its user. Raise LinkRefused.
+    """Mark a sign-in link as used and return its user. Raise LinkRefused.
 
-    The row is locked while it is looked at: of many who come at once, one gets in.
+    The row is locked, so that a link that is opened twice at once works once.
     """
     links = SignInLink.objects.select_for_update(of=("self",)).filter(hash=token_hash(text))
     link = links.select_related("user").annotate(now=Now()).first()

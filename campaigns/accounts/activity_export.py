@@ -24,12 +24,12 @@ COLUMNS: Mapping[str, str] = {
     "campaign": "campaign_key",
     "details": "details",
 }
-"""What a row is called in the file, and in the database."""
+"""Names of the columns in the file and in the database."""
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format of files: its media type, and its bytes."""
+    """A file format: its media type, and the function that writes it."""
 
     media_type: str
     pieces: Callable[[QuerySet[AuditEvent]], Iterator[bytes]]
@@ -66,5 +66,5 @@ FORMATS: Mapping[str, Format] = {
 
 
 def attachment(name: str) -> str:
-    """Say in a header how the file is called."""
+    """Return the Content-Disposition header of a file."""
     return f'attachment; filename="activity.{name}"'

@@ -9,12 +9,12 @@ from campaigns.models import AuditEvent
 
 TOKEN = "token"  # noqa: S105 - a word
 NOBODY = "perfdash"
-"""Stands for whoever did what nobody did."""
+"""The name shown for events without a user."""
 MEANS = (BROWSER, TOKEN, COMMAND, SYSTEM)
 
 
 def events_for(user: User | AnonymousUser) -> QuerySet[AuditEvent]:
-    """What somebody may see, the newest first: his teams', and of what belongs to none his own."""
+    """Return the events that a user may see, the newest first: those of the user's teams, and the user's own outside of teams."""
     rows = AuditEvent.objects.order_by("-pk")
     if user.is_active and user.is_superuser:
         return rows
@@ -24,7 +24,7 @@ def events_for(user: User | AnonymousUser) -> QuerySet[AuditEvent]:
 
 
 def people_seen_by(user: User) -> QuerySet[User]:
-    """Whom the record that somebody sees may name, by name: of his own teams, and himself."""
+    """Return the users whom the visible events may name: the members of the user's teams, and the user."""
     people = User.objects.order_by("username")
     if user.is_superuser:
         return people

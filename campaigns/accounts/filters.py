@@ -14,7 +14,7 @@ from campaigns.models import AuditEvent, Delivery
 
 
 class EventFilters(FilterSet):
-    """Rows of the record; `person=perfdash`: what nobody did."""
+    """Filters of the activity log. `person=perfdash`: events without a user."""
 
     person = Word(most=150, method="of_person", label="Person")
     action = Choice(choices=Action.choices, label="Action")
@@ -30,20 +30,20 @@ class EventFilters(FilterSet):
     campaign = Whole(field_name="campaign_key", label="Campaign", widget=forms.HiddenInput)
 
     def of_person(self, rows: QuerySet[AuditEvent], name: str, who: str) -> QuerySet[AuditEvent]:
-        """What a user did, or perfdash by itself."""
+        """Return the events of a user, or of perfdash itself."""
         if who == activity_list.NOBODY:
             return rows.filter(user=None)
         return rows.filter(user__username=who)
 
     def by_means(self, rows: QuerySet[AuditEvent], name: str, word: str) -> QuerySet[AuditEvent]:
-        """What was done by these means; a token stands with its name."""
+        """Return the events by an interface; events of tokens are stored with the name of the token."""
         if word == activity_list.TOKEN:
             return rows.filter(means__startswith=f"{word} ")
         return rows.filter(means=word)
 
 
 class EventPageFilters(EventFilters):
-    """The record on its page, by days."""
+    """Filters of the page of the activity log, with whole days."""
 
     after = before = None  # type: ignore[assignment]  # django-filter leaves them out
 
@@ -57,13 +57,13 @@ class EventPageFilters(EventFilters):
 
     @classmethod
     def get_filters(cls) -> dict[str, Filter]:
-        """Add `from`, which Python does not take as a name, and `to`."""
+        """Add `from`, which is a keyword of Python, and `to`."""
         days = {"from": Day("at", "gte", "From"), "to": Day("at", "lt", "To and including")}
         return {**super().get_filters(), **days}
 
 
 class DeliveryFilters(FilterSet):
-    """Messages to people."""
+    """Filters of deliveries."""
 
     channel = Whole(field_name="channel")
     state = Choice(choices=Delivery.State.choices)

@@ -28,11 +28,11 @@ STATES = (WAITING, USED, REVOKED, EXPIRED)
 
 
 class InvitationRefused(ValueError):
-    """The link makes nobody a member; the message says why, and what to do."""
+    """The invitation is not valid; the message explains why, and what to do."""
 
 
 class InvitationForm(forms.Form):
-    """For whom a link is, and for how long."""
+    """The input for a new invitation."""
 
     roles = forms.MultipleChoiceField(
         choices=Role.choices,
@@ -69,7 +69,7 @@ class Made:
 
 @transaction.atomic
 def make(user: User, team: Team, *, roles: Iterable[str], note: str, days: str | int) -> Made:
-    """Make an invitation. Raise Invalid at what is wrong, NotVisible, NotAllowed."""
+    """Create an invitation. Raise Invalid, NotVisible, NotAllowed."""
     require(user, team, Right.MANAGE)
     form = InvitationForm({"roles": list(roles), "note": note, "days": days})
     if not form.is_valid():
@@ -95,7 +95,7 @@ def make(user: User, team: Team, *, roles: Iterable[str], note: str, days: str |
 
 
 def of(team: Team) -> QuerySet[Any]:
-    """List the invitations of a team, the latest first; `state` of each is one of STATES."""
+    """Return the invitations of a team; `state` of each is one of STATES."""
     state = Case(
         When(used_at__isnull=False, then=Value(USED)),
         When(revoked_at__isnull=False, then=Value(REVOKED)),
@@ -108,7 +108,7 @@ def of(team: Team) -> QuerySet[Any]:
 
 @transaction.atomic
 def revoke(user: User, invitation: Invitation) -> None:
-    """End an invitation that nobody used. A second call changes nothing. Raise NotVisible, NotAllowed."""
+    """Revoke an unused invitation. A second call changes nothing. Raise NotVisible, NotAllowed."""
     require(user, invitation.team, Right.MANAGE)
     ended = Invitation.objects.filter(pk=invitation.pk, revoked_at=None, used_at=None)
     if ended.update(revoked_at=Now()):
@@ -116,15 +116,15 @@ def revoke(user: User, invitation: Invitation) -> None:
 
 
 def find(text: str) -> Invitation:
-    """Return the invitation of a link that holds. Raise InvitationRefused."""
+    """Return the invitation of a valid link. Raise InvitationRefused."""
     return _holding(Invitation.objects.filter(hash=token_hash(text)))
 
 
 @transaction.atomic
 def accept(user: User, pk: int) -> Invitation:
-    """Use an invitation up: `user` becomes a member, or gets its roles beside his own.
+    """Accept an invitation: `user` becomes a member, or gets its roles in addition.
 
-    The row is locked while it is looked at: of many who come at once, one gets in. Raise
+    The row is locked, so that an invitation that is accepted twice at once works once. Raise
     InvitationRefused.
     """
     invitation = _holding(Invitation.objects.select_for_update(of=("self",)).filter(pk=pk))
@@ -135,7 +135,7 @@ def accept(user: User, pk: int) -> Invitation:
 
 
 def give_roles(user: User, team: Team, roles: Iterable[str]) -> None:
-    """Add roles to those that somebody has in a team, in the caller's transaction."""
+    """Add roles of a user in a team, in the caller's transaction."""
     member, _ = Membership.objects.select_for_update().get_or_create(
         team=team, user=user, defaults={"roles": in_order(roles)}
     )

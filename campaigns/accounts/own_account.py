@@ -19,16 +19,16 @@ from campaigns.kit.forms import Text
 
 LONGEST_NAME = 150
 NAME = re.compile(r"\A(?!\.+\Z)[\w.+-][\w.@+-]*\Z", re.ASCII)
-"""ASCII, so that no two names look alike that are two; and one that a mention and an address can hold."""
+"""ASCII, so that different names look different; and safe in mentions and URLs."""
 ONE_NAMER = 7_363_003  # key of the advisory lock
 LONGEST_PASSWORD = 200
-"""Letters; a password is hashed, and what is much longer only takes time."""
+"""Limits the time that hashing takes."""
 DIFFERENT = "The passwords differ; type the same one twice."
 NEW_HELP = "At least 8 characters; none of the usual ones."
 
 
 class PasswordField(forms.CharField):
-    """A password as it was typed, blanks at its ends too."""
+    """A password as it was typed, including blanks at its ends."""
 
     def __init__(self, **options: Any) -> None:
         autocomplete = options.pop("autocomplete", "new-password")
@@ -41,7 +41,7 @@ class PasswordField(forms.CharField):
 
 
 class NewAccount(forms.Form):
-    """A name and a password for somebody who has none."""
+    """The input for a new account."""
 
     name = Text(
         max_length=LONGEST_NAME,
@@ -66,7 +66,7 @@ class NewAccount(forms.Form):
     again = PasswordField(label="Repeat password")
 
     def clean(self) -> dict[str, Any]:
-        """Refuse a password that is weak, or was typed in two ways."""
+        """Add errors for a weak password, and for passwords that differ."""
         cleaned = super().clean() or self.cleaned_data
         password = cleaned.get("password")
         if password:
@@ -79,7 +79,7 @@ class NewAccount(forms.Form):
         return cleaned
 
     def clean_name(self) -> str:
-        """Refuse a name that somebody has, in whatever case."""
+        """Raise ValidationError for the name of another account, in whatever case."""
         name = str(self.cleaned_data["name"])
         if is_taken(name):
             raise ValidationError(f"Somebody is called “{name}” already; choose another name.")
@@ -87,7 +87,7 @@ class NewAccount(forms.Form):
 
 
 class EmailForm(forms.Form):
-    """Where notifications of a person go."""
+    """The e-mail address of an account."""
 
     email = forms.EmailField(
         max_length=254,
@@ -99,31 +99,31 @@ class EmailForm(forms.Form):
 
 
 def is_taken(name: str) -> bool:
-    """Return whether somebody has this name, in whatever case."""
+    """Return whether an account has this name, in whatever case."""
     return User.objects.filter(username__iexact=name).exists()
 
 
 def new_user(name: str, email: str, password: str | None) -> User:
-    """Make an account; without a password, nobody signs in by one. Raise Invalid where the name was taken now."""
-    taken = f"Somebody is called “{name}” already."
+    """Create an account; without a password, it cannot sign in by one. Raise Invalid where the name exists."""
+    exists = f"Somebody is called “{name}” already."
     try:
         with transaction.atomic():
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ONE_NAMER])
-            if is_taken(name):  # the table itself tells letters of two cases apart
-                raise Invalid({"name": [taken]})
+            if is_taken(name):  # the table's own constraint is case-sensitive
+                raise Invalid({"name": [exists]})
             user = User.objects.create_user(name, email, password)
             activity.record(Action.ACCOUNT_MADE, user=user, subject=user)
     except IntegrityError:
-        raise Invalid({"name": [taken]}) from None
+        raise Invalid({"name": [exists]}) from None
     return user
 
 
 @transaction.atomic
 def set_password(user: User, password: str, key: str) -> None:
-    """Give an account another password, or its first one, and end its sessions but that of this key.
+    """Set the password of an account, and end its sessions except that of this key.
 
-    That one gets another key next, under which it is noted anew.
+    That session gets a new key next, under which it is recorded again.
     """
     user.set_password(password)
     user.save(update_fields=["password"])
@@ -134,7 +134,7 @@ def set_password(user: User, password: str, key: str) -> None:
 
 @transaction.atomic
 def set_email(user: User, email: str) -> None:
-    """Change where notifications go."""
+    """Set the e-mail address of an account."""
     EmailAddress.objects.filter(user=user).delete()  # a new one has yet to be confirmed
     user.email = email
     user.save(update_fields=["email"])

@@ -12,7 +12,7 @@ from campaigns.models import Membership, Role, Team
 
 @dataclass(frozen=True, slots=True)
 class TeamRow:
-    """A team in a list. roles: of whoever looks, in words; empty where he is no member."""
+    """A team in a list. roles: labels of the user's roles; empty for non-members."""
 
     team: Team
     members: int
@@ -20,19 +20,19 @@ class TeamRow:
 
 
 def team_rows(user: User) -> list[TeamRow]:
-    """The teams that somebody sees, by name."""
+    """Return the teams that a user may see, by name."""
     own = dict(Membership.objects.filter(user=user).values_list("team", "roles"))
     teams = teams_with(user).annotate(members=Count("memberships"))
     return [TeamRow(team, team.members, roles_text(own.get(team.pk, ()))) for team in teams]
 
 
 def members_of(team: Team) -> QuerySet[Membership]:
-    """The members of a team, by name."""
+    """Return the members of a team, by name."""
     return team.memberships.select_related("user").order_by("user__username")
 
 
 def people() -> QuerySet[User]:
-    """All accounts with their memberships, by name; those in no team first."""
+    """Return all accounts with their memberships, by name; those without a team first."""
     memberships = Membership.objects.select_related("team").order_by("team__name")
     teams = Prefetch("memberships", memberships)
     rows = User.objects.annotate(number=Count("memberships"))
@@ -40,5 +40,5 @@ def people() -> QuerySet[User]:
 
 
 def roles_text(roles: Sequence[str]) -> str:
-    """Roles as a sentence names them."""
+    """Return the labels of roles, joined by commas."""
     return ", ".join(Role(role).label for role in roles)

@@ -48,7 +48,7 @@ UNREADABLE: Final = (
 
 
 class Adapter(DefaultMFAAdapter):
-    """Encrypts secrets as those of targets, and names this installation in the app."""
+    """Encrypts secrets, and names this installation in the authenticator app."""
 
     error_messages = DefaultMFAAdapter.error_messages | {"incorrect_code": WRONG}
 
@@ -61,11 +61,11 @@ class Adapter(DefaultMFAAdapter):
         return encryption.decrypt(encrypted_text)
 
     def get_totp_issuer(self) -> str:
-        """Name this installation."""
+        """Return the name of this installation."""
         return f"perfdash {context.request.get_host()}"
 
     def get_totp_label(self, user: User) -> str:
-        """Name the account, and this installation."""
+        """Return the names of this installation and the account."""
         return f"{self.get_totp_issuer()}:{user.get_username()}"
 
     def generate_authenticator_name(self, user: User, type: Any) -> str:
@@ -73,7 +73,7 @@ class Adapter(DefaultMFAAdapter):
         return f"Passkey {Authenticator.objects.filter(user=user, type=type).count() + 1}"
 
     def build_totp_svg(self, url: str) -> str:
-        """Draw a QR code as an SVG element that stands in a page."""
+        """Return a QR code as an inline SVG element."""
         import qrcode
         from qrcode.image.svg import SvgPathImage
 
@@ -87,7 +87,7 @@ def is_on(user: User) -> bool:
 
 
 def about(user: User) -> dict[str, Any]:
-    """Return what the account page says of it: whether there is an app, how many passkeys and unused codes."""
+    """Return for the account page whether there is an app, and how many passkeys and unused recovery codes."""
     rows = list(Authenticator.objects.filter(user=user))
     codes = next((row for row in rows if row.type == RECOVERY), None)
     try:
@@ -172,7 +172,7 @@ def _wait(seconds: float) -> str:
 
 
 def _period_of(row: Any, code: str) -> int:
-    """Return which period of the app the code belongs to, counted from the epoch; 0 where it is none of now."""
+    """Return the time step (RFC 6238) of a code; 0 if it is not a present one."""
     key = b32decode(encryption.decrypt(row.data["secret"]))
     app = TOTP(key, 6, SHA1(), PERIOD_SECONDS)  # noqa: S303  as in RFC 6238, which all apps speak
     typed = re.sub(r"\D", "", code).encode()

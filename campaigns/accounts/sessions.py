@@ -1,6 +1,6 @@
 """Browser sessions of an account: recorded while used, listed for their owner, ended one by one.
 
-A session is Django's, in the database; what is known of it stands in django-allauth's `UserSession`.
+Sessions are those of Django, in the database; django-allauth's `UserSession` has their details.
 """
 
 from collections.abc import Sequence
@@ -39,12 +39,12 @@ SYSTEMS = (
     ("Mac OS X", "macOS"),
     ("Linux", "Linux"),
 )
-"""Words of a User-Agent, and what they mean; the first that is there counts."""
+"""Marks in a User-Agent, with browser or system; the first match counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """One session. `by`: the door it came in by; `here`: the one that asks."""
+    """A session. `by`: its sign-in method; `here`: it sends this request."""
 
     pk: int
     since: datetime
@@ -56,7 +56,7 @@ class SignedIn:
 
 
 def note(key: str, user: User, address: str | None, agent: str, by: str) -> None:
-    """Note that a session was used now, and from where; one query."""
+    """Record that a session was used now, and from where; one query."""
     row = UserSession(
         session_key=key,
         user=user,
@@ -70,7 +70,7 @@ def note(key: str, user: User, address: str | None, agent: str, by: str) -> None
 
 
 def of(user: User, key: str) -> Sequence[SignedIn]:
-    """List the sessions of an account that go on, the latest first; forget the ended ones. `key`: of who asks."""
+    """Return the active sessions of an account, the latest first; delete records of ended ones. `key`: of the current session."""
     _forget_ended(user)
     rows = UserSession.objects.filter(user=user).order_by("-last_seen_at", "-pk")
     return [_shown(row, key) for row in rows]
@@ -78,7 +78,7 @@ def of(user: User, key: str) -> Sequence[SignedIn]:
 
 @transaction.atomic
 def end(user: User, pk: int) -> bool:
-    """End a session of the account, at once. False where it has none of this number."""
+    """End a session of the account at once; return whether it exists."""
     row = UserSession.objects.select_for_update().filter(user=user, pk=pk).first()
     if row is None:
         return False
@@ -89,7 +89,7 @@ def end(user: User, pk: int) -> bool:
 
 @transaction.atomic
 def end_others(user: User, key: str) -> int:
-    """End all sessions of the account but the one of this key; give how many."""
+    """End all sessions of the account except the one of this key; return how many."""
     _forget_ended(user)
     rows = list(UserSession.objects.filter(user=user).exclude(session_key=key))
     for row in rows:
@@ -100,18 +100,18 @@ def end_others(user: User, key: str) -> int:
 
 
 def forget(user: User, key: str) -> None:
-    """Delete what is noted of a session of the account that goes on under another key."""
+    """Delete the record of a session that continues under another key."""
     UserSession.objects.filter(user=user, session_key=key).delete()
 
 
 def forget_expired() -> None:
-    """Delete the sessions of everybody that ended by themselves, and those that nobody signed in to."""
+    """Delete all expired sessions, and the records of sessions that no longer exist."""
     SessionStore.clear_expired()
     UserSession.objects.exclude(session_key__in=Session.objects.values("session_key")).delete()
 
 
 def browser(agent: str) -> str:
-    """Say in two words what a User-Agent means: `Firefox on Linux`."""
+    """Return browser and system of a User-Agent, such as `Firefox on Linux`."""
     name = next((word for mark, word in AGENTS if mark in agent), "another program")
     system = next((word for mark, word in SYSTEMS if mark in agent), "")
     return f"{name} on {system}" if system else name

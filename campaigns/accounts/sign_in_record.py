@@ -15,13 +15,13 @@ from perfdash.clients import client_address
 
 MOST_FAILURES = 5
 WITHIN = timedelta(minutes=10)
-"""So many failures of one account, or of names that nobody has, from one address are recorded."""
+"""The most failures of one account, or of unknown names, from one address that are recorded in this time."""
 
 
 @receiver(user_logged_in, dispatch_uid="record sign-in")
 def _signed_in(request: HttpRequest | None = None, user: Any = None, **kwargs: Any) -> None:
-    door = getattr(request, "came_in_by", "")
-    by: dict[str, Any] = {"by": door} if door else {}
+    method = getattr(request, "came_in_by", "")
+    by: dict[str, Any] = {"by": method} if method else {}
     record(Action.SIGNED_IN, user=user, subject=user, address=_address(request), **by)
 
 
@@ -33,7 +33,7 @@ def _signed_out(request: HttpRequest | None = None, user: Any = None, **kwargs: 
 
 @receiver(user_login_failed, dispatch_uid="record failed sign-in")
 def _failed(credentials: dict[str, Any], request: HttpRequest | None = None, **kwargs: Any) -> None:
-    """The name that was typed is not kept where nobody has it: it may be a password."""
+    """Record a failed sign-in. A name without an account is not stored: it may be a password."""
     name = credentials.get("username") or credentials.get("email") or ""
     account = User.objects.filter(username=name).first() if "\x00" not in str(name) else None
     address = _address(request)

@@ -28,7 +28,7 @@ LONGEST_SUBJECT = 191
 
 
 class NotLetIn(ValueError):
-    """The provider knows this person, and perfdash does not let them in; the message says why."""
+    """perfdash refuses a person whom the provider has authenticated; the message explains why."""
 
 
 def ours() -> "Provider":
@@ -51,10 +51,10 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class LetIn:
-    """Who came in. `taken_over`: an account with the same e-mail address was connected."""
+    """The account that is signed in. `by_email`: an existing account with the same e-mail address was connected."""
 
     user: User
-    taken_over: bool = False
+    by_email: bool = False
 
 
 @transaction.atomic
@@ -73,7 +73,7 @@ def let_in(identity: Identity, invitation: int | None = None) -> LetIn:
         _connect(user, identity)
         _wipe_password(user)
         _join(user, invitation)
-        return LetIn(user, taken_over=True)
+        return LetIn(user, by_email=True)
     if invitation is None and not ours().everybody:
         raise NotLetIn(
             f"{ours().name} knows you, but perfdash does not. Ask the admin of a team for an "

@@ -1,6 +1,6 @@
-"""What a campaign is compared with: the accepted conclusion on an earlier one of its kin.
+"""Find the baseline of a campaign: the accepted conclusion on an earlier, related campaign.
 
-Kin are campaigns that began with the same template, or, without one, clones of each other.
+Campaigns are related if they began with the same template or, without one, are clones of each other.
 """
 
 from dataclasses import dataclass
@@ -23,9 +23,9 @@ FORMER = (Conclusion.State.REOPENED, Conclusion.State.SUPERSEDED)
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """An accepted conclusion with the campaign that is compared with, or one that was accepted once.
+    """The conclusion that is, or was, the baseline of a campaign, and the campaign to compare with.
 
-    stands: it is accepted today; else nothing is compared with it. kinship: why it is the baseline.
+    stands: it is still accepted; otherwise nothing is compared with it. kinship: why it is the baseline.
     """
 
     conclusion: Conclusion
@@ -35,10 +35,10 @@ class Baseline:
 
 
 def baseline_of(campaign: Campaign, user: User | AnonymousUser) -> Baseline | None:
-    """Find the latest accepted conclusion on an earlier campaign of its kin and its team.
+    """Return the latest accepted conclusion on an earlier, related campaign of the same team.
 
-    Where there is none any more, the latest that was re-opened or superseded since, so that it is
-    said. What was only ever in review was no baseline: that it was accepted stands on record alone.
+    Without one, return the latest that was re-opened or superseded after its acceptance, so that the
+    page can report it. The activity log shows whether a conclusion was ever accepted.
     """
     if campaign.launched_at is None:
         return None
@@ -72,8 +72,8 @@ def baseline_of(campaign: Campaign, user: User | AnonymousUser) -> Baseline | No
 
 
 def compare_with(baseline: Baseline, campaign: Campaign) -> "Compared | str":
-    """Compare it with the baseline, cell by cell; or why that cannot be."""
-    both = [baseline.campaign, campaign]  # the caller was let in to see them
+    """Compare a campaign with the baseline, cell by cell; return the reason where that is impossible."""
+    both = [baseline.campaign, campaign]  # the caller has checked that the user may see both
     sides = sides_of([each.pk for each in both], {each.team_id for each in both if each.team_id})
     if unusable := [why for side in sides if (why := why_unusable(side))]:
         return " ".join(unusable)
@@ -97,7 +97,7 @@ def _kin(campaign: Campaign) -> tuple[set[int], str]:
 
 
 def _root(campaign: Campaign) -> int:
-    """The first of its line; a line that bites its own tail ends."""
+    """Return the first campaign of a line of clones; a cycle ends the line."""
     seen = {campaign.pk}
     key, parent = campaign.pk, campaign.clone_of_id
     while parent is not None and parent not in seen:

@@ -52,14 +52,14 @@ CAUSES = {
     SESSIONS: "Few sessions",
     STAND_IN: "Measured on a simulator",
 }
-"""Why several checks may warn; what the author writes on one of a cause is on all of it."""
+"""Causes that several warnings may share; one justification answers all warnings of a cause."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check of one campaign, by its key. number: what decides, as text; words: what it means.
+    """The result of one check of one campaign. number: the deciding figure, as text; words: its meaning.
 
-    cause: one of CAUSES, of a warning that has it in common with others.
+    cause: one of CAUSES, where other warnings may share it.
     """
 
     name: str
@@ -72,24 +72,24 @@ class Check:
 
     @property
     def key(self) -> str:
-        """Names it within a conclusion."""
+        """Return the name of the check within a conclusion."""
         return f"{self.name}-{self.campaign}"
 
     @property
     def about(self) -> str:
-        """What a word on it is about: another number, or another meaning, makes the word void."""
+        """Return what a justification refers to: a change of number or meaning makes the justification void."""
         return f"{self.number}: {self.words}"
 
     @property
     def title(self) -> str:
-        """What people call it."""
+        """Return the label of the check."""
         return title_of(self.name)
 
     def linked(self, address: str) -> "Check":
-        """Lead to where it is shown on the campaign's page."""
+        """Return the check with a link to its place on the campaign's page."""
         return replace(self, link=f"{address}{PLACES.get(self.name, '')}")
 
 
 def title_of(name: str) -> str:
-    """What people call a check of this name, also where there is none any more."""
+    """Return the label of a check by name, also of one that no longer exists."""
     return TITLES.get(name, name.replace("_", " ").capitalize())

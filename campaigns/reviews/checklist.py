@@ -1,8 +1,8 @@
 """The checklist before sign-off: each check passes, warns or fails, with its number.
 
-A check that could not be made warns: nobody may take it for one that passed. A warning or a failure
-takes the author's written word before somebody approves; a failure also takes the reviewer's explicit
-yes, and is shown in red for ever.
+A check that could not be made warns, so that it is not mistaken for one that passed. A warning or a failure
+requires a justification by the author before approval; a failure also requires the explicit consent of the
+reviewer, and stays red.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,19 +37,19 @@ if TYPE_CHECKING:
 
 __all__ = ["Check", "State", "check_as_json", "checklist", "checks_of", "failed", "without_word"]
 FEWEST_RUNS = 3
-"""Runs of a cell below which no interval is worth its name."""
-MOST_TOLD = 5
+"""The fewest runs of a cell that allow a sound interval."""
+MOST_LISTED = 5
 BETWEEN = "between"
 MOST_DIFFERENCES = 8
 LONGEST_VALUE = 60
-UNTOLD = "address"
-"""Its values are nobody's business outside the team: a report may be public."""
+CONFIDENTIAL = "address"
+"""The label whose values are left out, since a report may be public."""
 
 
 def checklist(conclusion: Conclusion) -> list[Check]:
-    """The checks of all its campaigns: as frozen where it was sent to review, else as they are now.
+    """Return the checks of all campaigns of a conclusion.
 
-    A draft, and one that was re-opened, is shown today's: there is something to be done about them.
+    They are as frozen when it was sent to review; while it can be edited, as they are now.
     """
     if conclusion.state not in Conclusion.EDITABLE:
         stored = dict(conclusion.evidence.values_list("campaign", "snapshot__checks"))
@@ -61,27 +61,28 @@ def checklist(conclusion: Conclusion) -> list[Check]:
 
 
 def checks_of(campaigns: Sequence[Campaign]) -> dict[int, list[Check]]:
-    """All checks of campaigns, as their findings and rows are now, by the campaign's key.
+    """Return all checks of campaigns by primary key, from their present findings and rows.
 
-    Those after the first are also set beside that.
+    Campaigns after the first are also compared with the first.
     """
-    beside = between(campaigns)
+    compared = between(campaigns)
     result = {}
     for campaign in campaigns:
         made = [*_all(campaign, _results(campaign))]
-        if campaign.pk in beside:
-            made.append(beside[campaign.pk])
-        result[campaign.pk] = [_with_link(campaign, check) for check in made]
+        if campaign.pk in compared:
+            made.append(compared[campaign.pk])
+        address = reverse("campaign", args=[campaign.pk])
+        result[campaign.pk] = [check.linked(address) for check in made]
     return result
 
 
 def check_as_json(check: Check) -> dict[str, Any]:
-    """A check as it is kept."""
+    """Return a check as it is stored."""
     return asdict(check)
 
 
 def without_word(conclusion: Conclusion, checks: Iterable[Check]) -> list[Check]:
-    """Warnings and failures on which nobody has written a word, or one on another number."""
+    """Return the warnings and failures without a justification of their present result."""
     texts = {word.check_name: word.about for word in conclusion.words.all()}
     return [
         check for check in checks if check.state != PASS and texts.get(check.key) != check.about
@@ -89,7 +90,7 @@ def without_word(conclusion: Conclusion, checks: Iterable[Check]) -> list[Check]
 
 
 def failed(checks: Iterable[Check]) -> list[Check]:
-    """Those that failed."""
+    """Return the failed checks."""
     return [check for check in checks if check.state == FAIL]
 
 
@@ -114,11 +115,6 @@ def _results(campaign: Campaign) -> dict[str, Any]:
     wanted = ["answer", "checks", "pairs", "levels", "with_excluded", "sensitivity", *names]
     rows = Finding.objects.filter(campaign=campaign, name__in=wanted)
     return {names.get(name, name): result for name, result in rows.values_list("name", "result")}
-
-
-def _with_link(campaign: Campaign, check: Check) -> Check:
-    address = reverse("campaign", args=[campaign.pk])
-    return check.linked(address)
 
 
 def _runs(campaign: Campaign, cells: Iterable[Mapping[str, Any]]) -> Check:
@@ -156,7 +152,7 @@ def _order(campaign: Campaign) -> Check:
 
 
 def _proofs(campaign: Campaign, name: str, step: str, what: str) -> Check:
-    """The share of accepted measured runs of which every proof of a step is as it had to be."""
+    """Check the share of accepted measured runs whose proofs of a step all succeeded."""
     accepted = Attempt.objects.filter(
         run__campaign=campaign,
         run__purpose=Run.Purpose.MEASURED,
@@ -203,7 +199,7 @@ def _amendments(campaign: Campaign) -> Check:
     lines = amendments_of(campaign)
     if not lines:
         return Check("amendments", campaign.pk, PASS, "0", "Nothing was amended after launch.")
-    text = " ".join(line.remark for line in lines[:MOST_TOLD])
+    text = " ".join(line.remark for line in lines[:MOST_LISTED])
     return Check("amendments", campaign.pk, WARN, str(len(lines)), text)
 
 
@@ -215,14 +211,14 @@ def _exclusions(campaign: Campaign) -> Check:
         for row in rows
     ]
     if not lines:
-        return Check("exclusions", campaign.pk, PASS, "0", "No run was taken out of the analysis.")
-    more = f" And {len(lines) - MOST_TOLD} more." if len(lines) > MOST_TOLD else ""
-    text = " ".join(lines[:MOST_TOLD]) + more
+        return Check("exclusions", campaign.pk, PASS, "0", "No run was excluded from the analysis.")
+    more = f" And {len(lines) - MOST_LISTED} more." if len(lines) > MOST_LISTED else ""
+    text = " ".join(lines[:MOST_LISTED]) + more
     return Check("exclusions", campaign.pk, WARN, str(len(lines)), text)
 
 
 def _sessions(campaign: Campaign, results: Mapping[str, Any]) -> Check:
-    """The fewest sessions behind any comparison that the verdict rests on, and whether they confirm it."""
+    """Check how many sessions support each comparison of the verdict, and whether they confirm it."""
     compared = results.get("pairs") or results.get("levels") or {}
     number = int(compared.get("sessions") or campaign.sessions.exclude(kind="trial").count() or 1)
     if number == 1:
@@ -254,7 +250,7 @@ def _sessions(campaign: Campaign, results: Mapping[str, Any]) -> Check:
 
 
 def _standings(compared: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Of the primary contrast where there is one, else of every comparison."""
+    """Return how sessions support the primary contrast or, without one, every comparison."""
     primary = compared.get("primary") or {}
     if "standing" in primary:
         return [primary["standing"]]
@@ -269,9 +265,9 @@ def _standings(compared: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def between(campaigns: Sequence[Campaign]) -> dict[int, Check]:
-    """Compare settings, target and environment of each campaign with the first one's.
+    """Compare settings, target and environment of each campaign with those of the first.
 
-    By the campaign's key; empty for one campaign.
+    The result is by primary key; empty for one campaign.
     """
     if len(campaigns) < 2:
         return {}
@@ -307,7 +303,7 @@ def _check(campaign: Campaign, first: str, rows: Sequence["Difference"], place: 
 
 
 def _text(row: "Difference", place: int) -> str:
-    if row.label == UNTOLD:
+    if row.label == CONFIDENTIAL:
         return row.label
     return f"{row.label} ({_short(row.values[0])} → {_short(row.values[place])})"
 

@@ -19,7 +19,7 @@ class Cited:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a person writes. words: on checks, by their key; supersedes: an older conclusion."""
+    """The text of a conclusion. words: justifications by key of their check; supersedes: an older conclusion."""
 
     claim: str
     evidence: Sequence[Cited]
@@ -35,7 +35,7 @@ def revised(conclusion: Conclusion) -> dict[str, Any]:
 
 
 def content_of(conclusion: Conclusion) -> Content:
-    """What is stored."""
+    """Return the stored content of a conclusion."""
     return Content(
         claim=conclusion.claim,
         recommendation=conclusion.recommendation,

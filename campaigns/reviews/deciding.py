@@ -1,4 +1,4 @@
-"""Decide on conclusions: approve, request changes, reject. Nobody decides on his own."""
+"""Decide on conclusions: approve, request changes, reject. Nobody may decide on a conclusion that they wrote."""
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -30,13 +30,12 @@ def decide(
     reason: str = "",
     with_failed: bool = False,
 ) -> Conclusion:
-    """Decide on what was looked at: a revision, on data of this hash.
+    """Decide on a revision whose data have this hash.
 
-    with_failed: he has seen that checks failed, and approves all the same. It is accepted with the last
-    approval that the team's rule asks for; asked-for changes and a rejection hold at once. Raise Moved
-    where it was revised or its data changed (it is re-opened then), OwnWork, NotReady where words are
-    missing, ReviewRefused, NotVisible, NotAllowed. Who has approved already confirms it where enough
-    approvals are there and nobody else is left to give the last one: see `may_confirm`.
+    with_failed: the user has seen that checks failed, and approves anyway. The last approval that the team's
+    rule requires accepts the conclusion; a request for changes and a rejection take effect at once. A user who
+    has approved already may confirm that: see `may_confirm`. Raise Moved where it was revised or its data changed
+    (it is then re-opened), OwnWork, NotReady where justifications are missing, ReviewRefused, NotVisible, NotAllowed.
     """
     with transaction.atomic():
         conclusion = locked(key)
@@ -60,7 +59,7 @@ def decide(
 
 
 def approvals(conclusion: Conclusion) -> list[Decision]:
-    """Approvals that count: of this revision and this data, of people who may review it today."""
+    """Return the approvals that count: of this revision and data, by users who may review it now."""
     rows = conclusion.decisions.select_related("user").filter(
         revision=conclusion.revision, word=Word.APPROVE, data_hash=data_hash_of(conclusion)
     )
@@ -68,10 +67,10 @@ def approvals(conclusion: Conclusion) -> list[Decision]:
 
 
 def may_confirm(conclusion: Conclusion, user: User) -> bool:
-    """Return whether somebody's approval, given before, is one of enough, and it is in review all the same.
+    """Return whether the user can confirm an earlier approval, because enough approvals exist.
 
-    So it is where a role came back, or the team's rule was lowered, after the last approval: it is
-    accepted once somebody who approved says so again. What is stored of the decision stays.
+    That happens when a role is restored, or the team's rule is lowered, after the last approval: the conclusion is
+    accepted when somebody who approved confirms it. The stored decision stays as it is.
     """
     value = approvals(conclusion) if conclusion.state == Conclusion.State.IN_REVIEW else []
     enough = len(value) >= conclusion.team.approvals_needed
@@ -100,7 +99,7 @@ def _require_undecided(conclusion: Conclusion) -> None:
         return
     why = f" {conclusion.reason}" if conclusion.state == Conclusion.State.REOPENED else ""
     raise ReviewRefused(
-        f"The conclusion is {conclusion.get_state_display()}: nobody is asked to decide on it now.{why}"
+        f"The conclusion is {conclusion.get_state_display()}: it is not open for decisions.{why}"
     )
 
 
@@ -135,7 +134,7 @@ def _decide(conclusion: Conclusion, user: User, word: Word, reason: str, with_fa
     elif not reason:
         raise ReviewRefused("Say why: its author has to know what to do about it.")
     if wrong := wrong_letters(reason):
-        raise ReviewRefused(f"The reason is not taken. {wrong}")
+        raise ReviewRefused(f"The reason was not accepted. {wrong}")
     Decision.objects.create(
         conclusion=conclusion,
         revision=conclusion.revision,
@@ -158,7 +157,7 @@ def _decide(conclusion: Conclusion, user: User, word: Word, reason: str, with_fa
 
 
 def _require_complete(conclusion: Conclusion, with_failed: bool) -> None:
-    """Raise NotReady unless every warning has its word, and failures were seen."""
+    """Raise NotReady unless all warnings are justified, and the user has seen the failures."""
     checks = checklist(conclusion)
     if missing := without_word(conclusion, checks):
         titles = ", ".join(check.title.lower() for check in missing)
@@ -203,10 +202,10 @@ def _notify(conclusion: Conclusion, user: User, word: Word, reason: str, *, deci
         reason=reason,
         state=conclusion.state,
     )
-    needed, text = conclusion.team.approvals_needed, len(approvals(conclusion))
+    needed, given = conclusion.team.approvals_needed, len(approvals(conclusion))
     stands = f" It is {conclusion.get_state_display()}." if decided else ""
     if word == Word.APPROVE and not decided:
-        stands = f" {text} of {needed} approvals are there."
+        stands = f" {given} of {needed} approvals are there."
     announce(
         Announcement.Kind.REVIEW_DECIDED,
         conclusion.team,

@@ -1,4 +1,4 @@
-"""Write conclusions: create a draft, and change its text before review."""
+"""Create, edit and delete drafts of conclusions."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -25,7 +25,7 @@ SUPERSEDABLE = (Conclusion.State.ACCEPTED, Conclusion.State.REOPENED)
 
 @transaction.atomic
 def create(user: User, content: Content) -> Conclusion:
-    """Write a draft; it belongs to the team of its first campaign.
+    """Create a draft; it belongs to the team of its first campaign.
 
     Raise Invalid with every error by field, NotVisible, NotAllowed.
     """
@@ -56,9 +56,9 @@ def edit(
     seen: datetime | None = None,
     revision: Seen = None,
 ) -> Conclusion:
-    """Change what a conclusion says; whoever does so is one of its writers from then on.
+    """Edit a conclusion; the user becomes one of its writers.
 
-    seen: when what was edited had last changed; None: whatever it was. revision: what it said then.
+    seen: the time of its last change as the user knows it, None to skip that check. revision: of its text then.
     Raise Moved or Changed where somebody else changed it since, ReviewRefused while others decide on
     it, Invalid, NotVisible, NotAllowed.
     """
@@ -132,7 +132,7 @@ def require_supersedable(older: Conclusion) -> None:
 
 
 def _older(key: int | None, team: int, own: Conclusion | None) -> Conclusion | None:
-    """Find what is superseded, of the same team. Raise Invalid."""
+    """Return the superseded conclusion, of the same team. Raise Invalid."""
     if key is None:
         return None
     older = Conclusion.objects.filter(pk=key, team=team).first()
@@ -170,25 +170,25 @@ def _text(each: Cited) -> tuple[Any, ...]:
 
 
 def _contrast(each: Cited) -> dict[str, Any] | None:
-    """As it is read everywhere: with the levels of other factors that it is at, if only none."""
+    """Return the contrast with `at`, the levels of other factors, which may be empty."""
     return {"at": {}, **each.contrast} if each.contrast else None
 
 
-def _write_justifications(conclusion: Conclusion, user: User, label: Mapping[str, str]) -> None:
-    """Keep the author's words on checks that are not passed; an empty one takes it away.
+def _write_justifications(conclusion: Conclusion, user: User, texts: Mapping[str, str]) -> None:
+    """Store the author's justifications of checks that did not pass; an empty text deletes one.
 
-    A word is on what the check says now. Those that are not named stay as they are. Raise Invalid
-    for words on a check that is not there.
+    A justification refers to the present result of the check. Others are left unchanged. Raise Invalid
+    for a check that does not exist.
     """
-    if not label:
+    if not texts:
         return
     checks = {check.key: check for check in checklist(conclusion)}
-    if unknown := [key for key, text in label.items() if key not in checks and text.strip()]:
+    if unknown := [key for key, text in texts.items() if key not in checks and text.strip()]:
         known = ", ".join(checks)
         raise Invalid(
             {f"words.{unknown[0][:50]}": [f"There is no check of that name; there are {known}."]}
         )
-    for key, text in label.items():
+    for key, text in texts.items():
         rows = CheckWord.objects.filter(conclusion=conclusion, check_name=key)
         if not text.strip():
             rows.delete()

@@ -5,19 +5,19 @@ from campaigns.models import Campaign
 
 
 class ReviewRefused(NotPossible):
-    """The conclusion is not in a state for it; the message says in which it is, and what to do."""
+    """The step is not possible in the present state; the message names the state and what to do."""
 
 
 class Moved(ReviewRefused):
-    """What was looked at is not what is there any more: revised, or its data changed."""
+    """The conclusion changed since the user read it: it was revised, or its data changed."""
 
 
 class OwnWork(ReviewRefused):
-    """Nobody decides on what he wrote himself."""
+    """The user wrote the conclusion, and so may not decide on it."""
 
 
 class NotReady(ReviewRefused):
-    """Something is missing before it: a word on a warning, findings that are up to date."""
+    """Something is missing: the justification of a warning, or findings that are up to date."""
 
 
 class Outdated(NotReady):
@@ -33,7 +33,7 @@ class Outdated(NotReady):
 
 
 class AnalysisFailed(Outdated):
-    """The findings stay older than the data: computing them anew failed, and is tried once more."""
+    """The findings are older than the data, since computing them failed; they are computed once more."""
 
     def __init__(self, campaign: Campaign, failure: str) -> None:
         super().__init__(campaign, f"No conclusion rests on “{campaign.name}” now. {failure}")

@@ -14,7 +14,7 @@ from campaigns.reviews.queries import conclusions_seen_by, mine, waiting_for
 
 
 class ConclusionFilters(FilterSet):
-    """Conclusions."""
+    """Filters of conclusions."""
 
     q = Search(
         ["claim", "recommendation", "evidence__campaign__name"],
@@ -33,7 +33,7 @@ class ConclusionFilters(FilterSet):
 
 
 class ConclusionPageFilters(ConclusionFilters):
-    """Conclusions that somebody sees, on the page that lists them. team: by its key."""
+    """Filters of the page of conclusions. `team` is a primary key."""
 
     whose = Choice(
         choices=[("mine", "Written by me"), ("waiting", "Waiting for my decision")],
@@ -61,13 +61,13 @@ class ConclusionPageFilters(ConclusionFilters):
             self.form.fields["team"].widget = HiddenInput()
 
     def of_person(self, rows: QuerySet[Conclusion], name: str, word: str) -> QuerySet[Conclusion]:
-        """What somebody wrote, or has to decide on."""
+        """Return the conclusions that the user wrote, or has to decide on."""
         own = mine(self.user) if word == "mine" else waiting_for(self.user)
         return rows.filter(pk__in=own.values("pk"))
 
 
 class ThreadFilters(FilterSet):
-    """Threads of a campaign."""
+    """Filters of threads."""
 
     on = Choice(choices=Thread.On.choices)
     key = Word(most=500)

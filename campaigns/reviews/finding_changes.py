@@ -7,7 +7,7 @@ from campaigns.kit.charts.formats import amount, number
 from campaigns.stats.changes import Change
 
 SILENT = frozenset({"summary", "comparison", "verdict", "figures", "groups", "checks", "states"})
-"""Steps of a path that tell people nothing."""
+"""Steps of a path that texts leave out."""
 NAMES = {
     "cv": "coefficient of variation",
     "sd": "standard deviation",
@@ -33,11 +33,11 @@ VALUES = frozenset(
     {"mean", "median", "gmean", "minimum", "maximum", "sd", "sem", "values", "low", "high"}
     | {"mean_ci", "gmean_ci", "median_ci", "reading"}
 )
-"""What is in the finding's own unit."""
+"""Values in the unit of the finding."""
 
 
 def change_texts(change: Change, findings: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Return where it stands in these findings, what it was, and what it is."""
+    """Return the place of a change in the findings, the former and the present value, as texts."""
     first, *steps = change.path.split(".")
     finding = findings.get(first)
     where = [(first.partition(":")[2] or first).replace("_", " "), *_where(finding, steps)]
@@ -53,7 +53,7 @@ def change_texts(change: Change, findings: Mapping[str, Any]) -> tuple[str, str,
 
 
 def _where(here: Any, steps: Sequence[str]) -> list[str]:
-    """The steps in words, each with what is found there."""
+    """Return labels of the steps of a path."""
     parts: list[str] = []
     levels: dict[Any, Any] = {}
     factor, of = _of(here, "factor"), ""
@@ -71,7 +71,7 @@ def _where(here: Any, steps: Sequence[str]) -> list[str]:
 
 
 def _member(here: Any, place: int, of: str, factor: Any, levels: Mapping[Any, Any]) -> str:
-    """Name a member of a list: a cell and a group by levels, a comparison by both, a bound as that."""
+    """Return the label of a member of a list: levels for a cell or group, both sides for a comparison."""
     if not isinstance(here, Mapping):
         if of.endswith(("ci", "pct", "interval")):
             return f"{('lower', 'upper')[place > 0]} bound of the {NAMES.get(of, of)}"

@@ -11,12 +11,12 @@ from campaigns.stats.hashing import hash_together
 
 
 def data_hash_of(conclusion: Conclusion) -> str:
-    """The data hash that decisions on it are bound to; empty before it was sent to review."""
+    """Return the data hash that decisions are bound to; empty before the conclusion is sent to review."""
     return hash_together((each.campaign_id, each.data_hash) for each in conclusion.evidence.all())
 
 
 def freeze(conclusion: Conclusion) -> None:
-    """Keep findings, checklist, hash and stamp of each campaign as they are now.
+    """Store findings, checklist, hash and stamp of each campaign as they are now.
 
     Its campaigns must be locked. Raise NotReady where one is still measured or not analysed.
     """
@@ -40,7 +40,7 @@ def freeze(conclusion: Conclusion) -> None:
 
 
 def require_ready(campaign: Campaign) -> None:
-    """Raise NotReady unless the findings are those of data that stay as they are."""
+    """Raise NotReady unless the campaign has ended and its findings are up to date."""
     from campaigns.findings.compute.findings import hash_now
 
     if campaign.state not in Campaign.CLOSED:
@@ -65,6 +65,6 @@ def require_ready(campaign: Campaign) -> None:
 
 
 def findings_at(campaign: Campaign) -> Any:
-    """When the findings were computed that are there."""
+    """Return when the present findings were computed."""
     rows = Finding.objects.filter(campaign=campaign, name="answer")
     return rows.values_list("computed_at", flat=True).first()

@@ -1,6 +1,6 @@
-"""What waits for a user, and since when. One query counts it, for every page.
+"""Query what waits for a user, and since when. Each page counts it with one query.
 
-Rights are asked for each time: what a role let somebody do waits no more when the role is gone.
+Rights are checked each time: an item that needs a role disappears with the role.
 """
 
 from collections.abc import Callable, Mapping
@@ -44,7 +44,7 @@ WITHOUT_A_WORD = """
 
 
 class Waits(StrEnum):
-    """Why something waits."""
+    """The reason why an item waits."""
 
     REVIEW = "review"
     CHANGES = "changes"
@@ -56,7 +56,7 @@ class Waits(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Something that waits: its row, and since when."""
+    """An item that waits: its row, and since when."""
 
     why: Waits
     row: Any
@@ -64,12 +64,12 @@ class Waiting:
 
 
 def count(user: User) -> int:
-    """How much waits for somebody. One query."""
+    """Return the number of items that wait for a user, with one query."""
     return _all(user).count()
 
 
 def waiting(user: User) -> list[Waiting]:
-    """What waits for somebody, the longest first; at most MOST."""
+    """Return what waits for a user, the longest first; at most MOST items."""
     results = list(_all(user).order_by("since", "why", "key")[:MOST])
     rows: dict[str, Mapping[int, Any]] = {
         why: _with_all(ROWS[why](user)).in_bulk(

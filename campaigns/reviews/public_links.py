@@ -1,4 +1,4 @@
-"""Links by which anybody reads one accepted report. Only hashes are stored."""
+"""Create, revoke and resolve links by which anybody can read an accepted report. Only hashes are stored."""
 
 from datetime import timedelta
 
@@ -12,18 +12,18 @@ from campaigns.kit.encryption import new_token, token_hash
 from campaigns.models import Conclusion, PublicLink
 
 MOST_LINKS = 20
-"""Links of one conclusion that are in force."""
+"""The most active links of one conclusion."""
 SEEN_AGAIN = timedelta(minutes=1)
-"""So often at most it is noted that a link was used."""
+"""The shortest time between two updates of `last_used_at`."""
 
 
 class NoLink(ValueError):
-    """No public link can be made; the message says why, and what to do."""
+    """A public link cannot be created; the message explains why, and what to do."""
 
 
 @transaction.atomic
 def make_link(conclusion: Conclusion, user: User) -> tuple[PublicLink, str]:
-    """Make a public link to an accepted report; the text beside the row is its only copy. Raise NoLink."""
+    """Create a public link to an accepted report. The returned text is its only copy. Raise NoLink."""
     locked = Conclusion.objects.select_for_update().get(pk=conclusion.pk)
     if locked.state != Conclusion.State.ACCEPTED:
         raise NoLink(
@@ -40,7 +40,7 @@ def make_link(conclusion: Conclusion, user: User) -> tuple[PublicLink, str]:
 
 @transaction.atomic
 def revoke_link(link: PublicLink) -> PublicLink:
-    """End a public link for good, at once; its record stays."""
+    """Revoke a public link at once and for good; its record stays."""
     if PublicLink.objects.filter(pk=link.pk, revoked_at=None).update(revoked_at=Now()):
         record(Action.LINK_REVOKED, subject=link.conclusion)
     link.refresh_from_db()
@@ -48,7 +48,7 @@ def revoke_link(link: PublicLink) -> PublicLink:
 
 
 def conclusion_by(text: str) -> Conclusion | None:
-    """Return what a link in force leads to, whatever its state; None for any other text."""
+    """Return the conclusion of an active link, whatever its state; None for any other text."""
     if "\x00" in text or len(text) > 200:
         return None
     rows = PublicLink.objects.filter(hash=token_hash(text), revoked_at=None)
@@ -61,6 +61,6 @@ def conclusion_by(text: str) -> Conclusion | None:
 
 
 def links_of(conclusion: Conclusion) -> list[PublicLink]:
-    """All links of a conclusion, those in force first."""
+    """Return all links of a conclusion, the active ones first."""
     rows = conclusion.public_links.select_related("made_by")
     return list(rows.order_by(F("revoked_at").desc(nulls_first=True), "-pk"))

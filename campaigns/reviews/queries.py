@@ -15,7 +15,7 @@ MOST_EVENTS = 200
 
 @dataclass(frozen=True, slots=True)
 class ReviewRequest:
-    """Somebody who was asked, or decided unasked, on the revision of now."""
+    """A reviewer of the current revision, whether asked or not."""
 
     name: str
     asked_at: datetime | None
@@ -24,12 +24,12 @@ class ReviewRequest:
 
 
 def conclusions_seen_by(user: User | AnonymousUser) -> QuerySet[Conclusion]:
-    """Conclusions of his teams, but for those that rest on a campaign that he may not see."""
+    """Return the conclusions of the user's teams, without those on a campaign that the user may not see."""
     return without_hidden(visible(Conclusion.objects.all(), user), user)
 
 
 def conclusions_on(campaign: Campaign, user: User | AnonymousUser) -> QuerySet[Conclusion]:
-    """Conclusions that rest on a campaign, the newest first."""
+    """Return the conclusions that rest on a campaign, the newest first."""
     rows = conclusions_seen_by(user).filter(
         pk__in=Evidence.objects.filter(campaign=campaign).values("conclusion")
     )
@@ -37,7 +37,7 @@ def conclusions_on(campaign: Campaign, user: User | AnonymousUser) -> QuerySet[C
 
 
 def waiting_for(user: User) -> QuerySet[Conclusion]:
-    """Conclusions in review on which somebody was asked to decide and has not."""
+    """Return the conclusions in review on which the user was asked to decide and has not."""
     decided = Decision.objects.filter(
         conclusion=OuterRef("pk"), revision=OuterRef("revision"), user=user.pk
     )
@@ -47,13 +47,13 @@ def waiting_for(user: User) -> QuerySet[Conclusion]:
 
 
 def mine(user: User) -> QuerySet[Conclusion]:
-    """What somebody wrote, alone or with others."""
+    """Return the conclusions that the user wrote, alone or with others."""
     writes = Q(author=user.pk) | Q(pk__in=user.conclusions_written.values("pk"))
     return conclusions_seen_by(user).filter(writes)
 
 
 def review_requests(conclusion: Conclusion) -> list[ReviewRequest]:
-    """Who was asked, and who decided, on the revision of now."""
+    """Return who was asked and who decided on the current revision."""
     rows = conclusion.decisions.filter(revision=conclusion.revision).select_related("user")
     decided = {row.user_id: row for row in rows}
     requested = conclusion.reviewers.select_related("user", "asked_by").order_by("asked_at", "pk")
@@ -72,12 +72,12 @@ def review_requests(conclusion: Conclusion) -> list[ReviewRequest]:
 
 
 def former_decisions(conclusion: Conclusion) -> Sequence[Decision]:
-    """Decisions on former revisions; they count no more."""
+    """Return the decisions on former revisions, which no longer count."""
     rows = conclusion.decisions.exclude(revision=conclusion.revision).select_related("user")
     return list(rows.order_by("-revision", "pk"))
 
 
 def events_of(conclusion: Conclusion) -> Sequence[AuditEvent]:
-    """What happened to it, the newest first."""
+    """Return the history of a conclusion, the newest event first."""
     rows = AuditEvent.objects.filter(subject_kind="conclusion", subject_key=conclusion.pk)
     return list(rows.select_related("user")[:MOST_EVENTS])

@@ -1,8 +1,8 @@
 """Re-open conclusions whose data changed, with the reason.
 
-`look_again` is called in the transaction of a change (dispatch.request_analysis), after each analysis,
-and by dispatch for what `overdue` names: whoever was killed in between, nothing stays accepted whose
-data differ.
+`look_again` is called in the transaction of a change (dispatch.request_analysis), after each analysis, and by
+dispatch for the campaigns of `overdue`. So a conclusion whose data changed does not stay accepted, even if a
+process is killed in between.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,38 +31,38 @@ from campaigns.reviews.rows import people_of
 from campaigns.stats import changes as stats
 
 MOST_CHANGES = 100
-"""Of the numbers that moved, so many are kept side by side."""
+"""The most changed values that are stored."""
 Change = dict[str, Any]
 MOST_RUNS = 8
 
 
 @transaction.atomic
 def look_again(campaign: Campaign, *, wait: bool = True) -> list[Conclusion]:
-    """Re-open what stands on data of this campaign that are others now; give what was re-opened.
+    """Re-open the conclusions on a campaign whose data changed, and return them.
 
-    In review as well as accepted. Where only versions of code or libraries are others, and nothing
-    moved beyond its tolerance, they are noted. wait: for a conclusion that somebody decides on right
-    now; without it that one is looked at the next time.
+    This concerns accepted conclusions and those in review. Where only versions of code or libraries changed, and
+    no value moved beyond its tolerance, the versions are noted. wait: for the lock of a conclusion that is being
+    decided on; otherwise that conclusion is skipped this time.
     """
     keys = Evidence.objects.filter(
         campaign=campaign, conclusion__state__in=Conclusion.STANDING
     ).values("conclusion")
     rows = Conclusion.objects.select_for_update(no_key=True, of=("self",), skip_locked=not wait)
-    standing = rows.select_related("team", "author").filter(
+    accepted = rows.select_related("team", "author").filter(
         pk__in=set(keys.values_list("conclusion", flat=True)),
         state__in=Conclusion.STANDING,
     )
-    return [each for each in standing.order_by("pk") if reopen_where_moved(each)]
+    return [each for each in accepted.order_by("pk") if reopen_where_moved(each)]
 
 
 def look_at_overdue() -> list[Conclusion]:
-    """Look again at what nobody has looked at since its data may have changed."""
+    """Call `look_again` for campaigns that may have changed without it."""
     campaigns = Campaign.objects.filter(pk__in=overdue()).order_by("pk")
     return [each for campaign in campaigns for each in look_again(campaign, wait=False)]
 
 
 def overdue() -> list[int]:
-    """Campaigns with standing conclusions of which something is newer: cheap, asked every few seconds."""
+    """Return the campaigns that may have changed since a conclusion was sent. Runs every few seconds, so it is cheap."""
     finding = Finding.objects.filter(campaign=OuterRef("campaign"), name="answer")
     later = OuterRef("conclusion__sent_at")
     exclusions = Exclusion.objects.filter(run__campaign=OuterRef("campaign"))
@@ -79,9 +79,9 @@ def overdue() -> list[int]:
 
 
 def moved_since(conclusion: Conclusion) -> list[Change]:
-    """What the findings of today say otherwise than those that were frozen; the hash left out.
+    """Return how the present findings differ from the frozen ones, without the data hash.
 
-    Nothing where it was never sent, and while an analysis is on its way.
+    Empty where it was never sent, and while an analysis is pending.
     """
     # Loads scipy, which few pages need.
     from campaigns.findings.compute.snapshot import changes, snapshot
@@ -101,7 +101,7 @@ def moved_since(conclusion: Conclusion) -> list[Change]:
 
 
 def reopen_where_moved(conclusion: Conclusion) -> bool:
-    """Re-open a locked conclusion if anything that it rests on moved; say whether it did."""
+    """Re-open a locked conclusion if its evidence changed; return whether it did."""
     results = [
         change
         for evidence in _once_a_campaign(conclusion)
@@ -118,7 +118,7 @@ def _once_a_campaign(conclusion: Conclusion) -> list[Evidence]:
 
 
 def _moved(evidence: Evidence, campaign: Campaign) -> Iterator[Change]:
-    """What differs from what was frozen: the data, or what other versions make of the same data."""
+    """Yield the changes since the freezing: of the data, or of findings that other versions compute from the same data."""
     value = reasons(campaign, evidence.stamp, stamp_of(campaign))
     if campaign.state in Campaign.ACTIVE:
         value.append(f"The campaign is {campaign.state} again, and its data are being added to")
@@ -136,7 +136,7 @@ def _moved(evidence: Evidence, campaign: Campaign) -> Iterator[Change]:
 
 
 def _recomputed(evidence: Evidence, campaign: Campaign, finding: Finding) -> Iterator[Change]:
-    """The same data by other versions: both values of what moved, else note the versions."""
+    """Yield findings that other versions compute differently from the same data; without any, note the versions."""
     from campaigns.findings.compute.snapshot import changes, snapshot  # loads scipy, which few need
 
     result = changes(evidence.snapshot, snapshot(campaign))
@@ -166,7 +166,7 @@ def _recomputed(evidence: Evidence, campaign: Campaign, finding: Finding) -> Ite
 def _of_findings(
     evidence: Evidence, campaign: Campaign, result: Sequence[stats.Change]
 ) -> list[Change]:
-    """Both values of each, words such as verdicts first; `was` and `is`: as people read them."""
+    """Return changes of findings, texts such as verdicts first. `was` and `is`: both values as texts."""
     made = []
     for change in sorted(result, key=lambda each: not isinstance(each.before, str)):
         labels, was, now = change_texts(change, evidence.snapshot["findings"])
@@ -193,7 +193,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _reopen(conclusion: Conclusion, items: list[Change]) -> None:
-    """Take it back from whoever signed or was about to, and say why to everybody concerned."""
+    """Re-open a conclusion, and notify everybody concerned of the reason."""
     was = conclusion.state
     conclusion.state = Conclusion.State.REOPENED
     conclusion.reason = reason_of(items)
@@ -225,7 +225,7 @@ def _reopen(conclusion: Conclusion, items: list[Change]) -> None:
 
 
 def reason_of(rows: list[Change]) -> str:
-    """Everything that changed, campaign by campaign, in one text."""
+    """Describe all changes, campaign by campaign, in one text."""
     parts: dict[str, list[str]] = {}
     for change in rows:
         text = change["words"]
@@ -240,7 +240,7 @@ def reason_of(rows: list[Change]) -> str:
 
 
 def reasons(campaign: Campaign, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """Say in sentences what differs between two stamps; empty where they are the same."""
+    """Describe the differences between two stamps in sentences; empty if they are the same."""
     if before == after:
         return []
     results = [

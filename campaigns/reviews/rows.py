@@ -29,21 +29,21 @@ def locked(key: int) -> Conclusion:
 
 
 def lock_campaigns(keys: Iterable[int]) -> None:
-    """Let nobody exclude, amend, extend or append until the transaction ends."""
+    """Lock campaigns against exclusions, amendments, extensions and new results until the transaction ends."""
     rows = Campaign.objects.select_for_update(no_key=True).filter(pk__in=set(keys))
     list(rows.order_by("pk").values_list("pk", flat=True))
 
 
 def campaigns_of(conclusion: Conclusion) -> QuerySet[Campaign]:
-    """The campaigns that it rests on, each once."""
+    """Return the campaigns of the evidence, each once."""
     rows = Campaign.objects.filter(pk__in=conclusion.evidence.values("campaign"))
     return rows.select_related("target", "team").order_by("pk")
 
 
 def require(user: User, conclusion: Conclusion, right: Right) -> None:
-    """Raise NotVisible or NotAllowed; whoever may not see all of the evidence sees nothing of it.
+    """Raise NotVisible or NotAllowed. A user must be able to see all of the evidence.
 
-    His membership is locked, so that no role is taken away between this look and what follows.
+    The membership is locked, so that its roles stay the same until the transaction ends.
     """
     list(
         Membership.objects.select_for_update(no_key=True)
@@ -55,19 +55,19 @@ def require(user: User, conclusion: Conclusion, right: Right) -> None:
 
 
 def require_to_see(user: User, conclusion: Conclusion) -> None:
-    """Raise NotVisible unless he sees the conclusion and every campaign that it rests on."""
+    """Raise NotVisible unless the user may see the conclusion and every campaign of its evidence."""
     rights.require(user, conclusion.team_id, Right.SEE)
     require_campaigns(user, campaigns_of(conclusion))
 
 
 def require_campaigns(user: User, campaigns: Iterable[Campaign]) -> None:
-    """Raise NotVisible where he may not see one of them."""
+    """Raise NotVisible where the user may not see one of the campaigns."""
     for team in {campaign.team for campaign in campaigns}:
         rights.require(user, team, Right.SEE)
 
 
 def may_review(user: User, conclusion: Conclusion) -> bool:
-    """Return whether somebody's decision on it would count today."""
+    """Return whether a decision by the user would count now."""
     if conclusion.writers.filter(pk=user.pk).exists() or conclusion.author_id == user.pk:
         return False
     teams = {campaign.team for campaign in campaigns_of(conclusion)}
@@ -77,17 +77,17 @@ def may_review(user: User, conclusion: Conclusion) -> bool:
 
 
 def possible_reviewers(conclusion: Conclusion) -> list[User]:
-    """Members who may be asked, by name: none of them wrote it, all of them see its evidence."""
+    """Return the members who may review a conclusion, by name."""
     return [user for user in members_who_review(conclusion.team) if may_review(user, conclusion)]
 
 
 def members_who_review(team: Team) -> QuerySet[User]:
-    """Members of a team with the right to review."""
+    """Return the members of a team with the right to review."""
     return rights.people_with(team, Right.REVIEW)
 
 
 def people_of(conclusion: Conclusion) -> set[User]:
-    """Whom it concerns: who wrote it, who is asked, who decided on it."""
+    """Return the writers and reviewers of a conclusion, and everybody who decided on it."""
     writers = set(conclusion.writers.all()) | {conclusion.author}
     requested = {each.user for each in conclusion.reviewers.select_related("user")}
     return writers | requested | {each.user for each in conclusion.decisions.select_related("user")}

@@ -1,4 +1,4 @@
-"""Send a conclusion to review, or take it back."""
+"""Send a conclusion to review, or withdraw it."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ WITHDRAWABLE = frozenset(set(Conclusion.State) - {"draft", "superseded"})
 
 
 def send(key: int, user: User, reviewers: Sequence[User]) -> Conclusion:
-    """Freeze findings, checklist and data hash, and ask people to decide.
+    """Freeze findings, checklist and data hash, and ask the reviewers to decide.
 
     Raise ReviewRefused (NotReady where data or findings are not final), Invalid where somebody may not
     be asked, NotVisible, NotAllowed.
@@ -89,9 +89,9 @@ def _send(key: int, user: User, reviewers: Sequence[User]) -> Conclusion:
 
 @transaction.atomic
 def withdraw(key: int, user: User, reason: str = "", revision: int | None = None) -> Conclusion:
-    """Take a conclusion back to draft; decisions on it stay on record and count no more.
+    """Withdraw a conclusion to draft; decisions on it stay on record and no longer count.
 
-    An accepted one takes a reason. Raise ReviewRefused, Moved, NotVisible, NotAllowed.
+    Withdrawing an accepted one requires a reason. Raise ReviewRefused, Moved, NotVisible, NotAllowed.
     """
     conclusion = locked(key)
     require(user, conclusion, Right.WRITE)
@@ -106,9 +106,11 @@ def withdraw(key: int, user: User, reason: str = "", revision: int | None = None
             "again before you take it back."
         )
     if was == Conclusion.State.ACCEPTED and not reason.strip():
-        raise ReviewRefused("It is accepted, and others rely on it: say why it is taken back.")
+        raise ReviewRefused(
+            "It is accepted, and others rely on it: give a reason for withdrawing it."
+        )
     if wrong := wrong_letters(reason):
-        raise ReviewRefused(f"The reason is not taken. {wrong}")
+        raise ReviewRefused(f"The reason was not accepted. {wrong}")
     conclusion.state, conclusion.reason = Conclusion.State.DRAFT, reason.strip()[:2000]
     conclusion.decided_at, conclusion.changed_at = None, Now()
     conclusion.save(update_fields=["state", "reason", "decided_at", "changed_at"])
@@ -126,7 +128,7 @@ def withdraw(key: int, user: User, reason: str = "", revision: int | None = None
 
 
 def _notify_withdrawn(conclusion: Conclusion, user: User) -> None:
-    """Whoever wrote it or decided on it relies on it."""
+    """Notify its writers, reviewers and those who decided on it."""
     announce(
         Announcement.Kind.REVIEW_REOPENED,
         conclusion.team,
@@ -167,7 +169,7 @@ def _require_reviewers(conclusion: Conclusion, reviewers: Sequence[User]) -> Non
 
 
 def _ask(conclusion: Conclusion, user: User, reviewers: Sequence[User]) -> None:
-    """Whoever is asked again is asked from now on; who is not named any more is not asked."""
+    """Store the reviewers, asked now, and remove those who are no longer named."""
     gone = conclusion.reviewers.exclude(user__in=reviewers).select_related("user")
     for lost in gone:
         record(

@@ -1,4 +1,4 @@
-"""Checks of the checklist that are stored findings, as sentences."""
+"""Make the checks of the checklist that come from stored findings."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -12,12 +12,12 @@ STATES: Mapping[str, State] = {"pass": PASS, "warn": WARN, "fail": FAIL, "not_po
 DRIFTS = ("block_drift", "drift", "drift_within")
 PLACES = ("order_in_block", "cold_start")
 FEWEST_RUNS_FOR_DRIFT, FEWEST_BLOCKS_FOR_DRIFT = 8, 5
-"""Those of stats.validity, which few pages need to load."""
+"""Copies of the limits in stats.validity, which loads scipy."""
 FIDELITY = ("rounded", "aggregated")
 
 
 def of_findings(campaign: Campaign, results: Mapping[str, Any]) -> Iterator[Check]:
-    """Confounding, drift, place in the block, saturation, environment, fidelity, sensitivity."""
+    """Yield the checks of confounding, drift, position, saturation, environment, fidelity and sensitivity."""
     made = {each["name"]: each for each in results.get("checks", {}).get("checks", ())}
     yield _confounding(campaign, made.get("interleaving"))
     drift = next((made[name] for name in DRIFTS if name in made), None)
@@ -71,7 +71,7 @@ def _drift(campaign: Campaign, check: Stored | None, runs: int) -> Check:
 
 
 def _no_drift(campaign: Campaign, runs: int) -> tuple[str, str]:
-    """What is missing for it, and the cause of that: blocks where levels take turns within them, else runs."""
+    """Return why drift cannot be checked, as a text and a cause. It takes blocks where levels are interleaved, else runs."""
     in_blocks = campaign.order in (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
     word = campaign.block_word
     there, needed = campaign.blocks.count(), FEWEST_BLOCKS_FOR_DRIFT
@@ -87,19 +87,19 @@ def _no_drift(campaign: Campaign, runs: int) -> tuple[str, str]:
 
 
 def _place(campaign: Campaign, made: Mapping[str, Stored]) -> Iterator[Check]:
-    """Only where it was asked: runs that are in no blocks have no place in them."""
-    requested = [
+    """Yield the check of positions where runs are in blocks."""
+    judged = [
         made[name] for name in PLACES if name in made and made[name]["outcome"] != "not_possible"
     ]
-    if not requested:
+    if not judged:
         return
-    bad = [each for each in requested if each["outcome"] != "pass"]
+    bad = [each for each in judged if each["outcome"] != "pass"]
     texts = {
         "order_in_block": "The position of a run within its block mattered.",
         "cold_start": "First runs of blocks are the extremes of most levels: warm up.",
     }
     text = " ".join(texts[each["name"]] for each in bad) or "No effect of the position was found."
-    number = f"p {requested[0]['value']:.2g}" if requested[0]["name"] == "order_in_block" else "—"
+    number = f"p {judged[0]['value']:.2g}" if judged[0]["name"] == "order_in_block" else "—"
     yield Check("place", campaign.pk, _state(bad[0]) if bad else PASS, number, text)
 
 
@@ -146,7 +146,7 @@ def _fidelity(campaign: Campaign, made: Mapping[str, Stored]) -> Iterator[Check]
 
 
 def sensitivity_check(campaign: Campaign, stored: Stored) -> Check:
-    """Return whether the verdict flips when a run, or a block, is left out."""
+    """Check whether the verdict changes when a run or a block is left out."""
     state: State = PASS if stored["status"] == "robust" else WARN
     parts = [
         stored["as_judged"][name] for name in ("runs", "blocks") if name in stored["as_judged"]
@@ -158,7 +158,7 @@ def sensitivity_check(campaign: Campaign, stored: Stored) -> Check:
 
 
 def _not_recorded(campaign: Campaign) -> str:
-    """The cause where something is not known of results that were measured elsewhere."""
+    """Return the cause of a warning about results that were measured elsewhere."""
     return ELSEWHERE if campaign.source else ""
 
 

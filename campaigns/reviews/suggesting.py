@@ -13,13 +13,13 @@ from campaigns.reviews.content import Cited, Content
 from campaigns.reviews.validation import LONGEST_CLAIM
 
 MAIN = ("pairs", "levels", "matrix", "usl")
-"""Findings that answer a question, the first that is there."""
+"""Findings that answer the question, in the order of preference."""
 NOT_OFFERED = ("brief:", "density:", "drift:", "cells", "surroundings", "outlook")
 MOST_CONTRASTS = 60
 
 
 def suggestion(campaigns: Sequence[Campaign], view: str = "") -> Content:
-    """Draw claim, limits, recommendation and evidence from stored findings; nothing is stored."""
+    """Return claim, limits, recommendation and evidence drawn from stored findings. Stores nothing."""
     answer = _answer(campaigns)
     return Content(
         claim=str(answer.get("sentence", ""))[:LONGEST_CLAIM],
@@ -38,7 +38,7 @@ def suggestion(campaigns: Sequence[Campaign], view: str = "") -> Content:
 
 
 def contrasts_of(campaign: Campaign) -> list[tuple[str, str]]:
-    """Comparisons that were judged, as JSON and in words; the primary one first."""
+    """Return the compared contrasts as JSON and as labels; the primary one first."""
     result: dict[str, str] = {}
     for contrast in _contrasts(campaign):
         if len(result) < MOST_CONTRASTS:
@@ -47,7 +47,7 @@ def contrasts_of(campaign: Campaign) -> list[tuple[str, str]]:
 
 
 def findings_offered(campaign: Campaign) -> list[str]:
-    """Names of findings that a conclusion may name, those that answer the question first."""
+    """Return the names of findings that a conclusion may cite, those that answer the question first."""
     names = list(campaign.findings.order_by("name").values_list("name", flat=True))
     return sorted(
         (name for name in names if not name.startswith(NOT_OFFERED)),

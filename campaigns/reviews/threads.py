@@ -1,4 +1,4 @@
-"""Threads and their comments, as pages and REST show them."""
+"""Query threads with their comments, and the users that comments can mention."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -11,12 +11,12 @@ from campaigns.kit.rights import Right, people_with
 from campaigns.models import Campaign, Comment, Conclusion, Team, Thread
 
 MOST_NAMES = 200
-"""Members whose names are offered."""
+"""The most names that a form offers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many threads are open on each cell and each run, by position."""
+    """The number of open threads on each cell and run, by position, and on each chart, by name."""
 
     cells: Mapping[int, int]
     runs: Mapping[int, int]
@@ -24,7 +24,7 @@ class Counts:
 
 
 def threads() -> QuerySet[Thread]:
-    """Threads with all that is shown of them; those that are open come first, then the newest."""
+    """Return threads with everything that pages and REST show of them."""
     comments = Comment.objects.select_related("author").prefetch_related("mentions__user")
     return Thread.objects.select_related(
         "team", "campaign", "conclusion", "resolved_by"
@@ -32,13 +32,13 @@ def threads() -> QuerySet[Thread]:
 
 
 def threads_on(what: Campaign | Conclusion) -> QuerySet[Thread]:
-    """Threads of a campaign, or of a conclusion: the open ones first, of these the newest."""
+    """Return the threads of a campaign or a conclusion: the open ones first, then the newest."""
     own = Q(campaign=what) if isinstance(what, Campaign) else Q(conclusion=what)
     return threads().filter(own).order_by(F("resolved_at").desc(nulls_first=True), "-pk")
 
 
 def open_counts(campaign: Campaign) -> Counts:
-    """Count open threads of a campaign by what they are on."""
+    """Count the open threads of a campaign by subject."""
     rows = Thread.objects.filter(campaign=campaign, resolved_at=None)
     result = rows.order_by().values_list("on", "key").annotate(number=Count("pk"))
     by_kind: dict[str, Counter[str]] = {on: Counter() for on in Thread.On.values}
@@ -52,7 +52,7 @@ def open_counts(campaign: Campaign) -> Counts:
 
 
 def may_be_mentioned(team: Team, conclusion: Conclusion | None = None) -> QuerySet[User]:
-    """Members of a team whom a comment may mention; a conclusion may rest on what not all of them see."""
+    """Return the members whom a comment can mention: those who may see all evidence of the conclusion."""
     people = people_with(team, Right.SEE)
     if conclusion is not None:
         rows = conclusion.evidence.exclude(campaign__team=team)
@@ -62,6 +62,6 @@ def may_be_mentioned(team: Team, conclusion: Conclusion | None = None) -> QueryS
 
 
 def names_to_mention(team: Team, conclusion: Conclusion | None = None) -> list[str]:
-    """Their names, for the form."""
+    """Return the names that a form offers for mentions."""
     people = may_be_mentioned(team, conclusion)
     return list(people.values_list("username", flat=True)[:MOST_NAMES])

@@ -1,4 +1,4 @@
-"""Validate what an author wrote of a conclusion, field by field."""
+"""Validate the content of a conclusion, field by field."""
 
 import re
 import unicodedata
@@ -18,9 +18,9 @@ VIEW = re.compile(r"/(?:campaigns/[1-9][0-9]{0,8}/|compare/)(?:[?#][!-~]*)?", re
 CONTROL = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-"""What nobody sees, or what turns the text around."""
+"""Invisible characters, and those that change the direction of text."""
 BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Letters by their category that show nothing."""
+"""Invisible characters that Unicode classifies as letters."""
 CONTRAST = ("factor", "candidate", "baseline", "at")
 Errors = dict[str, list[str]]
 
@@ -49,7 +49,7 @@ def _check_text(name: str, text: str, longest: int, errors: Errors) -> None:
 
 
 def wrong_letters(text: str) -> str:
-    """Return which letter makes a text other than it looks; empty where none does."""
+    """Return an error for a text with control characters or without visible ones; empty if there is none."""
     if match := CONTROL.search(text):
         return f"It holds a control character (U+{ord(match[0]):04X}); leave that out."
     if text.strip() and not any(map(_is_seen, text)):
@@ -100,7 +100,7 @@ def _check_cited(path: str, campaign: Campaign, each: Cited, errors: Errors) -> 
 
 
 def _wrong_contrast(campaign: Campaign, contrast: Mapping[str, Any]) -> str:
-    """Return what is wrong with it; empty where nothing is."""
+    """Return what is wrong with a contrast; empty if nothing is."""
     levels = {
         factor.name: [level.value for level in factor.levels.all()]
         for factor in Factor.objects.filter(campaign=campaign).prefetch_related("levels")

@@ -19,7 +19,7 @@ from campaigns.models import AuditEvent
 
 
 class EventOutput(Selectable, serializers.ModelSerializer[AuditEvent]):
-    """One row. `user`: null where perfdash did it by itself; `details` differ with `action`."""
+    """An event. `user`: null for events of perfdash itself; `details` depend on `action`."""
 
     user = serializers.CharField(source="user.username", allow_null=True, default=None)
     team = serializers.IntegerField(source="team_id", allow_null=True)
@@ -55,17 +55,17 @@ class ActivityQuery(Input):
 
 
 class Activity(Api):
-    """GET: the record of who did what."""
+    """GET: the activity log."""
 
     @operation("list_activity", "activity", answer=EventOutput, filters=EventFilters)
     def get(self, request: Request) -> Response:
-        """Who did what, the newest first: what your teams did, and of what belongs to none your own."""
+        """List the events of your teams, and your own outside of teams; the newest first."""
         rows = events_for(self.user).select_related("user", "team")
         return self.page(rows, EventOutput, "-pk", EventFilters)
 
 
 class ActivityExport(Api):
-    """GET: the record as a file, streamed."""
+    """GET: the activity log as a file, streamed."""
 
     content_negotiation_class = ByQuery
 
@@ -77,11 +77,11 @@ class ActivityExport(Api):
         answer={"application/jsonl": OpenApiTypes.STR, "text/csv": OpenApiTypes.STR},
     )
     def get(self, request: Request) -> StreamingHttpResponse:
-        """All rows that fit as a file: `jsonl`, an object a line, or `csv`."""
+        """Return all matching events as a file: `jsonl`, with one object per line, or `csv`."""
         query = request.query_params
-        asked = ActivityQuery(data={"format": query["format"]} if "format" in query else {})
-        asked.is_valid(raise_exception=True)
-        name = asked.validated_data["format"]
+        chosen_format = ActivityQuery(data={"format": query["format"]} if "format" in query else {})
+        chosen_format.is_valid(raise_exception=True)
+        name = chosen_format.validated_data["format"]
 
         rows = narrowed(events_for(self.user), request, EventFilters, other_names={"format"})
         chosen = activity_export.FORMATS[name]

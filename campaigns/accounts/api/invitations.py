@@ -22,7 +22,7 @@ TAG = "teams"
 
 
 class InvitationInput(Input):
-    """For whom a link is. `note`: a word that lets you find it again; `days`: how long it is good."""
+    """A new invitation. `note`: a text to recognise it by; `days`: how long it is valid."""
 
     roles = serializers.ListField(child=serializers.ChoiceField(choices=Role.choices), min_length=1)
     note = serializers.CharField(max_length=200, required=False, default="", allow_blank=True)
@@ -32,7 +32,7 @@ class InvitationInput(Input):
 
 
 class InvitationOutput(Selectable, serializers.ModelSerializer[Invitation]):
-    """An invitation, without its link, which nobody knows."""
+    """An invitation without its link, of which only the hash is stored."""
 
     roles = serializers.ListField(child=serializers.ChoiceField(choices=Role.choices))
     state = serializers.ChoiceField(choices=invitations.STATES)
@@ -56,7 +56,7 @@ class InvitationOutput(Selectable, serializers.ModelSerializer[Invitation]):
 
 
 class NewInvitationOutput(InvitationOutput):
-    """An invitation that was just made. `address`: the only copy of its link; null where told before."""
+    """A new invitation. `address`: the only copy of its link; null if it was returned before."""
 
     address = serializers.SerializerMethodField()
 
@@ -64,7 +64,7 @@ class NewInvitationOutput(InvitationOutput):
         fields = [*InvitationOutput.Meta.fields, "address"]
 
     def get_address(self, invitation: Invitation) -> str | None:
-        """Where whoever is invited goes."""
+        """Return the URL for the invited person."""
         text: str | None = self.context.get("address")
         return text
 
@@ -76,17 +76,17 @@ class Invitations(Api):
     takes = {"get": Right.MANAGE, "post": Right.MANAGE}
 
     def to_store(self, body: bytes) -> bytes:
-        """Leave the link out: only its hash is stored."""
+        """Remove the link from the stored answer: only its hash may be stored."""
         return json.dumps(json.loads(body) | {"address": None}).encode()
 
     @operation("list_invitations", TAG, answer=InvitationOutput)
     def get(self, request: Request, pk: int) -> Response:
-        """Invitations to a team, the newest first, with those that are over."""
+        """List the invitations to a team, the newest first, including those no longer valid."""
         return self.page(invitations.of(get_object_or_404(Team, pk=pk)), InvitationOutput, "-pk")
 
     @operation("make_invitation", TAG, body=InvitationInput, answer=NewInvitationOutput)
     def post(self, request: Request, pk: int) -> Response:
-        """Make a link that makes whoever opens it a member, once; `address` is told this once."""
+        """Create a link that makes one account a member of the team. `address` is returned only here."""
         team = get_object_or_404(Team, pk=pk)
         made = invitations.make(self.user, team, **self.read(InvitationInput))
         address = request.build_absolute_uri(reverse("invitation", args=[made.text]))
@@ -96,14 +96,14 @@ class Invitations(Api):
 
 
 class RevokeInvitation(Api):
-    """POST: end an invitation."""
+    """POST: revoke an invitation."""
 
     of = Invitation
     takes = {"post": Right.MANAGE}
 
     @operation("revoke_invitation", TAG, answer=InvitationOutput)
     def post(self, request: Request, pk: int) -> Response:
-        """End an invitation that nobody used, for good; its record stays."""
+        """Revoke an unused invitation for good; its record stays."""
         invitation = get_object_or_404(Invitation.objects.select_related("team"), pk=pk)
         invitations.revoke(self.user, invitation)
         row = invitations.of(invitation.team).get(pk=pk)

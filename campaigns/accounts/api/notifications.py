@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from campaigns.accounts.filters import DeliveryFilters
 from campaigns.accounts.notifications import channels, defaults
-from campaigns.accounts.notifications.sent_messages import deliveries_of, told
+from campaigns.accounts.notifications.sent_messages import deliveries_of, described
 from campaigns.kit.api.inputs import Flag, Input, Text
 from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.outputs import Selectable
@@ -23,7 +23,7 @@ KINDS = channels.CHOICES
 
 
 class ChannelChange(Input):
-    """What is changed of a channel. An `address` is replaced, never told; `teams`: empty for all."""
+    """Changes of a channel. An `address` is replaced, never returned; `teams`: empty for all."""
 
     name = Text()
     address = Text()
@@ -45,7 +45,7 @@ class ChannelInput(ChannelChange):
 
 
 class ChannelOutput(Selectable, serializers.ModelSerializer[Channel]):
-    """A channel of one's own. `place`: as much of its address as is shown."""
+    """A channel of the user. `place`: the visible part of its address."""
 
     kinds = serializers.ListField(child=serializers.ChoiceField(choices=KINDS))
     teams = serializers.ListField(child=serializers.IntegerField())
@@ -67,12 +67,12 @@ class ChannelOutput(Selectable, serializers.ModelSerializer[Channel]):
         ]
 
     def get_place(self, channel: Channel) -> str:
-        """That of the account follows its address."""
+        """Return the visible part of the address; the default channel has the address of the account."""
         return channel.user.email if channels.is_default(channel) else channel.place
 
 
 class NewChannelOutput(ChannelOutput):
-    """A channel with the `secret` of a webhook, told this once; null for other kinds."""
+    """A channel with the `secret` of a webhook, returned only here; null for other kinds."""
 
     secret = serializers.SerializerMethodField()
 
@@ -80,12 +80,12 @@ class NewChannelOutput(ChannelOutput):
         fields = [*ChannelOutput.Meta.fields, "secret"]
 
     def get_secret(self, channel: Channel) -> str | None:
-        """As it was just made."""
+        """Return the new secret."""
         return self.context.get("secret") or None
 
 
 class DeliveryOutput(Selectable):
-    """One message by one channel. `subject` tells nothing that its person may not see any more."""
+    """A message sent through a channel. `subject` is hidden if its owner may no longer see the object."""
 
     id = serializers.IntegerField()
     uid = serializers.UUIDField()
@@ -101,36 +101,36 @@ class DeliveryOutput(Selectable):
     delivered_at = serializers.DateTimeField(allow_null=True)
 
     def to_representation(self, instance: Any) -> dict[str, Any]:
-        """Tell of a row."""
-        from_row = told(instance) if isinstance(instance, Delivery) else instance
+        """Convert a row, unless it is converted already."""
+        from_row = described(instance) if isinstance(instance, Delivery) else instance
         return dict(super().to_representation(from_row))
 
 
 class ShowsSecret(Api):
-    """A view whose answer holds a secret: nothing keeps that, and repeated it is null."""
+    """Base of views whose answer holds a secret: it is not stored, so a repeated answer has null there."""
 
     def to_store(self, body: bytes) -> bytes:
-        """Leave the secret out."""
+        """Remove the secret from the stored answer."""
         return json.dumps(json.loads(body) | {"secret": None}).encode()
 
 
 class Channels(ShowsSecret):
-    """GET: one's own channels. POST: a new one."""
+    """GET: the channels of the user. POST: a new one."""
 
     takes = {"post": Right.SEE}
 
     @operation("list_channels", TAG, answer=ChannelOutput, whole=True)
     def get(self, request: Request) -> Response:
-        """Your own channels: by which ways you are told of what."""
+        """List your channels, with the events that each one notifies you of."""
         defaults.give_default_channels([self.user])
         rows = self.user.channels.select_related("user")
         return self.whole([self.shown(row, ChannelOutput) for row in rows], ChannelOutput)
 
     @operation("create_channel", TAG, body=ChannelInput, answer=NewChannelOutput)
     def post(self, request: Request) -> Response:
-        """Add a channel; `secret` is that of a webhook, told this once.
+        """Create a channel. `secret`, of a webhook, is returned only here.
 
-        Another e-mail address than the account's is told of nothing until its link was opened.
+        An e-mail address other than that of the account receives nothing until the link mailed to it is opened.
         """
         row, secret = channels.save_channel(self.read(ChannelInput), self.user)
         return Response(
@@ -139,18 +139,18 @@ class Channels(ShowsSecret):
 
 
 class OneChannel(Api):
-    """GET: one of them. PATCH: change it. DELETE: delete it."""
+    """GET: a channel of the user. PATCH: change it. DELETE: delete it."""
 
     takes = {"patch": Right.SEE, "delete": Right.SEE}
 
     @operation("get_channel", TAG, answer=ChannelOutput)
     def get(self, request: Request, pk: int) -> Response:
-        """One of your own channels."""
+        """Return one of your channels."""
         return self.one(_mine(self, pk), ChannelOutput, channels.revised)
 
     @operation("edit_channel", TAG, body=ChannelChange, answer=ChannelOutput)
     def patch(self, request: Request, pk: int) -> Response:
-        """Change the fields that are sent. Switched on, a channel begins anew."""
+        """Change the fields that are sent. Switching a channel on resets its count of failures."""
         row, sent = _mine(self, pk), self.read(ChannelChange)
         with self.unchanged(row, channels.revised):
             row, _ = channels.save_channel(sent, self.user, row)
@@ -158,7 +158,7 @@ class OneChannel(Api):
 
     @operation("delete_channel", TAG)
     def delete(self, request: Request, pk: int) -> Response:
-        """Delete a channel with its deliveries; that of the account can only be switched off."""
+        """Delete a channel with its deliveries. The default channel can only be switched off."""
         row = _mine(self, pk)
         with self.unchanged(row, channels.revised):
             channels.delete_channel(row)
@@ -166,36 +166,36 @@ class OneChannel(Api):
 
 
 class Trial(Api):
-    """POST: have a trial delivered."""
+    """POST: send a test message."""
 
     takes = {"post": Right.SEE}
 
     @operation("try_channel", TAG, answer=DeliveryOutput, code=status.HTTP_202_ACCEPTED)
     def post(self, request: Request, pk: int) -> Response:
-        """Have a trial delivered by a channel, also by one that is off; six in ten minutes."""
+        """Send a test message through a channel, even if it is off; at most six in ten minutes."""
         made = deliveries_of(self.user).get(pk=channels.try_out(_mine(self, pk)).pk)
         return Response(self.shown(made, DeliveryOutput), status=status.HTTP_202_ACCEPTED)
 
 
 class Secret(ShowsSecret):
-    """POST: another secret for a webhook."""
+    """POST: a new secret for a webhook."""
 
     takes = {"post": Right.SEE}
 
     @operation("rotate_channel_secret", TAG, answer=NewChannelOutput)
     def post(self, request: Request, pk: int) -> Response:
-        """Replace the secret of a webhook, which is shown this once; for a day messages bear both signatures."""
+        """Replace the secret of a webhook, which is returned only here. For a day, messages have both signatures."""
         row = _mine(self, pk)
         secret = channels.rotate_secret(row)
         return Response(self.shown(row, NewChannelOutput, secret=secret))
 
 
 class Deliveries(Api):
-    """GET: what was told, and what came of it."""
+    """GET: messages, and how their delivery ended."""
 
     @operation("list_deliveries", TAG, answer=DeliveryOutput, filters=DeliveryFilters)
     def get(self, request: Request) -> Response:
-        """Messages by your own channels of the last 30 days, the newest first."""
+        """List the messages sent through your channels in the last 30 days, the newest first."""
         return self.page(deliveries_of(self.user), DeliveryOutput, "-pk", DeliveryFilters)
 
 

@@ -1,4 +1,4 @@
-"""REST resource of the browser sessions of one's own account: list, end."""
+"""REST resource of the browser sessions of the user: list, end."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ TAG = "account"
 
 
 class SessionOutput(Selectable, serializers.Serializer[Any]):
-    """A browser that is signed in. `by`: the door it came in by; `in_use`: it is the one that asks."""
+    """A browser session. `by`: its sign-in method; `in_use`: it sends this request."""
 
     id = serializers.IntegerField(source="pk")
     browser = serializers.CharField()
@@ -30,46 +30,46 @@ class SessionOutput(Selectable, serializers.Serializer[Any]):
 
 
 class EndedOutput(Selectable, serializers.Serializer[Any]):
-    """How many were ended."""
+    """The number of ended sessions."""
 
     ended = serializers.IntegerField()
 
 
 class Sessions(Api):
-    """GET: one's own sessions."""
+    """GET: the sessions of the user."""
 
     @operation("list_sessions", TAG, answer=SessionOutput, whole=True)
     def get(self, request: Request) -> Response:
-        """Where your account is signed in with a browser, the latest first."""
+        """List the browser sessions of your account, the latest first."""
         rows = sessions.of(self.user, _key(request))
         return self.whole([self.shown(row, SessionOutput) for row in rows], SessionOutput)
 
 
 class End(Api):
-    """POST: end one of one's own sessions."""
+    """POST: end a session of the user."""
 
     takes = {"post": Right.SEE}
 
     @operation("end_session", TAG)
     def post(self, request: Request, pk: int) -> Response:
-        """End a session of yours at once, be it the one that asks; your tokens go on."""
+        """End one of your sessions at once, even the current one; your tokens stay valid."""
         if not sessions.end(self.user, pk):
             raise Http404
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class EndOthers(Api):
-    """POST: end all of one's own sessions but the one that asks."""
+    """POST: end all other sessions of the user."""
 
     takes = {"post": Right.SEE}
 
     @operation("end_other_sessions", TAG, answer=EndedOutput)
     def post(self, request: Request) -> Response:
-        """End all your sessions but the one that asks; where a token asks, all."""
+        """End all your sessions except the current one; with a token, all of them."""
         self.read_query(NoQuery)
         return Response({"ended": sessions.end_others(self.user, _key(request))})
 
 
 def _key(request: Request) -> str:
-    """Of the session that asks; empty where a token does."""
+    """Return the key of the current session; empty for a token."""
     return "" if request.auth else request.session.session_key or ""

@@ -25,13 +25,13 @@ TAG = "teams"
 
 
 class TeamInput(Input):
-    """A team that is made."""
+    """A new team."""
 
     name = serializers.CharField(max_length=100)
 
 
 class RulesInput(Input, OfModel[Team]):
-    """The fields of a team that change."""
+    """Changes of a team's rules."""
 
     second_for_production = Flag()
 
@@ -42,13 +42,13 @@ class RulesInput(Input, OfModel[Team]):
 
 
 class RolesInput(Input):
-    """What somebody is in a team: all of it."""
+    """All roles of a member."""
 
     roles = serializers.ListField(child=serializers.ChoiceField(choices=Role.choices), min_length=1)
 
 
 class TeamOutput(ModelOutput[Team]):
-    """A team and its rules. `rights`: of the one who asks."""
+    """A team and its rules. `rights`: those of the user."""
 
     url = serializers.HyperlinkedIdentityField("api-team")
     rights = serializers.SerializerMethodField()
@@ -63,13 +63,13 @@ class TeamOutput(ModelOutput[Team]):
         )
     )
     def get_rights(self, team: Team) -> list[str]:
-        """What the one who asks may there."""
+        """Return the rights of the user in the team."""
         rights = rights_in(self.context["request"].user, team)
         return [right for right in Right if right in rights]
 
 
 class MemberOutput(Selectable):
-    """Somebody in a team, with what he is there."""
+    """A member of a team with roles."""
 
     user = serializers.CharField(source="user.username")
     roles = serializers.ListField(child=serializers.ChoiceField(choices=Role.choices))
@@ -78,18 +78,18 @@ class MemberOutput(Selectable):
 
 
 class Teams(Api):
-    """GET: the teams that one sees. POST: a new one, by the owner of the installation."""
+    """GET: the teams that the user may see. POST: a new one, by the owner of the installation."""
 
     takes = {"post": Right.SEE}
 
     @operation("list_teams", TAG, answer=TeamOutput)
     def get(self, request: Request) -> Response:
-        """Your teams, by name; the owner of the installation sees all."""
+        """List your teams by name; the owner of the installation sees all."""
         return self.page(teams_with(self.user), TeamOutput, "name")
 
     @operation("create_team", TAG, body=TeamInput, answer=TeamOutput)
     def post(self, request: Request) -> Response:
-        """Make a team, as the owner of the installation, who becomes its admin."""
+        """Create a team. Only the owner of the installation can, and becomes its admin."""
         teams.require_owner(self.user)
         made = teams.create_team(self.read(TeamInput)["name"], self.user)
         data = self.shown(made, TeamOutput)
@@ -97,23 +97,23 @@ class Teams(Api):
 
 
 class OfTeam(Api):
-    """What views of one team share."""
+    """Base of the views of one team."""
 
     of: ClassVar[type[Model] | None] = Team
 
     def team(self, pk: int) -> Team:
-        """Find it. Raise NotVisible."""
+        """Return the team. Raise NotVisible."""
         return find(Team.objects.all(), self.user, pk=pk)
 
 
 class OneTeam(OfTeam):
-    """GET: one team. PATCH: its rules."""
+    """GET: a team. PATCH: its rules."""
 
     takes = {"patch": Right.MANAGE}
 
     @operation("get_team", TAG, answer=TeamOutput)
     def get(self, request: Request, pk: int) -> Response:
-        """One team with its rules."""
+        """Return a team with its rules."""
         return self.one(self.team(pk), TeamOutput, teams.rules_of)
 
     @operation("edit_team", TAG, body=RulesInput, answer=TeamOutput)
@@ -126,30 +126,30 @@ class OneTeam(OfTeam):
 
 
 class Members(OfTeam):
-    """GET: who is in a team."""
+    """GET: the members of a team."""
 
     @operation("list_members", TAG, answer=MemberOutput, whole=True)
     def get(self, request: Request, pk: int) -> Response:
-        """The members of a team, by name."""
+        """List the members of a team by name."""
         rows = members_of(self.team(pk))
         return self.whole([self.shown(row, MemberOutput) for row in rows], MemberOutput)
 
 
 class OneMember(OfTeam):
-    """GET: a member. PUT: its roles; a new member where it was none. DELETE: remove it."""
+    """GET: a member. PUT: set the roles of a member, or add one. DELETE: remove a member."""
 
     takes = {"put": Right.MANAGE, "delete": Right.MANAGE}
 
     @operation("get_member", TAG, answer=MemberOutput)
     def get(self, request: Request, pk: int, user: str) -> Response:
-        """One member of a team."""
+        """Return one member of a team."""
         return self.one(
             self.member(pk, user), MemberOutput, lambda row: teams.roles_of(row.team, user)
         )
 
     @operation("replace_member", TAG, body=RolesInput, answer=MemberOutput)
     def put(self, request: Request, pk: int, user: str) -> Response:
-        """Set the roles of an account, which becomes a member where it was none."""
+        """Set the roles of an account in the team; adds the account if it is not a member."""
         sent, team, name = self.read(RolesInput), self.team(pk), user.replace("\x00", "")
         with self.unchanged(team, lambda locked: teams.roles_of(locked, name)):
             made = teams.set_roles(team, name, sent["roles"], self.user)
@@ -157,7 +157,7 @@ class OneMember(OfTeam):
 
     @operation("delete_member", TAG)
     def delete(self, request: Request, pk: int, user: str) -> Response:
-        """Take somebody out of a team; the last admin stays."""
+        """Remove a member from a team. The last admin cannot be removed."""
         member = self.member(pk, user)
         try:
             with self.unchanged(member.team, lambda team: teams.roles_of(team, user)):
@@ -168,6 +168,6 @@ class OneMember(OfTeam):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def member(self, pk: int, user: str) -> Membership:
-        """Find a member of a team by name, or raise Http404."""
+        """Return a member of a team by user name. Raise Http404."""
         rows = Membership.objects.select_related("user", "team").filter(team=self.team(pk))
         return get_object_or_404(rows, user__username=user.replace("\x00", ""))

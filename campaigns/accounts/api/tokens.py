@@ -1,6 +1,6 @@
-"""REST resource of one's own API tokens: list, revoke.
+"""REST resource of the API tokens of the user: list, revoke.
 
-They are made on the page Account only: a token that could make others would outlive its own end.
+Tokens are created on the page Account only: a token that could create others would survive its revocation.
 """
 
 from django.shortcuts import get_object_or_404
@@ -17,7 +17,7 @@ from campaigns.models import ApiToken
 
 
 class TokenOutput(Selectable, serializers.ModelSerializer[ApiToken]):
-    """A token, without its text, which nobody knows. `in_use`: it is the one that asks."""
+    """A token without its text, of which only the hash is stored. `in_use`: it sends this request."""
 
     in_use = serializers.SerializerMethodField()
 
@@ -35,27 +35,27 @@ class TokenOutput(Selectable, serializers.ModelSerializer[ApiToken]):
         ]
 
     def get_in_use(self, token: ApiToken) -> bool:
-        """Return whether this request came with it."""
+        """Return whether this request was sent with the token."""
         return bool(self.context["request"].auth == token)
 
 
 class Tokens(Api):
-    """GET: one's own tokens."""
+    """GET: the tokens of the user."""
 
     @operation("list_tokens", "account", answer=TokenOutput)
     def get(self, request: Request) -> Response:
-        """Your own tokens, the newest first, with those that have expired or were revoked."""
+        """List your tokens, the newest first, including expired and revoked ones."""
         return self.page(self.user.api_tokens.all(), TokenOutput, "-pk")
 
 
 class Revoke(Api):
-    """POST: end one of one's own tokens."""
+    """POST: revoke a token of the user."""
 
     takes = {"post": Right.SEE}
 
     @operation("revoke_token", "account", answer=TokenOutput)
     def post(self, request: Request, pk: int) -> Response:
-        """End a token of yours for good, be it the one that asks; its record stays."""
+        """Revoke one of your tokens for good, even the current one; its record stays."""
         token = get_object_or_404(self.user.api_tokens, pk=pk)
         access.revoke(token)
         token.refresh_from_db()

@@ -15,7 +15,7 @@ from campaigns.models import ApiToken, Scope
 
 
 class WhoAmIOutput(Selectable):
-    """Who asks. `token` and `expires_at` are null for a session; `now`: the database's clock."""
+    """The caller. `token` and `expires_at` are null for a session; `now`: the database's clock."""
 
     user = serializers.CharField()
     token = serializers.CharField(allow_null=True)
@@ -29,11 +29,11 @@ class WhoAmI(Api):
     """GET: the user, the token, the server. Any scope will do."""
 
     def scope_needed(self) -> None:
-        """Let every token know what it is."""
+        """Require no scope: any token may describe itself."""
 
     @operation("get_whoami", "account", answer=WhoAmIOutput)
     def get(self, request: Request) -> Response:
-        """Who asks, with what, and until when; any token may."""
+        """Return the user and token of the request, and when the token expires. Requires no scope."""
         self.read_query(NoQuery)
         token = request.auth if isinstance(request.auth, ApiToken) else None
         data = {

@@ -9,13 +9,13 @@ FACTOR = 3.0
 LONGEST_SECONDS = 6 * 3600.0
 JITTER = 0.2
 LAST_SECONDS = 24 * 3600.0
-"""A delivery that failed is given up where it is older."""
+"""The age at which a failed delivery is given up."""
 
 
 def wait_seconds(failed: int, chance: float | None = None) -> float:
     """Return how long to wait after so many failures, at least one: 1 min to 6 h.
 
-    chance: 0 to 1, drawn where it is not given; a fifth more or less, so that not all come at once.
+    chance: 0 to 1, random by default; varies the wait by a fifth, so that deliveries spread.
     """
     drawn = random.random() if chance is None else chance
     usual = min(FIRST_SECONDS * FACTOR ** min(failed - 1, 20), LONGEST_SECONDS)
@@ -23,7 +23,7 @@ def wait_seconds(failed: int, chance: float | None = None) -> float:
 
 
 def retry_after_seconds(retry_after: str, now: datetime) -> float:
-    """Return how long a receiver asks to be left alone, at most LONGEST_SECONDS; 0 where it does not.
+    """Return the wait that a receiver requests, at most LONGEST_SECONDS; 0 without a request.
 
     retry_after: the header, seconds or a date (RFC 9110, section 10.2.3); now: aware.
     """

@@ -33,7 +33,7 @@ UNCONFIRMED = (
 
 
 class ChannelForm(forms.Form):
-    """What a person says of a channel. An address that is not sent stays as it is."""
+    """The input for a channel. Without an address, the stored one stays."""
 
     name = Text(max_length=100, label="Name", help_text="To recognise it.")
     kind = forms.ChoiceField(choices=Channel.Kind.choices, label="Kind")
@@ -56,17 +56,18 @@ class ChannelForm(forms.Form):
 
 
 def offered_kinds() -> list[Channel.Kind]:
-    """The ways that this installation has."""
+    """Return the kinds of channels that this installation can use."""
     return [each for each in Channel.Kind if each != Channel.Kind.EMAIL or mail.is_offered()]
 
 
 def save_channel(
     data: Mapping[str, Any], user: User, channel: Channel | None = None
 ) -> tuple[Channel, str]:
-    """Make or change a channel; the text beside the row is a new webhook's secret, its only copy.
+    """Create or change a channel. The returned text is the only copy of a new webhook's secret.
 
-    Raise Invalid at what is wrong, and store nothing. What is not in `data` stays as it is; a new
-    channel is told of all kinds, unless it says of which. `teams` empty: all. A new e-mail address has to be confirmed by the link that is mailed to it.
+    Raise Invalid and store nothing if something is wrong. Fields that `data` leaves out stay as they are; a new
+    channel subscribes to all kinds by default. `teams` empty: all. A new e-mail address has to be confirmed by the
+    link that is mailed to it.
     """
     form = ChannelForm(_as_form(data, channel), user)
     errors = messages_of(form) if not form.is_valid() else {}
@@ -102,7 +103,7 @@ def revised(channel: Channel) -> dict[str, Any]:
 
 
 def delete_channel(channel: Channel) -> None:
-    """Delete a channel with its deliveries. Raise NotPossible for that of the account."""
+    """Delete a channel with its deliveries. Raise NotPossible for the default channel."""
     if is_default(channel):
         raise NotPossible("The channel of the account's e-mail stays; switch it off instead.")
     with transaction.atomic():
@@ -127,7 +128,7 @@ def rotate_secret(channel: Channel) -> str:
 
 @transaction.atomic
 def try_out(channel: Channel) -> Delivery:
-    """Have a trial delivered, by the way that everything goes. Raise NotPossible for too many."""
+    """Queue a test message like any other. Raise NotPossible for too many."""
     Channel.objects.select_for_update(no_key=True).get(pk=channel.pk)
     recent = Delivery.objects.filter(
         channel__user=channel.user_id,
@@ -147,7 +148,7 @@ def try_out(channel: Channel) -> Delivery:
 
 
 def confirm(channel: Channel) -> None:
-    """Take an e-mail address for its owner's."""
+    """Mark the e-mail address of a channel as confirmed by its owner."""
     with transaction.atomic():
         Channel.objects.filter(pk=channel.pk).update(is_confirmed=True)
         if is_default(channel) and not channel.address and channel.user.email:
@@ -160,7 +161,7 @@ def confirm(channel: Channel) -> None:
 
 @transaction.atomic
 def follow_account(user: User) -> str:
-    """Have a new e-mail address of an account confirmed; say what is to be done, where something is."""
+    """Request confirmation of the new e-mail address of an account; return what the user has to do, if anything."""
     defaults.give_default_channels([user])
     row = user.channels.select_for_update(no_key=True).filter(name=defaults.NAME).first()
     if row is None or not user.email:
@@ -175,7 +176,7 @@ def follow_account(user: User) -> str:
 
 
 def is_default(channel: Channel) -> bool:
-    """Return whether it is that of the account's e-mail."""
+    """Return whether it is the default channel, which uses the address of the account."""
     return channel.name == defaults.NAME and channel.kind == Channel.Kind.EMAIL
 
 
@@ -226,7 +227,7 @@ def _set_address(row: Channel, address: str) -> None:
 
 
 def _place(row: Channel, address: str) -> str:
-    """As much of an address as may be shown. Raise what says that nothing may go there."""
+    """Return the visible part of an address. Raise an error for one that messages cannot or may not go to."""
     match row.kind:
         case Channel.Kind.EMAIL:
             validate_email(address)

@@ -11,24 +11,24 @@ from campaigns.kit.redaction import redact
 from campaigns.models import Channel, Delivery
 
 CLAIM_SECONDS = 90
-"""Longer than any try takes; whoever was killed in one is followed by another after that."""
+"""Longer than any attempt takes; after that, a delivery whose process was killed is claimed again."""
 MOST_GIVEN_UP = 3
-"""So many deliveries given up in a row switch their channel off."""
+"""The number of deliveries given up in a row that switches a channel off."""
 LONGEST_MESSAGE = 500
 State = Delivery.State
 
 
 def due() -> QuerySet[Delivery]:
-    """What is to be tried now, and nobody is at."""
+    """Return the deliveries that are due and not claimed."""
     unclaimed = Q(claimed_until=None) | Q(claimed_until__lte=Now())
     return Delivery.objects.filter(unclaimed, state=State.WAITING, not_before__lte=Now())
 
 
 @transaction.atomic
 def claim() -> Delivery | None:
-    """Take the delivery that is due for longest, of a channel that nobody is at; None: nothing is due.
+    """Claim the first due delivery of a channel without a claimed one; return None if nothing is due.
 
-    The claim is stored before anything is sent, so that a try that kills its process counts, too.
+    The claim is stored before anything is sent, so that an attempt that kills its process counts, too.
     """
     busy = Delivery.objects.filter(state=State.WAITING, claimed_until__gt=Now())
     free = (
@@ -52,7 +52,7 @@ def claim() -> Delivery | None:
 
 @transaction.atomic
 def note_delivered(delivery: Delivery) -> None:
-    """Note that the receiver has it; what waits for the same channel need wait no longer."""
+    """Record a successful delivery, and make other deliveries of the channel due."""
     channel = _lock(delivery)
     waiting = Delivery.objects.filter(state=State.WAITING)
     waiting.filter(pk=delivery.pk).update(
@@ -64,11 +64,11 @@ def note_delivered(delivery: Delivery) -> None:
 
 
 @transaction.atomic
-def note_failed(delivery: Delivery, words: str, at_least_seconds: float = 0.0) -> None:
-    """Note a failed try, and when it is made again; give up what has failed for a day.
+def note_failed(delivery: Delivery, message: str, at_least_seconds: float = 0.0) -> None:
+    """Record a failed attempt and the time of the next one; give up after a day.
 
-    All that waits for the channel waits with it: one try at a time says whether it is back.
-    at_least_seconds: what the receiver asks for; the usual wait becomes longer by it, never shorter.
+    Other deliveries of the channel wait as long, so that one attempt at a time tests the receiver.
+    at_least_seconds: the wait that the receiver requests, if it is longer than the usual one.
     """
     channel = _lock(delivery)
     mine = Delivery.objects.filter(pk=delivery.pk, state=State.WAITING, tries=delivery.tries)
@@ -76,7 +76,7 @@ def note_failed(delivery: Delivery, words: str, at_least_seconds: float = 0.0) -
     wait = max(wait_seconds(max(failed, delivery.tries)), at_least_seconds)
     again = Now() + timedelta(seconds=wait)
     if not mine.update(
-        message=redact(words)[:LONGEST_MESSAGE], claimed_until=None, not_before=again
+        message=redact(message)[:LONGEST_MESSAGE], claimed_until=None, not_before=again
     ):
         return
     Channel.objects.filter(pk=channel.pk).update(failed=failed)
@@ -91,16 +91,16 @@ def note_failed(delivery: Delivery, words: str, at_least_seconds: float = 0.0) -
 
 
 @transaction.atomic
-def drop(delivery: Delivery, words: str) -> None:
-    """Send nothing: the person may not know any more, or does not want to."""
+def drop(delivery: Delivery, message: str) -> None:
+    """Drop a delivery that its receiver may no longer see, or does not want."""
     Delivery.objects.filter(pk=delivery.pk, state=State.WAITING).update(
-        state=State.DROPPED, message=words[:LONGEST_MESSAGE], claimed_until=None
+        state=State.DROPPED, message=message[:LONGEST_MESSAGE], claimed_until=None
     )
 
 
 @transaction.atomic
 def give_up_old() -> None:
-    """Give up what is older than a day and was never noted: its tries killed their processes."""
+    """Give up deliveries older than a day whose attempts were never recorded: their processes were killed."""
     too_old = Now() - timedelta(seconds=LAST_SECONDS + 2 * CLAIM_SECONDS)
     lost = Delivery.objects.filter(state=State.WAITING, created_at__lt=too_old, tries__gt=0)
     lost = lost.filter(Q(claimed_until__lte=Now()))
@@ -116,7 +116,7 @@ def give_up_old() -> None:
 
 @transaction.atomic
 def switch_off(channel: Channel, reason: str) -> None:
-    """Send nothing more by a channel, and tell its owner why; what waits for it is given up."""
+    """Switch a channel off, store the reason, and give up what waits for it."""
     Channel.objects.filter(pk=channel.pk).update(is_on=False, off_reason=redact(reason))
     Delivery.objects.filter(channel=channel, state=State.WAITING).update(
         state=State.GIVEN_UP, message="The channel was switched off.", claimed_until=None

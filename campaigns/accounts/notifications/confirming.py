@@ -13,16 +13,16 @@ SALT = "campaigns.accounts.notifications.confirming"
 
 
 class NotConfirmable(ValueError):
-    """The link confirms nothing; the words say why and what to do."""
+    """The link is not valid; the message explains why, and what to do."""
 
 
 def token_of(channel: Channel) -> str:
-    """Make the word of a link that confirms the channel's present address."""
+    """Return the token of a link that confirms the channel's present address."""
     return signing.dumps([channel.pk, _mark(channel)], salt=SALT)
 
 
 def channel_of(token: str, user: User) -> Channel:
-    """Return somebody's channel of a link. Raise NotConfirmable."""
+    """Return the user's channel that a link confirms. Raise NotConfirmable."""
     try:
         pk, mark = signing.loads(token, salt=SALT, max_age=timedelta(days=DAYS))
     except signing.SignatureExpired:
@@ -40,5 +40,5 @@ def channel_of(token: str, user: User) -> Channel:
 
 
 def _mark(channel: Channel) -> str:
-    """Of the address that the link goes to: it confirms no other."""
+    """Return a mark of the channel's address, so that a link confirms no other address."""
     return token_hash(decrypt(channel.address) or channel.user.email)[:16]

@@ -17,11 +17,11 @@ KINDS = [
     Kind.LAUNCH_REQUESTED,
     Kind.LAUNCH_DECIDED,
 ]
-"""What is addressed to somebody; what happens to campaigns is told only to those who ask for it."""
+"""Events that are addressed to a person; events of campaigns have to be subscribed to."""
 
 
 def give_default_channels(people: Iterable[User]) -> None:
-    """Give each his channel, unless he has it: it can be switched off, not deleted.
+    """Create the default channel of users who have none. It can be switched off, not deleted.
 
     It follows the address of the account. Without a mail server, or an address, there is none.
     """

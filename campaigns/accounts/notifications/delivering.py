@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 def send_chat(delivery: Delivery, message: Message) -> None:
-    """Send it. Raise DeliveryFailed where it was not taken."""
+    """Send a message to a chat service. Raise DeliveryFailed."""
     address = decrypt(delivery.channel.address)
     try:
         chat_services.send(
@@ -30,11 +30,11 @@ def send_chat(delivery: Delivery, message: Message) -> None:
 
 
 def harmless(text: str) -> str:
-    """Let nothing that somebody wrote call a whole channel together, as @everyone or <!here> would."""
+    """Return text whose @everyone or <!here> does not notify a whole chat channel."""
     return text.replace("@", "@\u200b").replace("<", "<\u200b")
 
 
-WAYS: Mapping[str, Callable[[Delivery, Message], None]] = {
+SENDERS: Mapping[str, Callable[[Delivery, Message], None]] = {
     Channel.Kind.EMAIL: mail.send,
     Channel.Kind.WEBHOOK: webhook.send,
     Channel.Kind.CHAT: send_chat,
@@ -42,7 +42,7 @@ WAYS: Mapping[str, Callable[[Delivery, Message], None]] = {
 
 
 def deliver_next() -> bool:
-    """Try the next delivery that is due; False where nothing is."""
+    """Attempt the next due delivery; return False if nothing is due."""
     delivery = claiming.claim()
     if delivery is None:
         return False
@@ -50,7 +50,7 @@ def deliver_next() -> bool:
         claiming.drop(delivery, why_not)
         return True
     try:
-        WAYS[delivery.channel.kind](delivery, message_of(delivery))
+        SENDERS[delivery.channel.kind](delivery, message_of(delivery))
     except Unwanted as refusal:
         claiming.note_failed(delivery, str(refusal))
         claiming.switch_off(delivery.channel, str(refusal))
@@ -69,7 +69,7 @@ def deliver_next() -> bool:
 
 
 def _why_not(delivery: Delivery) -> str:
-    """Why a delivery is not to be sent any more; empty where it is."""
+    """Return why a delivery must no longer be sent; empty if it may be."""
     row, channel = delivery.announcement, delivery.channel
     if not channel.user.is_active:
         return "The account is switched off."
@@ -79,11 +79,11 @@ def _why_not(delivery: Delivery) -> str:
         return "The channel is switched off, or its address is not confirmed."
     if not may_know(channel.user, row):
         return "You may not see it any more."
-    return _unsaid(delivery)
+    return _why_no_comment(delivery)
 
 
-def _unsaid(delivery: Delivery) -> str:
-    """Why what a comment said is not told any more; empty where it is, or none said it."""
+def _why_no_comment(delivery: Delivery) -> str:
+    """Return why the text of a comment must no longer be sent; empty if it may be, or there is no comment."""
     key = delivery.announcement.data.get("comment")
     if key is None:
         return ""

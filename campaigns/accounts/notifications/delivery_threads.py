@@ -12,26 +12,26 @@ from campaigns.accounts.notifications.recipients import read_outbox
 from campaigns.models import Announcement
 
 MOST_AT_ONCE = 4
-"""Tries at a time in one process, each of another channel."""
+"""The most attempts at once in a process, each for another channel."""
 log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
 class Messengers:
-    """A few threads that deliver until nothing is due. The end of the process waits for none of them."""
+    """Threads that deliver until nothing is due. They are daemons: a process ends without waiting for them."""
 
     _at_work: int = 0
     _changed: threading.Condition = field(default_factory=threading.Condition)
 
     def wake(self, wanted: int) -> None:
-        """Let so many be at work, or as many as may."""
+        """Start threads until `wanted` are running, but at most MOST_AT_ONCE."""
         with self._changed:
             for _ in range(min(wanted, MOST_AT_ONCE) - self._at_work):
                 self._at_work += 1
                 threading.Thread(target=self._work, name="notifying", daemon=True).start()
 
     def wait(self, seconds: float) -> bool:
-        """Wait until nothing is due any more; say whether it came to that."""
+        """Wait until all threads have ended; return False after `seconds`."""
         with self._changed:
             return self._changed.wait_for(lambda: not self._at_work, seconds)
 
@@ -52,7 +52,7 @@ messengers = Messengers()
 
 
 def deliver_in_threads() -> None:
-    """Read the outbox, and have delivered what is due, beside; return at once."""
+    """Read the outbox, and start threads for due deliveries; return at once."""
     if Announcement.objects.filter(read_at=None).exists():
         while read_outbox():
             pass

@@ -2,7 +2,7 @@
 
 
 class DeliveryFailed(Exception):
-    """A try failed; it is made again later. wait_seconds: not before, as the receiver asks."""
+    """An attempt failed, and is repeated later. wait_seconds: the wait that the receiver requests."""
 
     def __init__(self, text: str, wait_seconds: float = 0.0) -> None:
         super().__init__(text)
@@ -10,4 +10,4 @@ class DeliveryFailed(Exception):
 
 
 class Unwanted(DeliveryFailed):
-    """The receiver wants nothing more, ever: the channel is switched off."""
+    """The receiver wants no more messages: the channel is switched off."""

@@ -32,12 +32,12 @@ def is_offered() -> bool:
 
 
 def address_of(channel: Channel) -> str:
-    """Where an e-mail channel goes: its own address, else the account's. Raise SecretUnreadable."""
+    """Return the address of an e-mail channel: its own, else the account's. Raise SecretUnreadable."""
     return decrypt(channel.address) or channel.user.email
 
 
 def send(delivery: Delivery, message: Message) -> None:
-    """Hand it in. Raise DeliveryFailed where the server did not take it."""
+    """Send a message by e-mail. Raise DeliveryFailed where the mail server did not accept it."""
     if not is_offered():
         raise DeliveryFailed(
             "This installation has no mail server any more; an administrator sets PERFDASH_EMAIL_URL."
@@ -53,11 +53,11 @@ def send(delivery: Delivery, message: Message) -> None:
             text = TOO_LONG if backend.is_late else _text(error)
             raise DeliveryFailed(f"The mail server did not take it: {text}") from error
         with suppress(OSError, smtplib.SMTPException):
-            backend.close()  # it was taken, whatever becomes of the farewell
+            backend.close()  # the mail was accepted; errors while closing do not matter
 
 
 def mail(delivery: Delivery, message: Message, to: str) -> EmailMultiAlternatives:
-    """Write the mail; its Message-ID is the same at every try."""
+    """Return the e-mail; its Message-ID is the same at every attempt."""
     choices = message.choices_url
     footer = f"\n\n-- \nYou chose to be told of this: {choices}\n" if choices else "\n"
     made = EmailMultiAlternatives(
@@ -80,7 +80,7 @@ def mail(delivery: Delivery, message: Message, to: str) -> EmailMultiAlternative
 
 @contextmanager
 def _deadline() -> Iterator["_Backend"]:
-    """A connection that is broken off when its time is over, however slowly the server talks."""
+    """Yield a backend whose connection is closed at the deadline, however slow the server is."""
     backend = _Backend()
     timer = threading.Timer(TOTAL_SECONDS, backend.break_off)
     timer.daemon = True
@@ -93,7 +93,7 @@ def _deadline() -> Iterator["_Backend"]:
 
 
 class _Backend(EmailBackend):
-    """Django's, which also keeps the connections that it has begun: also one that TLS takes over."""
+    """Django's backend, which can close its connections from another thread, also during a TLS handshake."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -102,12 +102,12 @@ class _Backend(EmailBackend):
         self._begun: list[smtplib.SMTP] = []
 
     def break_off(self) -> None:
-        """Let nobody wait for the server any longer."""
+        """Close the connection at the deadline."""
         self.is_late = True
         self._opened.break_off()
 
     def end(self) -> None:
-        """Close whatever is open."""
+        """Close all connections."""
         self._opened.break_off()
         for each in self._begun:
             with suppress(OSError):
@@ -115,7 +115,7 @@ class _Backend(EmailBackend):
 
     @property
     def connection_class(self) -> Any:
-        """Make a connection, and note it before it talks."""
+        """Return the class of connections, which records each socket when it opens."""
         opened, begun = self._opened, self._begun
 
         class Plain(smtplib.SMTP):
@@ -132,7 +132,7 @@ class _Backend(EmailBackend):
 
 
 def _domain() -> str:
-    """What stands behind the @ of a Message-ID: the host of perfdash, else that of its address."""
+    """Return the domain of Message-IDs: the host of perfdash, else the domain of its address."""
     host = urlsplit(settings.BASE_URL).hostname
     if host:
         return host

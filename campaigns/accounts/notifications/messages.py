@@ -43,12 +43,12 @@ HAPPENED: Mapping[str, tuple[str, str]] = {
     Kind.LAUNCH_DECIDED: ("A launch was decided on", "Look at the campaign."),
     Kind.TRIAL: ("This is a test", "There is nothing to do: the channel works."),
 }
-"""What each kind says, and what to do, unless whoever announced it said it better."""
+"""Title and next step of each kind; an announcement can replace the next step."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a person is told. `words`: what somebody wrote. `url` is empty without a base URL."""
+    """The text of a message. `words`: a quotation of what a person wrote. `url`: empty without a base URL."""
 
     kind: str
     title: str
@@ -61,20 +61,20 @@ class Message:
 
     @property
     def subject(self) -> str:
-        """One line."""
+        """Return the subject, on one line."""
         which = f": {self.which}" if self.which else ""
         return _one_line(f"{self.title}{which}", LONGEST_SUBJECT)
 
     @property
     def text(self) -> str:
-        """Everything but the subject, as plain text."""
+        """Return the body as plain text."""
         quoted = "\n".join(f"> {line}" for line in self.words.splitlines())
         parts = (self.what, quoted, self.to_do, self.url)
         return "\n\n".join(part for part in parts if part)
 
 
 def message_of(delivery: Delivery) -> Message:
-    """Write the message of a delivery."""
+    """Return the message of a delivery."""
     row = delivery.announcement
     title, to_do = HAPPENED[row.kind]
     data: dict[str, Any] = row.data
@@ -97,7 +97,7 @@ def message_of(delivery: Delivery) -> Message:
 
 
 def page_of(row: Announcement) -> str:
-    """Return the URL of the page that an announcement leads to; empty where nobody knows one."""
+    """Return the URL of the page of an announcement; empty if there is none."""
     path = row.data.get("path")
     if isinstance(path, str) and path.startswith("/") and not path.startswith("//"):
         return absolute(path)
@@ -112,7 +112,7 @@ def page_of(row: Announcement) -> str:
 
 
 def absolute(path: str) -> str:
-    """Return the URL of a page, or nothing where nobody said where perfdash is."""
+    """Return the absolute URL of a page; empty without a base URL."""
     return f"{settings.BASE_URL.rstrip('/')}{path}" if settings.BASE_URL else ""
 
 

@@ -1,4 +1,4 @@
-"""Network rules of webhooks: those of workers, and what one more setting allows."""
+"""Network rules of webhooks: those of workers, extended by a setting."""
 
 from dataclasses import replace
 

@@ -14,15 +14,15 @@ from campaigns.models import Announcement, Channel, Delivery, Team
 
 MOST_AT_ONCE = 100
 RIGHTS = {Announcement.Kind.LAUNCH_REQUESTED: Right.OPERATE}
-"""What somebody must be able to do to be asked, beside seeing it, where nobody is named."""
-KEPT_DAYS = 30
+"""The right that receivers of a kind need, in addition to seeing the object, where none are named."""
+RETENTION_DAYS = 30
 
 
 @transaction.atomic
 def read_outbox() -> int:
-    """Make deliveries of what nobody has read yet; give how many announcements there were.
+    """Create deliveries for unread announcements; return the number of announcements.
 
-    Whoever is killed in the middle has done nothing; of two who read at once, each reads others.
+    Processes that read at once read different announcements; one that is killed leaves no changes.
     """
     unread = Announcement.objects.filter(read_at=None)
     rows = list(
@@ -40,7 +40,7 @@ def read_outbox() -> int:
 
 
 def channels_for(row: Announcement) -> list[Channel]:
-    """The channels by which people want to know of it, who may know; never of their own deeds."""
+    """Return the channels that subscribe to an announcement, of users who may see it and did not cause it."""
     if row.team is None:
         return []
     people = _people(row, row.team)
@@ -67,7 +67,7 @@ def _people(row: Announcement, team: Team) -> list[User]:
 
 
 def may_know(user: User, row: Announcement, right: Right = Right.SEE) -> bool:
-    """Return whether somebody may be told now: the team may have changed hands, or the person left it."""
+    """Return whether a user may see the object now: it may have moved to another team, or the user left the team."""
     teams = {row.team_id}
     if row.campaign is not None:
         teams.add(row.campaign.team_id)
@@ -81,7 +81,7 @@ def _owners() -> QuerySet[User]:
 
 
 def forget_old() -> None:
-    """Delete announcements that are long read, with their deliveries, unless one still waits."""
-    old = Announcement.objects.filter(read_at__lt=Now() - timedelta(days=KEPT_DAYS))
+    """Delete announcements read long ago, with their deliveries, unless one still waits."""
+    old = Announcement.objects.filter(read_at__lt=Now() - timedelta(days=RETENTION_DAYS))
     waiting = Delivery.objects.filter(state=Delivery.State.WAITING)
     old.exclude(pk__in=waiting.values("announcement")).delete()

@@ -15,7 +15,7 @@ HIDDEN = "something that you may not see any more"
 
 @dataclass(frozen=True, slots=True)
 class SentMessage:
-    """One delivery. `message`: what went wrong at the last try."""
+    """A delivery. `message`: the error of the last attempt."""
 
     id: int
     uid: str
@@ -32,7 +32,7 @@ class SentMessage:
 
 
 def deliveries_of(user: User) -> QuerySet[Delivery]:
-    """Those of somebody's own channels, the newest first."""
+    """Return the deliveries of a user's channels, the newest first."""
     return (
         Delivery.objects.filter(channel__user=user)
         .select_related(
@@ -43,8 +43,8 @@ def deliveries_of(user: User) -> QuerySet[Delivery]:
     )
 
 
-def told(delivery: Delivery) -> SentMessage:
-    """Tell of a delivery; its subject only where its person may know it now."""
+def described(delivery: Delivery) -> SentMessage:
+    """Describe a delivery; its subject only if its owner may see the object now."""
     row = delivery.announcement
     known = row.kind == Announcement.Kind.TRIAL or may_know(delivery.channel.user, row)
     waits = delivery.state == Delivery.State.WAITING

@@ -11,14 +11,14 @@ SECRET_BYTES = 32
 
 
 def new_secret() -> str:
-    """Make a secret of 256 bits, as receivers' libraries read it."""
+    """Return a new secret of 256 bits, in the format of the specification."""
     return PREFIX + b64encode(token_bytes(SECRET_BYTES)).decode()
 
 
 def headers(uid: str, timestamp: int, body: bytes, secrets: Iterable[str]) -> dict[str, str]:
-    """Return the headers of one try. timestamp: seconds since 1970, of this try, not of the event.
+    """Return the headers of one attempt. timestamp: of this attempt, in seconds since 1970.
 
-    uid: the same at every try. While a secret is being changed there are two signatures.
+    uid: the same at every attempt. While a secret is being replaced, there are two signatures.
     """
     signatures = " ".join(signature(uid, timestamp, body, secret) for secret in secrets)
     return {
@@ -29,7 +29,7 @@ def headers(uid: str, timestamp: int, body: bytes, secrets: Iterable[str]) -> di
 
 
 def signature(uid: str, timestamp: int, body: bytes, secret: str) -> str:
-    """Sign `id.timestamp.body` with HMAC-SHA256: `v1,` and base64."""
+    """Return the HMAC-SHA256 of `id.timestamp.body`: `v1,` and base64."""
     key = b64decode(secret.removeprefix(PREFIX))
     signed = f"{uid}.{timestamp}.".encode() + body
     return "v1," + b64encode(hmac.new(key, signed, sha256).digest()).decode()

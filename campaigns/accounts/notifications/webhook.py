@@ -1,4 +1,4 @@
-"""Posts messages as signed JSON. Each connection is checked against the rules; redirects are not followed."""
+"""Post messages as signed JSON. Each connection is checked against the rules; redirects are not followed."""
 
 import json
 from datetime import datetime
@@ -26,11 +26,11 @@ READ_SECONDS = 10.0
 TOTAL_SECONDS = 15.0
 UID = "msg_{}"
 BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
-"""Answers whose Retry-After is heeded."""
+"""Status codes whose Retry-After is respected."""
 
 
 def send(delivery: Delivery, message: Message) -> None:
-    """Post it. Raise DeliveryFailed unless the answer is of 200 to 299; Unwanted for 410."""
+    """Post a message. Raise DeliveryFailed unless the status is 200 to 299; Unwanted for 410."""
     channel = delivery.channel
     body = json.dumps(content(delivery, message), ensure_ascii=False).encode()
     uid = UID.format(delivery.uid.hex)
@@ -51,9 +51,9 @@ def send(delivery: Delivery, message: Message) -> None:
 
 
 def post(url: str, body: bytes, headers: dict[str, str]) -> guarded.Answer:
-    """Send one request under the rules; give the answer. Raise DeliveryFailed where none came.
+    """Send one request under the network rules, and return the answer. Raise DeliveryFailed without one.
 
-    Whatever the receiver does, it takes no longer than TOTAL_SECONDS, and little memory.
+    Time and memory are limited, whatever the receiver sends.
     """
     try:
         return guarded.ask(
@@ -80,7 +80,7 @@ def post(url: str, body: bytes, headers: dict[str, str]) -> guarded.Answer:
 
 
 def content(delivery: Delivery, message: Message) -> dict[str, Any]:
-    """What is posted. It is the same at every try."""
+    """Return the body, which is the same at every attempt."""
     row = delivery.announcement
     return {
         "type": row.kind,
@@ -101,16 +101,16 @@ def content(delivery: Delivery, message: Message) -> dict[str, Any]:
 
 
 def _refused(answer: guarded.Answer) -> DeliveryFailed:
-    labels, wait = f"The receiver answered {answer.status}", 0.0
+    text, wait = f"The receiver answered {answer.status}", 0.0
     if answer.status in BUSY:
         wait = retry_after_seconds(answer.headers.get("Retry-After", ""), timezone.now())
     if wait:
-        labels += f", and asks to be left alone for {wait:.0f} s"
-    return DeliveryFailed(f"{labels}.", wait)
+        text += f", and asks to be left alone for {wait:.0f} s"
+    return DeliveryFailed(f"{text}.", wait)
 
 
 def _secrets(channel: Channel) -> list[str]:
-    """The secret, and for a day the one before."""
+    """Return the secret and, for a day after a change, the former one."""
     still = Channel.objects.filter(pk=channel.pk, former_until__gt=Now()).exists()
     both = [channel.secret, channel.former_secret if still else ""]
     return [decrypt(each) for each in both if each]

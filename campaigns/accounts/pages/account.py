@@ -12,18 +12,16 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from campaigns.accounts import access
 from campaigns.accounts.sign_in import own_email
 from campaigns.kit.database_clock import database_now
-from campaigns.kit.errors import Invalid
-from campaigns.kit.pages.forms import with_errors
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.rights import Right
 from campaigns.models import ApiToken, Scope
 
 SOON = timedelta(days=7)
-FIRST_CHOICE = {"may": Scope.READ, "expires": "90d"}
+INITIAL = {"may": Scope.READ, "expires": "90d"}
 
 
 class State(NamedTuple):
-    """How it stands with a token: a word, its tone and icon."""
+    """The state of a token: its name, tone and icon."""
 
     word: str
     tone: str
@@ -33,7 +31,7 @@ class State(NamedTuple):
 @require_GET
 @takes(Right.SEE)
 def account(request: HttpRequest) -> HttpResponse:
-    """Ways in, sessions and tokens of the one who looks."""
+    """Show sign-in methods, sessions and API tokens of the user."""
     return _account_page(request)
 
 
@@ -41,28 +39,26 @@ def account(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["POST"])
 @takes(Right.SEE)
 def create_token(request: HttpRequest) -> HttpResponse:
-    """Make a token and show it, this once: it goes into no redirect and no session."""
-    sent = {name: request.POST.get(name, "") for name in access.TokenForm.base_fields}
-    try:
-        token, text = access.make_token(user_of(request), **sent)
-    except Invalid as invalid:
-        form = with_errors(access.TokenForm(sent), invalid.errors)
-        return _account_page(request, form=form, status=422)
+    """Make a token and show it once, in this response: no redirect or session holds it."""
+    form = access.TokenForm(request.POST)
+    if not form.is_valid():
+        return _account_page(request, form, status=422)
+    token, text = access.make_token(user_of(request), **form.cleaned_data)
     return _account_page(request, made=token, text=text)
 
 
 @require_POST
 @takes(Right.SEE)
 def revoke_token(request: HttpRequest, pk: int) -> HttpResponse:
-    """End one of one's own tokens."""
+    """Revoke a token of the user."""
     access.revoke(get_object_or_404(ApiToken, pk=pk, user=user_of(request)))
     return redirect("account")
 
 
 def _account_page(
     request: HttpRequest,
-    *,
     form: access.TokenForm | None = None,
+    *,
     made: ApiToken | None = None,
     text: str = "",
     status: int = 200,
@@ -72,7 +68,7 @@ def _account_page(
     rows = [_token_row(token, now) for token in user.api_tokens.order_by("-created_at")]
     context = {
         "tokens": sorted(rows, key=lambda row: bool(row["over"])),
-        "form": form or access.TokenForm(initial=FIRST_CHOICE),
+        "form": form or access.TokenForm(initial=INITIAL),
         "made": made and _token_row(made, now),
         "text": text,
     }
@@ -81,7 +77,7 @@ def _account_page(
 
 
 def _token_row(token: ApiToken, now: datetime) -> dict[str, Any]:
-    """What the page says of a token. `over`: it lets nobody in any more."""
+    """Return what the page shows of a token. `over`: it is expired or revoked."""
     expires = token.expires_at
     expired = expires is not None and expires <= now
     if token.revoked_at is not None:

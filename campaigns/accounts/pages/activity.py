@@ -36,13 +36,13 @@ SUBJECTS = {
     "user": "",
     "invitation": "",
 }
-"""What a kind is called before the name; the others are called what they are."""
+"""Labels of kinds of subjects before their names; other kinds are their own label."""
 
 
 @require_GET
 @takes(Right.SEE)
 def activity_page(request: HttpRequest) -> HttpResponse:
-    """One page of what fits, the newest first; `?older=` goes on after a row."""
+    """Show one page of matching events, the newest first; `?older=` continues after a row."""
     user = user_of(request)
     filters = EventPageFilters(request.GET, events_for(user), user)
     rows = filters.rows.select_related("user", "team")
@@ -67,19 +67,19 @@ def activity_page(request: HttpRequest) -> HttpResponse:
 @require_GET
 @takes(Right.SEE)
 def activity_csv(request: HttpRequest) -> HttpResponseBase:
-    """Everything that fits as CSV."""
+    """Stream all matching events as CSV."""
     return _file(request, "csv")
 
 
 @require_GET
 @takes(Right.SEE)
 def activity_jsonl(request: HttpRequest) -> HttpResponseBase:
-    """Everything that fits, a JSON object a line."""
+    """Stream all matching events, one JSON object per line."""
     return _file(request, "jsonl")
 
 
 def _file(request: HttpRequest, name: str) -> HttpResponseBase:
-    """Stream what fits; where a filter cannot be read, go to the page, which says so."""
+    """Stream matching events; with an invalid filter, redirect to the page, which shows the error."""
     user = user_of(request)
     filters = EventPageFilters(request.GET, events_for(user), user)
     if not filters.is_valid():
@@ -94,7 +94,7 @@ def _file(request: HttpRequest, name: str) -> HttpResponseBase:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One row. address: of the page of what it was done to, where there still is one."""
+    """An event as the page shows it. address: of the page of its subject, if that exists."""
 
     event: AuditEvent
     who: str
@@ -108,7 +108,7 @@ class Line:
 
 
 def lines_of(events: Iterable[AuditEvent]) -> list[Line]:
-    """Tell rows; two queries for all of them."""
+    """Describe events, with two queries for all of them."""
     events = list(events)
     campaigns = dict(
         Campaign.objects.filter(pk__in={each.campaign_key for each in events}).values_list(

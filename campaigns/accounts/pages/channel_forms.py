@@ -28,13 +28,13 @@ WAYS = {
 }
 ALL, SOME = "all", "some"
 WITHOUT_ID: dict[str, Any] = {"id": False}
-"""The page holds several of these fields."""
+"""The page has several of these fields."""
 
 
 class ChannelForm(channels.ChannelForm):
-    """One form. `key` begins names and ids of most fields, since the page holds many forms.
+    """The form of one channel. `key` is the prefix of most fields, since the page has many forms.
 
-    changed: what was saved in another way after this form was opened.
+    changed: what was saved elsewhere after this form was opened.
     """
 
     kinds = forms.MultipleChoiceField(
@@ -69,7 +69,7 @@ class ChannelForm(channels.ChannelForm):
         self._describe()
 
     def _describe(self) -> None:
-        """Take away what this form does not ask for, and label the rest."""
+        """Remove the fields that this form does not need, and label the others."""
         name, address = self.fields["name"], self.fields["address"]
         address.widget = SecretInput()
         if self.channel is None:
@@ -89,13 +89,13 @@ class ChannelForm(channels.ChannelForm):
             del self.fields[each]
 
     def add_prefix(self, field_name: str) -> str:
-        """Return the name of an input: what is told, and of which teams, is called the same in all forms."""
+        """Return the name of an input; the choices of events and teams have the same names in all forms."""
         if field_name in ("kinds", "which", "teams"):
             return field_name
         return super().add_prefix(field_name)
 
     def sent(self) -> dict[str, Any]:
-        """Return what was sent, as a channel is saved; boxes that are not ticked send nothing."""
+        """Return the input for `save_channel`; boxes that are not ticked send nothing."""
         post: Any = self.data
         names = {name: f"{self.key}-{name}" for name in ("name", "kind", "address")}
         sent = {name: post[key] for name, key in names.items() if key in post}
@@ -106,28 +106,28 @@ class ChannelForm(channels.ChannelForm):
 
     @property
     def is_default(self) -> bool:
-        """Return whether it is that of the account's e-mail."""
+        """Return whether it is the default channel."""
         return self.channel is not None and channels.is_default(self.channel)
 
     @property
     def is_wrong(self) -> bool:
-        """Return whether there is something to be read in it."""
+        """Return whether the form shows errors or changes of others."""
         return bool(self.moved or (self.is_bound and self.errors))
 
     @property
     def place(self) -> str:
-        """As much of the address as is shown."""
+        """Return the visible part of the address."""
         if self.channel is None:
             return ""
         return self.user.email if self.is_default else self.channel.place
 
     @property
     def note(self) -> str:
-        """What is to be done before anything is sent."""
+        """Return what to do before the channel works; empty if nothing."""
         return "" if self.channel is None or self.channel.is_confirmed else channels.UNCONFIRMED
 
     def _moved(self, changed: Changed) -> Moved:
-        """Return what differs between the stored channel and what was sent."""
+        """Return the differences between the stored channel and the input."""
         stored = {name: changed.stored[name] for name in changed.fields}
         sent = self.sent()
         if "address" in stored:
@@ -137,7 +137,7 @@ class ChannelForm(channels.ChannelForm):
         return of_texts(changed, self._described(typed), self._described(stored), labels)
 
     def _described(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return values of a channel as the page calls them."""
+        """Return values of a channel as texts of the page."""
         result = dict(values)
         if "is_on" in result:
             result["is_on"] = "yes" if result["is_on"] else "no"

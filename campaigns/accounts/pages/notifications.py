@@ -1,4 +1,4 @@
-"""The page of one's own notification channels and recent deliveries."""
+"""The page of notification channels and recent deliveries of the user."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from campaigns.accounts.notifications import channels, confirming, defaults
-from campaigns.accounts.notifications.sent_messages import deliveries_of, told
+from campaigns.accounts.notifications.sent_messages import deliveries_of, described
 from campaigns.accounts.pages.channel_forms import ChannelForm
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.forms import add_errors
@@ -26,7 +26,7 @@ SHOWN = 20
 @takes(Right.SEE)
 @require_GET
 def notifications(request: HttpRequest) -> HttpResponse:
-    """The channels of the one who looks, and the last deliveries."""
+    """Show the channels of the user, and the last deliveries."""
     return _page(request)
 
 
@@ -34,7 +34,7 @@ def notifications(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_POST
 def channel_new(request: HttpRequest) -> HttpResponse:
-    """Make a channel; the secret of a webhook is shown this once."""
+    """Create a channel, and show the secret of a webhook once."""
     form = ChannelForm(user_of(request), None, request.POST)
     try:
         row, secret = channels.save_channel(form.sent(), user_of(request))
@@ -50,7 +50,7 @@ def channel_new(request: HttpRequest) -> HttpResponse:
 @takes(Right.SEE)
 @require_POST
 def channel_edit(request: HttpRequest, pk: int) -> HttpResponse:
-    """Change one of one's own channels."""
+    """Change a channel of the user."""
     row = _mine(request, pk)
     user = user_of(request)
     try:
@@ -69,7 +69,7 @@ def channel_edit(request: HttpRequest, pk: int) -> HttpResponse:
 @takes(Right.SEE)
 @require_POST
 def channel_trial(request: HttpRequest, pk: int) -> HttpResponse:
-    """Have a trial delivered by a channel."""
+    """Send a test message through a channel."""
     done = "A test is being sent through “{}”; the result appears below."
     return _do(request, pk, channels.try_out, done)
 
@@ -78,7 +78,7 @@ def channel_trial(request: HttpRequest, pk: int) -> HttpResponse:
 @never_cache
 @require_POST
 def channel_secret(request: HttpRequest, pk: int) -> HttpResponse:
-    """Replace the secret of a webhook, and show it this once."""
+    """Replace the secret of a webhook, and show it once."""
     row = _mine(request, pk)
     try:
         secret = channels.rotate_secret(row)
@@ -99,7 +99,7 @@ def channel_delete(request: HttpRequest, pk: int) -> HttpResponse:
 @takes(Right.SEE)
 @require_http_methods(["GET", "POST"])
 def channel_confirm(request: HttpRequest, token: str) -> HttpResponse:
-    """Ask whether an e-mail address is one's own, and take it for that. A mere look changes nothing."""
+    """Ask the user to confirm an e-mail address; POST confirms it."""
     try:
         row = confirming.channel_of(token, user_of(request))
     except confirming.NotConfirmable as refusal:
@@ -119,7 +119,7 @@ def _mine(request: HttpRequest, pk: int) -> Channel:
 
 
 def _do(request: HttpRequest, pk: int, act: Callable[[Channel], object], done: str) -> HttpResponse:
-    """Do something with one of one's own channels; `done` says so, with {} for its name."""
+    """Call `act` with a channel of the user; show `done`, with {} for the name of the channel."""
     row = _mine(request, pk)
     try:
         act(row)
@@ -138,7 +138,7 @@ def _page(
     secret: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    """Draw the page; `form`: the one that was refused."""
+    """Render the page; `form`: the one with errors."""
     user = user_of(request)
     defaults.give_default_channels([user])
     forms = [ChannelForm(user, each) for each in (*user.channels.all(), None)]
@@ -146,7 +146,9 @@ def _page(
     context = {
         "channels": forms[:-1],
         "new": forms[-1],
-        "told": [(told(each), DELIVERIES[each.state]) for each in deliveries_of(user)[:SHOWN]],
+        "deliveries": [
+            (described(each), DELIVERIES[each.state]) for each in deliveries_of(user)[:SHOWN]
+        ],
         "made": made,
         "secret": secret,
         "former_hours": channels.FORMER_HOURS if made and made.former_secret else 0,

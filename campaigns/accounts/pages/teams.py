@@ -9,8 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from campaigns.accounts import queries as queries
-from campaigns.accounts import teams
+from campaigns.accounts import queries, teams
 from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import add_errors
 from campaigns.kit.owners import find
@@ -22,7 +21,7 @@ from campaigns.models import Membership, Role, Team
 
 
 class MemberRow(NamedTuple):
-    """A member with the roles to tick. seen: the revision of the roles."""
+    """A member with the form of roles. seen: the revision of the roles."""
 
     member: Membership
     form: teams.MemberForm
@@ -36,7 +35,7 @@ OWNER_ALONE = "Only the owner of the installation sees all accounts and makes te
 @require_http_methods(["GET", "POST"])
 @takes(Right.SEE)
 def team_list(request: HttpRequest) -> HttpResponse:
-    """The teams that one is in; the owner of the installation sees all, and makes new ones."""
+    """List the teams of the user. The owner of the installation sees all teams, and can create one."""
     user = user_of(request)
     form, wrong = teams.RulesForm(posted(request)), False
     if request.method == "POST":
@@ -62,14 +61,14 @@ def team_list(request: HttpRequest) -> HttpResponse:
 @require_GET
 @takes(Right.SEE, Team)
 def team(request: HttpRequest, pk: int) -> HttpResponse:
-    """Members with their roles, and the rules; an admin changes them."""
+    """Show the members of a team with their roles, and its rules; an admin can change both."""
     return _page(request, find(Team.objects.all(), user_of(request), pk=pk))
 
 
 @require_POST
 @takes(Right.MANAGE, Team)
 def team_rules(request: HttpRequest, pk: int) -> HttpResponse:
-    """Change name and rules."""
+    """Change name and rules of a team."""
     form = teams.RulesForm(request.POST, instance=get_object_or_404(Team, pk=pk))
     data = {name: request.POST.get(name, "") for name in form.fields}
     return _changed(
@@ -101,7 +100,7 @@ def team_member(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @takes(Right.MANAGE, Membership)
 def member_remove(request: HttpRequest, pk: int) -> HttpResponse:
-    """Take somebody out of a team."""
+    """Remove a member from a team."""
     user = user_of(request)
     membership = find(Membership.objects.select_related("user", "team"), user, Right.MANAGE, pk=pk)
     try:
@@ -121,7 +120,7 @@ def member_remove(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 @takes(Right.SEE)
 def people(request: HttpRequest) -> HttpResponse:
-    """All accounts with their teams; those in none come first. For the owner alone."""
+    """List all accounts with their teams, those without a team first. Only for the owner of the installation."""
     if not user_of(request).is_superuser:
         raise PermissionDenied(OWNER_ALONE)
     rows = [
@@ -141,17 +140,17 @@ def _changed(
     rules: teams.RulesForm | None = None,
     member: teams.MemberForm | None = None,
 ) -> HttpResponse:
-    """Act on a team. Where that is refused, show the page with the form that was sent."""
-    found = find(Team.objects.all(), user_of(request), Right.MANAGE, pk=pk)
+    """Call `act` with a team. If it is refused, show the page with the form and its errors."""
+    row = find(Team.objects.all(), user_of(request), Right.MANAGE, pk=pk)
     try:
-        with held(found, revised, seen_in(request)):
-            act(found)
+        with held(row, revised, seen_in(request)):
+            act(row)
     except Invalid as invalid:
         add_errors(rules or member or teams.MemberForm(), invalid)
         return _page(request, Team.objects.get(pk=pk), rules=rules, member=member, status=422)
     except Changed as changed:
-        found = Team.objects.get(pk=pk)
-        return _page(request, found, changed=changed, rules=rules, member=member, status=409)
+        row = Team.objects.get(pk=pk)
+        return _page(request, row, changed=changed, rules=rules, member=member, status=409)
     messages.success(request, done)
     return redirect("team", pk)
 
@@ -190,7 +189,7 @@ def _page(
 
 
 def _moved(changed: Changed, member: teams.MemberForm) -> Moved:
-    """Return the roles of a member, as they are now and as they were ticked."""
+    """Return the roles of a member as they are stored and as they were ticked."""
     label = f"Roles of {member['user'].value()}"
     now = queries.roles_text(changed.stored["roles"])
     return moved(changed, [Difference(label, now, queries.roles_text(member["roles"].value()))])

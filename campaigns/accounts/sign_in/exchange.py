@@ -1,8 +1,8 @@
 """OpenID Connect: what django-allauth does, and the checks that it leaves out.
 
-The library finds the provider's addresses, leads there with state and PKCE, and changes the code for
-tokens. It sends no nonce, trusts an ID token unread that came over TLS, and takes whatever issuer the
-provider names; here all of that is checked (OpenID Connect Core 1.0, 3.1.3.7).
+The library discovers the endpoints, redirects to the provider with state and PKCE, and exchanges the code for
+tokens. It sends no nonce, does not verify an ID token that came over TLS, and accepts any issuer in it. This module
+does these checks (OpenID Connect Core 1.0, 3.1.3.7).
 """
 
 import logging
@@ -37,29 +37,29 @@ from campaigns.kit.pages.people import user_of
 
 log = logging.getLogger(__name__)
 _slots = BoundedSemaphore(3)
-"""So many threads of one web process wait for the provider at a time; the others serve pages."""
+"""The most threads of a web process that wait for the provider; the others serve pages."""
 ALGORITHMS: Final = (
     *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
     *("ES256", "ES384", "ES512", "EdDSA"),
 )
-"""What an ID token may be signed with: never a shared secret, never nothing."""
+"""Allowed signatures of an ID token: no shared secrets, and not `none`."""
 LEEWAY_SECONDS: Final = 30
 LONGEST_CLAIM: Final = 254
 
 
 class ProviderTrouble(ProviderException):
-    """The provider is away, or what it says does not hold; the message is for the log and the page."""
+    """The provider does not answer, or its answer is not valid; the message is for the log and the page."""
 
 
 class Adapter(DefaultSocialAccountAdapter):
-    """Knows the one provider of the settings, and none of the database; decides who may sign in by it."""
+    """Uses the provider of the settings, not of the database; decides who may sign in by it."""
 
     def get_provider(self, request: HttpRequest, *arguments: Any, **named: Any) -> "Provider":
-        """Return it."""
+        """Return the provider of the settings."""
         return configured(request)
 
     def get_requests_session(self) -> Fetching:
-        """Return what requests are sent with."""
+        """Return the HTTP client."""
         return Fetching()
 
     def on_authentication_error(
@@ -70,7 +70,7 @@ class Adapter(DefaultSocialAccountAdapter):
         exception: Exception | None = None,
         extra_context: dict[str, Any] | None = None,
     ) -> None:
-        """Say what is wrong. Raise ImmediateHttpResponse, always."""
+        """Show what went wrong. Always raise ImmediateHttpResponse."""
         if exception is not None:
             raise _trouble(request, exception)
         if "state_id" in (extra_context or {}):
@@ -87,7 +87,7 @@ class Adapter(DefaultSocialAccountAdapter):
         raise refusal(request, f"{ours().name} could not sign you in. Start again.", 502)
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        """Find or make the account of whoever the provider vouches for. Raise ImmediateHttpResponse."""
+        """Find or create the account of the authenticated person. Raise ImmediateHttpResponse."""
         state, identity = sociallogin.state, sociallogin.identity
         if not secrets.compare_digest(sociallogin.nonce.encode(), state["nonce"].encode()):
             raise _trouble(
@@ -105,7 +105,7 @@ class Adapter(DefaultSocialAccountAdapter):
         except (single_sign_on.NotLetIn, invitations.InvitationRefused) as reason:
             log.info("Not let in from %s: %s", ours().name, reason)
             raise refusal(request, str(reason), 403) from None
-        if came.taken_over:
+        if came.by_email:
             messages.warning(
                 request,
                 f"{ours().name} vouches for the e-mail address of this account, so it was connected. "
@@ -115,11 +115,11 @@ class Adapter(DefaultSocialAccountAdapter):
 
 
 class Exchange(OpenIDConnectOAuth2Adapter):
-    """The steps with the provider. What goes wrong there becomes a page."""
+    """The requests to the provider. Their errors become pages."""
 
     @property
     def openid_config(self) -> dict[str, Any]:
-        """What the provider publishes of itself, checked."""
+        """Return the metadata of the provider, checked."""
         if not hasattr(self, "_checked"):
             try:
                 published = super().openid_config
@@ -129,18 +129,18 @@ class Exchange(OpenIDConnectOAuth2Adapter):
         return self._checked
 
     def get_callback_url(self, request: HttpRequest, app: SocialApp) -> str:
-        """Where the provider sends people back to."""
+        """Return the callback URL."""
         path = reverse("oidc-callback")
         base = settings.BASE_URL.rstrip("/")
         return f"{base}{path}" if base else request.build_absolute_uri(path)
 
     def get_client(self, request: HttpRequest, app: SocialApp) -> Any:
-        """Return what asks for tokens. Raise ImmediateHttpResponse."""
+        """Return the OAuth client. Raise ImmediateHttpResponse."""
         with _asking(request):
             return super().get_client(request, app)
 
     def get_access_token_data(self, request: HttpRequest, *arguments: Any, **named: Any) -> Any:
-        """Return the tokens, once it is known whom they vouch for. Raise ImmediateHttpResponse."""
+        """Return the tokens, after their identity is checked. Raise ImmediateHttpResponse."""
         with _asking(request):
             if request.GET.get("iss", ours().issuer).rstrip("/") != ours().issuer:
                 raise ProviderTrouble("answered as another issuer")
@@ -149,20 +149,20 @@ class Exchange(OpenIDConnectOAuth2Adapter):
         return tokens
 
     def parse_token(self, data: Any) -> SocialToken:
-        """Return an empty token: nothing is asked in somebody's name later."""
+        """Return an empty token: the access token is not used later."""
         return SocialToken()
 
     def complete_login(
         self, request: HttpRequest, app: SocialApp, token: SocialToken, **named: Any
     ) -> SocialLogin:
-        """Return who signs in; `Adapter.pre_social_login` decides what comes of it."""
+        """Return the identity that signs in; `Adapter.pre_social_login` decides about it."""
         account = SocialAccount(provider=self.identity.issuer, uid=self.identity.subject)
         result = SocialLogin(user=User(), account=account, provider=self.get_provider())
         result.identity, result.nonce = self.identity, str(self.claims.get("nonce", ""))
         return result
 
     def _read(self, tokens: Any) -> tuple[dict[str, Any], Identity]:
-        """Return the claims of the ID token, and whom they vouch for. Raise one of TROUBLES."""
+        """Return the claims of the ID token, and the identity. Raise one of TROUBLES."""
         id_token = tokens.get("id_token")
         if not isinstance(id_token, str):
             raise ProviderTrouble("sent no ID token")
@@ -175,7 +175,7 @@ class Exchange(OpenIDConnectOAuth2Adapter):
         return claims, _identity(claims)
 
     def _verified(self, id_token: str) -> dict[str, Any]:
-        """Read an ID token: signature, issuer, audience and times. Raise ProviderTrouble."""
+        """Verify an ID token: signature, issuer, audience and times. Raise ProviderTrouble."""
         provider = ours()
         try:
             claims = jwt.decode(
@@ -196,7 +196,7 @@ class Exchange(OpenIDConnectOAuth2Adapter):
         return claims
 
     def _key(self, id_token: str) -> Any:
-        """The provider's public key that a token names; its only one where it names none."""
+        """Return the public key that a token names, or the only one where it names none."""
         with Fetching() as session:
             answer = session.get(self.openid_config["jwks_uri"])
         answer.raise_for_status()
@@ -222,7 +222,7 @@ class Provider(OpenIDConnectProvider):
 def begin(
     request: HttpRequest, process: str, data: dict[str, Any], then: str | None
 ) -> HttpResponse:
-    """Return the redirection to the provider, with state and nonce. Raise ImmediateHttpResponse."""
+    """Return the redirect to the provider, with state and nonce. Raise ImmediateHttpResponse."""
     nonce = secrets.token_urlsafe(24)
     answer: HttpResponse = configured(request).redirect(
         request, process, next_url=then, data=data, nonce=nonce, auth_params={"nonce": nonce}
@@ -245,7 +245,7 @@ def configured(request: HttpRequest) -> Provider:
 
 
 def checked(config: Any) -> dict[str, Any]:
-    """Refuse metadata of another issuer, or addresses that are less safe than the issuer's own."""
+    """Return metadata. Raise ProviderTrouble for those of another issuer, or with URLs less safe than the issuer's."""
     issuer_of_ours = ours().issuer
     issuer = config.get("issuer") if isinstance(config, dict) else None
     if not isinstance(issuer, str) or issuer.rstrip("/") != issuer_of_ours:
@@ -281,12 +281,12 @@ TROUBLES = (
     KeyError,
     TypeError,
 )
-"""All that may come of a provider that is away, broken or hostile."""
+"""Errors that an unreachable, broken or hostile provider can cause."""
 
 
 @contextmanager
 def _asking(request: HttpRequest) -> Iterator[None]:
-    """Hold one of the few threads that may wait for the provider. Raise ImmediateHttpResponse."""
+    """Occupy a slot while waiting for the provider. Raise ImmediateHttpResponse."""
     if not _slots.acquire(blocking=False):
         raise refusal(request, "Many sign in at this moment. Try again in a few seconds.", 503)
     try:
@@ -298,7 +298,7 @@ def _asking(request: HttpRequest) -> Iterator[None]:
 
 
 def refusal(request: HttpRequest, message: str, status: int) -> ImmediateHttpResponse:
-    """Say something on the sign-in page, or on the account page to whoever is signed in."""
+    """Return a response with a message on the sign-in page or, for signed-in users, on the account page."""
     if request.user.is_authenticated:
         messages.error(request, message)
         return ImmediateHttpResponse(redirect("account"))
@@ -306,7 +306,7 @@ def refusal(request: HttpRequest, message: str, status: int) -> ImmediateHttpRes
 
 
 def _trouble(request: HttpRequest, trouble: Exception) -> ImmediateHttpResponse:
-    """Write down what was wrong, without what was sent; tell people that it is not their fault."""
+    """Log the error without the data that were sent, and return the page for it."""
     why = str(trouble) if isinstance(trouble, ProviderTrouble) else type(trouble).__name__
     log.warning("%s %s", ours().name, why)
     return refusal(

@@ -1,7 +1,7 @@
 """Requests to the OpenID Connect provider, with one deadline for the whole exchange and bounded memory.
 
-It stands in for the session of `requests` that django-allauth asks for: that one begins its time limit
-anew with each byte, so that a provider that drips would hold a thread of the web server for ever.
+It replaces the `requests` session of django-allauth, whose time limit restarts with each byte: a slow provider
+could occupy a thread of the web server forever.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ MOST_BYTES = 1_000_000
 
 
 class Fetching:
-    """Asks over HTTP. All failures are requests.RequestException, as django-allauth knows them."""
+    """Sends HTTP requests. All errors are requests.RequestException, which django-allauth handles."""
 
     def __enter__(self) -> "Fetching":
         return self

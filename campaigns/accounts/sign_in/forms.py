@@ -39,7 +39,7 @@ class SignInForm(LoginForm):
 
 
 class ConfirmPasswordForm(ReauthenticateForm):
-    """The password once more, before an account is changed."""
+    """The password, asked for again before the account is changed."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -55,7 +55,7 @@ class NewPassword(forms.Form):
         _name(self.fields["password2"], "Repeat password")
 
     def clean(self) -> dict[str, Any]:
-        """Refuse two passwords that differ."""
+        """Add an error where the two passwords differ."""
         cleaned: dict[str, Any] = forms.Form.clean(self) or self.cleaned_data
         first, second = cleaned.get("password1"), cleaned.get("password2")
         if first and second and first != second:
@@ -64,7 +64,7 @@ class NewPassword(forms.Form):
 
 
 class ChangeForm(NewPassword, ChangePasswordForm):
-    """Another password. Whoever has just come by a sign-in link may not know the old one."""
+    """A new password. After a sign-in by link the old one is not required: it may be forgotten."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -73,7 +73,7 @@ class ChangeForm(NewPassword, ChangePasswordForm):
             del self.fields["oldpassword"]
 
     def clean_oldpassword(self) -> str:
-        """Refuse a wrong one, which counts as a try to sign in."""
+        """Raise ValidationError for a wrong password, which counts as a failed sign-in."""
         password = str(self.cleaned_data["oldpassword"])
         if not Adapter().reauthenticate(self.user, password):
             raise ValidationError(NOT_YOURS)
@@ -85,10 +85,10 @@ class FirstForm(NewPassword, SetPasswordForm):
 
 
 class ResetForm(ResetPasswordForm):
-    """Where a code goes that lets somebody choose another password: to the confirmed address of one account."""
+    """The e-mail address that a code for a new password is sent to; it must be confirmed for an account."""
 
     def clean_email(self) -> str:
-        """Find the account; whoever asks is not told whether there is one."""
+        """Look up the account. The answer does not reveal whether it exists."""
         email = str(super().clean_email())
         rows = EmailAddress.objects.filter(
             email=email, verified=True, user__email__iexact=email, user__is_active=True
@@ -98,7 +98,7 @@ class ResetForm(ResetPasswordForm):
 
 
 class ResetCodeForm(ConfirmPasswordResetCodeForm):
-    """The code that was mailed."""
+    """The code from the e-mail."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -110,14 +110,14 @@ class OtherPasswordForm(NewPassword, ResetPasswordKeyForm):
 
 
 class CodeForm(mfa.BaseAuthenticateForm):
-    """A code of the app or a recovery code; each works once, and few wrong ones are looked at."""
+    """A code of the authenticator app or a recovery code. Each works once; the number of failures is limited."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         _code(self.fields["code"], "Code")
 
     def clean_code(self) -> str:
-        """Use it up."""
+        """Check the code and mark it as used. Raise ValidationError."""
         code = str(self.cleaned_data["code"])
         second_factor.use(self.user, code, self._checked)
         return code
@@ -132,7 +132,7 @@ class SignInCodeForm(CodeForm, mfa.AuthenticateForm):
 
 
 class ConfirmCodeForm(CodeForm, mfa.ReauthenticateForm):
-    """The second factor once more, before an account is changed."""
+    """The second factor, asked for again before the account is changed."""
 
 
 class AppForm(ActivateTOTPForm):
@@ -144,11 +144,11 @@ class AppForm(ActivateTOTPForm):
 
     @property
     def groups(self) -> str:
-        """The secret in groups of four letters, to be typed."""
+        """Return the secret in groups of four letters, for typing."""
         return " ".join(self.secret[at : at + 4] for at in range(0, len(self.secret), 4))
 
     def clean_code(self) -> str:
-        """Refuse one of another secret, or another time."""
+        """Raise ValidationError for a code that the app does not show now."""
         try:
             return str(super().clean_code())
         except ValidationError:
@@ -166,7 +166,7 @@ class PasskeyForm(AddWebAuthnForm):
         self.fields["passwordless"].help_text = "The device then asks for a fingerprint or a PIN."
 
     def clean(self) -> dict[str, Any]:
-        """Refuse what no device has sent."""
+        """Raise ValidationError for data that no device sends."""
         try:
             cleaned: dict[str, Any] = super().clean()
         except ValueError:
@@ -187,4 +187,4 @@ def _code(field: forms.Field, label: str) -> None:
     field.error_messages |= dict.fromkeys(
         ("required", "max_length", "null_characters_not_allowed"), second_factor.WRONG
     )
-    field.widget.attrs |= {"inputmode": "text", "autofocus": "", "maxlength": str(LONGEST_CODE)}
+    field.widget.attrs |= {"inputmode": "text", "autofocus": ""}

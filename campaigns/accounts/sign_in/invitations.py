@@ -36,7 +36,7 @@ STATES = {
 @require_http_methods(["GET", "POST"])
 @takes(Right.MANAGE, Team)
 def team_invitations(request: HttpRequest, pk: int) -> HttpResponse:
-    """List the invitations of a team; make one, and show its link, this once."""
+    """List the invitations of a team; POST creates one and shows its link once."""
     user, team = user_of(request), Team.objects.get(pk=pk)
     if request.method != "POST":
         offered = [role for role in Role if role in request.GET.getlist("role")]
@@ -56,7 +56,7 @@ def team_invitations(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @takes(Right.MANAGE, Invitation)
 def invitation_revoke(request: HttpRequest, pk: int) -> HttpResponse:
-    """End an invitation that nobody used."""
+    """Revoke an unused invitation."""
     invitation = Invitation.objects.select_related("team").get(pk=pk)
     invitations.revoke(user_of(request), invitation)
     return redirect("team-invitations", invitation.team_id)
@@ -66,7 +66,7 @@ def invitation_revoke(request: HttpRequest, pk: int) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "POST"])
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
-    """What somebody is invited to; an account is made here, or the one that is signed in joins."""
+    """Show an invitation; POST creates an account, or adds the signed-in user to the team."""
     try:
         result = invitations.find(token)
         if request.method != "POST":
@@ -117,7 +117,7 @@ def _invitation_page(
 
 
 def _may(result: Invitation) -> str:
-    """What its roles let somebody do, in words."""
+    """Describe the rights of the roles of an invitation."""
     rights = frozenset().union(*(RIGHTS[Role(role)] for role in result.roles))
     return ", ".join(ACTIVITIES[right] for right in Right if right in rights)
 
@@ -136,7 +136,7 @@ def _list_page(
 
 
 def _row(result: Any) -> dict[str, Any]:
-    """What the page says of an invitation. `open`: it still lets somebody in."""
+    """Return what the page shows of an invitation. `open`: it can still be used."""
     tone, icon = STATES[result.state]
     return {
         "invitation": result,

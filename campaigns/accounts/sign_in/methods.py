@@ -15,19 +15,19 @@ PROVIDER: Final = "provider"
 INVITATION: Final = "invitation"
 
 
-def set_method(request: HttpRequest, door: str) -> None:
-    """Keep by which way somebody comes in: in the session, and at the request for the record."""
-    request.session[KEY] = door
+def set_method(request: HttpRequest, method: str) -> None:
+    """Store the sign-in method in the session, and on the request for the activity log."""
+    request.session[KEY] = method
     request.session[SINCE] = timezone.now().timestamp()
-    setattr(request, KEY, door)
+    setattr(request, KEY, method)
 
 
 def method_of(request: HttpRequest) -> str:
-    """Return by which way the session came in; empty where nobody knows."""
+    """Return the sign-in method of the session; empty if unknown."""
     return str(request.session.get(KEY, ""))
 
 
 def by_fresh_link(request: HttpRequest) -> bool:
-    """Return whether somebody came by a sign-in link within the hour: he is asked for nothing that he may have lost."""
+    """Return whether the session began by a sign-in link within the last hour: its user may have lost password and device."""
     since = float(request.session.get(SINCE, 0))
     return method_of(request) == LINK and timezone.now().timestamp() - since < FRESH_SECONDS

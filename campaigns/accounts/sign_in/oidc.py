@@ -1,6 +1,6 @@
 """Pages that use the OpenID Connect provider: sign in, accept an invitation, connect an account.
 
-What speaks with it is loaded at the first sign-in: nobody waits for it at the start.
+The code of the exchange is imported at the first sign-in, so that the start is faster.
 """
 
 from typing import Any, Final
@@ -23,14 +23,14 @@ from campaigns.kit.rights import Right
 from perfdash.clients import client_address
 
 TRIES: Final = rates.Rate(30, 60)
-"""So often may an address begin a sign-in with the provider."""
+"""How often a client address may begin a sign-in with the provider."""
 
 
 @login_not_required
 @never_cache
 @require_GET
 def begin(request: HttpRequest) -> HttpResponse:
-    """Lead to the provider. `next`: where to go then; `invitation`: what its link ends with."""
+    """Redirect to the provider. `next`: where to go afterwards; `invitation`: the token of an invitation."""
     _refuse_without_provider()
     if request.user.is_authenticated:
         return redirect("home")
@@ -42,7 +42,7 @@ def begin(request: HttpRequest) -> HttpResponse:
 @takes(Right.SEE)
 @reauthentication_required  # type: ignore[untyped-decorator]
 def connect(request: HttpRequest) -> HttpResponse:
-    """Show the link that connects the account. No redirection: the policy lets no form lead elsewhere."""
+    """Show the link that connects the account. A redirect is impossible: the CSP allows forms only to this host."""
     _refuse_without_provider()
     answer = _to_provider(request, "connect", {"user": user_of(request).pk})
     context = {"address": answer["Location"], "provider": ours()}
@@ -53,7 +53,7 @@ def connect(request: HttpRequest) -> HttpResponse:
 @takes(Right.SEE)
 @reauthentication_required  # type: ignore[untyped-decorator]
 def disconnect(request: HttpRequest) -> HttpResponse:
-    """Take sign-in by the provider away."""
+    """Disconnect the account from the provider."""
     _refuse_without_provider()
     try:
         single_sign_on.disconnect(user_of(request))
@@ -68,7 +68,7 @@ def disconnect(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_GET
 def callback(request: HttpRequest) -> HttpResponse:
-    """Where the provider sends people back to: with a code that is good once, or with a refusal."""
+    """Handle the return from the provider, with a one-time code or an error."""
     from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
 
     from campaigns.accounts.sign_in.exchange import Exchange
@@ -83,11 +83,11 @@ def callback(request: HttpRequest) -> HttpResponse:
 def _to_provider(
     request: HttpRequest, process: str, data: dict[str, Any], then: str | None = None
 ) -> HttpResponse:
-    """Return the redirection to the page where the provider asks people who they are."""
+    """Return the redirect to the sign-in page of the provider."""
     from campaigns.accounts.sign_in import exchange
 
-    taken = rates.take(f"oidc:{client_address(request)}", TRIES)
-    if taken is not None and not taken.allowed:
+    usage = rates.take(f"oidc:{client_address(request)}", TRIES)
+    if usage is not None and not usage.allowed:
         message = "Too many sign-ins from where you are. Wait a minute."
         raise exchange.refusal(request, message, 429)
     return exchange.begin(request, process, data, then)
@@ -99,7 +99,7 @@ def _refuse_without_provider() -> None:
 
 
 def _opened(request: HttpRequest) -> int | None:
-    """Return the key of the invitation that somebody has opened."""
+    """Return the primary key of the invitation in the query."""
     from campaigns.accounts.sign_in.exchange import refusal
 
     text = request.GET.get("invitation", "")

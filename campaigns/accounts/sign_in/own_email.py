@@ -1,4 +1,4 @@
-"""Change one's own e-mail address, and describe one's own sign-in settings for the account page."""
+"""Change the e-mail address of the user, and describe sign-in settings for the account page."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ from campaigns.kit.rights import Right
 @takes(Right.SEE)
 @reauthentication_required  # type: ignore[untyped-decorator]
 def email(request: HttpRequest) -> HttpResponse:
-    """Change the e-mail address."""
+    """Show and process the form of the e-mail address."""
     user = user_of(request)
     sent = request.POST if request.method == "POST" else None
     form = own_account.EmailForm(sent, initial={"email": user.email})

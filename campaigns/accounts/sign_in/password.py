@@ -29,7 +29,7 @@ from perfdash.clients import client_address
 
 @method_decorator(login_not_required, name="dispatch")
 class SignIn(LoginView):
-    """The page of django-allauth. A poll of a page whose session ended makes that page load again."""
+    """The sign-in page. A poll by a page whose session ended reloads that page."""
 
     def dispatch(self, request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
         if request.headers.get("HX-Request") and not request.user.is_authenticated:
@@ -57,14 +57,14 @@ def by_mail(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponse
 def locked_out(
     request: HttpRequest, answer: HttpResponse | None, credentials: dict[str, Any] | None
 ) -> HttpResponse:
-    """Return how long this name has to wait at this address. Everybody else, and every link, gets in."""
+    """Return the page that says how long this name is locked at this address. Other names and sign-in links still work."""
     seconds = _seconds_locked(request, credentials)
     minutes = max(1, ceil(seconds / 60))
     message = (
         f"Too many wrong passwords for this name from where you are. Wait {minutes} "
         f"minute{'' if minutes == 1 else 's'}, or use a sign-in link, which works at once."
     )
-    # A form that is not bound: to check this one would be the next try.
+    # The form is not bound: validating it would count as another attempt.
     form = SignInForm(request=request, initial={"login": request.POST.get("login", "")})
     page = sign_in_page(request, message, 429, form=form)
     page.headers["Retry-After"] = str(max(1, ceil(seconds)))
@@ -74,7 +74,7 @@ def locked_out(
 def sign_in_page(
     request: HttpRequest, message: str, status: int, form: SignInForm | None = None
 ) -> HttpResponse:
-    """The form to sign in, with what there is to say first."""
+    """Return the sign-in page with a message."""
     view = SignIn()
     view.setup(request)
     form = form or SignInForm(request=request)
@@ -83,7 +83,7 @@ def sign_in_page(
 
 
 def _seconds_locked(request: HttpRequest, credentials: dict[str, Any] | None) -> float:
-    """Until the failures of this name at this address are too old to count."""
+    """Return the time until the failures of this name at this address expire."""
     latest = AccessAttempt.objects.filter(
         username=(credentials or {}).get("username"), ip_address=client_address(request)
     ).aggregate(latest=Max("attempt_time"))["latest"]
@@ -96,7 +96,7 @@ def _seconds_locked(request: HttpRequest, credentials: dict[str, Any] | None) ->
 @never_cache
 @require_GET
 def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Use a one-time link up. HEAD is refused, so that nothing looks a link to death."""
+    """Sign in by a one-time link. HEAD is refused, since programs that preview links would use it up."""
     if request.user.is_authenticated:
         return redirect("home")
     try:

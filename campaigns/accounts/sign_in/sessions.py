@@ -23,7 +23,7 @@ _noted: dict[str, float] = {}
 
 
 class Seen:
-    """Middleware: note a session when it is first used, and about once a minute in each process."""
+    """Middleware: record a session when it is first used, and about once a minute per process."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -34,7 +34,7 @@ class Seen:
     def process_view(
         self, request: HttpRequest, view: Callable[..., HttpResponse], *arguments: Any
     ) -> None:
-        """Note it at pages that take signing in; the others need no database."""
+        """Record the session for views that require sign-in; the others need no database."""
         key = request.session.session_key
         needs_nobody = not getattr(view, "login_required", True)
         if needs_nobody or not key or not _is_due(key) or not isinstance(request.user, User):
@@ -47,7 +47,7 @@ class Seen:
 @require_POST
 @takes(Right.SEE)
 def session_end(request: HttpRequest, pk: int) -> HttpResponse:
-    """End one of one's own sessions."""
+    """End a session of the user."""
     user = user_of(request)
     if not sessions.end(user, pk):
         raise Http404
@@ -58,7 +58,7 @@ def session_end(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @takes(Right.SEE)
 def session_end_others(request: HttpRequest) -> HttpResponse:
-    """End all of one's own sessions but this one."""
+    """End all sessions of the user except the current one."""
     user = user_of(request)
     count = sessions.end_others(user, request.session.session_key or "")
     messages.success(request, f"{count} other session{'' if count == 1 else 's'} ended.")

@@ -28,13 +28,13 @@ from perfdash.clients import client_address
 log = logging.getLogger(__name__)
 
 MODEL_BACKEND: Final = "django.contrib.auth.backends.ModelBackend"
-DOORS: Final = {"password": PASSWORD, "socialaccount": PROVIDER, "mfa": PASSKEY}
+METHODS: Final = {"password": PASSWORD, "socialaccount": PROVIDER, "mfa": PASSKEY}
 """The sign-in method of what django-allauth records first; it records nothing of an invitation."""
 NOT_YOURS: Final = "This is not the password of your account. Nothing was changed."
 
 
 class Adapter(DefaultAccountAdapter):
-    """What django-allauth asks of this installation."""
+    """The settings and hooks of django-allauth for this installation."""
 
     error_messages = DefaultAccountAdapter.error_messages | {
         "username_password_mismatch": "Please enter a correct username and password. Note that both fields "
@@ -55,7 +55,7 @@ class Adapter(DefaultAccountAdapter):
         )
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """Return where the request comes from, as far as it can be believed."""
+        """Return the client's address, as far as it can be trusted."""
         return client_address(request) or sessions.UNKNOWN_ADDRESS
 
     def respond_user_inactive(self, request: HttpRequest, user: User) -> HttpResponse:
@@ -63,9 +63,9 @@ class Adapter(DefaultAccountAdapter):
         return refused(request, "This account is switched off. An admin can switch it on again.")
 
     def login(self, request: HttpRequest, user: User) -> None:
-        """Begin the session."""
+        """Start the session."""
         records = get_authentication_records(request, user)
-        begin_session(request, user, DOORS[records[0]["method"]] if records else INVITATION)
+        begin_session(request, user, METHODS[records[0]["method"]] if records else INVITATION)
 
     def is_reauthentication_required(self, *, app: str, **named: Any) -> bool:
         """Return False for an hour after a sign-in link: its owner may have lost password and device."""
@@ -77,11 +77,11 @@ class Adapter(DefaultAccountAdapter):
         return [each for each in methods if each["id"].startswith("mfa_")] or methods
 
     def set_password(self, user: User, password: str) -> None:
-        """Store it, and end all other sessions."""
+        """Set the password, and end all other sessions."""
         own_account.set_password(user, password, self.request.session.session_key or "")
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Send it from a thread: the answer takes as long where there is no account, and no mail."""
+        """Send an e-mail from a thread, so that the response time does not reveal whether an account exists."""
         message = self.render_mail(template_prefix, email, context)
         Thread(target=_send, args=(message,), daemon=True).start()
 
@@ -97,18 +97,18 @@ def _send(message: EmailMessage) -> None:
         log.warning("A code for a new password was not mailed: %s", type(error).__name__)
 
 
-def begin_session(request: HttpRequest, user: User, door: str) -> None:
-    """Make the session that of `user`, under a new key, and note by which method.
+def begin_session(request: HttpRequest, user: User, method: str) -> None:
+    """Start a session of `user` under a new key, and store its sign-in method.
 
-    A sign-in link comes here at once: who makes links has the server, and could delete the second factor as well.
+    Sign-in links skip the second factor: whoever can create them has the server, and could delete the factor as well.
     """
-    set_method(request, door)
+    set_method(request, method)
     login(request, user, backend=MODEL_BACKEND)
-    set_method(request, door)
+    set_method(request, method)
 
 
 def refused(request: HttpRequest, message: str, status: int = 403) -> HttpResponse:
-    """Show the sign-in page with what is wrong."""
+    """Return the sign-in page with an error message."""
     from campaigns.accounts.sign_in.password import sign_in_page
 
     return sign_in_page(request, message, status)

@@ -1,4 +1,4 @@
-"""Bundles: a campaign, or a conclusion with its campaigns, as a zip that stands for itself."""
+"""REST resource of bundles: a campaign, or a conclusion with its campaigns, as a self-contained zip."""
 
 from django.http import FileResponse
 from django.shortcuts import get_object_or_404
@@ -25,7 +25,7 @@ class CampaignBundle(CampaignApi):
 
     @operation("get_campaign_bundle", TAG, answer=ANSWER, refusals=[CONFLICT])
     def get(self, request: Request, pk: int) -> FileResponse:
-        """A zip with everything that its numbers follow from, for `manage.py verify_bundle`.
+        """Return a zip with all data that its numbers are computed from, for `manage.py verify_bundle`.
 
         The header `Perfdash-Seal` is the SHA-256 of its manifest.
         """
@@ -41,7 +41,7 @@ class ConclusionBundle(Api):
 
     @operation("get_conclusion_bundle", "conclusions", answer=ANSWER, refusals=[CONFLICT])
     def get(self, request: Request, pk: int) -> FileResponse:
-        """The campaigns that it rests on, what it says, and its report, as one zip."""
+        """Return the campaigns of a conclusion, its text and its report as one zip."""
         conclusion = get_object_or_404(Conclusion.objects.select_related("author", "team"), pk=pk)
         require_to_see(self.user, conclusion)
         return answered(conclusion, attachment(conclusion), concluded(conclusion))

@@ -28,13 +28,13 @@ TAG = "comments"
 
 
 class CommentInput(Input):
-    """What is to be said, in Markdown."""
+    """The text of a comment, in Markdown."""
 
     text = serializers.CharField(allow_blank=True, trim_whitespace=False)
 
 
 class ThreadInput(CommentInput):
-    """`on` and `key`: what it is on, where it is not the campaign as a whole."""
+    """A new thread. `on` and `key`: its subject; left out, the campaign as a whole."""
 
     on = serializers.CharField(required=False, allow_blank=True, default="", max_length=20)
     key = serializers.CharField(required=False, allow_blank=True, default="", max_length=500)
@@ -52,16 +52,16 @@ class CommentOutput(Selectable, serializers.ModelSerializer[Comment]):
         fields = ["id", "author", "text", "html", "at", "edited_at", "deleted_at", "mentions"]
 
     def get_html(self, comment: Comment) -> str:
-        """Nothing in it runs."""
+        """Return the text as HTML without scripts."""
         return to_html(comment.text, self.get_mentions(comment))
 
     def get_mentions(self, comment: Comment) -> list[str]:
-        """Who was inbox_line of it."""
+        """Return the names of the users who were notified of it."""
         return [mention.user.get_username() for mention in comment.mentions.all()]
 
 
 class ThreadOutput(Selectable):
-    """A thread with its comments. `page`: path of the page that shows what it is on."""
+    """A thread with its comments. `page`: the path of the page that shows its subject."""
 
     id = serializers.IntegerField(source="pk")
     url = serializers.HyperlinkedIdentityField("api-thread")
@@ -79,23 +79,23 @@ class ThreadOutput(Selectable):
     comments = CommentOutput(many=True)
 
     def get_page(self, thread: Thread) -> str:
-        """Where it is."""
+        """Return the path of the page that shows the subject."""
         return page_of(thread)
 
 
 class WrittenOutput(ThreadOutput):
-    """The thread as it is then. `warnings`: sentences, such as of names that nobody in the team has."""
+    """The thread after the change. `warnings`: sentences, such as that a mentioned name is unknown in the team."""
 
     warnings = serializers.SerializerMethodField()
 
     def get_warnings(self, thread: Thread) -> list[str]:
-        """What whoever wrote should know."""
+        """Return the warnings for the author."""
         result: Any = self.context.get("warnings", [])
         return list(result)
 
 
 class InboxOutput(Selectable):
-    """Something that waits. `what`: of which thing; `words`: what is to be done; `path`: of its page."""
+    """An item of the inbox. `what`: the name of its subject; `words`: what to do; `path`: the path of its page."""
 
     why = serializers.ChoiceField(choices=[(each.value, each.value) for each in Waits])
     what = serializers.CharField()
@@ -106,13 +106,13 @@ class InboxOutput(Selectable):
 
 
 class CommentsApi(Api):
-    """What the views share."""
+    """Base of the views of threads and comments."""
 
-    def written(self, said: comments.Written, code: int = status.HTTP_200_OK) -> Response:
-        """Return the thread as it is now, and what its author should know."""
-        thread = threads().get(pk=said.comment.thread_id)
-        self.revision = revision_of(comments.revised(said.comment))
-        warning = sentence_of(said.left)
+    def written(self, result: comments.Written, code: int = status.HTTP_200_OK) -> Response:
+        """Return the thread after a change, with warnings for the author of the comment."""
+        thread = threads().get(pk=result.comment.thread_id)
+        self.revision = revision_of(comments.revised(result.comment))
+        warning = sentence_of(result.left)
         data = self.shown(thread, WrittenOutput, warnings=[warning] if warning else [])
         headers = {"Location": data["url"]} if code == status.HTTP_201_CREATED else {}
         return Response(data, status=code, headers=headers)
@@ -126,13 +126,13 @@ class CampaignThreads(CommentsApi):
 
     @operation("list_campaign_threads", TAG, answer=ThreadOutput, filters=ThreadFilters)
     def get(self, request: Request, pk: int) -> Response:
-        """Threads of a campaign with their comments, the newest first."""
+        """List the threads of a campaign with their comments, the newest first."""
         rows = threads_on(get_object_or_404(Campaign, pk=pk))
         return self.page(rows, ThreadOutput, "-pk", ThreadFilters)
 
     @operation("create_campaign_thread", TAG, body=ThreadInput, answer=WrittenOutput)
     def post(self, request: Request, pk: int) -> Response:
-        """Begin one: on the campaign, a cell, a run, or a view of a chart."""
+        """Begin a thread on the campaign, or on a cell, a run or a view of a chart."""
         sent = self.read(ThreadInput)
         place = comments.place_on(get_object_or_404(Campaign, pk=pk), sent["on"], sent["key"])
         return self.written(comments.begin(place, sent["text"], self.user), status.HTTP_201_CREATED)
@@ -146,12 +146,12 @@ class ConclusionThreads(CommentsApi):
 
     @operation("list_conclusion_threads", TAG, answer=ThreadOutput)
     def get(self, request: Request, pk: int) -> Response:
-        """Threads of a conclusion with their comments, the newest first."""
+        """List the threads of a conclusion with their comments, the newest first."""
         return self.page(threads_on(get_object_or_404(Conclusion, pk=pk)), ThreadOutput, "-pk")
 
     @operation("create_conclusion_thread", TAG, body=CommentInput, answer=WrittenOutput)
     def post(self, request: Request, pk: int) -> Response:
-        """Begin one on the conclusion."""
+        """Begin a thread on the conclusion."""
         place = comments.place_on(get_object_or_404(Conclusion, pk=pk))
         comment = comments.begin(place, self.read(CommentInput)["text"], self.user)
         return self.written(comment, status.HTTP_201_CREATED)
@@ -164,7 +164,7 @@ class OneThread(CommentsApi):
 
     @operation("get_thread", TAG, answer=ThreadOutput)
     def get(self, request: Request, pk: int) -> Response:
-        """A thread with its comments."""
+        """Return a thread with its comments."""
         self.read_query(NoQuery)
         return Response(self.shown(get_object_or_404(threads(), pk=pk), ThreadOutput))
 
@@ -184,49 +184,49 @@ class Answer(CommentsApi):
 
 
 class Resolve(CommentsApi):
-    """POST: settle a thread."""
+    """POST: resolve a thread."""
 
     of: ClassVar[type[Model] | None] = Thread
     takes = {"post": Right.COMMENT}
 
     @operation("resolve_thread", TAG, answer=ThreadOutput)
     def post(self, request: Request, pk: int) -> Response:
-        """Settle a thread; 409 where somebody did so before."""
+        """Resolve a thread; 409 if it is resolved already."""
         comments.resolve(get_object_or_404(threads(), pk=pk), self.user)
         return Response(self.shown(threads().get(pk=pk), ThreadOutput))
 
 
 class Reopen(CommentsApi):
-    """POST: open a thread again."""
+    """POST: re-open a thread."""
 
     of: ClassVar[type[Model] | None] = Thread
     takes = {"post": Right.COMMENT}
 
     @operation("reopen_thread", TAG, answer=ThreadOutput)
     def post(self, request: Request, pk: int) -> Response:
-        """Open a thread again; 409 where it is open."""
+        """Re-open a resolved thread; 409 if it is open."""
         comments.reopen(get_object_or_404(threads(), pk=pk), self.user)
         return Response(self.shown(threads().get(pk=pk), ThreadOutput))
 
 
 class OneComment(CommentsApi):
-    """PATCH, DELETE: one's own comment."""
+    """PATCH, DELETE: a comment of the user."""
 
     of: ClassVar[type[Model] | None] = Comment
     takes = {"patch": Right.COMMENT, "delete": Right.COMMENT}
 
     @operation("edit_comment", TAG, body=CommentInput, answer=WrittenOutput)
     def patch(self, request: Request, pk: int) -> Response:
-        """Change one's own comment; it then says so."""
+        """Edit your own comment; it is then marked as edited."""
         comment = get_object_or_404(Comment, pk=pk)
         text = self.read(CommentInput)["text"]
         with self.unchanged(comment, comments.revised):
-            said = comments.edit(comment, text, self.user)
-        return self.written(said)
+            result = comments.edit(comment, text, self.user)
+        return self.written(result)
 
     @operation("delete_comment", TAG)
     def delete(self, request: Request, pk: int) -> Response:
-        """Take the text of one's own comment away; its place stays."""
+        """Delete the text of your own comment; the comment keeps its place in the thread."""
         comment = get_object_or_404(Comment, pk=pk)
         with self.unchanged(comment, comments.revised):
             comments.delete(comment, self.user)
@@ -234,10 +234,10 @@ class OneComment(CommentsApi):
 
 
 class Inbox(Api):
-    """GET: what waits."""
+    """GET: the items of the inbox."""
 
     @operation("list_inbox", "inbox", answer=InboxOutput, whole=True)
     def get(self, request: Request) -> Response:
-        """What waits for you, the longest first; at most 200."""
+        """List what waits for you, the longest first; at most 200 items."""
         results = [inbox_line(each) for each in waiting(self.user)]
         return self.whole([dict(InboxOutput(line).data) for line in results], InboxOutput)

@@ -1,6 +1,5 @@
-"""The shape of a conclusion."""
+"""Shapes of conclusions in the REST API."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
@@ -19,7 +18,7 @@ from campaigns.reviews.rows import possible_reviewers
 
 
 class EvidencePart(outputs.Part):
-    """What it rests on. `data_hash`, `versions`, `sessions`: as frozen when it was sent to review."""
+    """A piece of evidence. `data_hash`, `versions`, `sessions`: as frozen when the conclusion was sent to review."""
 
     campaign = serializers.IntegerField()
     url = serializers.URLField()
@@ -32,9 +31,9 @@ class EvidencePart(outputs.Part):
 
 
 class CheckPart(outputs.Part):
-    """One check of one campaign. `word`: of the author; `missing`: it takes one, on what it says now."""
+    """A check of one campaign. `word`: the author's justification; `missing`: it requires one, for its present result."""
 
-    name = serializers.CharField(help_text="By which a word is sent.")
+    name = serializers.CharField(help_text="The key under which a justification is sent.")
     title = serializers.CharField()
     campaign = serializers.IntegerField()
     state = serializers.ChoiceField(choices=["pass", "warn", "fail"])
@@ -45,7 +44,7 @@ class CheckPart(outputs.Part):
 
 
 class DecisionPart(outputs.Part):
-    """What somebody decided on a revision. Of former revisions it counts no more."""
+    """A decision on a revision. Only decisions on the current revision count."""
 
     by = serializers.CharField()
     decision = serializers.ChoiceField(choices=Decision.Word.choices)
@@ -56,7 +55,7 @@ class DecisionPart(outputs.Part):
 
 
 class ReviewRequestPart(outputs.Part):
-    """Somebody who is asked to decide."""
+    """A reviewer who was asked to decide."""
 
     reviewer = serializers.CharField()
     asked_by = outputs.text()
@@ -65,7 +64,7 @@ class ReviewRequestPart(outputs.Part):
 
 
 class ChangePart(outputs.Part):
-    """What re-opened it, with both values where there are two. `kind`: data or finding."""
+    """A change that re-opened the conclusion. `before`, `after`: the values, if it has any. `kind`: data or finding."""
 
     campaign = serializers.IntegerField()
     kind = serializers.CharField()
@@ -95,29 +94,31 @@ class ConclusionOutput(Selectable, serializers.ModelSerializer[Conclusion]):
 
     @extend_schema_field(serializers.ListField(child=serializers.IntegerField()))
     def get_campaigns(self, row: Conclusion) -> list[int]:
-        """Those that it rests on."""
+        """Return the ids of the campaigns that the conclusion rests on."""
         return list(dict.fromkeys(each.campaign_id for each in row.evidence.all()))
 
     def get_url(self, row: Conclusion) -> str:
-        """Where it is found."""
+        """Return its URL in the API."""
         return str(reverse("api-conclusion", [row.pk], request=self.context["request"]))
 
     def get_page(self, row: Conclusion) -> str:
-        """Its page for people."""
+        """Return the URL of its page."""
         return str(reverse("conclusion", [row.pk], request=self.context["request"]))
 
 
 class ConclusionDetail(ConclusionOutput):
-    """A conclusion with everything about it."""
+    """A conclusion with evidence, checklist, reviewers and decisions."""
 
     data_hash: Any = serializers.SerializerMethodField(
-        help_text="Decisions are bound to it; of several campaigns one over theirs."
+        help_text="The hash that decisions are bound to; of several campaigns, a hash of their hashes."
     )
-    writers: Any = serializers.SerializerMethodField(help_text="None of them decides on it.")
+    writers: Any = serializers.SerializerMethodField(help_text="They may not decide on it.")
     evidence: Any = serializers.SerializerMethodField()
     checklist: Any = serializers.SerializerMethodField()
     asked: Any = serializers.SerializerMethodField()
-    possible_reviewers: Any = serializers.SerializerMethodField(help_text="Who may be asked.")
+    possible_reviewers: Any = serializers.SerializerMethodField(
+        help_text="Users who may be asked to review it."
+    )
     decisions: Any = serializers.SerializerMethodField()
     approvals: Any = serializers.SerializerMethodField(help_text="Those that count today.")
     approvals_needed = serializers.IntegerField(source="team.approvals_needed")
@@ -132,23 +133,23 @@ class ConclusionDetail(ConclusionOutput):
 
     @extend_schema_field(serializers.CharField())
     def get_data_hash(self, row: Conclusion) -> str:
-        """Empty before it was sent to review."""
+        """Return the hash of the data; empty before the conclusion is sent to review."""
         return data_hash_of(row)
 
     @extend_schema_field(serializers.ListField(child=serializers.CharField()))
     def get_writers(self, row: Conclusion) -> list[str]:
-        """Its author and whoever edited it or sent it."""
+        """Return the names of the author and of everybody who edited or sent it."""
         rows = row.writers.order_by("username")
         return list(rows.values_list("username", flat=True))
 
     @extend_schema_field(EvidencePart(many=True))
     def get_evidence(self, row: Conclusion) -> list[dict[str, Any]]:
-        """What it rests on, in order."""
+        """Return the evidence, in its order."""
         return [self._evidence(each) for each in row.evidence.defer(None)]
 
     @extend_schema_field(CheckPart(many=True))
     def get_checklist(self, row: Conclusion) -> list[dict[str, Any]]:
-        """As frozen when it was sent to review; of what may be edited, as it is now."""
+        """Return the checks: as frozen when it was sent to review, or as they are now while it can be edited."""
         checks = checklist(row)
         missing = {check.key for check in without_word(row, checks)}
         texts = {word.check_name: word.text for word in row.words.all()}
@@ -168,7 +169,7 @@ class ConclusionDetail(ConclusionOutput):
 
     @extend_schema_field(ReviewRequestPart(many=True))
     def get_asked(self, row: Conclusion) -> list[dict[str, Any]]:
-        """Who is asked, and since when."""
+        """Return the reviewers who were asked, and when."""
         return [
             {
                 "reviewer": each.name,
@@ -182,12 +183,12 @@ class ConclusionDetail(ConclusionOutput):
 
     @extend_schema_field(serializers.ListField(child=serializers.CharField()))
     def get_possible_reviewers(self, row: Conclusion) -> list[str]:
-        """Members with the role, who had no hand in its text."""
+        """Return the names of members who may review it and did not edit it."""
         return [user.get_username() for user in possible_reviewers(row)]
 
     @extend_schema_field(DecisionPart(many=True))
     def get_decisions(self, row: Conclusion) -> list[dict[str, Any]]:
-        """All of them, the oldest first."""
+        """Return the decisions, the oldest first."""
         return [
             {
                 "by": each.user.get_username(),
@@ -202,7 +203,7 @@ class ConclusionDetail(ConclusionOutput):
 
     @extend_schema_field(serializers.IntegerField())
     def get_approvals(self, row: Conclusion) -> int:
-        """Of this revision, of people who may review it today."""
+        """Return the number of approvals of this revision by users who may review it today."""
         return len(approvals(row))
 
     def _evidence(self, each: Evidence) -> dict[str, Any]:
@@ -220,7 +221,7 @@ class ConclusionDetail(ConclusionOutput):
 
 
 class BaselineOutput(Selectable):
-    """What a campaign is compared with. `comparison`: null where nothing is, and `reason` says why."""
+    """The baseline of a campaign. `comparison`: null if there is none; `reason` explains why."""
 
     conclusion = ConclusionOutput(allow_null=True)
     campaign = serializers.IntegerField(allow_null=True)
@@ -231,13 +232,5 @@ class BaselineOutput(Selectable):
 
 
 def prefetched(rows: Any) -> Any:
-    """With what every answer reads."""
+    """Prefetch what each answer reads."""
     return rows.select_related("team", "author", "supersedes").prefetch_related("evidence")
-
-
-__all__: Sequence[str] = [
-    "BaselineOutput",
-    "ConclusionDetail",
-    "ConclusionOutput",
-    "prefetched",
-]

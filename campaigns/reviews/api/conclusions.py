@@ -1,4 +1,4 @@
-"""Conclusions: list, write, send, decide, take back; those of a campaign, and its baseline."""
+"""REST resource of conclusions: list, write, send, decide, withdraw; of one campaign, and its baseline."""
 
 from typing import Any, ClassVar
 
@@ -38,7 +38,7 @@ LARGEST = 2**31 - 1
 
 
 class EvidenceInput(Input):
-    """What it rests on: a campaign, and which contrast, finding and chart of it."""
+    """A piece of evidence: a campaign, and a contrast, finding and chart of it."""
 
     campaign = serializers.IntegerField(min_value=1, max_value=LARGEST)
     contrast = serializers.DictField(child=serializers.JSONField(), required=False, allow_null=True)
@@ -49,7 +49,7 @@ class EvidenceInput(Input):
 
 
 class ConclusionInput(Input):
-    """A new conclusion. `words`: on checks, by their names; `supersedes`: an older one."""
+    """A new conclusion. `words`: justifications of checks, by their names; `supersedes`: an older conclusion."""
 
     claim = serializers.CharField(max_length=500)
     recommendation = serializers.CharField(
@@ -66,7 +66,7 @@ class ConclusionInput(Input):
 
 
 class ConclusionChange(ConclusionInput):
-    """What is to be another; `changed_at`: of what was read, so that nobody's change is lost."""
+    """The fields to change. `changed_at`: of the conclusion as you read it, so that no other change is lost."""
 
     claim = serializers.CharField(required=False, max_length=500)
     evidence = serializers.ListField(
@@ -76,7 +76,7 @@ class ConclusionChange(ConclusionInput):
 
 
 class SendInput(Input):
-    """Who is asked, by user name."""
+    """The user names of the reviewers."""
 
     reviewers = serializers.ListField(
         child=serializers.CharField(max_length=150), max_length=MOST_REVIEWERS
@@ -84,7 +84,7 @@ class SendInput(Input):
 
 
 class DecideInput(Input):
-    """A decision on what was read: its `revision` and `data_hash`. `with_failed`: failed checks were seen."""
+    """A decision on the `revision` and `data_hash` that you read. `with_failed`: approve although checks failed."""
 
     decision = serializers.ChoiceField(choices=Decision.Word.choices)
     revision = serializers.IntegerField(min_value=0, max_value=LARGEST)
@@ -94,7 +94,7 @@ class DecideInput(Input):
 
 
 class WithdrawInput(Input):
-    """Why it is taken back; an accepted one takes a reason."""
+    """The reason for withdrawing; required for an accepted conclusion."""
 
     reason = serializers.CharField(required=False, default="", allow_blank=True, max_length=2000)
     revision = serializers.IntegerField(
@@ -103,7 +103,7 @@ class WithdrawInput(Input):
 
 
 def content_in(sent: dict[str, Any], before: Content | None = None) -> Content:
-    """What was sent; what was not stays as it was before."""
+    """Return the content of a request; what it leaves out stays as it was before."""
     return Content(
         claim=sent.get("claim", before.claim if before else ""),
         recommendation=sent.get("recommendation", before.recommendation if before else ""),
@@ -117,12 +117,12 @@ def content_in(sent: dict[str, Any], before: Content | None = None) -> Content:
 
 
 class ConclusionApi(Api):
-    """What views of one conclusion share."""
+    """Base of the views of one conclusion."""
 
     of: ClassVar[type[Model] | None] = Conclusion
 
     def answer(self, conclusion: Conclusion, code: int = status.HTTP_200_OK) -> Response:
-        """Read a conclusion as it is now, with everything about it."""
+        """Return a conclusion as it is stored now."""
         fresh = prefetched(Conclusion.objects).get(pk=conclusion.pk)
         self.revision = revision_of(revised(fresh))
         data = self.shown(fresh, ConclusionDetail)
@@ -138,7 +138,7 @@ class Conclusions(ConclusionApi):
 
     @operation("list_conclusions", TAG, answer=ConclusionOutput, filters=ConclusionFilters)
     def get(self, request: Request) -> Response:
-        """Conclusions that you may see, the newest first."""
+        """List the conclusions that you may see, the newest first."""
         rows = prefetched(conclusions_seen_by(self.user))
         return self.page(rows, ConclusionOutput, "-pk", ConclusionFilters)
 
@@ -150,24 +150,24 @@ class Conclusions(ConclusionApi):
         refusals=[NOT_FOUND],
     )
     def post(self, request: Request) -> Response:
-        """Store a draft; it belongs to the team of the first campaign that it names."""
+        """Create a draft; it belongs to the team of the first campaign of its evidence."""
         made = create(self.user, content_in(self.read(ConclusionInput)))
         return self.answer(made, status.HTTP_201_CREATED)
 
 
 class OneConclusion(ConclusionApi):
-    """GET: one. PATCH: change what it says. DELETE: a draft that was never sent."""
+    """GET: a conclusion. PATCH: edit it. DELETE: delete a draft that was never sent."""
 
     takes = {"patch": Right.WRITE, "delete": Right.WRITE}
 
     @operation("get_conclusion", TAG, answer=ConclusionDetail)
     def get(self, request: Request, pk: int) -> Response:
-        """One conclusion with evidence, checklist, decisions and what re-opened it."""
+        """Return a conclusion with its evidence, checklist, decisions and the changes that re-opened it."""
         return self.one(prefetched(Conclusion.objects).get(pk=pk), ConclusionDetail, revised)
 
     @operation("edit_conclusion", TAG, body=ConclusionChange, answer=ConclusionDetail)
     def patch(self, request: Request, pk: int) -> Response:
-        """Change what is sent, of a draft, or of what came back to its author."""
+        """Change the fields that are sent, of a draft or of a conclusion that came back to its author."""
         sent = self.read(ConclusionChange)
         seen = sent.pop("changed_at", None)
         content = content_in(sent, content_of(Conclusion.objects.get(pk=pk)))
@@ -187,7 +187,7 @@ class Send(ConclusionApi):
 
     @operation("send_conclusion", TAG, body=SendInput, answer=ConclusionDetail)
     def post(self, request: Request, pk: int) -> Response:
-        """Freeze findings, checklist and data hash, and ask people to decide; the revision grows."""
+        """Freeze findings, checklist and data hash, increase the revision, and ask reviewers to decide."""
         names = dict.fromkeys(self.read(SendInput)["reviewers"])
         people = {user.get_username(): user for user in User.objects.filter(username__in=names)}
         if unknown := [name for name in names if name not in people]:
@@ -203,20 +203,20 @@ class Decide(ConclusionApi):
 
     @operation("decide_conclusion", TAG, body=DecideInput, answer=ConclusionDetail)
     def post(self, request: Request, pk: int) -> Response:
-        """Approve, ask for changes, or reject what you read; not what you wrote yourself."""
+        """Approve, request changes of, or reject what you read. You cannot decide on what you wrote yourself."""
         sent = self.read(DecideInput)
         word = sent.pop("decision")
         return self.answer(decide(pk, self.user, word, **sent))
 
 
 class Withdraw(ConclusionApi):
-    """POST {reason}: take it back to draft."""
+    """POST {reason}: withdraw to draft."""
 
     takes = {"post": Right.WRITE}
 
     @operation("withdraw_conclusion", TAG, body=WithdrawInput, answer=ConclusionDetail)
     def post(self, request: Request, pk: int) -> Response:
-        """Take it back to draft; decisions stay on record and count no more."""
+        """Withdraw a conclusion to draft; its decisions stay on record and no longer count."""
         sent = self.read(WithdrawInput)
         return self.answer(withdraw(pk, self.user, sent["reason"], sent["revision"]))
 
@@ -228,7 +228,7 @@ class CampaignConclusions(CampaignApi):
 
     @operation("list_campaign_conclusions", TAG, answer=ConclusionOutput, filters=ConclusionFilters)
     def get(self, request: Request, pk: int) -> Response:
-        """Conclusions that rest on this campaign, the newest first."""
+        """List the conclusions that rest on this campaign, the newest first."""
         rows = prefetched(conclusions_on(self.campaign(pk), self.user))
         return self.page(rows, ConclusionOutput, "-pk", ConclusionFilters)
 
@@ -240,7 +240,7 @@ class CampaignBaseline(CampaignApi):
 
     @operation("get_baseline", TAG, answer=BaselineOutput)
     def get(self, request: Request, pk: int) -> Response:
-        """The accepted conclusion on an earlier campaign of the same template, or line of clones."""
+        """Return the accepted conclusion on an earlier campaign of the same template or line of clones."""
         self.read_query(NoQuery)
         value = _baseline(self, self.campaign(pk))
         return Response(picked(value, selected(request, BaselineOutput)))

@@ -1,4 +1,4 @@
-"""Reports of conclusions, and public links to them."""
+"""REST resource of reports and of public links to them."""
 
 from collections.abc import Callable, Mapping
 
@@ -29,13 +29,13 @@ WRITERS: Mapping[str, tuple[str, Callable[[Report], str]]] = {
 
 
 class ReportQuery(Input):
-    """How the report is written."""
+    """The format of a report."""
 
     format = serializers.ChoiceField(choices=sorted(WRITERS), default="md")
 
 
 class PublicLinkOutput(Selectable, serializers.ModelSerializer[PublicLink]):
-    """A public link, without its text, which nobody knows."""
+    """A public link without its text, of which only the hash is stored."""
 
     made_by = serializers.CharField(source="made_by.username")
 
@@ -45,7 +45,7 @@ class PublicLinkOutput(Selectable, serializers.ModelSerializer[PublicLink]):
 
 
 class NewPublicLinkOutput(PublicLinkOutput):
-    """A link that was just made. `address`: the only copy of it."""
+    """A new link. `address`: its only copy."""
 
     address = serializers.CharField()
 
@@ -66,7 +66,7 @@ class OneReport(Api):
         answer={"text/markdown": OpenApiTypes.STR, "text/html": OpenApiTypes.STR},
     )
     def get(self, request: Request, pk: int) -> HttpResponse:
-        """The report as a file: `md` for a pull request, `html` that stands alone."""
+        """Return the report as a file: `md` for a pull request, or self-contained `html`."""
         ending = self.read_query(ReportQuery)["format"]
         conclusion = get_object_or_404(Conclusion.objects.select_related("author", "team"), pk=pk)
         require_to_see(self.user, conclusion)
@@ -86,17 +86,17 @@ class PublicLinks(Api):
     of = Conclusion
     takes = {"get": Right.REVIEW, "post": Right.REVIEW}
     reads_body = True
-    """An answer is never kept for an Idempotency-Key: it holds the only copy of the link."""
+    """Answers are not stored for an Idempotency-Key: they hold the only copy of the link."""
 
     @operation("list_public_links", "conclusions", answer=PublicLinkOutput)
     def get(self, request: Request, pk: int) -> Response:
-        """Public links of a conclusion, the newest first, with those that were revoked."""
+        """List the public links of a conclusion, the newest first, including revoked ones."""
         rows = PublicLink.objects.filter(conclusion=pk).select_related("made_by")
         return self.page(rows, PublicLinkOutput, "-pk")
 
     @operation("make_public_link", "conclusions", answer=NewPublicLinkOutput)
     def post(self, request: Request, pk: int) -> Response:
-        """Make a link by which anybody reads the accepted report; `address` is told this once."""
+        """Create a link by which anybody can read the accepted report. `address` is returned only here."""
         conclusion = get_object_or_404(Conclusion, pk=pk)
         require_to_see(self.user, conclusion)
         try:
@@ -109,14 +109,14 @@ class PublicLinks(Api):
 
 
 class RevokePublicLink(Api):
-    """POST: end a public link."""
+    """POST: revoke a public link."""
 
     of = Conclusion
     takes = {"post": Right.REVIEW}
 
     @operation("revoke_public_link", "conclusions", answer=PublicLinkOutput)
     def post(self, request: Request, pk: int, link: int) -> Response:
-        """End a link at once, for good; its record stays."""
+        """Revoke a link at once and for good; its record stays."""
         rows = PublicLink.objects.select_related("made_by", "conclusion")
         result = public_links.revoke_link(get_object_or_404(rows, pk=link, conclusion=pk))
         return Response(self.shown(result, PublicLinkOutput))

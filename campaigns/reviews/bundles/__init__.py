@@ -1,6 +1,6 @@
-"""A campaign as a zip that stands for itself, and the proof that its numbers follow from its data.
+"""Write campaigns as self-contained zip files, and verify that their numbers follow from their data.
 
-`write_bundle` writes one; `verify` recomputes every number of one, offline, and names those that differ.
+`write_bundle` writes a bundle; `verify` recomputes every number in it offline, and lists the differences.
 """
 
 from campaigns.reviews.bundles.archive import Damaged

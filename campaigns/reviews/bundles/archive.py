@@ -12,21 +12,21 @@ MOST_BYTES = 8 << 30
 MOST_LINE_BYTES = 256 << 20
 MOST_FILES = 2000
 MOST_RATIO = 300
-"""Times that a large file may be larger than it is packed; a bomb is at 1000, or a series of zeros."""
+"""The largest ratio of unpacked to packed size of a large file; a zip bomb, or zeros alone, reach 1000."""
 SMALL_BYTES = 128 << 20
 READ_BYTES = 1 << 20
 PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 class Damaged(ValueError):
-    """The file is no bundle, or not a whole one, or one that should not be opened."""
+    """The file is not a bundle, is incomplete, or is unsafe to open."""
 
 
 class Archive:
-    """The files of a bundle by name. Nothing is ever unpacked to the disk."""
+    """The files of a bundle by name. Nothing is unpacked to the disk."""
 
     def __init__(self, path: Path, most_bytes: int = MOST_BYTES) -> None:
-        """Open it. Raise Damaged where it is not a zip, or holds what no bundle holds."""
+        """Open the zip. Raise Damaged where it is not a zip, or holds files that a bundle cannot hold."""
         try:
             self._zip = zipfile.ZipFile(path)
         except OSError as error:
@@ -74,7 +74,7 @@ class Archive:
             self.infos[name] = info
 
     def digest(self, name: str) -> tuple[str, int]:
-        """SHA-256 (hex) and size of a file. Raise Damaged where it cannot be read."""
+        """Return SHA-256 (hex) and size of a file. Raise Damaged where it cannot be read."""
         result, size = sha256(), 0
         with self._open(name) as file:
             while data := _read(file, name):
@@ -91,7 +91,7 @@ class Archive:
         return parsed(data, name)
 
     def lines(self, name: str) -> Generator[tuple[int, Any], None, None]:
-        """Read a file with one JSON value a line: number and value. Raise Damaged."""
+        """Yield number and value of each line of a file with one JSON value per line. Raise Damaged."""
         with self._open(name) as file:
             number = 0
             while True:

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
 
-from campaigns.reviews.bundles.manifest import Told
+from campaigns.reviews.bundles.manifest import CampaignEntry
 from campaigns.reviews.bundles.tables import FINDINGS
 from campaigns.reviews.bundles.writing import DEFINITION
 from campaigns.stats.changes import MISSING, Change, counts, exactly, moved
@@ -19,22 +19,22 @@ LETTERS = 120
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One place in a file, what the bundle says there, and what its data give."""
+    """A value of the bundle that differs from the one recomputed from its data."""
 
     file: str
     place: str
-    says: Any
-    gives: Any
+    stated: Any
+    recomputed: Any
 
     def __str__(self) -> str:
         return (
-            f"{self.file}: {self.place}: the bundle says {_short(self.says)}, "
-            f"its data give {_short(self.gives)}"
+            f"{self.file}: {self.place}: the bundle says {_short(self.stated)}, "
+            f"its data give {_short(self.recomputed)}"
         )
 
 
 class Comparing:
-    """exact: to the last bit, else within the tolerances. texts: sentences have to be the same, too."""
+    """Compares one campaign. exact: to the last bit, else within the tolerances. texts: also compare sentences."""
 
     def __init__(self, folder: str, *, exact: bool, texts: bool) -> None:
         self.folder, self.exact, self.texts = folder, exact, texts
@@ -46,9 +46,9 @@ class Comparing:
             yield Difference(self.folder + DEFINITION, change.path, change.before, change.after)
 
     def findings(
-        self, stored: Mapping[str, Any], results: Mapping[str, Any], told: Told
+        self, stored: Mapping[str, Any], results: Mapping[str, Any], entry: CampaignEntry
     ) -> Iterator[Difference]:
-        """Compare findings; values of runs first: what else differs follows from them."""
+        """Compare findings. Values of runs come first, since other differences follow from them."""
         file = self.folder + FINDINGS.file
         computed = {name: each for name, each in results.items() if not name.startswith("brief:")}
         for name in sorted(stored.keys() - computed.keys()):
@@ -56,17 +56,17 @@ class Comparing:
         for name in sorted(computed.keys() - stored.keys()):
             yield Difference(file, name, MISSING, "a finding")
         for name, line in stored.items():
-            if line["data_hash"] != told.data_hash:
-                yield Difference(file, f"{name}, data_hash", line["data_hash"], told.data_hash)
-            if line.get("versions") != dict(told.versions):
-                yield Difference(file, f"{name}, versions", line.get("versions"), told.versions)
-        found = [
+            if line["data_hash"] != entry.data_hash:
+                yield Difference(file, f"{name}, data_hash", line["data_hash"], entry.data_hash)
+            if line.get("versions") != dict(entry.versions):
+                yield Difference(file, f"{name}, versions", line.get("versions"), entry.versions)
+        differences = [
             (change, self._place(change, name, computed[name]))
             for name in sorted(stored.keys() & computed.keys())
             for change in self._changes(name, stored[name]["result"], computed[name])
         ]
-        found.sort(key=lambda each: "(run " not in each[1])
-        for change, place in found:
+        differences.sort(key=lambda each: "(run " not in each[1])
+        for change, place in differences:
             yield Difference(file, place, change.before, change.after)
 
     def _changes(self, name: str, value: Any, gives: Any) -> list[Change]:

@@ -15,23 +15,23 @@ README = "README.md"
 
 
 class UnknownVersion(ValueError):
-    """The bundle was written in a format that this version does not know."""
+    """The bundle has a format that this version cannot read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A file: digest and size of what it holds, not of how it is packed."""
+    """A file: SHA-256 and size of its unpacked content."""
 
     sha256: str
     bytes: int
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class CampaignEntry:
     """A campaign in a bundle.
 
-    data_hash: of the data as they are where they were measured. bundle_hash: of those in the bundle,
-    another one where secrets were taken out of what is hashed. taken_out: how many texts, by file.
+    data_hash: of the data in the installation that measured them. bundle_hash: of the data in the bundle,
+    which differ where hashed texts held secrets. taken_out: the number of texts without their secrets, by file.
     """
 
     folder: str
@@ -47,41 +47,41 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """Of a bundle. perfdash: the version that wrote it. arithmetic: of the machine that computed."""
+    """The manifest. perfdash: the version that wrote it. arithmetic: see the function of this name."""
 
     perfdash: str
     arithmetic: Mapping[str, str]
-    campaigns: tuple[Told, ...]
+    campaigns: tuple[CampaignEntry, ...]
     files: Mapping[str, Listed]
 
 
 def arithmetic() -> dict[str, str]:
-    """What decides about the last bits of a number beside the versions of libraries."""
+    """Return what determines the last bits of a number, in addition to the versions of libraries."""
     simd = np.show_config(mode="dicts")["SIMD Extensions"]
     result = " ".join(sorted(simd.get("found", ())))
     return {"machine": platform.machine(), "simd": result, "numpy": np.__version__}
 
 
 def as_json(manifest: Manifest) -> dict[str, Any]:
-    """Return it as it is written."""
+    """Return the manifest as JSON."""
     return {"format": FORMAT, **asdict(manifest)}
 
 
 def read(document: Any) -> Manifest:
-    """Read what `as_json` gave. Raise UnknownVersion or Damaged."""
+    """Read the result of `as_json`. Raise UnknownVersion or Damaged."""
     if not isinstance(document, dict) or "format" not in document:
         raise Damaged(f"{NAME} does not say which format the bundle has.")
     if document["format"] != FORMAT:
         raise UnknownVersion(
             f"The bundle is written as “{document['format']}”; this version reads “{FORMAT}”. "
             "Verify it with the version of perfdash that wrote it"
-            f" ({document.get('perfdash', 'not told')}) or a later one."
+            f" ({document.get('perfdash', 'unknown')}) or a later one."
         )
     try:
         return Manifest(
             perfdash=str(document["perfdash"]),
             arithmetic=dict(document["arithmetic"]),
-            campaigns=tuple(Told(**each) for each in document["campaigns"]),
+            campaigns=tuple(CampaignEntry(**each) for each in document["campaigns"]),
             files={str(name): Listed(**each) for name, each in document["files"].items()},
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -1,4 +1,4 @@
-"""Rows of the database as JSON, and back. Binary columns are base64; raw samples are their columns."""
+"""Convert rows of the database to JSON and back. Binary columns are base64; raw samples are written as columns."""
 
 import json
 import zlib
@@ -16,7 +16,7 @@ from campaigns.reviews.bundles.tables import Table
 
 
 def as_objects(table: Table, campaign: Campaign) -> Iterator[dict[str, Any]]:
-    """Yield each row by column, as JSON holds it, in the order of their keys."""
+    """Yield each row as a JSON object, in the order of primary keys."""
     fields = table.fields
     names = [field.attname for field in fields]
     rows = table.rows(campaign).order_by("pk").values_list(*names)
@@ -33,18 +33,18 @@ def as_objects(table: Table, campaign: Campaign) -> Iterator[dict[str, Any]]:
 
 
 def text_of(value: Any) -> str:
-    """Write JSON as bundles hold it: keys sorted, instants with microseconds."""
+    """Return JSON as bundles hold it: sorted keys, instants with microseconds."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, allow_nan=False, cls=_Encoder)
 
 
 class _Encoder(DjangoJSONEncoder):
     def default(self, value: Any) -> Any:
-        """Keep microseconds, which Django's own encoder cuts."""
+        """Return instants with microseconds, which Django's encoder cuts off."""
         return value.isoformat() if hasattr(value, "utcoffset") else super().default(value)
 
 
 def as_row(table: Table, result: Any, place: str) -> Model:
-    """Make a row again. Raise Damaged, naming place and field, where it is none."""
+    """Return an unsaved row for a JSON object. Raise Damaged, with place and field, where it does not fit."""
     if not isinstance(result, dict):
         raise Damaged(f"{place} is not an object.")
     fields = {field.attname: field for field in table.fields}
@@ -75,6 +75,6 @@ def _column(table: Table, field: Any, value: Any) -> Any:
 
 
 def columns_of(packed: bytes) -> Mapping[str, list[Any]]:
-    """The samples of an attempt, which came out of a line of a bundle: no larger than that."""
+    """Return the samples of an attempt by column. Their size is limited by the line of the bundle that held them."""
     columns: Mapping[str, list[Any]] = json.loads(zlib.decompress(packed))
     return columns

@@ -30,26 +30,26 @@ PATTERNS = (
         r"|[\w.-]*\.?webhook\.office\.com|chat\.googleapis\.com/v1/spaces)/\S+"
     ),
 )
-"""Private keys, logins in addresses and headers, and addresses that are a secret by themselves."""
+"""Private keys, logins in URLs and headers, and URLs that are secret themselves."""
 CACHED = 20_000
 
 
 class Redactor:
-    """Knows every secret that this installation keeps, and the activation keys of some campaigns.
+    """Removes the secrets that this installation stores, and the activation keys of some campaigns.
 
-    `taken_out`: how many texts were changed, by the file that `reading` named last.
+    `changed`: the number of changed texts by file; `reading`: the current file.
     """
 
     def __init__(self, campaigns: Iterable[Campaign]) -> None:
-        """Read the secrets; each then stays out of what this process logs, too."""
-        for secret in _retained():
+        """Read the secrets; the logs of this process omit them, too."""
+        for secret in _stored_secrets():
             redaction.remember(secret)
         hashes = (ApiToken, SignInLink, Invitation, PublicLink)
         self._hashes = {h for model in hashes for h in model.objects.values_list("hash", flat=True)}
         self._keys = _activation_keys(campaigns)
         longer = [re.escape(key) for key in self._keys if not key.isdigit() and len(key) > 1]
         self._in_texts = re.compile(rf"(?<!\w)(?:{'|'.join(longer)})(?!\w)") if longer else None
-        self.taken_out: dict[str, int] = {}
+        self.changed: dict[str, int] = {}
         self.reading = ""
         self._text = lru_cache(maxsize=CACHED)(self._cleaned)
 
@@ -58,7 +58,7 @@ class Redactor:
         if isinstance(value, str):
             cleaned = self._named(value) if of_keys else self._text(value)
             if cleaned != value:
-                self.taken_out[self.reading] = self.taken_out.get(self.reading, 0) + 1
+                self.changed[self.reading] = self.changed.get(self.reading, 0) + 1
             return cleaned
         if isinstance(value, Mapping):
             about_keys = value.get("name") == KEYS or value.get("field") == KEYS
@@ -81,7 +81,7 @@ class Redactor:
         return value
 
     def _named(self, text: str) -> str:
-        """Put a name in the place of each key, so that those that differ still do."""
+        """Replace each key by its name, so that different keys stay distinguishable."""
         return ",".join(
             self._keys[part.strip()] if part.strip() in self._keys else self._text(part)
             for part in text.split(",")
@@ -102,8 +102,8 @@ class Redactor:
         return redaction.REDACTED if known else match.group()
 
 
-def _retained() -> Iterator[str]:
-    """Whatever is stored encrypted and can be opened; what no key opens cannot have been used either."""
+def _stored_secrets() -> Iterator[str]:
+    """Yield the stored secrets. Those that no key decrypts cannot have been used either."""
     stored = (
         *Target.objects.values_list("password", "client_key"),
         *SshLogin.objects.values_list("password", "key"),
@@ -118,7 +118,7 @@ def _retained() -> Iterator[str]:
 
 
 def _activation_keys(campaigns: Iterable[Campaign]) -> dict[str, str]:
-    """Each key with the name that stands for it, longest first: one may begin with another."""
+    """Return the names of activation keys, the longest key first, since one may begin with another."""
     written: list[str] = []
     for campaign in campaigns:
         levels = campaign.factors.filter(name=KEYS).values_list("levels__value", flat=True)

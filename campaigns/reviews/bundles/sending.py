@@ -1,4 +1,4 @@
-"""Send bundles as files: of a campaign, or of a conclusion with its campaigns."""
+"""Write bundles of campaigns, or of a conclusion with its campaigns, to temporary files."""
 
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -11,13 +11,13 @@ from campaigns.reviews.bundles.rows import text_of
 from campaigns.reviews.bundles.writing import write_bundle
 
 HEADER = "Perfdash-Seal"
-"""Of an answer: the SHA-256 (hex) of the manifest."""
+"""The response header with the SHA-256 (hex) of the manifest."""
 CONCLUSION = "conclusion.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A bundle in a file that is gone when it is closed."""
+    """A bundle in a temporary file, which is deleted when it is closed."""
 
     file: IO[bytes]
     seal: str
@@ -34,7 +34,7 @@ def bundle_of(campaigns: Sequence[Campaign], more: Mapping[str, str] | None = No
 
 
 def bundle_of_conclusion(conclusion: Conclusion, reports: Mapping[str, str]) -> Ready:
-    """Write every campaign that a conclusion rests on, what it says, and its reports. Raise NotReady."""
+    """Write the campaigns of a conclusion, its text and its reports. Raise NotReady."""
     evidence = list(conclusion.evidence.select_related("campaign"))
     campaigns = list({each.campaign_id: each.campaign for each in evidence}.values())
     value = text_of(_conclusion(conclusion, evidence)) + "\n"

@@ -1,4 +1,4 @@
-"""Which rows of the database a bundle holds, in the order in which they can be loaded."""
+"""Tables of a bundle, in the order in which their rows can be loaded."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -44,8 +44,8 @@ CHUNK = 500
 class Table:
     """The rows of one model that belong to a campaign.
 
-    only: the fields that are in the bundle, all where there are none; without: those that are not.
-    chunk: rows that are in memory at a time.
+    only: the fields in the bundle, all if empty; without: the fields that are left out.
+    chunk: the number of rows in memory at a time.
     """
 
     name: str
@@ -57,12 +57,12 @@ class Table:
 
     @property
     def file(self) -> str:
-        """Name of the file in the folder of the campaign: one JSON object a line."""
+        """Return the name of the file in the folder of the campaign: one JSON object per line."""
         return f"rows/{self.name}.ndjson"
 
     @property
     def fields(self) -> "list[Field[Any, Any]]":
-        """The columns that are in the bundle."""
+        """Return the columns that are in the bundle."""
         columns = [field for field in self.model._meta.concrete_fields if field.column]
         return [
             field
@@ -79,7 +79,7 @@ def _through(path: str, model: type[Model]) -> Callable[[Campaign], QuerySet[Any
 
 
 def _users(campaign: Campaign) -> QuerySet[User]:
-    """Those who did something that the bundle tells of."""
+    """Return the users who are referenced by rows of the bundle."""
     requested = (
         campaign.amendments.values_list("user", flat=True),
         campaign.sessions.values_list("user", flat=True),
@@ -103,12 +103,17 @@ def _cell_levels(campaign: Campaign) -> QuerySet[Any]:
 
 RUN, ATTEMPT = "run__campaign", "attempt__run__campaign"
 TABLES: Sequence[Table] = (
-    Table("team", Team, lambda found: Team.objects.filter(campaign=found.pk), only=("id", "name")),
+    Table(
+        "team",
+        Team,
+        lambda campaign: Team.objects.filter(campaign=campaign.pk),
+        only=("id", "name"),
+    ),
     Table("user", User, _users, only=("id", "username")),
     Table(
         "target",
         Target,
-        lambda found: Target.objects.filter(campaign=found.pk),
+        lambda campaign: Target.objects.filter(campaign=campaign.pk),
         only=(
             *("id", "team_id", "name", "family", "base_url", "address", "verify_tls", "hardware"),
             *("is_dedicated", "is_production", "max_concurrency", "max_requests_per_second"),
@@ -123,7 +128,7 @@ TABLES: Sequence[Table] = (
     Table(
         "campaign",
         Campaign,
-        lambda found: Campaign.objects.filter(pk=found.pk),
+        lambda campaign: Campaign.objects.filter(pk=campaign.pk),
         without=("clone_of_id", "template_id", "external_id"),
     ),
     Table("factor", Factor, _through("campaign", Factor)),
@@ -139,7 +144,7 @@ TABLES: Sequence[Table] = (
     Table(
         "hand_request",
         HandRequest,
-        lambda found: found.hand_requests.filter(step=None),
+        lambda campaign: campaign.hand_requests.filter(step=None),
         without=("step_id",),
     ),
     Table("attempt", Attempt, _through(RUN, Attempt)),
@@ -162,8 +167,8 @@ TABLES: Sequence[Table] = (
 FINDINGS = Table(
     "finding",
     Finding,
-    lambda found: found.findings.exclude(name__startswith="brief:"),
+    lambda campaign: campaign.findings.exclude(name__startswith="brief:"),
     only=("name", "result", "data_hash", "versions"),
     chunk=1,
 )
-"""What is recomputed, and not loaded; those for pages are others once more."""
+"""Findings are recomputed, not loaded; those for pages (`brief:`) are left out."""

@@ -1,4 +1,4 @@
-"""Recomputes every number of a bundle from its data, and names each one that differs."""
+"""Recompute every number of a bundle from its data, and list the differences."""
 
 import math
 from collections import Counter
@@ -32,7 +32,7 @@ from campaigns.planning.metrics import driver_if_known
 from campaigns.reviews.bundles import manifest as manifests
 from campaigns.reviews.bundles.archive import MOST_BYTES, Archive, Damaged
 from campaigns.reviews.bundles.comparing import Comparing, Difference
-from campaigns.reviews.bundles.manifest import Manifest, Told
+from campaigns.reviews.bundles.manifest import CampaignEntry, Manifest
 from campaigns.reviews.bundles.rows import as_row, columns_of
 from campaigns.reviews.bundles.sending import CONCLUSION
 from campaigns.reviews.bundles.tables import FINDINGS, TABLES, Table
@@ -44,15 +44,15 @@ FILE = MORE + CONCLUSION
 APPS = ("contenttypes", "auth", "campaigns")
 
 CLOSE = 1e-9
-"""Sums in another order; a digit of a measured value is far above it."""
+"""Tolerance for sums in another order; a digit of a measured value is far larger."""
 
 
 @dataclass(slots=True)
 class Report:
-    """What came out. differences: each with its place, what the bundle says and what the data give.
+    """The result of a verification.
 
-    unverified: what nothing in the bundle says twice. notes: what to know of how it was compared.
-    damaged: why the rest could not be looked at; empty where everything was.
+    unverified: values that cannot be recomputed from the bundle. notes: how it was compared.
+    damaged: why the verification ended early; empty if it did not.
     """
 
     seal: str
@@ -65,17 +65,17 @@ class Report:
 
     @property
     def holds(self) -> bool:
-        """Return whether everything is as the bundle says."""
+        """Return whether all values of the bundle were confirmed."""
         return not self.differences and not self.damaged
 
 
 def verify(path: Path, *, seal: str = "", most_bytes: int = MOST_BYTES) -> Report:
-    """Look at every file, load each campaign beside everything else, and compute it again.
+    """Check every file, load each campaign into temporary tables, and recompute its findings.
 
-    seal: SHA-256 (hex) of the manifest, if it is known from somewhere else.
+    seal: the expected SHA-256 (hex) of the manifest, if known.
 
     Raise Damaged where the zip cannot be opened safely or has no manifest, and UnknownVersion. The
-    database is as before in any case.
+    database is left unchanged.
     """
     with Archive(path, most_bytes) as archive:
         digest, _ = archive.digest(manifests.NAME)
@@ -97,7 +97,7 @@ def verify(path: Path, *, seal: str = "", most_bytes: int = MOST_BYTES) -> Repor
 
 
 def _look_at_names(archive: Archive, manifest: Manifest) -> None:
-    """Raise Damaged where a file is missing or belongs to nothing."""
+    """Raise Damaged where a file is missing, or is not part of a bundle."""
     needed = {
         value.folder + name
         for value in manifest.campaigns
@@ -124,8 +124,8 @@ def _digests(archive: Archive, manifest: Manifest) -> Iterator[Difference]:
             yield Difference(name, "size in bytes", listed.bytes, size)
 
 
-def _campaign(archive: Archive, manifest: Manifest, part: Told, report: Report) -> str:
-    """Compute a campaign again, and give the hash of its data, as where they were measured."""
+def _campaign(archive: Archive, manifest: Manifest, part: CampaignEntry, report: Report) -> str:
+    """Recompute a campaign, and return the hash of its data as the installation that measured them had it."""
     comparing = Comparing(
         part.folder,
         exact=dict(part.versions) == versions_now()
@@ -154,7 +154,7 @@ def _campaign(archive: Archive, manifest: Manifest, part: Told, report: Report) 
 
 
 def _more(archive: Archive, manifest: Manifest, hashes: Mapping[str, str], report: Report) -> None:
-    """Look at what stands beside the campaigns: a conclusion, and its reports."""
+    """Check the other files: a conclusion, and its reports."""
     names = sorted(name for name in manifest.files if name.startswith(MORE))
     value = None
     if FILE in names:
@@ -163,8 +163,8 @@ def _more(archive: Archive, manifest: Manifest, hashes: Mapping[str, str], repor
     report.unverified += unverified(value, names)
 
 
-def _findings(archive: Archive, part: Told) -> dict[str, Any]:
-    """Findings by name. Raise Damaged."""
+def _findings(archive: Archive, part: CampaignEntry) -> dict[str, Any]:
+    """Return the findings by name. Raise Damaged."""
     result: dict[str, Any] = {}
     name = part.folder + FINDINGS.file
     with closing(archive.lines(name)) as lines:
@@ -177,7 +177,7 @@ def _findings(archive: Archive, part: Told) -> dict[str, Any]:
     return result
 
 
-def _notes(manifest: Manifest, part: Told) -> Iterator[str]:
+def _notes(manifest: Manifest, part: CampaignEntry) -> Iterator[str]:
     now = versions_now()
     others = [
         f"{name} {part.versions.get(name, 'none')} (here {now.get(name, 'none')})"
@@ -206,8 +206,8 @@ def _notes(manifest: Manifest, part: Told) -> Iterator[str]:
 
 
 @contextmanager
-def _analysing(part: Told) -> Iterator[None]:
-    """Whatever hostile rows make the analysis do, it is said as what it is."""
+def _analysing(part: CampaignEntry) -> Iterator[None]:
+    """Raise Damaged for any error of the analysis: the rows may be hostile."""
     try:
         yield
     except Damaged:
@@ -221,7 +221,7 @@ def _analysing(part: Told) -> Iterator[None]:
 
 @contextmanager
 def apart() -> Iterator[None]:
-    """Have tables of our own, empty, until the end; whatever is done there is rolled back."""
+    """Shadow all tables by empty temporary ones until the block ends, and roll everything back."""
     with transaction.atomic():
         with connection.schema_editor(collect_sql=True, atomic=False) as editor:
             for model in _models():
@@ -236,7 +236,7 @@ def apart() -> Iterator[None]:
 
 
 def load(archive: Archive, folder: str) -> Campaign:
-    """Load one campaign into the tables of `apart`. Raise Damaged where its rows do not fit together."""
+    """Load a campaign into the tables of `apart`. Raise Damaged where its rows are inconsistent."""
     for table in TABLES:
         try:
             with transaction.atomic():
@@ -262,7 +262,7 @@ def _load(archive: Archive, name: str, table: Table) -> None:
 
 
 def _models() -> list[type[Model]]:
-    """Those of the rows and all that belong to them, each before those that refer to it."""
+    """Return all models with tables, each before those that refer to it."""
     results = [model for label in APPS for model in apps.get_app_config(label).get_models()]
     return [model for model in results if model._meta.managed and not model._meta.proxy]
 
@@ -271,42 +271,42 @@ def _text(error: Exception) -> str:
     return " ".join(str(error).split())[:300]
 
 
-def hashes_that_differ(told: Any, hashes: Mapping[str, str]) -> Iterator[Difference]:
+def hashes_that_differ(conclusion: Any, hashes: Mapping[str, str]) -> Iterator[Difference]:
     """Compare the hashes of evidence and decisions with those that the data give, by folder.
 
-    Of one that nobody relies on any more the data may have moved since; only its decisions and its
-    evidence have to agree then. Raise Damaged.
+    Unless the conclusion is in review or accepted, its data may have changed since; then only its decisions
+    and its evidence have to agree. Raise Damaged.
     """
-    evidence = _evidence(told)
-    if told.get("state") in Conclusion.STANDING:
+    evidence = _evidence(conclusion)
+    if conclusion.get("state") in Conclusion.STANDING:
         for number, (campaign, value) in enumerate(evidence, 1):
             gives = hashes.get(f"campaign-{campaign}/", "no such campaign")
             if value != gives:
                 yield Difference(FILE, f"evidence {number}, data_hash", value, gives)
     together = hash_together(evidence)
-    for number, decision in enumerate(_objects(told, "decisions"), 1):
-        of_this = decision.get("revision") == told.get("revision")
+    for number, decision in enumerate(_objects(conclusion, "decisions"), 1):
+        of_this = decision.get("revision") == conclusion.get("revision")
         if of_this and together and decision.get("data_hash") != together:
             place = f"decision {number} by {decision.get('by')}, data_hash"
             yield Difference(FILE, place, decision.get("data_hash"), together)
 
 
-def unverified(told: Any, names: Sequence[str]) -> Iterator[str]:
-    """Yield what of the files beside the campaigns nothing tells once more. names: of those files."""
+def unverified(conclusion: Any, names: Sequence[str]) -> Iterator[str]:
+    """Yield what cannot be verified of the files other than campaigns. names: of those files."""
     if others := [name for name in names if name != FILE]:
         yield f"taken as read: {', '.join(others)}"
     if FILE not in names:
         return
     yield f"taken as read: the words of {FILE}, its versions, and decisions on earlier revisions"
-    if told.get("state") not in Conclusion.STANDING:
+    if conclusion.get("state") not in Conclusion.STANDING:
         yield (
-            f"taken as read: the hashes of its evidence, as the conclusion is {told.get('state')}: "
+            f"taken as read: the hashes of its evidence, as the conclusion is {conclusion.get('state')}: "
             "its data may have moved since"
         )
 
 
 def _evidence(value: Any) -> list[tuple[int, str]]:
-    """Keys of campaigns, each with the hash that is claimed of its data."""
+    """Return the ids of campaigns with the stated hashes of their data."""
     try:
         return [
             (int(each["campaign"]), str(each["data_hash"])) for each in _objects(value, "evidence")
@@ -332,7 +332,7 @@ class Evidence:
         self.with_samples = 0
 
     def differences(self, folder: str) -> Iterator[Difference]:
-        """Compute again what follows from raw samples, and count what histograms hold."""
+        """Recompute values and histograms from raw samples, and check the counts of histograms."""
         yield from self._counts(folder)
         attempts = Attempt.objects.filter(run__campaign=self.campaign).select_related("run")
         for attempt in attempts.filter(raw_samples__isnull=False).iterator(chunk_size=50):
@@ -350,7 +350,7 @@ class Evidence:
                 yield from self._histograms(folder, attempt, again)
 
     def unverified(self) -> list[str]:
-        """Return what nothing else in the bundle tells once more."""
+        """Describe which values were recomputed, and which could not be."""
         measured = Measurement.objects.filter(attempt__run__campaign=self.campaign)
         metrics = sorted(set(measured.values_list("metric", flat=True)) - self.recomputed.keys())
         attempts = Attempt.objects.filter(run__campaign=self.campaign)
@@ -423,16 +423,16 @@ def _total(encoded: bytes) -> int | str:
 
 
 def _step_that_differs(encoded: bytes, times: Iterable[int]) -> tuple[str, str] | None:
-    """The first step of a histogram with another count than the samples give."""
+    """Return the stored and the recomputed count of the first step where they differ."""
     value = histogram.counts_of(encoded)
     gives = histogram.counts_of(histogram.encode(times).encoded)
     if np.array_equal(value.steps, gives.steps) and np.array_equal(value.counts, gives.counts):
         return None
-    text, given = (
+    stored, again = (
         dict(zip(e.steps.tolist(), e.counts.tolist(), strict=True)) for e in (value, gives)
     )
-    step = min(s for s in {*text, *given} if text.get(s) != given.get(s))
-    return f"{text.get(step, 0)} in step {step}", f"{given.get(step, 0)}"
+    step = min(s for s in {*stored, *again} if stored.get(s) != again.get(s))
+    return f"{stored.get(step, 0)} in step {step}", f"{again.get(step, 0)}"
 
 
 def _of(attempt: Attempt) -> str:

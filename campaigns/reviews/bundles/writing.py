@@ -1,4 +1,4 @@
-"""Writes bundles: file by file, row by row, so that memory stays flat however large a campaign is."""
+"""Write bundles file by file and row by row, so that the memory needed does not depend on the size of a campaign."""
 
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from campaigns.models import Campaign, Finding
 from campaigns.planning import drafts
 from campaigns.planning.analyses import failure_of
 from campaigns.reviews.bundles import manifest as manifests
-from campaigns.reviews.bundles.manifest import FORMAT, Listed, Manifest, Told
+from campaigns.reviews.bundles.manifest import FORMAT, CampaignEntry, Listed, Manifest
 from campaigns.reviews.bundles.rows import as_objects, text_of
 from campaigns.reviews.bundles.secrets import Redactor
 from campaigns.reviews.bundles.tables import FINDINGS, TABLES
@@ -26,7 +26,7 @@ from perfdash import __version__
 DEFINITION = "definition.json"
 MORE = "more/"
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
-"""The time of every file: one campaign gives one bundle, byte by byte, whenever it is written."""
+"""The time of every file, so that a bundle of the same data is the same byte by byte."""
 
 TEXT = """# {title}
 
@@ -61,12 +61,12 @@ text there is `[secret]`, or `[activation key 1]`. {taken_out}
 
 
 class NotReady(NotPossible):
-    """The findings of a campaign are not those of its data, or not there yet; the words say why."""
+    """The findings of a campaign are missing or out of date; the message explains why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """seal: SHA-256 (hex) of the manifest, which holds that of every file. taken_out: texts that held secrets."""
+    """A written bundle. seal: SHA-256 (hex) of the manifest. taken_out: the number of texts that held secrets."""
 
     seal: str
     taken_out: int
@@ -75,14 +75,14 @@ class Written:
 def write_bundle(
     file: IO[bytes], campaigns: Sequence[Campaign], more: Mapping[str, str] | None = None
 ) -> Written:
-    """Write campaigns, and other texts by their names (a report), as one zip into a file.
+    """Write campaigns, and more texts by file name (such as a report), as one zip.
 
-    Raise NotReady, before anything is written, where a campaign goes on or its findings are out of date.
+    Raise NotReady, before anything is written, where a campaign is active or its findings are out of date.
     """
     with _one_moment():
         fresh = [Campaign.objects.get(pk=campaign.pk) for campaign in campaigns]
         redactor = Redactor(fresh)
-        notes = [_text(campaign, redactor) for campaign in fresh]
+        notes = [_entry(campaign, redactor) for campaign in fresh]
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
             files: dict[str, Listed] = {}
             for campaign, about in zip(fresh, notes, strict=True):
@@ -98,11 +98,11 @@ def write_bundle(
             manifest = Manifest(__version__, manifests.arithmetic(), tuple(notes), files)
             written = text_of(manifests.as_json(manifest)) + "\n"
             _write(archive, manifests.NAME, [written])
-    return Written(sha256(written.encode()).hexdigest(), sum(redactor.taken_out.values()))
+    return Written(sha256(written.encode()).hexdigest(), sum(redactor.changed.values()))
 
 
-def _text(campaign: Campaign, redactor: Redactor) -> Told:
-    """Describe a campaign. Raise NotReady."""
+def _entry(campaign: Campaign, redactor: Redactor) -> CampaignEntry:
+    """Return the entry of a campaign for the manifest. Raise NotReady."""
     if campaign.state not in Campaign.CLOSED:
         raise NotReady(
             f"“{campaign.name}” is {campaign.get_state_display().lower()}: a bundle is written when "
@@ -124,8 +124,8 @@ def _text(campaign: Campaign, redactor: Redactor) -> Told:
         )
     redactor.reading = "the hashed data"
     cleaned = _as_hashed(redactor, document)
-    redactor.taken_out.clear()
-    return Told(
+    redactor.changed.clear()
+    return CampaignEntry(
         folder=f"campaign-{campaign.pk}/",
         name=redactor.clean(campaign.name),
         question=redactor.clean(campaign.question),
@@ -138,14 +138,14 @@ def _text(campaign: Campaign, redactor: Redactor) -> Told:
 
 
 def _as_hashed(redactor: Redactor, document: Mapping[str, Any]) -> dict[str, Any]:
-    """The same without secrets; instants and numbers stay what they are."""
+    """Return the document without secrets; instants and numbers keep their types."""
     return {name: redactor.clean(part) for name, part in document.items()}
 
 
 def _of(folder: str, redactor: Redactor) -> dict[str, int]:
     return {
         name.removeprefix(folder): count
-        for name, count in redactor.taken_out.items()
+        for name, count in redactor.changed.items()
         if name.startswith(folder)
     }
 
@@ -175,7 +175,7 @@ def _write(archive: zipfile.ZipFile, name: str, pieces: Iterable[str]) -> Listed
 
 @contextmanager
 def _one_moment() -> Iterator[None]:
-    """See the database as it is now until the end: nobody's change tears the bundle apart."""
+    """Read from one snapshot of the database until the block ends."""
     begins = not connection.in_atomic_block
     with transaction.atomic():
         if begins:
@@ -184,25 +184,25 @@ def _one_moment() -> Iterator[None]:
         yield
 
 
-def readme(told: Sequence[Told], more: Sequence[str]) -> str:
-    """Write it."""
+def readme(entries: Sequence[CampaignEntry], more: Sequence[str]) -> str:
+    """Return the text of README.md."""
     return TEXT.format(
-        title=told[0].name if len(told) == 1 else f"{len(told)} campaigns",
+        title=entries[0].name if len(entries) == 1 else f"{len(entries)} campaigns",
         campaigns="\n".join(
             f"* `{each.folder}` {each.name}: {each.question}\n  Hash of the data: `{each.data_hash}`, "
             f"seed {each.seed}, kind {each.kind}"
-            for each in told
+            for each in entries
         ),
         version=__version__,
         format=FORMAT,
         more="".join(
             f"| `more/{name}` | belongs to what the bundle was made for |\n" for name in more
         ),
-        taken_out=_removed(told),
+        taken_out=_removed(entries),
     )
 
 
-def _removed(value: Sequence[Told]) -> str:
+def _removed(value: Sequence[CampaignEntry]) -> str:
     changed = [each.folder for each in value if each.bundle_hash != each.data_hash]
     if not changed:
         return "The hash of the data can be computed from what is here."

@@ -155,14 +155,14 @@ def test_one_message_that_is_refused_stops_no_other(team, hook, receiver, monkey
     tell(team, words="poison")
     for _ in range(3):
         tell(team)
-    post = delivering.WAYS["webhook"]
+    post = delivering.SENDERS["webhook"]
 
     def choosy(delivery, message):
         if message.words:
             receiver.answers[:] = [400]
         post(delivery, message)
 
-    monkeypatch.setitem(delivering.WAYS, "webhook", choosy)
+    monkeypatch.setitem(delivering.SENDERS, "webhook", choosy)
     deliver_all()
     receiver.answers[:] = [200]
     pass_time(minutes=2)
@@ -203,7 +203,7 @@ def test_an_error_of_our_own_is_logged_and_tried_again(team, hook, monkeypatch, 
     def broken(delivery, message):
         raise ZeroDivisionError
 
-    monkeypatch.setitem(delivering.WAYS, "webhook", broken)
+    monkeypatch.setitem(delivering.SENDERS, "webhook", broken)
     tell(team)
 
     (delivery,) = deliver_all()

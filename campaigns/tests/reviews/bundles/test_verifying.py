@@ -162,7 +162,7 @@ def test_any_digit_of_any_finding_is_missed(files, tmp_path, seed, monkeypatch):
 
         place = ".".join([line["name"], *map(str, path)])
         assert [each.place.split(" (run")[0] for each in broken.differences] == [place]
-        assert (broken.differences[0].says, broken.differences[0].gives) == (
+        assert (broken.differences[0].stated, broken.differences[0].recomputed) == (
             inner[path[-1]],
             number,
         )
