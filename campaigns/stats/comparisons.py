@@ -255,7 +255,7 @@ class _Family:
         return between_sessions(estimates) if len(estimates) >= FEWEST_FOR_INTERVAL else None
 
     def _between_cells(self) -> BetweenSessions | None:
-        """Return each cell one value a session, and fit sessions as blocks, if they hold all cells."""
+        """Fit sessions as blocks, with one value per cell and session, if they hold all cells."""
         result: list[list[tuple[int, float]]] = [[] for _ in self.cells]
         for number, session in self.sessions.items():
             if session.fit:
