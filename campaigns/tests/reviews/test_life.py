@@ -274,7 +274,7 @@ def test_a_failed_check_takes_the_reviewers_explicit_yes(sent, reviewer):
 def test_an_accepted_one_is_taken_back_with_a_reason_only(sent, reviewer, author):
     say(sent, reviewer)
 
-    with pytest.raises(ReviewRefused, match="say why"):
+    with pytest.raises(ReviewRefused, match="give a reason"):
         withdraw(sent.pk, author)
 
     assert withdraw(sent.pk, author, "The hosts were swapped.").state == State.DRAFT
