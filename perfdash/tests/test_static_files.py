@@ -94,6 +94,7 @@ def test_what_was_left_half_done_is_made_anew(source, settings):
     assert (settings.STATIC_ROOT / "staticfiles.json").exists()
 
 
+@pytest.mark.django_db  # closing an answer looks at the connection that another test may have left open
 def test_browsers_get_them_compressed_and_keep_them_for_ever(source, settings):
     static_files.collect(settings.STATIC_ROOT)
     settings.STATIC_COLLECTED, settings.WHITENOISE_USE_FINDERS = True, False
