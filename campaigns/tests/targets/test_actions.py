@@ -114,7 +114,7 @@ def test_much_output_is_read_and_not_kept(machine):
 
 def test_a_key_that_nobody_accepted_is_refused_with_its_fingerprint(machine):
     with pytest.raises(HostKeyRefused, match="not known") as refused:
-        look(access_of(machine, host_key=""), server_of(access_of(machine)).door.rules, go_on)
+        look(access_of(machine, host_key=""), server_of(access_of(machine)).endpoint.rules, go_on)
     assert fingerprint_of(machine.host_key) in str(refused.value)
     assert fingerprint_of(refused.value.key) == fingerprint_of(machine.host_key)
 
