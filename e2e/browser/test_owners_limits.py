@@ -77,7 +77,7 @@ def test_a_try_out_of_a_production_server_keeps_its_cell(page, perfdash, product
     page.get_by_label("Type the name of the server").fill(NAME)
     page.get_by_role("button", name="Try one run").click()
 
-    expect(page.locator("#trials li").first).to_contain_text("concurrency 2")
+    expect(page.locator("#trials li").first).to_contain_text("concurrency 2", timeout=LONG)
     expect(page.locator("#trials li").first).to_contain_text("done", timeout=LONG)
 
 
