@@ -105,17 +105,17 @@ def is_taken(name: str) -> bool:
 
 def new_user(name: str, email: str, password: str | None) -> User:
     """Create an account; without a password, it cannot sign in by one. Raise Invalid where the name exists."""
-    exists = f"Somebody is called “{name}” already."
+    message = f"Somebody is called “{name}” already."
     try:
         with transaction.atomic():
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ONE_NAMER])
             if is_taken(name):  # the table's own constraint is case-sensitive
-                raise Invalid({"name": [exists]})
+                raise Invalid({"name": [message]})
             user = User.objects.create_user(name, email, password)
             activity.record(Action.ACCOUNT_MADE, user=user, subject=user)
     except IntegrityError:
-        raise Invalid({"name": [exists]}) from None
+        raise Invalid({"name": [message]}) from None
     return user
 
 

@@ -2,7 +2,7 @@
 
 `claim` claims an attempt; `keeper` holds its leases and watches for cancellation; `steps` executes the
 driver's four steps in a `workplace`; `running` ties them together. `server_steps` and `set_levels` do
-what a target's operator has defined, and `restoring` sets it back; `machine` and `try_settings` check
+what a target's operator has defined, and `restore_settings` sets it back; `machine` and `try_settings` check
 generator and target. `generators/` shares a load among several machines. PostgreSQL decides: a worker
 that lost its lease can change nothing.
 """

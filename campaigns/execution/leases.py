@@ -3,7 +3,7 @@
 A lease has one holder until it expires by the database's clock. Its token grows by one with each
 holder, and every write of a run names it, so that a worker whose lease was lost writes nothing.
 Leases are released by `planning.lifecycle.rows.release_leases`, since a campaign that is cancelled
-releases them too, and taken back from lost workers in `dispatch.losing`.
+releases them too, and taken back from lost workers in `dispatch.lost_workers`.
 """
 
 from datetime import timedelta

@@ -86,17 +86,17 @@ def known_noise(kind: str, metric: str, target: Target | None) -> KnownNoise | N
         .values_list("name", "result")[:LATEST]
     )
     squares = weight = 0.0
-    outcome = 0
+    campaigns = 0
     for name, result in rows:
         parts = _of_levels(result) if name == "levels" else _of_pairs(result)
         if not parts:
             continue
-        outcome += 1
+        campaigns += 1
         squares += sum(df * sd**2 for sd, df in parts)
         weight += sum(df for _, df in parts)
     if not weight or not squares:
         return None
-    return KnownNoise(math.sqrt(squares / weight), outcome)
+    return KnownNoise(math.sqrt(squares / weight), campaigns)
 
 
 def _of_levels(result: Mapping[str, Any]) -> list[tuple[float, float]]:

@@ -129,10 +129,10 @@ class RunList:
 
     def _holding(self, runs: QuerySet[Run], wanted: str) -> "Matching":
         names = {cell: _named(each) for cell, each in self.levels.items()}
-        value = runs.values_list("pk", "state", "position", "cell", "reason", "started_at")
+        rows = runs.values_list("pk", "state", "position", "cell", "reason", "started_at")
         keys = [
             run
-            for run, state, position, cell, reason, started_at in value
+            for run, state, position, cell, reason, started_at in rows
             if wanted in self._text(run, f"{position} {names[cell]}", state, reason, started_at)
         ]
         return Matching(keys, len(keys))

@@ -66,8 +66,8 @@ def _answer(campaigns: Sequence[Campaign]) -> Mapping[str, Any]:
         )
         if all(side.cells and not side.campaign.withheld for side in sides):
             return answer_of(compare_campaigns(sides))
-    rows = shown_findings(campaigns[0]).filter(name="answer").first() if campaigns else None
-    return rows.result if rows else {}
+    answer = shown_findings(campaigns[0]).filter(name="answer").first() if campaigns else None
+    return answer.result if answer else {}
 
 
 def _main_finding(campaign: Campaign) -> str:

@@ -272,9 +272,9 @@ def _half(error: NDArray[np.float64], df: NDArray[np.float64]) -> NDArray[np.flo
 def _table(runs: Sequence[BlockRun], block_fit: BlockFit) -> NDArray[np.float64]:
     """Logs by cell and block, NaN where there is none."""
     table = np.full((block_fit.fit.means.size, len(block_fit.blocks)), np.nan)
-    row = {number: place for place, number in enumerate(block_fit.blocks)}
+    column = {number: place for place, number in enumerate(block_fit.blocks)}
     for run in runs:
-        table[run.cell, row[run.block]] = math.log(run.value)
+        table[run.cell, column[run.block]] = math.log(run.value)
     return table
 
 

@@ -13,7 +13,7 @@ from campaigns.kit.activity import Action
 from campaigns.kit.api.inputs import Input
 from campaigns.kit.api.lists import narrowed
 from campaigns.kit.api.openapi import operation
-from campaigns.kit.api.outputs import ByQuery, Selectable
+from campaigns.kit.api.outputs import IgnoresAccept, Selectable
 from campaigns.kit.api.views import Api
 from campaigns.models import AuditEvent
 
@@ -67,7 +67,7 @@ class Activity(Api):
 class ActivityExport(Api):
     """GET: the activity log as a file, streamed."""
 
-    content_negotiation_class = ByQuery
+    content_negotiation_class = IgnoresAccept
 
     @operation(
         "get_activity_export",

@@ -1,6 +1,6 @@
 """Notify people of what happened, through the channels that they chose.
 
-Whoever changes something announces it with a row in the outbox, in the same transaction. `outbox` turns the row into one
+Whoever changes something announces it with a row in the outbox, in the same transaction. `recipients` turns the row into one
 delivery for each channel that subscribes to it; `claiming` claims deliveries, one per channel at a
 time, and records how they ended; `delivering` checks that the person may still see the subject, and
 sends; `delivery_threads` runs it in threads of the control worker. `messages` writes the text, `mail`

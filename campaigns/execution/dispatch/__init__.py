@@ -2,7 +2,7 @@
 
 Dispatch looks for free targets that have a planned run, leases them and queues the run. It may run
 at any time, any number of times: it is called after each run, after everything that a person starts,
-and by beat every few seconds, so that an emptied broker heals. `losing` takes lost leases back, also
+and by beat every few seconds, so that an emptied broker heals. `lost_workers` takes leases back, also
 after the clock was set back; `limits` applies time budgets and quiet hours; `closing` ends campaigns;
 `analyses` decides when one is analysed; `queueing` leases targets (by `execution.leases`), queues
 runs and requests manual steps; `due` asks for the generators of a run and has settings set back.

@@ -22,7 +22,7 @@ from campaigns.findings.compared import (
 from campaigns.kit.api import outputs
 from campaigns.kit.api.inputs import Input, Word
 from campaigns.kit.api.openapi import CONFLICT, operation
-from campaigns.kit.api.outputs import ByQuery, Selectable, picked, selected
+from campaigns.kit.api.outputs import IgnoresAccept, Selectable, picked, selected
 from campaigns.kit.api.views import READING, Api, checked
 from campaigns.kit.downloads import lines_of
 from campaigns.kit.errors import NotPossible
@@ -173,7 +173,7 @@ class ComparisonOutput(Selectable):
 class Compare(Api):
     """GET ?campaign=1&campaign=2: the others against the first one."""
 
-    content_negotiation_class = ByQuery
+    content_negotiation_class = IgnoresAccept
 
     @operation(
         "get_comparison",

@@ -18,8 +18,8 @@ def all_of(serializer: serializers.BaseSerializer[Any]) -> list[Any]:
     return list(instance) if isinstance(instance, list | tuple | QuerySet) else [instance]
 
 
-class ByQuery(BaseContentNegotiation):
-    """Content negotiation that ignores `Accept`: the query parameter `format` decides, and problems are JSON."""
+class IgnoresAccept(BaseContentNegotiation):
+    """Content negotiation that ignores `Accept`; a view of several formats reads the query parameter `format`."""
 
     def select_renderer(
         self,

@@ -9,9 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
-from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.permissions import AllowAny
-from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -21,6 +19,7 @@ from campaigns.kinds.base.values import BLIND_LABEL, BLIND_LEVELS
 from campaigns.kinds.registry import all_kinds
 from campaigns.kit.api.inputs import NoQuery
 from campaigns.kit.api.openapi import operation
+from campaigns.kit.api.outputs import IgnoresAccept
 from campaigns.kit.api.views import Api
 from campaigns.planning.api.inputs import CampaignInput
 from campaigns.planning.design import FIELDS, Choice, Declared, Number, Span, Whole
@@ -211,26 +210,12 @@ def _values(choices: Iterable[Mapping[str, Any]], *, blank: bool) -> list[Any]:
     return [*values, None] if blank else values
 
 
-class AnyMediaType(BaseContentNegotiation):
-    """Editors ask for schemas of their own type; they all take JSON."""
-
-    def select_renderer(
-        self,
-        request: Request,
-        renderers: Iterable[BaseRenderer],
-        format_suffix: str | None = None,
-    ) -> tuple[BaseRenderer, str]:
-        """Take the first one."""
-        first = next(iter(renderers))
-        return first, str(first.media_type)
-
-
 class DefinitionSchema(Api):
     """GET: the JSON Schema of a definition. An editor has no token, so anybody may read it."""
 
     authentication_classes = []
     permission_classes = [AllowAny]
-    content_negotiation_class = AnyMediaType
+    content_negotiation_class = IgnoresAccept  # editors ask for types of their own
 
     @operation(
         "get_definition_schema",

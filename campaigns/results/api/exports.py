@@ -8,7 +8,7 @@ from rest_framework.request import Request
 
 from campaigns.kit.api.inputs import Input
 from campaigns.kit.api.openapi import operation
-from campaigns.kit.api.outputs import ByQuery
+from campaigns.kit.api.outputs import IgnoresAccept
 from campaigns.models import Campaign
 from campaigns.planning import drafts
 from campaigns.planning.api.base import TAG, CampaignApi
@@ -25,7 +25,7 @@ class ExportQuery(Input):
 class Export(CampaignApi):
     """GET: the whole campaign, streamed."""
 
-    content_negotiation_class = ByQuery
+    content_negotiation_class = IgnoresAccept
 
     @operation(
         "get_export",

@@ -70,8 +70,8 @@ def storage_rule(request: HttpRequest, pk: int) -> HttpResponse:
     except (Invalid, Changed) as error:
         changed = error if isinstance(error, Changed) else None
         return _storage(request, Refused(pk, archive.RetentionForm(request.POST), changed))
-    stored = f"for {kept_days} days" if kept_days else "for ever"
-    messages.success(request, f"{team} keeps raw samples {stored}.")
+    period = f"for {kept_days} days" if kept_days else "for ever"
+    messages.success(request, f"{team} keeps raw samples {period}.")
     return redirect("storage")
 
 

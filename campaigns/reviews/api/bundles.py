@@ -6,7 +6,7 @@ from drf_spectacular.types import OpenApiTypes
 from rest_framework.request import Request
 
 from campaigns.kit.api.openapi import CONFLICT, operation
-from campaigns.kit.api.outputs import ByQuery
+from campaigns.kit.api.outputs import IgnoresAccept
 from campaigns.kit.api.views import Api
 from campaigns.models import Conclusion
 from campaigns.planning.api.base import TAG, CampaignApi
@@ -21,7 +21,7 @@ ANSWER = {ZIP: OpenApiTypes.BINARY}
 class CampaignBundle(CampaignApi):
     """GET: the bundle of a campaign that has ended."""
 
-    content_negotiation_class = ByQuery
+    content_negotiation_class = IgnoresAccept
 
     @operation("get_campaign_bundle", TAG, answer=ANSWER, refusals=[CONFLICT])
     def get(self, request: Request, pk: int) -> FileResponse:
@@ -37,7 +37,7 @@ class ConclusionBundle(Api):
     """GET: the bundle of a conclusion."""
 
     of = Conclusion
-    content_negotiation_class = ByQuery
+    content_negotiation_class = IgnoresAccept
 
     @operation("get_conclusion_bundle", "conclusions", answer=ANSWER, refusals=[CONFLICT])
     def get(self, request: Request, pk: int) -> FileResponse:

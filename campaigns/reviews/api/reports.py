@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from campaigns.kit.api.inputs import Input
 from campaigns.kit.api.openapi import operation
-from campaigns.kit.api.outputs import ByQuery, Selectable
+from campaigns.kit.api.outputs import IgnoresAccept, Selectable
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import NotPossible
 from campaigns.kit.rights import Right
@@ -57,7 +57,7 @@ class OneReport(Api):
     """GET: the report of a conclusion."""
 
     of = Conclusion
-    content_negotiation_class = ByQuery
+    content_negotiation_class = IgnoresAccept
 
     @operation(
         "get_report",

@@ -111,8 +111,8 @@ def target_probe(request: HttpRequest, pk: int) -> HttpResponse:
         awaited = not why_not or target.probe_began_at is not None
         context = _health(target, may(request).see, awaited=awaited, look=1) | {"why_not": why_not}
         return render(request, "targets/_health.html", context)
-    requested = f"{target.name} is being probed; reload in a few seconds."
-    messages.info(request, why_not or requested)
+    started = f"{target.name} is being probed; reload in a few seconds."
+    messages.info(request, why_not or started)
     return redirect("target", pk)
 
 
