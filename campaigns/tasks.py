@@ -21,9 +21,12 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, close_old_connections, connection
 from django.db.models.functions import Now
 
-from campaigns import execution
 from campaigns.accounts import notifications, sessions
 from campaigns.execution import dispatch as dispatching
+from campaigns.execution import try_settings
+from campaigns.execution.generators import serving
+from campaigns.execution.restore_settings import restore
+from campaigns.execution.running import execute, interrupt_worker
 from campaigns.kinds.registry import all_kinds
 from campaigns.kit import idempotency, kernel, log_context
 from campaigns.kit.events import work_waits
@@ -32,6 +35,7 @@ from campaigns.planning.analyses import holds_runs_back, request_analysis, reque
 from campaigns.results import retention
 from campaigns.results.importing import waiting
 from campaigns.reviews.reopening import look_again
+from campaigns.targets.probing import probe_all_in_threads, probe_in_thread
 
 SEEN_SECONDS = 5
 LEAST_PRIORITY = 19
@@ -49,7 +53,7 @@ def execute_attempt(self: Task, attempt: int) -> None:
     """Execute one attempt on this host, then look what may start next."""
     close_old_connections()
     try:
-        run = execution.execute(
+        run = execute(
             attempt,
             self.request.hostname or "worker",
             settings.GENERATOR_HOST,
@@ -67,7 +71,7 @@ def generate(self: Task, generator: int) -> None:
     """Be one of the generators of a run, on this host."""
     close_old_connections()
     try:
-        execution.generate(generator, self.request.hostname or "worker", settings.GENERATOR_HOST)
+        serving.generate(generator, self.request.hostname or "worker", settings.GENERATOR_HOST)
     finally:
         connection.close()
 
@@ -119,7 +123,7 @@ def read_file(submission: int) -> None:
 @shared_task(name="campaigns.probe_target")
 def probe_target(target: int) -> None:
     """Probe one target, beside: a dispatch that comes meanwhile does not wait."""
-    execution.probe_in_thread(target)
+    probe_in_thread(target)
 
 
 @shared_task(name="campaigns.look_at_settings")
@@ -127,7 +131,7 @@ def look_at_settings(target: int) -> None:
     """Read the settings of a target back, and log in by SSH."""
     close_old_connections()
     with _without_database():
-        execution.look_at_settings(target)
+        try_settings.look_at_settings(target)
 
 
 @shared_task(name="campaigns.restore_settings")
@@ -135,7 +139,7 @@ def restore_settings(target: int) -> None:
     """Set back what campaigns that are over have changed on a target, then look what may start."""
     close_old_connections()
     try:
-        execution.restore(target)
+        restore(target)
     finally:
         connection.close()
         _look()
@@ -146,7 +150,7 @@ def probe_targets() -> None:
     """Probe all targets that nobody measures, beside."""
     close_old_connections()
     with _without_database():
-        execution.probe_all_in_threads()
+        probe_all_in_threads()
 
 
 @shared_task(name="campaigns.notify")
@@ -251,7 +255,7 @@ def interrupt(sender: Any, **kwargs: Any) -> None:
     if str(sender) in presences:
         presences[str(sender)].end()
     with _without_database():
-        execution.interrupt_worker(str(sender))
+        interrupt_worker(str(sender))
     connection.close()
 
 

@@ -13,7 +13,6 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
 from django.db.models.functions import Now
 
-from campaigns import results
 from campaigns.execution.claim import claim
 from campaigns.execution.generators.gathering import Ask
 from campaigns.execution.generators.serving import stop_generators_of
@@ -23,6 +22,8 @@ from campaigns.kinds.programs.deadline import monotonic
 from campaigns.kit import log_context
 from campaigns.kit.redaction import storable
 from campaigns.models import Attempt, LogLine, Run
+from campaigns.results.closing import Fenced, close
+from campaigns.results.storing import Outcome, UnknownMetric
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 5.0
 BURIAL_SECONDS = 10.0
@@ -98,7 +99,7 @@ def _kill_own_process() -> NoReturn:
     os._exit(1)
 
 
-def _close(attempt: Attempt, outcome: results.Outcome) -> Run | None:
+def _close(attempt: Attempt, outcome: Outcome) -> Run | None:
     """Store the outcome, waiting for a database that is away or full for as long as this process lives.
 
     Nothing loads the target any more, and the fencing token decides who may write: so waiting
@@ -108,11 +109,11 @@ def _close(attempt: Attempt, outcome: results.Outcome) -> Run | None:
     while True:
         try:
             return _store(attempt, outcome)
-        except results.Fenced as fenced:
+        except Fenced as fenced:
             log.warning("%s Its outcome (%s) is dropped.", fenced, outcome.state)
             return None
         except (
-            results.UnknownMetric,
+            UnknownMetric,
             DatabaseError,
             InterfaceError,
             ValueError,
@@ -141,18 +142,18 @@ def _passes(error: Exception) -> bool:
     return (isinstance(error, (OperationalError, InterfaceError)) and kind != "54") or kind == "25"
 
 
-def _without_what_cannot_be_stored(outcome: results.Outcome, error: Exception) -> results.Outcome:
+def _without_what_cannot_be_stored(outcome: Outcome, error: Exception) -> Outcome:
     """Leave out what was measured; where that is gone already, all but state and reason."""
     if outcome.measured is None:
-        return results.Outcome(state=outcome.state, reason=outcome.reason)
+        return Outcome(state=outcome.state, reason=outcome.reason)
     reason = f"What was measured cannot be stored: {error}"
     return replace(outcome, state=Attempt.State.VOID, reason=reason, measured=None)
 
 
 @transaction.atomic
-def _store(attempt: Attempt, outcome: results.Outcome, *, hung: bool = False) -> Run:
+def _store(attempt: Attempt, outcome: Outcome, *, hung: bool = False) -> Run:
     """Close the attempt, and tell it in the log."""
-    run = results.close(attempt, outcome, hung=hung)
+    run = close(attempt, outcome, hung=hung)
     text = f"run {run.position} attempt {attempt.number} {outcome.state}"
     if outcome.reason:
         text += f": {outcome.reason}"

@@ -41,7 +41,7 @@ from campaigns.kit.redaction import storable
 from campaigns.models import Attempt, Campaign, EnvironmentFact, LogLine, Run, Setting, TargetStep
 from campaigns.models import Target as TargetRow
 from campaigns.planning.limits import excess_of
-from campaigns.results import MOST_LETTERS, Outcome
+from campaigns.results.storing import MOST_LETTERS, Outcome
 from campaigns.targets.allowed import Allowed, allowed_on
 from campaigns.targets.reaching import action_of, apply_of, read_of, server_of
 from campaigns.targets.saving import as_driver_sees_it, rules_for

@@ -5,11 +5,11 @@ from typing import Any
 
 from django.utils import timezone
 
-from campaigns import results
 from campaigns.findings import compute
 from campaigns.kinds.base import EffectiveSetting, Health, Measured, Phase, Proof, Series
 from campaigns.models import Attempt, Campaign, Run
 from campaigns.planning import checking, drafts, lifecycle
+from campaigns.results.storing import Outcome, Value
 from campaigns.tests.stored import import_run
 from campaigns.tests.toy import definition
 
@@ -29,9 +29,9 @@ def store(campaign, value_of, *, rate=None, failing=()):
             Run.objects.filter(pk=run.pk).update(state=Run.State.FAILED, reason="It refused.")
             continue
         started = START + timedelta(minutes=run.position)
-        values = [results.Value("duration", value_of(run), "s", lower_is_better=True)]
+        values = [Value("duration", value_of(run), "s", lower_is_better=True)]
         if rate is not None:
-            values.append(results.Value("rate", rate, "files/s", lower_is_better=False))
+            values.append(Value("rate", rate, "files/s", lower_is_better=False))
         import_run(run, values, started_at=started, finished_at=started + timedelta(seconds=30))
 
 
@@ -80,7 +80,7 @@ def outcome(state=Attempt.State.ACCEPTED, **measured):
         "units_failed": 1,
         "failures": {"5xx": 1},
     }
-    return results.Outcome(
+    return Outcome(
         state=state,
         reason=measured.pop("reason", ""),
         traceback=measured.pop("traceback", ""),

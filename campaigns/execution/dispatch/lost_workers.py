@@ -8,7 +8,6 @@ from django.db import connection
 from django.db.models import Model, Q
 from django.db.models.functions import Now
 
-from campaigns import results
 from campaigns.accounts.notifications.backoff import LONGEST_SECONDS
 from campaigns.accounts.notifications.claiming import CLAIM_SECONDS
 from campaigns.models import (
@@ -22,6 +21,8 @@ from campaigns.models import (
     Worker,
 )
 from campaigns.planning.lifecycle.rows import release_leases
+from campaigns.results.closing import put_away
+from campaigns.results.settling import settle
 
 log = logging.getLogger(__name__)
 
@@ -80,8 +81,8 @@ def take_back_lost() -> None:
             state=Attempt.State.LOST, reason=reason, finished_at=Now()
         )
         release_leases([attempt.pk])
-        results.put_away([attempt.pk])
-        results.settle(attempt, attempt.run, Attempt.State.LOST, reason)
+        put_away([attempt.pk])
+        settle(attempt, attempt.run, Attempt.State.LOST, reason)
         LogLine.objects.create(
             campaign=attempt.run.campaign,
             run=attempt.run,

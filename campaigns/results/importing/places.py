@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from campaigns import results
 from campaigns.kit.errors import Invalid
 from campaigns.models import Block, Campaign, Cell, Factor, Level, Run
 from campaigns.planning.kind_fields import MOST_CELLS, MOST_FACTORS
 from campaigns.planning.levels import MOST_BYTES
+from campaigns.results.bulk import count_received
 from campaigns.results.importing.submitted import Submitted, SubmittedRun
 from campaigns.results.readers.base import Scalar
 
@@ -63,7 +63,7 @@ class Places:
         if new:
             self._check(new)
             self._store_cells(new)
-        results.count_received(known)
+        count_received(known)
         self._store_blocks()
 
     def _cell(self, number: int, run: SubmittedRun, errors: Errors) -> Cell:

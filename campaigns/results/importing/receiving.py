@@ -7,7 +7,6 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models.functions import Now
 
-from campaigns import results
 from campaigns.kit.activity import Action, record
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.errors import Differs, Invalid, NotPossible
@@ -16,11 +15,13 @@ from campaigns.kit.rights import Right
 from campaigns.models import Campaign, DeclaredMetric, LogLine, Session, Submission, Team
 from campaigns.models.teams import default_team
 from campaigns.planning import drafts
+from campaigns.results.bulk import ReceivedRun, store_received
 from campaigns.results.importing.defining import KIND, definition_of, source_of
 from campaigns.results.importing.known import new_among, wait_for_turn
 from campaigns.results.importing.places import Places
 from campaigns.results.importing.submitted import MOST_METRICS, MOST_RUNS, Submitted, SubmittedRun
 from campaigns.results.readers.base import ReadMetric
+from campaigns.results.storing import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ def _add(
         raise Invalid(errors)
     places.store()
     moment = database_now()
-    values = results.store_received(
+    values = store_received(
         campaign,
         [
             _received(run, cell.pk, block.pk, position, metrics)
@@ -156,12 +157,12 @@ def _add(
 
 def _received(
     run: SubmittedRun, cell: int, block: int, position: int, metrics: Mapping[str, DeclaredMetric]
-) -> results.ReceivedRun:
+) -> ReceivedRun:
     values = []
     for name, value in run.values.items():
         metric = metrics[name]
         values.append(
-            results.Value(
+            Value(
                 metric=name,
                 value=value,
                 unit=metric.unit,
@@ -170,7 +171,7 @@ def _received(
                 censored=name in run.censored,
             )
         )
-    return results.ReceivedRun(
+    return ReceivedRun(
         cell=cell,
         block=block,
         position=position,

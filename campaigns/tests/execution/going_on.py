@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 from django.db.models import F
 
-from campaigns import execution
 from campaigns.execution import dispatch
 from campaigns.execution.claim import claim
+from campaigns.execution.running import execute
 from campaigns.models import Attempt, Campaign
 
 
@@ -15,7 +15,7 @@ def execute_next():
     Campaign.objects.update(analysis_requested_at=None)
     dispatch.dispatch()
     attempt = Attempt.objects.filter(state=Attempt.State.QUEUED, targetlease__isnull=False).first()
-    return execution.execute(attempt.pk, "measure@here", "here") if attempt else None
+    return execute(attempt.pk, "measure@here", "here") if attempt else None
 
 
 def run_all(campaign, most=60):

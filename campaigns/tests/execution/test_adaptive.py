@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from campaigns import execution
 from campaigns.execution import dispatch
+from campaigns.execution.running import execute
 from campaigns.findings import compute
 from campaigns.findings.compute import findings as storing
 from campaigns.kinds.base import Health, Measured
@@ -41,7 +41,7 @@ def go_on(campaign, most=400):
             compute.analyse(campaign)
         attempt = Attempt.objects.filter(state=Attempt.State.QUEUED).first()
         if attempt is not None:
-            execution.execute(attempt.pk, "measure@here", "here")
+            execute(attempt.pk, "measure@here", "here")
         elif campaign.state != Campaign.State.RUNNING:
             return campaign
     raise AssertionError(f"still {campaign.state} after {most} steps")
@@ -123,7 +123,7 @@ def test_what_is_to_come_is_known_in_the_middle(launched, noisy):
     for _ in range(60):
         dispatch.dispatch()
         if attempt := Attempt.objects.filter(state=Attempt.State.QUEUED).first():
-            execution.execute(attempt.pk, "measure@here", "here")
+            execute(attempt.pk, "measure@here", "here")
         if not campaign.runs.filter(state__in=Run.OPEN).exists():
             break
     compute.analyse(campaign)
@@ -157,7 +157,7 @@ def test_a_paused_campaign_waits_for_its_next_block(launched, noisy):
     for _ in range(16):
         dispatch.dispatch()
         attempt = Attempt.objects.get(state=Attempt.State.QUEUED)
-        execution.execute(attempt.pk, "measure@here", "here")
+        execute(attempt.pk, "measure@here", "here")
     lifecycle.pause(campaign, None)
 
     for _ in range(2):  # what is analysed in the first one asks for a block in the second one
@@ -174,7 +174,7 @@ def test_no_block_is_added_on_an_analysis_that_is_asked_for_anew(launched, noisy
     for _ in range(16):
         dispatch.dispatch()
         attempt = Attempt.objects.get(state=Attempt.State.QUEUED)
-        execution.execute(attempt.pk, "measure@here", "here")
+        execute(attempt.pk, "measure@here", "here")
     compute.analyse(campaign)
 
     request_analysis(campaign)
@@ -222,7 +222,7 @@ def test_an_analysis_that_fails_ends_it_and_is_not_asked_for_again_and_again(
     for _ in range(16):
         dispatch.dispatch()
         attempt = Attempt.objects.get(state=Attempt.State.QUEUED)
-        execution.execute(attempt.pk, "measure@here", "here")
+        execute(attempt.pk, "measure@here", "here")
 
     def broken(*_):
         raise ZeroDivisionError("a bug")

@@ -7,8 +7,8 @@ from celery import current_app
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from campaigns import execution
 from campaigns.execution import dispatch
+from campaigns.execution.running import execute
 from campaigns.execution.waiting import waiting_for
 from campaigns.findings import compute
 from campaigns.findings.compute import claiming
@@ -322,7 +322,7 @@ def test_the_page_says_that_an_adaptive_campaign_waits_for_its_analysis(launched
 def test_an_analysis_is_sent_between_runs_and_the_next_run_waits_for_it(launched, analyst):
     campaign = launched()
     dispatch.dispatch()
-    execution.execute(Attempt.objects.get().pk, "w", "here")
+    execute(Attempt.objects.get().pk, "w", "here")
     request_analysis(campaign)
 
     dispatch.dispatch()

@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 from django.db.models import F
 
-from campaigns import execution
 from campaigns.execution import dispatch, keeper
 from campaigns.execution.claim import claim
+from campaigns.execution.running import execute
 from campaigns.execution.waiting import waiting_for
 from campaigns.models import Attempt, Campaign, Run, Target, TargetLease
 from campaigns.planning import lifecycle
@@ -190,7 +190,7 @@ def test_a_run_is_stopped_at_once_when_quiet_hours_begin_and_goes_on_afterwards(
 ):
     campaign = launched(factors={"manners": ["slow"]}, repetitions=1)
     dispatch.dispatch()
-    measuring = Beside(execution.execute, open_attempt().pk, "measure@here", "here")
+    measuring = Beside(execute, open_attempt().pk, "measure@here", "here")
     assert stand_in.measuring.wait(10)
     quiet_from(target, 1, 2)
 
@@ -216,7 +216,7 @@ def measuring_alone(stand_in, open_attempt, monkeypatch):
 
     def begin():
         dispatch.dispatch()
-        beside = Beside(execution.execute, open_attempt().pk, "measure@here", "here")
+        beside = Beside(execute, open_attempt().pk, "measure@here", "here")
         assert stand_in.measuring.wait(10)
         return beside
 

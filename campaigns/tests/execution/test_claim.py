@@ -7,7 +7,6 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from campaigns import results
 from campaigns.execution import dispatch
 from campaigns.execution.claim import claim
 from campaigns.execution.dispatch import queueing
@@ -21,6 +20,8 @@ from campaigns.models import (
     TargetLease,
     Worker,
 )
+from campaigns.results.closing import Fenced, close
+from campaigns.results.storing import Outcome
 
 pytestmark = pytest.mark.django_db
 
@@ -84,8 +85,8 @@ def test_an_outcome_is_not_stored_of_what_is_another_ones_or_ended_since(attempt
     assert claimed
     Attempt.objects.update(**since)
 
-    with pytest.raises(results.Fenced):
-        results.close(claimed, results.Outcome(state=Attempt.State.ACCEPTED))
+    with pytest.raises(Fenced):
+        close(claimed, Outcome(state=Attempt.State.ACCEPTED))
 
     claimed.refresh_from_db()
     assert claimed.finished_at is None
@@ -104,9 +105,7 @@ def test_a_server_that_may_still_be_loaded_is_kept_and_no_other_one(attempt_of, 
             expires_at=Now() + timedelta(hours=1),
         )  # fmt: skip
 
-    results.close(
-        claimed, results.Outcome(state=Attempt.State.VOID), hung=loads == "a process that hangs"
-    )
+    close(claimed, Outcome(state=Attempt.State.VOID), hung=loads == "a process that hangs")
 
     claimed.refresh_from_db()
     other.refresh_from_db()

@@ -9,11 +9,11 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from campaigns import execution
 from campaigns.execution import dispatch
 from campaigns.execution.claim import claim
 from campaigns.execution.dispatch import closing
 from campaigns.execution.dispatch.analyses import untouched
+from campaigns.execution.running import execute
 from campaigns.findings import compute
 from campaigns.findings.compute import findings
 from campaigns.kit import messages as sending
@@ -116,13 +116,13 @@ def test_what_was_queued_is_sent_again_for_a_worker_that_begins(launched):
 
     after = Attempt.objects.get()
     assert (after.pk, after.token) == (before.pk, before.token + 1)
-    assert execution.execute(after.pk, "w", "here") is not None
+    assert execute(after.pk, "w", "here") is not None
 
 
 def test_a_second_campaign_has_its_turn_while_the_first_one_cools_down(launched):
     first, second = launched(cool_down_seconds=60), launched()
     dispatch.dispatch()
-    execution.execute(Attempt.objects.get().pk, "w", "here")
+    execute(Attempt.objects.get().pk, "w", "here")
 
     dispatch.dispatch()
 
@@ -179,7 +179,7 @@ def test_an_analysis_that_read_a_part_of_the_runs_stores_nothing_after_the_end(l
 def test_the_cool_down_keeps_the_next_run_back(launched):
     campaign = launched(cool_down_seconds=60)
     dispatch.dispatch()
-    execution.execute(Attempt.objects.get().pk, "w", "here")
+    execute(Attempt.objects.get().pk, "w", "here")
 
     dispatch.dispatch()
 
@@ -200,7 +200,7 @@ def test_an_emptied_broker_heals_when_the_lease_has_lapsed(launched):
     after = Attempt.objects.get()
     assert after.pk == before.pk
     assert after.token == before.token + 1
-    run = execution.execute(after.pk, "w", "here")
+    run = execute(after.pk, "w", "here")
     assert run is not None
     assert run.state == Run.State.DONE
 
@@ -319,7 +319,7 @@ def test_a_paused_campaign_starts_nothing_and_goes_on_when_resumed(launched, ope
     dispatch.dispatch()
     lifecycle.pause(campaign)
 
-    assert execution.execute(open_attempt().pk, "w", "here") is None
+    assert execute(open_attempt().pk, "w", "here") is None
     dispatch.dispatch()
     assert not Attempt.objects.filter(state=Attempt.State.RUNNING).exists()
 
@@ -457,6 +457,6 @@ def test_a_broker_that_is_away_loses_nothing(launched, monkeypatch):
 
     attempt = Attempt.objects.get()
     assert attempt.state == Attempt.State.QUEUED
-    run = execution.execute(attempt.pk, "w", "here")
+    run = execute(attempt.pk, "w", "here")
     assert run is not None
     assert run.state == Run.State.DONE

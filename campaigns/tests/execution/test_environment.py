@@ -2,7 +2,7 @@
 
 import pytest
 
-from campaigns import execution
+from campaigns.execution.running import execute
 from campaigns.kinds.base import STAND_IN, TargetUnavailable
 from campaigns.models import Attempt, LogLine
 
@@ -28,7 +28,7 @@ def tells(stand_in, monkeypatch):
 
 
 def ended(attempt):
-    execution.execute(attempt.pk, "measure@here", "here")
+    execute(attempt.pk, "measure@here", "here")
     attempt.refresh_from_db()
     return attempt
 

@@ -6,10 +6,10 @@ import pytest
 from django.db import connection
 from django.db.models.functions import Now
 
-from campaigns import execution
 from campaigns.execution import dispatch
 from campaigns.execution.claim import claim
 from campaigns.execution.keeper import NOT_RENEWED, Keeper
+from campaigns.execution.running import execute, interrupt_worker
 from campaigns.kinds.programs.deadline import monotonic
 from campaigns.models import (
     Attempt,
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def finished(attempt):
-    run = execution.execute(attempt.pk, "measure@here", "here")
+    run = execute(attempt.pk, "measure@here", "here")
     attempt.refresh_from_db()
     return run
 
@@ -170,7 +170,7 @@ def test_a_bug_keeps_its_traceback_and_is_raised_again(attempt_of):
     attempt = attempt_of("buggy")
 
     with pytest.raises(ZeroDivisionError):
-        execution.execute(attempt.pk, "w", "here")
+        execute(attempt.pk, "w", "here")
 
     attempt.refresh_from_db()
     assert attempt.state == Attempt.State.VOID
@@ -229,7 +229,7 @@ def test_a_message_for_a_claimed_attempt_returns_at_once(attempt_of):
     attempt = attempt_of()
     finished(attempt)
 
-    assert execution.execute(attempt.pk, "w", "here") is None
+    assert execute(attempt.pk, "w", "here") is None
     assert Attempt.objects.count() == 1
 
 
@@ -237,7 +237,7 @@ def test_an_attempt_whose_lease_has_lapsed_is_not_claimed(attempt_of):
     attempt = attempt_of()
     TargetLease.objects.update(expires_at=Now() - timedelta(seconds=1))
 
-    assert execution.execute(attempt.pk, "w", "here") is None
+    assert execute(attempt.pk, "w", "here") is None
     attempt.refresh_from_db()
     assert attempt.state == Attempt.State.QUEUED
 
@@ -246,7 +246,7 @@ def test_an_attempt_whose_target_has_moved_is_queued_for_its_new_address(attempt
     attempt = attempt_of()
     Target.objects.update(address="127.0.0.2:9", base_url="http://127.0.0.2:9")
 
-    assert execution.execute(attempt.pk, "w", "here") is None
+    assert execute(attempt.pk, "w", "here") is None
     TargetLease.objects.update(expires_at=Now() - timedelta(seconds=1))
     dispatch.dispatch()
 
@@ -264,14 +264,14 @@ def test_a_host_that_measures_already_gives_the_target_back(attempt_of, draft, m
         host="here", attempt=holder, expires_at=Now() + timedelta(minutes=minutes)
     )
 
-    assert execution.execute(attempt.pk, "w", "here") is None
+    assert execute(attempt.pk, "w", "here") is None
     assert GeneratorLease.objects.get().attempt == holder
     assert not TargetLease.objects.filter(attempt=attempt).exists()
 
 
 def in_background(attempt):
     """Execute beside the test, as a worker would; give a function that waits for it."""
-    executing = Beside(execution.execute, attempt.pk, "measure@here", "here")
+    executing = Beside(execute, attempt.pk, "measure@here", "here")
 
     def joined():
         assert executing.ended(20)
@@ -315,7 +315,7 @@ def test_a_worker_that_shuts_down_gives_the_run_back(attempt_of, stand_in):
     joined = in_background(attempt)
     assert stand_in.measuring.wait(10)
 
-    execution.interrupt_worker("measure@here")
+    interrupt_worker("measure@here")
     joined()
 
     assert attempt.state == Attempt.State.LOST
@@ -333,7 +333,7 @@ def test_a_run_is_given_back_as_often_as_workers_shut_down(attempt_of, stand_in,
         stand_in.measuring.clear()
         joined = in_background(open_attempt())
         assert stand_in.measuring.wait(10)
-        execution.interrupt_worker("measure@here")
+        interrupt_worker("measure@here")
         assert joined().state == Attempt.State.LOST
         dispatch.dispatch()
 

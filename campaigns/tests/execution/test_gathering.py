@@ -7,16 +7,19 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from campaigns import execution, results
 from campaigns.execution import dispatch
 from campaigns.execution.claim import claim
 from campaigns.execution.dispatch import due
 from campaigns.execution.generators import gathering
+from campaigns.execution.generators.serving import generate
 from campaigns.execution.generators.totals import added_progress
+from campaigns.execution.running import interrupt_worker
 from campaigns.execution.waiting import waiting_for
 from campaigns.kit import encryption, histogram
 from campaigns.models import Attempt, Generator, GeneratorLease, Run, TargetLease, Worker
 from campaigns.planning import lifecycle
+from campaigns.results.closing import close
+from campaigns.results.storing import Outcome
 from campaigns.tests.execution.together import run_together, together, until, workers
 
 __all__ = ["run_together", "together", "workers"]
@@ -222,7 +225,7 @@ def test_a_generators_worker_that_shuts_down_gives_the_run_back(run_together):
     _, joined = run_together(seconds=30)
     until(lambda: states() == [STATE.STARTED] * 3)
 
-    assert execution.interrupt_worker("generate@c") == 1
+    assert interrupt_worker("generate@c") == 1
     attempt = joined()
 
     assert attempt.state == Attempt.State.LOST
@@ -259,12 +262,12 @@ def test_a_message_for_a_generator_that_somebody_has_does_nothing(run_together):
     before = list(Generator.objects.values_list("worker", "claimed_at"))
 
     for row in Generator.objects.all():
-        execution.generate(row.pk, "generate@elsewhere", "elsewhere")
+        generate(row.pk, "generate@elsewhere", "elsewhere")
 
     assert list(Generator.objects.values_list("worker", "claimed_at")) == before
     assert joined().state == Attempt.State.ACCEPTED
     for row in Generator.objects.all():
-        execution.generate(row.pk, "generate@elsewhere", "elsewhere")
+        generate(row.pk, "generate@elsewhere", "elsewhere")
     assert states() == [STATE.DONE] * 2
 
 
@@ -357,7 +360,7 @@ def test_the_target_is_kept_while_a_generator_that_nobody_hears_of_may_load_it(
         host="far", claimed_at=Now(), start_at=Now(), expires_at=until_then,
     )  # fmt: skip
 
-    results.close(attempt, results.Outcome(Attempt.State.LOST, "the database did not answer"))
+    close(attempt, Outcome(Attempt.State.LOST, "the database did not answer"))
     dispatch.dispatch()
 
     lease = TargetLease.objects.get()

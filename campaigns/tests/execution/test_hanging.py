@@ -9,8 +9,8 @@ import pytest
 from django.db import OperationalError, connection
 from django.db.models import F
 
-from campaigns import execution
 from campaigns.execution import dispatch, keeper, running, steps
+from campaigns.execution.running import execute
 from campaigns.execution.steps import LOOK_AGAIN_SECONDS, SLACK_SECONDS
 from campaigns.models import Attempt, GeneratorLease, Run, TargetLease
 
@@ -61,7 +61,7 @@ def execute_in_a_process_of_its_own(attempt):
     child = os.fork()
     if not child:
         try:
-            execution.execute(attempt, "measure@here", "here")
+            execute(attempt, "measure@here", "here")
         finally:
             os._exit(0)
     _, status = os.waitpid(child, 0)
@@ -91,7 +91,7 @@ def test_measure_may_take_as_long_as_the_longest_run_and_each_other_step_its_own
     launched(repetitions=1, run_limit_seconds=run_limit)
     dispatch.dispatch()
 
-    execution.execute(open_attempt().pk, "measure@here", "here")
+    execute(open_attempt().pk, "measure@here", "here")
 
     usual = dict.fromkeys(["preparation", "reset", "apply", "verify", "clean-up"], 70)
     its_own = {"measure": run_limit + SLACK_SECONDS, "the look at the facts": LOOK_AGAIN_SECONDS}
@@ -106,7 +106,7 @@ def test_a_step_that_takes_too_long_is_told_to_stop(
     launched(repetitions=1)
     dispatch.dispatch()
 
-    execution.execute(open_attempt().pk, "measure@here", "here")
+    execute(open_attempt().pk, "measure@here", "here")
 
     attempt = Attempt.objects.get(number=1)
     assert attempt.state == ("failed" if step == "measure" else "void")
@@ -162,7 +162,7 @@ def test_a_target_that_is_slow_to_tell_its_facts_takes_nothing_from_the_run(
     slow_to_tell(wait_for_the_context)
     attempt = attempt_of(manners)
 
-    execution.execute(attempt.pk, "measure@here", "here")
+    execute(attempt.pk, "measure@here", "here")
 
     attempt.refresh_from_db()
     assert (attempt.state, stand_in.cleaned) == (state, 1)
@@ -199,7 +199,7 @@ def test_a_lease_that_is_lost_while_the_facts_are_told_loses_the_run(
     slow_to_tell(lose_the_lease)
     attempt = attempt_of()
 
-    execution.execute(attempt.pk, "measure@here", "here")
+    execute(attempt.pk, "measure@here", "here")
 
     attempt.refresh_from_db()
     assert attempt.state == Attempt.State.LOST

@@ -5,9 +5,10 @@ import logging
 import pytest
 from django.db import OperationalError
 
-from campaigns import execution, tasks
+from campaigns import tasks
 from campaigns.execution import dispatch, keeper, running
 from campaigns.execution.keeper import Keeper
+from campaigns.execution.running import execute
 from campaigns.kinds.programs.deadline import monotonic
 from campaigns.kit import log_context
 from campaigns.models import Attempt
@@ -41,7 +42,7 @@ def attempt(launched):
 
 
 def test_lines_name_campaign_run_and_attempt(attempt, lines):
-    execution.execute(attempt.pk, "measure@here", "here")
+    execute(attempt.pk, "measure@here", "here")
 
     belongs = {"attempt": attempt.pk, "campaign": attempt.run.campaign_id, "run": 1}
     assert [line for line in lines if line[0] == running.__name__] == [

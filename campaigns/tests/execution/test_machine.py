@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from campaigns import execution
 from campaigns.execution import dispatch, machine
 from campaigns.execution.machine import MIB, Machine, judge
+from campaigns.execution.running import execute
 from campaigns.models import Attempt
 
 ROOMY = Machine(
@@ -61,7 +61,7 @@ def test_a_run_that_this_machine_cannot_generate_is_void(launched, open_attempt,
     launched()
     dispatch.dispatch()
 
-    execution.execute(open_attempt().pk, "measure@here", "here")
+    execute(open_attempt().pk, "measure@here", "here")
 
     attempt = Attempt.objects.get(number=1)
     assert attempt.state == Attempt.State.VOID
@@ -74,7 +74,7 @@ def test_what_is_scarce_is_told_in_the_log(launched, open_attempt, monkeypatch):
     campaign = launched()
     dispatch.dispatch()
 
-    run = execution.execute(open_attempt().pk, "measure@here", "here")
+    run = execute(open_attempt().pk, "measure@here", "here")
 
     assert run is not None
     assert run.state == "done"

@@ -4,8 +4,8 @@ import tracemalloc
 
 import pytest
 
-from campaigns import execution
 from campaigns.execution import dispatch
+from campaigns.execution.running import execute
 from campaigns.kinds.base import Health, Measured
 from campaigns.models import Attempt, Run
 
@@ -42,7 +42,7 @@ def test_100000_samples_are_stored_in_bounded_memory(launched, stand_in, monkeyp
 
     tracemalloc.start()
     try:
-        run = execution.execute(attempt.pk, "measure@here", "here")
+        run = execute(attempt.pk, "measure@here", "here")
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

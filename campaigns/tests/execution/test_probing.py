@@ -7,11 +7,12 @@ import pytest
 from django.db.models import F
 from django.db.models.functions import Now
 
-from campaigns import execution, tasks
+from campaigns import tasks
 from campaigns.execution import dispatch
 from campaigns.models import Attempt, Target, TargetLease
 from campaigns.targets import probing
 from campaigns.targets.probes import request_probe
+from campaigns.targets.probing import probe_all_in_threads
 
 MINUTE = timedelta(minutes=1)
 
@@ -73,7 +74,7 @@ def test_targets_are_looked_at_several_at_a_time(add, target, stand_in, lookout)
     together = threading.Barrier(probing.MOST_AT_ONCE, timeout=10)
     stand_in.probe = lambda target, rules: [together.wait()][:0]
 
-    execution.probe_all_in_threads()
+    probe_all_in_threads()
 
     assert lookout.wait(10)
     assert not Target.objects.filter(probed_at=None).exists()
@@ -128,7 +129,7 @@ def test_targets_that_are_one_server_take_turns(add, target, server, lookout):
     server.answer.set()
 
     for _ in range(3):
-        execution.probe_all_in_threads()
+        probe_all_in_threads()
         assert lookout.wait(10)
         Target.objects.exclude(probed_at=None).update(probed_at=F("probed_at") - MINUTE)
 
@@ -141,7 +142,7 @@ def test_one_whose_turn_does_not_come_in_time_is_left_out(
     monkeypatch.setattr(probing, "AGAIN_SECONDS", 0.02)
     monkeypatch.setattr(probing, "PATIENCE_SECONDS", 0.1)
     server.answer.set()
-    execution.probe(target)
+    probing.probe(target)
 
     tasks.probe_target.run(add(1, address=target.address).pk)
 
@@ -152,7 +153,7 @@ def test_one_whose_turn_does_not_come_in_time_is_left_out(
 def test_who_asks_too_often_is_told_when_it_was(target, server):
     server.answer.set()
     assert request_probe(target) == ""
-    execution.probe(target)
+    probing.probe(target)
 
     assert "was probed 0 s ago" in request_probe(target)
 
@@ -170,7 +171,7 @@ def test_a_probe_that_is_on_and_a_run_that_is_on_are_told(target, server, launch
     Attempt.objects.update(state=Attempt.State.RUNNING, claimed_at=Now())
     assert TargetLease.objects.filter(attempt__state=Attempt.State.RUNNING).exists()
     assert "is being measured" in request_probe(target)
-    execution.probe(target)
+    probing.probe(target)
     assert not server.names
 
 
@@ -179,7 +180,7 @@ def test_a_probe_that_died_or_a_clock_that_was_set_back_holds_nobody_up(target, 
     server.answer.set()
     Target.objects.update(probe_began_at=Now() - away, probed_at=Now() - away)
 
-    execution.probe(target, 5.0)
+    probing.probe(target, 5.0)
 
     target.refresh_from_db()
     assert server.names == ["server"]
@@ -192,7 +193,7 @@ def test_a_driver_that_fails_leaves_the_target_to_be_probed_again(target, stand_
 
     stand_in.probe = broken
     with pytest.raises(ZeroDivisionError):
-        execution.probe(target)
+        probing.probe(target)
 
     target.refresh_from_db()
     assert target.probe_began_at is None
@@ -204,7 +205,7 @@ def test_what_a_former_address_answered_is_not_kept_for_the_new_one(target, stan
         return []
 
     stand_in.probe = moved_meanwhile
-    execution.probe(target)
+    probing.probe(target)
 
     target.refresh_from_db()
     assert (target.health, target.probed_at) == (Target.Health.UNKNOWN, None)

@@ -7,12 +7,14 @@ from datetime import timedelta
 import pytest
 from django.db.models.functions import Now
 
-from campaigns import execution
 from campaigns.execution import dispatch
 from campaigns.execution.claim import claim
+from campaigns.execution.running import execute
 from campaigns.kit.errors import NotPossible
 from campaigns.models import Attempt, Campaign, Run, TargetLease
 from campaigns.planning import lifecycle
+from campaigns.results.closing import Fenced, close
+from campaigns.results.storing import Outcome
 from campaigns.tests.execution.beside import Beside, not_stored_yet
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -124,7 +126,7 @@ def test_a_campaign_that_is_cancelled_while_a_run_is_claimed_ends(launched, open
         campaign = launched()
         dispatch.dispatch()
         attempt = open_attempt()
-        executing = Beside(execution.execute, attempt.pk, "measure@here", "here")
+        executing = Beside(execute, attempt.pk, "measure@here", "here")
         cancelling = Beside(lifecycle.cancel, campaign, "enough")
 
         executing.get()
@@ -158,10 +160,8 @@ def test_an_outcome_that_comes_just_as_the_attempt_is_taken_back_counts_once(lau
 
 
 def _close(attempt):
-    from campaigns import results
-
-    with suppress(results.Fenced):
-        results.close(attempt, results.Outcome(state=Attempt.State.ACCEPTED))
+    with suppress(Fenced):
+        close(attempt, Outcome(state=Attempt.State.ACCEPTED))
 
 
 def test_a_run_is_excluded_once_however_many_say_so(launched):

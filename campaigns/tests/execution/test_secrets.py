@@ -6,11 +6,12 @@ from dataclasses import replace
 import pytest
 from cryptography.fernet import Fernet
 
-from campaigns import execution
 from campaigns.execution import dispatch
+from campaigns.execution.running import execute
 from campaigns.kinds.base import EffectiveSetting, Health, Proof
 from campaigns.kit import encryption
 from campaigns.models import Attempt, LogLine, Run, Target
+from campaigns.targets.probing import probe
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -32,7 +33,7 @@ def test_a_run_whose_password_no_key_opens_is_void_and_touches_nothing(
     dispatch.dispatch()
     attempt = open_attempt()
 
-    execution.execute(attempt.pk, "measure@here", "here")
+    execute(attempt.pk, "measure@here", "here")
 
     attempt.refresh_from_db()
     assert attempt.state == Attempt.State.VOID
@@ -49,7 +50,7 @@ def test_a_run_whose_password_no_key_opens_is_void_and_touches_nothing(
 def test_a_probe_whose_password_no_key_opens_says_so(secured, stand_in, settings):
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
 
-    execution.probe(secured)
+    probe(secured)
 
     found = Target.objects.get()
     assert found.health == Target.Health.UNREACHABLE
@@ -70,7 +71,7 @@ def test_a_password_in_the_words_of_a_bug_is_stored_nowhere(
     attempt = open_attempt()
 
     with pytest.raises(RuntimeError):
-        execution.execute(attempt.pk, "measure@here", "here")
+        execute(attempt.pk, "measure@here", "here")
 
     attempt.refresh_from_db()
     assert attempt.reason.endswith("RuntimeError: no such user: me:[secret]")
@@ -112,7 +113,7 @@ def test_a_password_in_what_a_driver_observed_is_stored_nowhere(
     dispatch.dispatch()
     attempt = open_attempt()
 
-    execution.execute(attempt.pk, "measure@here", "here")
+    execute(attempt.pk, "measure@here", "here")
 
     attempt.refresh_from_db()
     stored = [

@@ -5,9 +5,10 @@ from time import monotonic, sleep
 import pytest
 from django.db import InterfaceError, OperationalError, connection
 
-from campaigns import execution, results
 from campaigns.execution import running
+from campaigns.execution.running import execute
 from campaigns.models import Attempt, LogLine, Measurement, Run
+from campaigns.results import closing
 from campaigns.tests.execution.beside import Beside
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -15,15 +16,15 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def test_an_outcome_waits_for_a_database_that_is_away(attempt_of, monkeypatch):
     attempt = attempt_of()
-    close, failures = results.close, [OperationalError("away"), InterfaceError("closed")]
+    close, failures = closing.close, [OperationalError("away"), InterfaceError("closed")]
 
     def close_later(*arguments, **named):
         if failures:
             raise failures.pop()
         return close(*arguments, **named)
 
-    monkeypatch.setattr(results, "close", close_later)
-    execution.execute(attempt.pk, "measure@here", "here")
+    monkeypatch.setattr(running, "close", close_later)
+    execute(attempt.pk, "measure@here", "here")
     attempt.refresh_from_db()
 
     assert attempt.state == Attempt.State.ACCEPTED
@@ -66,7 +67,7 @@ def test_an_outcome_waits_for_far_longer_than_the_lease_while_the_database_refus
         return close(*arguments)
 
     monkeypatch.setattr(running, "_close", close_with_a_short_lease)
-    storing = Beside(execution.execute, attempt.pk, "measure@here", "here")
+    storing = Beside(execute, attempt.pk, "measure@here", "here")
     end = monotonic() + 10
     while caplog.text.count("waits for the database: no room") < 20 and monotonic() < end:
         sleep(0.02)
@@ -83,7 +84,7 @@ def test_what_exceeds_the_databases_limits_is_left_out_instead_of_waiting_for_ev
     attempt = attempt_of()
     database_that_refuses("54000")
 
-    execution.execute(attempt.pk, "measure@here", "here")
+    execute(attempt.pk, "measure@here", "here")
     attempt.refresh_from_db()
 
     assert attempt.state == Attempt.State.VOID

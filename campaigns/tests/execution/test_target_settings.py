@@ -6,10 +6,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.db.models.functions import Now
 
-from campaigns import execution
-from campaigns.execution import dispatch, manual_steps
+from campaigns.execution import dispatch, manual_steps, restore_settings
 from campaigns.execution.dispatch.due import claim_restorations
 from campaigns.execution.manual_steps import open_requests
+from campaigns.execution.running import execute
 from campaigns.execution.waiting import waiting_for
 from campaigns.kit.errors import NotPossible
 from campaigns.models import (
@@ -62,13 +62,13 @@ def go(most=50):
         attempt = Attempt.objects.filter(state=Attempt.State.QUEUED).first()
         if attempt is None:
             return
-        execution.execute(attempt.pk, "measure@here", "here")
+        execute(attempt.pk, "measure@here", "here")
     raise AssertionError("it did not come to an end")
 
 
 def restore(target):
     go()
-    execution.restore(target.pk)
+    restore_settings.restore(target.pk)
 
 
 def states(campaign):
@@ -103,7 +103,7 @@ def test_a_fixed_setting_is_read_and_not_set_where_it_is_in_force(server, worker
 def test_a_cancelled_campaign_sets_back_too(server, workers, launched, target):
     campaign = launched(factors={"puma_workers": [4, 8]}, repetitions=2)
     dispatch.dispatch()
-    execution.execute(Attempt.objects.get().pk, "measure@here", "here")
+    execute(Attempt.objects.get().pk, "measure@here", "here")
     assert server.values["puma_workers"] != 2
     lifecycle.cancel(campaign, "enough")
     restore(target)
@@ -116,7 +116,7 @@ def test_nothing_begins_on_a_server_that_has_to_be_set_back(server, workers, lau
     second = launched(factors={"level": [1]}, repetitions=1)
     go()
     assert states(second) == ["planned"]
-    execution.restore(target.pk)
+    restore_settings.restore(target.pk)
     go()
     assert states(second) == ["done"]
 
@@ -372,7 +372,7 @@ def test_what_cannot_be_set_back_is_told_after_three_tries_and_holds_nobody(
     server.deaf.add("puma_workers")
     for _ in range(3):
         dispatch.dispatch()
-        execution.restore(target.pk)
+        restore_settings.restore(target.pk)
     assert "Set it back manually" in campaign.log.last().text
     other = launched(factors={"level": [1]}, repetitions=1)
     go()
@@ -386,9 +386,9 @@ def test_a_restoration_that_died_is_claimed_again_when_its_time_is_over(
     go()
     row = FoundSetting.objects.get()
     assert row.claimed_until is not None
-    execution.restore(target.pk)
+    restore_settings.restore(target.pk)
     FoundSetting.objects.update(restored_at=None, claimed_until=None)
     server.values["puma_workers"] = 8
     dispatch.dispatch()
-    execution.restore(target.pk)
+    restore_settings.restore(target.pk)
     assert server.values["puma_workers"] == 2

@@ -7,10 +7,10 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from campaigns import execution
 from campaigns.execution import dispatch, keeper
 from campaigns.execution.generators import gathering, hold
 from campaigns.execution.generators.serving import generate
+from campaigns.execution.running import execute
 from campaigns.kinds import registry
 from campaigns.kinds.base import Measured, parts_of
 from campaigns.models import Generator, Worker
@@ -88,7 +88,7 @@ def run_together(together, workers, launched, open_attempt):
         launched(factors={"level": [3]}, parameters={"generators": generators}, repetitions=1)
         dispatch.dispatch()
         attempt = open_attempt()
-        executing = Beside(execution.execute, attempt.pk, "measure@here", "here", workers.ask)
+        executing = Beside(execute, attempt.pk, "measure@here", "here", workers.ask)
 
         def joined():
             assert executing.ended(20), "it does not end"

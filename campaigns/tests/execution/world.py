@@ -14,17 +14,20 @@ from django.db.models import DateTimeField, F
 from django.db.models.functions import Now
 from kombu.exceptions import OperationalError
 
-from campaigns import execution, results, tasks
+from campaigns import tasks
 from campaigns.execution import dispatch
 from campaigns.execution import dispatch as dispatching
 from campaigns.execution import keeper as keeping
 from campaigns.execution.claim import claim
 from campaigns.execution.running import _store as store
+from campaigns.execution.running import interrupt_worker
 from campaigns.kinds.base import Health, Measured
 from campaigns.kinds.programs.deadline import monotonic
 from campaigns.kit import messages as sending
 from campaigns.models import Attempt, AuditEvent, Campaign, Dispatcher, Run, Worker
 from campaigns.planning.analyses import request_analysis_after
+from campaigns.results.closing import Fenced
+from campaigns.results.storing import Outcome
 from campaigns.targets import quiet
 
 MEASURED = Measured(
@@ -175,7 +178,7 @@ class World:
         """Ask a worker to end, as SIGTERM does; its attempt is closed when it has noticed."""
         self.settings.GENERATOR_HOST = worker.host
         worker.presence._take_back()
-        execution.interrupt_worker(worker.name)
+        interrupt_worker(worker.name)
         worker.ending = True
         if worker.load is None:
             self.kill(worker)
@@ -214,8 +217,8 @@ class World:
         measured = MEASURED if state == Attempt.State.ACCEPTED else None
         before = Attempt.objects.filter(pk=load.attempt.pk, state=Attempt.State.RUNNING).exists()
         try:
-            run = store(load.attempt, results.Outcome(state, reason, measured=measured))
-        except results.Fenced:
+            run = store(load.attempt, Outcome(state, reason, measured=measured))
+        except Fenced:
             assert not (before and alone), "the holder was fenced off"
         else:
             assert before or not alone, "a latecomer was let in"

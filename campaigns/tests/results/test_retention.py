@@ -4,7 +4,6 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from campaigns import results
 from campaigns.findings import compute
 from campaigns.models import (
     Attempt,
@@ -18,6 +17,7 @@ from campaigns.models import (
     Retention,
 )
 from campaigns.results import retention
+from campaigns.results.closing import close
 from campaigns.tests.browsing import Page, browser, person, target, toy, worker
 from campaigns.tests.measured import begin, finish, launched, outcome
 
@@ -30,7 +30,7 @@ def old(target, person):
     """A finished campaign with samples, forty days old, of a team that keeps them for thirty."""
     campaign = launched(target, person, repetitions=3)
     for run in campaign.runs.order_by("position"):
-        results.close(begin(run), outcome())
+        close(begin(run), outcome())
     Attempt.objects.update(finished_at=timezone.now() - timedelta(days=40))
     Retention.objects.create(team=campaign.team, keep_samples_days=30)
     return finish(campaign)

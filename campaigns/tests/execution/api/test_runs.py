@@ -4,10 +4,11 @@ from datetime import UTC, datetime
 import pytest
 from django.db.models.functions import Now
 
-from campaigns import results
 from campaigns.kinds.base import EffectiveSetting, Health, Measured, Phase, Proof
 from campaigns.models import Attempt, Campaign, Finding, Run, Worker
 from campaigns.planning import lifecycle
+from campaigns.results.closing import close
+from campaigns.results.storing import Outcome
 from campaigns.tests.toy import definition
 
 pytestmark = pytest.mark.django_db
@@ -36,9 +37,9 @@ def attempt_of(run: Run, state: str, duration: float | None, reason: str = "") -
         units_failed=1,
         failures={"5xx": 1},
     )
-    results.close(
+    close(
         attempt,
-        results.Outcome(
+        Outcome(
             state=state,
             reason=reason,
             clean_state=(Proof("files", 0, 0, "files", ok=True),),

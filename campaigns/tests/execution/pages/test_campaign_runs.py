@@ -3,10 +3,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from campaigns import results
 from campaigns.kinds.base import Health
 from campaigns.models import Attempt, LogLine, Run
 from campaigns.planning import lifecycle
+from campaigns.results.closing import close
 from campaigns.results.importing.demonstration import published_campaign
 from campaigns.tests.browsing import Page
 from campaigns.tests.measured import begin, launched, outcome, store
@@ -24,7 +24,7 @@ def get(browser, run, **query):
 
 
 def measured(run, state=Attempt.State.ACCEPTED, **changes):
-    results.close(begin(run), outcome(state, **changes))
+    close(begin(run), outcome(state, **changes))
     run.refresh_from_db()
     return run
 
@@ -76,7 +76,7 @@ def test_the_status_of_a_run_ends_with_it(browser, campaign):
     url = reverse("run-status", args=[campaign.pk, 1])
 
     going_on = browser.get(url)
-    results.close(attempt, outcome())
+    close(attempt, outcome())
     ended = browser.get(url)
 
     assert "measure" in Page(going_on).text

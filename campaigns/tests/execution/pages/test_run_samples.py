@@ -3,10 +3,10 @@
 import pytest
 from django.urls import reverse
 
-from campaigns import results
 from campaigns.execution import progress
 from campaigns.execution.pages.run_samples import FEW, sample_table
 from campaigns.kinds.base import Metric, Phase
+from campaigns.results.closing import close
 from campaigns.tests.browsing import Page
 from campaigns.tests.measured import begin, launched, outcome
 
@@ -25,7 +25,7 @@ def page_of(browser, campaign):
 
     def make(**measured):
         run = campaign.runs.get(position=1)
-        results.close(begin(run), outcome(**measured))
+        close(begin(run), outcome(**measured))
         return browser.get(reverse("run", args=[campaign.pk, 1]))
 
     return make

@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from campaigns import results
 from campaigns.findings import compute
 from campaigns.kinds.registry import driver_of
 from campaigns.models import Run, Target
 from campaigns.planning import checking, drafts, lifecycle
 from campaigns.results.importing import demonstration
+from campaigns.results.storing import Value
 from campaigns.tests.stored import import_run
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -92,7 +92,7 @@ def store(campaign, value_of, failing=()):
         started = START + timedelta(minutes=run.position)
         import_run(
             run,
-            [results.Value(primary.name, value_of(run), "s", lower_is_better=True)],
+            [Value(primary.name, value_of(run), "s", lower_is_better=True)],
             started_at=started,
             finished_at=started + timedelta(seconds=30),
         )

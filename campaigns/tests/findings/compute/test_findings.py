@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from campaigns import results
 from campaigns.findings import compute
 from campaigns.findings.compute import findings as storing
 from campaigns.models import Campaign, Run
 from campaigns.planning import lifecycle
+from campaigns.results.storing import Value
 from campaigns.tests.findings.compute.conftest import START, findings, store
 from campaigns.tests.people import somebody
 from campaigns.tests.stored import import_run
@@ -245,7 +245,7 @@ def test_one_run_a_cell_crowns_no_winner(interleaved):
         import_run(
             run,
             [
-                results.Value(
+                Value(
                     "duration",
                     8.0 / run.cell.levels_by_factor["concurrency"],
                     "s",

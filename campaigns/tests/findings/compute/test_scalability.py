@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from campaigns import results
 from campaigns.findings.compute import scalability
 from campaigns.kit import histogram
 from campaigns.models import Attempt, Campaign, Distribution, Measurement, Run, Series
 from campaigns.results.importing import demonstration
+from campaigns.results.storing import Value
 from campaigns.tests.findings.compute.conftest import START, findings
 from campaigns.tests.stored import import_run
 
@@ -33,8 +33,8 @@ def closed_loop(interleaved):
         import_run(
             run,
             [
-                results.Value("duration", 1e4 / rate, "s", lower_is_better=True),
-                results.Value("file_rate", rate, "files/s", lower_is_better=False),
+                Value("duration", 1e4 / rate, "s", lower_is_better=True),
+                Value("file_rate", rate, "files/s", lower_is_better=False),
             ],
             started_at=START,
             finished_at=START,

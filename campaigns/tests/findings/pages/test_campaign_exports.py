@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from django.urls import reverse
 
-from campaigns import results
 from campaigns.findings import compute
 from campaigns.kit import downloads
 from campaigns.models import Campaign, Measurement, Run
 from campaigns.planning import lifecycle
+from campaigns.results.closing import close
 from campaigns.results.importing.demonstration import published_campaign
 from campaigns.tests.measured import begin, finish, launched, outcome, store
 
@@ -134,7 +134,7 @@ def test_text_with_commas_and_lines_stays_in_its_cell(browser, target, person):
 
 def test_the_document_holds_definition_runs_and_findings(browser, target, person):
     campaign = launched(target, person)
-    results.close(begin(campaign.runs.get(position=1)), outcome())
+    close(begin(campaign.runs.get(position=1)), outcome())
     finish(campaign)
 
     response = browser.get(reverse("campaign-json", args=[campaign.pk]))

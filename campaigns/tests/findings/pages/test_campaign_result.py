@@ -5,11 +5,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from campaigns import results as stored_results
 from campaigns.findings import compute
 from campaigns.models import Amendment, Campaign, EnvironmentFact, Run
 from campaigns.planning import lifecycle
+from campaigns.results.closing import close
 from campaigns.results.importing.demonstration import published_campaign
+from campaigns.results.storing import Value
 from campaigns.tests.browsing import Page
 from campaigns.tests.measured import begin, finish, launched, outcome, store
 from campaigns.tests.stored import import_run
@@ -235,7 +236,7 @@ def test_a_run_that_timed_out_lies_above_its_limit(browser, target, person):
     campaign = launched(target, person, order="interleaved")
     first = campaign.runs.order_by("position").first()
     attempt = begin(first)
-    stored_results.close(
+    close(
         attempt,
         outcome(
             "failed",
@@ -260,7 +261,7 @@ def store_rest(campaign, but):
     for run in others.runs.exclude(pk=but.pk).order_by("position"):
         import_run(
             run,
-            [stored_results.Value("duration", 10.0, "s", lower_is_better=True)],
+            [Value("duration", 10.0, "s", lower_is_better=True)],
             started_at=None,
             finished_at=None,
         )
@@ -349,7 +350,7 @@ def test_the_page_loads_again_when_the_analysis_is_there(browser, published):
 def test_results_so_far_are_a_tab_of_a_running_campaign(browser, target, person):
     campaign = launched(target, person, order="interleaved")
     run = campaign.runs.order_by("position").first()
-    stored_results.close(begin(run), outcome())
+    close(begin(run), outcome())
     compute.analyse(campaign)
 
     page = Page(get(browser, campaign, view="results"))

@@ -9,9 +9,9 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from campaigns import results
 from campaigns.findings import compute
 from campaigns.models import Attempt, EnvironmentFact
+from campaigns.results.closing import close
 from campaigns.results.environment import changes_of, environment_of
 from campaigns.tests.browsing import Page
 from campaigns.tests.measured import begin, finish, launched, outcome
@@ -35,7 +35,7 @@ def measured(target, person):
                 environment={"target": {"workers": before} | told},
                 environment_after={"target": {"workers": after} | told},
             )
-            results.close(begin(run), ended)
+            close(begin(run), ended)
         return finish(campaign)
 
     return make

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 from django.urls import reverse
 
-from campaigns import results
 from campaigns.findings.compute import scalability
 from campaigns.findings.pages.panels.scalability import between, bounds_of, doubt_of
 from campaigns.kinds.base import ClosedLoop
 from campaigns.kit import histogram
 from campaigns.models import Attempt, Campaign, Distribution, Phase, Run, Series
 from campaigns.results.importing import demonstration
+from campaigns.results.storing import Value
 from campaigns.tests.browsing import Page
 from campaigns.tests.measured import START, finish, launched, store
 from campaigns.tests.stored import import_run
@@ -62,8 +62,7 @@ def closed_loop(toy, target, person, monkeypatch):
         rate = values[n][run.block.number - 1]
         pairs = (("duration", 1e4 / rate, "s"), ("rate", rate, "files/s"))
         stored = [
-            results.Value(name, value, unit, lower_is_better=unit == "s")
-            for name, value, unit in pairs
+            Value(name, value, unit, lower_is_better=unit == "s") for name, value, unit in pairs
         ]
         attempt = import_run(run, stored, started_at=START, finished_at=START)
         code = histogram.encode([round(1e6 * n / rate)] * 20)

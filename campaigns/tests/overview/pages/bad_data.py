@@ -5,8 +5,8 @@ from datetime import timedelta
 
 from django.urls import reverse
 
-from campaigns import results
 from campaigns.models import Run
+from campaigns.results.storing import Value
 from campaigns.tests.measured import START, finish, launched
 from campaigns.tests.stored import import_run
 
@@ -36,7 +36,7 @@ def measured(target, person, values, *, factor="workers", metric="duration", **c
             Run.objects.filter(pk=run.pk).update(state=wanted, reason="It did not come through.")
         elif wanted is not None:
             started = START + timedelta(minutes=run.position)
-            value = results.Value(metric, wanted, unit, lower_is_better=lower)
+            value = Value(metric, wanted, unit, lower_is_better=lower)
             import_run(
                 run, [value], started_at=started, finished_at=started + timedelta(seconds=30)
             )

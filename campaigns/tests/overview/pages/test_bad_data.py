@@ -13,9 +13,9 @@ from django.urls import reverse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from campaigns import results
 from campaigns.findings.compute import groups, levels, matrix
 from campaigns.models import Campaign, Exclusion, Finding
+from campaigns.results.storing import Value
 from campaigns.tests.browsing import Page
 from campaigns.tests.measured import finish
 from campaigns.tests.overview.pages.bad_data import GOOD, analysed, flags, measured, read, words
@@ -94,7 +94,7 @@ def test_what_is_no_number_is_not_stored_by_anybody(bad, target, person):
 
     with pytest.raises(IntegrityError), transaction.atomic():
         import_run(
-            run, [results.Value("duration", bad, "s", lower_is_better=True)],
+            run, [Value("duration", bad, "s", lower_is_better=True)],
             started_at=None, finished_at=None,
         )  # fmt: skip
 

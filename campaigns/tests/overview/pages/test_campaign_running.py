@@ -7,12 +7,12 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from campaigns import results
 from campaigns.execution import live, progress
 from campaigns.findings import compute
 from campaigns.kinds.base import Health
 from campaigns.models import Attempt, Campaign, Finding, LogLine, Run, Worker
 from campaigns.planning import lifecycle
+from campaigns.results.closing import close
 from campaigns.stats.methods import METHODS
 from campaigns.tests.browsing import Page
 from campaigns.tests.measured import begin, launched, outcome
@@ -69,7 +69,7 @@ def test_the_page_shows_what_is_going_on(browser, campaign, attempt):
 def test_the_matrix_shows_each_run_by_its_state(browser, campaign, attempt):
     runs = list(campaign.runs.order_by("position"))
     second = begin(runs[1])
-    results.close(second, outcome())
+    close(second, outcome())
     Run.objects.filter(pk=runs[2].pk).update(state=Run.State.FAILED, reason="It refused.")
     Run.objects.filter(pk=runs[3].pk).update(state=Run.State.VOID, reason="Not clean.")
 
@@ -83,7 +83,7 @@ def test_the_matrix_shows_each_run_by_its_state(browser, campaign, attempt):
 
 def test_a_bound_looks_unlike_a_value(browser, campaign):
     run = campaign.runs.order_by("position").first()
-    results.close(begin(run), outcome(health=Health("saturated", ("No descriptors left.",), {})))
+    close(begin(run), outcome(health=Health("saturated", ("No descriptors left.",), {})))
 
     page = Page(browser.get(url("campaign", campaign)))
 
@@ -253,7 +253,7 @@ def test_the_live_figure_is_that_of_the_run_that_is_on(browser, campaign, attemp
 
 def test_before_the_clock_runs_the_figure_is_that_of_the_last_run(browser, campaign):
     first, second = campaign.runs.order_by("position")[:2]
-    results.close(begin(first), outcome())
+    close(begin(first), outcome())
     begin(second, Attempt.Phase.RESET)
 
     answer = browser.get(url("campaign-live", campaign)).json()
@@ -293,7 +293,7 @@ def test_so_far_says_what_is_to_come_where_precision_ends_it(browser, campaign):
 
 def test_so_far_shows_cells_without_a_verdict(browser, campaign):
     run = campaign.runs.order_by("position")[0]
-    results.close(begin(run), outcome())
+    close(begin(run), outcome())
     compute.analyse(campaign)
 
     text = Page(browser.get(url("campaign-so-far", campaign))).text
@@ -328,7 +328,7 @@ def test_a_cool_down_is_said(browser, campaign):
 def test_the_time_that_is_left_comes_from_the_runs_so_far(browser, campaign):
     for run in campaign.runs.order_by("position")[:3]:
         attempt = begin(run)
-        results.close(attempt, outcome())
+        close(attempt, outcome())
         Attempt.objects.filter(pk=attempt.pk).update(
             finished_at=attempt.claimed_at + timedelta(seconds=100)
         )
@@ -341,7 +341,7 @@ def test_the_time_that_is_left_comes_from_the_runs_so_far(browser, campaign):
 
 def test_a_cool_down_is_part_of_the_time_that_is_left(browser, campaign):
     Worker.objects.create(name="measure@host", host="host", pools=["measure"])
-    results.close(begin(campaign.runs.order_by("position").first()), outcome())
+    close(begin(campaign.runs.order_by("position").first()), outcome())
     before = live.seconds_left(campaign, None)
     campaign.not_before = timezone.now() + timedelta(hours=1)
     cooling = live.seconds_left(campaign, None)
@@ -352,7 +352,7 @@ def test_a_cool_down_is_part_of_the_time_that_is_left(browser, campaign):
 
 
 def test_a_wait_of_unknown_length_has_no_end(browser, campaign):
-    results.close(begin(campaign.runs.order_by("position").first()), outcome())
+    close(begin(campaign.runs.order_by("position").first()), outcome())
     attempt = campaign.runs.order_by("position").first().attempts.get()
     Attempt.objects.filter(pk=attempt.pk).update(
         finished_at=attempt.claimed_at + timedelta(seconds=100)
@@ -387,7 +387,7 @@ def test_a_try_out_is_watched_until_it_ends(browser, draft, person):
     run = lifecycle.try_one(draft, person)
 
     watched = browser.get(url("campaign-trials", draft))
-    results.close(begin(run), outcome())
+    close(begin(run), outcome())
     ended = browser.get(url("campaign-trials", draft))
 
     assert "hx-get" in watched.content.decode()

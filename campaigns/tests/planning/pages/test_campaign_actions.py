@@ -2,9 +2,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from campaigns import results
 from campaigns.models import Attempt, Campaign, Run
 from campaigns.planning import lifecycle
+from campaigns.results.closing import close
 from campaigns.tests.browsing import Page
 from campaigns.tests.measured import begin, finish, launched, outcome, store
 
@@ -137,7 +137,7 @@ def test_a_post_without_its_token_is_refused(draft, person):
 def test_a_failed_run_is_run_again(browser, target, person):
     campaign = launched(target, person)
     run = campaign.runs.get(position=2)
-    results.close(begin(run), outcome("failed", reason="It refused."))
+    close(begin(run), outcome("failed", reason="It refused."))
 
     post(browser, "run-again", campaign.pk, 2)
 

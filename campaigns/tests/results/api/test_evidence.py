@@ -4,11 +4,11 @@ from datetime import datetime
 
 import pytest
 
-from campaigns import results
 from campaigns.kinds.base import Distribution
 from campaigns.kit import histogram
 from campaigns.models import Attempt, Run
 from campaigns.planning import lifecycle
+from campaigns.results.closing import close
 from campaigns.tests.measured import begin, launched, outcome
 
 pytestmark = pytest.mark.django_db
@@ -23,9 +23,9 @@ def campaign(target, owner):
     code = histogram.encode(range(1, 1001))
     distributions = [Distribution("total", code.encoded, code.count, code.dropped)]
     void = outcome(state=Attempt.State.VOID, reason="not clean")
-    results.close(begin(one), void)
-    results.close(begin(one), outcome(distributions=distributions))
-    results.close(begin(two), outcome(state=Attempt.State.FAILED, reason="timed out"))
+    close(begin(one), void)
+    close(begin(one), outcome(distributions=distributions))
+    close(begin(two), outcome(state=Attempt.State.FAILED, reason="timed out"))
     return campaign
 
 

@@ -2,14 +2,29 @@
 
 import gzip
 import io
+import subprocess
+import sys
 
 import pytest
+from django.conf import settings
 
 from campaigns.kit import units
 from campaigns.results import readers
 from campaigns.results.readers import base
 from campaigns.results.readers.base import building, source
 from campaigns.tests.results.readers.files import DATA, FORMATS, PUBLISHED, problem, read_file
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("module", ["readers.ab", "charts.samples"])
+def test_a_pure_module_of_results_loads_without_django(module):
+    code = f"import campaigns.results.{module}, sys; print('django' in sys.modules)"
+
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=settings.BASE_DIR, capture_output=True, check=True
+    )
+
+    assert done.stdout == b"False\n"
 
 
 def test_every_format_is_found_by_its_module():

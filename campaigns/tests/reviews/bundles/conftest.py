@@ -8,7 +8,6 @@ from hashlib import sha256
 
 import pytest
 
-from campaigns import results
 from campaigns.findings import compute
 from campaigns.kinds.base import EffectiveSetting, Proof
 from campaigns.kinds.downloader import driver as downloader
@@ -18,6 +17,7 @@ from campaigns.models import Attempt, Campaign, Run, Target
 from campaigns.planning import checking, drafts, lifecycle
 from campaigns.results import storing
 from campaigns.results.importing.demonstration import published_campaign
+from campaigns.results.storing import Outcome
 from campaigns.reviews.bundles import write_bundle
 from campaigns.tests.people import somebody
 
@@ -158,7 +158,7 @@ def measure(campaign, run):
         units_failed=measured.units_failed,
         failures=dict(measured.failures),
     )
-    told = results.Outcome(
+    told = Outcome(
         state=Attempt.State.ACCEPTED,
         clean_state=[Proof("files left", 0, 0, "files", ok=True)],
         same_work=[Proof("files there", 39, 39, "files", ok=True)],

@@ -17,12 +17,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
 
-from campaigns import results
 from campaigns.accounts.access import make_token
 from campaigns.kinds.base import Distribution
 from campaigns.kit import histogram
 from campaigns.models import Attempt, Campaign
 from campaigns.planning import checking, drafts
+from campaigns.results.closing import close
 from campaigns.targets.saving import save_target
 from campaigns.tests.measured import begin, launched, outcome
 
@@ -42,7 +42,7 @@ def stored(transactional_db, target):
     code = histogram.encode(range(1, 1001))
     for run in campaign.runs.order_by("position")[:2]:
         distributions = [Distribution("total", code.encoded, code.count, code.dropped)]
-        results.close(begin(run), outcome(distributions=distributions))
+        close(begin(run), outcome(distributions=distributions))
     return owner
 
 
