@@ -1,7 +1,16 @@
-"""Filters of runs, of what their attempts left behind, and of submissions."""
+"""Filters of runs, of what their attempts observed, and of submissions."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.forms import SearchInput
 
 from campaigns.kit.filters import Choice, FilterSet, Moment, Truth, Whole, Word
+from campaigns.kit.marks import RUNS
 from campaigns.models import Attempt, Proof, Run, Submission
+from campaigns.results.run_list import WITHOUT_VALUE, RunList
+
+TABLE_STATES = ("done", "bound", "failed", "censored", "void", "cancelled", "excluded", "planned")
 
 
 class RunFilters(FilterSet):
@@ -13,8 +22,42 @@ class RunFilters(FilterSet):
     block = Whole(field_name="block__number")
 
 
+class RunTableFilters(FilterSet):
+    """Runs in the table of a result page. Its states are those that pages show, not the stored ones."""
+
+    q = Word(
+        method="containing",
+        label="Filter runs",
+        widget=SearchInput({"placeholder": "Filter: level, date, reason"}),
+    )
+    state = Word(method="in_state", label="State")
+
+    def __init__(self, data: Any, runs: RunList) -> None:
+        self.runs = runs
+        super().__init__(data, runs.all)
+        states = [(state, RUNS[state][0]) for state in TABLE_STATES if runs.counts[state]]
+        if runs.count(WITHOUT_VALUE):
+            states.append((WITHOUT_VALUE, "without a plain value"))
+        self.offer("state", "All states", states)
+
+    def containing(self, rows: QuerySet[Run], name: str, text: str) -> QuerySet[Run]:
+        """Return the rows that contain a text."""
+        return rows.filter(self.runs.containing(text))
+
+    def in_state(self, rows: QuerySet[Run], name: str, state: str) -> QuerySet[Run]:
+        """Return the rows of a state."""
+        return rows.filter(self.runs.in_state(state))
+
+    @property
+    def count(self) -> int:
+        """The number of matching rows, which takes a query only where a text is searched."""
+        if not self.is_valid() or self.form.cleaned_data["q"]:
+            return self.rows.count()
+        return self.runs.count(self.form.cleaned_data["state"])
+
+
 class ObservedFilters(FilterSet):
-    """What attempts at runs of a campaign left behind; try-outs only where `purpose` says so."""
+    """What attempts at runs of a campaign observed."""
 
     run = Whole(field_name="attempt__run__position")
     cell = Whole(field_name="attempt__run__cell__position")

@@ -1,6 +1,6 @@
 """Build the result page: answer, chart, cells, runs, environment."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -27,6 +27,7 @@ from campaigns.planning.metrics import metric_of
 from campaigns.planning.outline import FactorOutline
 from campaigns.planning.pages.limits import limits_of, stopped_of
 from campaigns.results.environment import stand_ins_of
+from campaigns.results.filters import RunTableFilters
 from campaigns.results.pages.changes import changed_facts
 from campaigns.results.pages_data import Findings, Outline, came_in, findings_of, surroundings_of
 from campaigns.results.phrases import (
@@ -39,14 +40,13 @@ from campaigns.results.phrases import (
     value_text,
 )
 from campaigns.results.rows import RunRow
-from campaigns.results.run_list import COLUMNS, NO_PLAIN_VALUE, WITHOUT_VALUE, Matching, RunList
+from campaigns.results.run_list import COLUMNS, NO_PLAIN_VALUE, WITHOUT_VALUE, RunList
 from campaigns.results.run_plots import Plot, labelled
 
 PAGE_SIZE = 100
 MOST_CHOICES = 500
 MOST_FAILURES = 6
 EXTENDABLE = (Campaign.State.RUNNING, Campaign.State.PAUSED, Campaign.State.FINISHED)
-STATES = ("done", "bound", "failed", "censored", "void", "cancelled", "excluded", "planned")
 KEPT = ("metric", "x", "colour", "by", "view", "sort")
 """Parameters of the query that stay while the table of runs is filtered."""
 PLAIN = ("done", "bound", "excluded")
@@ -194,10 +194,8 @@ def _runs(
     request: HttpRequest, runs: RunList, labels: Levels, findings: Findings
 ) -> tuple[dict[str, Any], list[RunLine]]:
     """Return one page of the runs that match the filter, with the filter, and the first failures."""
-    text = request.GET.get("q", "").replace("\x00", "")[:200]
-    state = request.GET.get("state", "")
-    result = runs.matching(text, state)
-    page = Paginator(range(len(result)), PAGE_SIZE).get_page(request.GET.get("page"))
+    filters = RunTableFilters(request.GET, runs)
+    page = Paginator(range(filters.count), PAGE_SIZE).get_page(request.GET.get("page"))
     first = (page.number - 1) * PAGE_SIZE
     means = {
         cell["cell"]: cell["summary"]["gmean"]
@@ -205,25 +203,21 @@ def _runs(
     }
     levels = {f"level-{index}": factor for index, factor in enumerate(labels.factors, start=1)}
     sort = Sort.parse(request.GET.get("sort", ""), (*COLUMNS, *levels, "change"))
-    ordered = _sorted(result, sort, runs, levels, means) if sort.by else result
-    shown, failed = (
-        ordered[first : first + PAGE_SIZE],
-        runs.matching("", WITHOUT_VALUE)[:MOST_FAILURES],
-    )
+    matching = filters.rows.values_list("pk", flat=True)
+    ordered = _sorted(matching, sort, runs, levels, means) if sort.by else matching
+    shown = list(ordered[first : first + PAGE_SIZE])
+    without = runs.all.filter(runs.in_state(WITHOUT_VALUE))
+    failed = list(without.values_list("pk", flat=True)[:MOST_FAILURES])
     rows = {row.run: row for row in runs.rows({*shown, *failed})}
-    filters = {name: request.GET[name] for name in KEPT if name in request.GET}
+    kept = {name: request.GET[name] for name in KEPT if name in request.GET}
     table = {
         "lines": [_line(rows[run], labels, means) for run in shown],
         "page": page,
-        "text": text,
-        "state": state,
-        "states": [(name, RUNS[name][0]) for name in STATES if runs.counts[name]]
-        + ([(WITHOUT_VALUE, "without a plain value")] if runs.without_counts.total() else []),
+        "form": filters.form,
         "in_all": len(runs),
-        "matching": len(result),
-        "whole": len(runs) <= PAGE_SIZE and not text and not state,
-        "filters": filters,
-        "without": urlencode({**filters, "state": WITHOUT_VALUE}),
+        "whole": len(runs) <= PAGE_SIZE and not filters.form.has_changed(),
+        "kept": kept,
+        "without": urlencode({**kept, "state": WITHOUT_VALUE}),
         "heads": [(name, factor.label) for name, factor in levels.items()],
         "sort": sort,
     }
@@ -231,7 +225,7 @@ def _runs(
 
 
 def _sorted(
-    result: Matching,
+    keys: Iterable[int],
     sort: Sort,
     runs: RunList,
     levels: Mapping[str, FactorOutline],
@@ -254,7 +248,7 @@ def _sorted(
         key = {run: of_cells[cell] for run, cell in runs.column("cell").items()}
     else:
         key = runs.column(sort.by)
-    return sort.apply(result[:], {sort.by: key.get})
+    return sort.apply(keys, {sort.by: key.get})
 
 
 def _line(row: RunRow, labels: Levels, means: dict[int, float | None]) -> RunLine:

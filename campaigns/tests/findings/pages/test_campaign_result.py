@@ -288,6 +288,17 @@ def test_runs_are_filtered_by_the_server_too(browser, published):
     assert "3 of 18 runs" in page.text
 
 
+def test_the_filters_of_the_runs_stay_in_the_form(browser, published):
+    page = Page(get(browser, published, q="concurrency", state="done", sort="-value"))
+
+    assert page.by_id("f-q")["value"] == "concurrency"
+    assert ("option", {"value": "done", "selected": ""}) in [
+        (tag, {name: value or "" for name, value in each.items()}) for tag, each in page.elements
+    ]
+    assert [hidden["value"] for hidden in page.named("sort")] == ["-value"]
+    assert "Ensure this value has at most 200" in Page(get(browser, published, q="x" * 201)).text
+
+
 def test_a_state_without_runs_gives_an_empty_table(browser, published):
     assert "No matching runs." in Page(get(browser, published, state="failed")).text
 

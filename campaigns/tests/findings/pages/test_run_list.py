@@ -4,6 +4,7 @@ import pytest
 
 from campaigns.models import Attempt, Measurement, Run
 from campaigns.planning import lifecycle
+from campaigns.results.filters import RunTableFilters
 from campaigns.results.run_list import WITHOUT_VALUE, RunList
 from campaigns.tests.measured import launched, store
 from campaigns.tests.people import somebody
@@ -30,17 +31,17 @@ def campaign(target, person):
     return campaign
 
 
-def positions(runs, **wanted):
-    found = runs.matching(wanted.get("text", ""), wanted.get("state", ""))
-    rows = runs.rows(found[0:100])
-    assert len(rows) == len(found)
-    return [row.position for row in rows]
+def positions(runs, **query):
+    filters = RunTableFilters(query, runs)
+    found = [run.position for run in filters.rows]
+    assert filters.count == len(found)
+    return found
 
 
 def test_each_run_is_counted_as_what_it_is_called(campaign):
     runs = RunList(campaign, "duration")
 
-    called = [row.state for row in runs.rows(runs.matching("", "")[0:100])]
+    called = [row.state for row in runs.rows(runs.all.values_list("pk", flat=True))]
 
     assert called == ["done", "bound", "censored", "void", "excluded", "failed"]
     assert +runs.counts == dict.fromkeys(called, 1)
@@ -68,17 +69,47 @@ def test_a_filter_finds_the_runs_that_are_called_so(campaign, state, found):
 def test_a_text_is_looked_for_among_the_runs_of_the_state(campaign):
     runs = RunList(campaign, "duration")
 
-    assert positions(runs, text="bound") == [2]
-    assert positions(runs, text="bound", state="done") == []
-    assert positions(runs, text="backup") == [5]
-    assert positions(runs, text="a", state="\x00") == []
+    assert positions(runs, q="bound") == [2]
+    assert positions(runs, q="bound", state="done") == []
+    assert positions(runs, q=" Backup ") == [5]
+    assert positions(runs, q="a", state="\x00") == []
+    assert positions(runs, q=" ") == [1, 2, 3, 4, 5, 6]
 
 
-def test_a_page_of_the_runs_is_read_alone(campaign):
-    found = RunList(campaign, "duration").matching("", "")
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("2026-03-05 10:20:3", [1]),
+        ("30.5", []),
+        ("Refused", [6]),
+        ("4", [4]),
+        ("nobody", []),
+        ("100%", []),
+        ("\x00", []),
+    ],
+)
+def test_a_text_is_looked_for_in_each_field_of_a_run(campaign, text, found):
+    Run.objects.update(started_at=None)
+    Run.objects.filter(position=1).update(started_at="2026-03-05T10:20:30.555Z")
+    Run.objects.filter(position=6).update(reason="It refused.")
 
-    assert len(found[2:4]) == 2
-    assert len(found) == 6
+    assert positions(RunList(campaign, "duration"), q=text) == found
+
+
+def test_a_text_is_looked_for_in_the_levels_of_a_run(campaign):
+    run = campaign.runs.get(position=4)
+    campaign.cells.filter(pk=run.cell_id).update(levels_by_factor={"engine": "Newest", "size": 2})
+
+    found = positions(RunList(campaign, "duration"), q="2 engine new")
+
+    assert found == list(campaign.runs.filter(cell=run.cell).values_list("position", flat=True))
+
+
+def test_runs_of_a_state_are_counted_without_a_query(campaign, django_assert_num_queries):
+    runs = RunList(campaign, "duration")
+
+    with django_assert_num_queries(0):
+        assert RunTableFilters({"state": WITHOUT_VALUE}, runs).count == 4
 
 
 def test_a_warm_up_that_failed_is_no_run_without_a_value(campaign):
