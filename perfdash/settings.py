@@ -198,7 +198,8 @@ ACCOUNT_ADAPTER = "campaigns.accounts.sign_in.start_session.Adapter"
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_SESSION_REMEMBER = True  # for SESSION_COOKIE_AGE, and not until the browser is closed
-# These count in a cache of one process; passwords are counted by axes, codes by second_factor.
+# These count in a cache of one process; passwords are counted by axes, codes by second_factor, and mails of all
+# processes by sign_in.password.
 ACCOUNT_RATE_LIMITS = {
     **dict.fromkeys(("login", "login_failed", "change_password", "reauthenticate")),
     "reset_password": "10/m/ip,3/10m/key",

@@ -1,11 +1,14 @@
-"""The sign-in page, its refusals, and one-time links."""
+"""The sign-in page, its refusals, one-time links, and codes for a forgotten password."""
 
 from collections.abc import Callable
 from functools import wraps
+from hashlib import sha256
 from math import ceil
-from typing import Any
+from typing import Any, Final
 
-from allauth.account.views import LoginView
+from allauth.account.forms import ResetPasswordForm
+from allauth.account.views import LoginView, PasswordResetView
+from allauth.core.ratelimit import respond_429
 from axes.models import AccessAttempt
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
@@ -24,7 +27,13 @@ from campaigns.accounts.notifications import mail
 from campaigns.accounts.sign_in.forms import SignInForm
 from campaigns.accounts.sign_in.methods import LINK
 from campaigns.accounts.sign_in.start_session import begin_session
+from campaigns.kit import rates
 from perfdash.clients import client_address
+
+MAILS: Final = rates.Rate(3, 1800)
+"""Codes to one e-mail address: three at once, then one every ten minutes, thus at most three in ten minutes."""
+REQUESTS: Final = rates.Rate(10, 60)
+"""Requests for a code from one client address."""
 
 
 @method_decorator(login_not_required, name="dispatch")
@@ -52,6 +61,26 @@ def by_mail(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponse
         return view(*arguments, **named)
 
     return offered
+
+
+class ForgottenPassword(PasswordResetView):
+    """The page that mails a code for a new password.
+
+    django-allauth limits the mails of each process; here those of all processes are counted together, in Redis.
+    Where Redis is away, the limit of allauth remains.
+    """
+
+    def form_valid(self, form: ResetPasswordForm) -> HttpResponse:
+        """Mail a code. Answer 429 where the e-mail address or the client has had too many."""
+        email = sha256(form.cleaned_data["email"].lower().encode()).hexdigest()
+        client = client_address(self.request)
+        for who, rate in ((f"reset-from:{client}", REQUESTS), (f"reset-to:{email}", MAILS)):
+            usage = rates.take(who, rate)
+            if usage is not None and not usage.allowed:
+                refusal: HttpResponse = respond_429(self.request)
+                return refusal
+        answer: HttpResponse = super().form_valid(form)
+        return answer
 
 
 def locked_out(

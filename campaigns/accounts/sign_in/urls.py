@@ -12,7 +12,11 @@ from campaigns.accounts.sign_in.password import by_mail
 urlpatterns = [
     path("sign-in/", password.SignIn.as_view(), name="account_login"),
     path("sign-in/link/<str:token>/", password.sign_in_by_link, name="sign-in-link"),
-    path("sign-in/reset/", by_mail(accounts.password_reset), name="account_reset_password"),
+    path(
+        "sign-in/reset/",
+        by_mail(password.ForgottenPassword.as_view()),
+        name="account_reset_password",
+    ),
     path(
         "sign-in/reset/code/",
         by_mail(accounts.confirm_password_reset_code),

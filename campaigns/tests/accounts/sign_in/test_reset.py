@@ -1,6 +1,7 @@
 """A forgotten password: a code goes to the confirmed address of one account, and whoever asks learns nothing."""
 
 import re
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
@@ -10,7 +11,10 @@ from django.test import Client
 
 from campaigns.accounts import own_account
 from campaigns.accounts.notifications import channels, defaults
-from campaigns.accounts.sign_in import start_session
+from campaigns.accounts.sign_in import password, start_session
+from campaigns.kit import rates
+from campaigns.kit.broker import RedisLink
+from campaigns.kit.rates import Rate
 from campaigns.models import Channel
 from campaigns.tests.accounts.sign_in.conftest import (
     CODE,
@@ -39,6 +43,7 @@ class AtOnce:
 def server(settings, monkeypatch):
     settings.EMAIL_SERVER = MailServer(host="mail.example.org")
     monkeypatch.setattr(start_session, "Thread", AtOnce)
+    monkeypatch.setattr(rates, "PREFIX", f"test:{uuid4()}:")
     cache.clear()
     yield
     cache.clear()
@@ -160,6 +165,48 @@ def test_few_mails_are_sent_to_one_address(anna):
 
     assert statuses == [302, 302, 302, 429]
     assert len(mail.outbox) == 3
+
+
+def other_process(settings):
+    """Count as another web process does: with a memory of its own."""
+    settings.CACHES = {
+        "default": {
+            "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+            "LOCATION": str(uuid4()),
+        }
+    }
+
+
+def test_all_web_processes_count_the_mails_to_one_address_together(anna, settings):
+    for _ in range(3):
+        asked(address=anna.email.upper())
+        other_process(settings)
+
+    assert Client().post(RESET, {"email": anna.email}).status_code == 429
+    assert len(mail.outbox) == 3
+    asked(address="else@example.org")
+
+
+def test_all_web_processes_count_the_requests_of_one_client_together(monkeypatch, settings):
+    monkeypatch.setattr(password, "REQUESTS", Rate(2, 600))
+    statuses = []
+    for name in ("anna", "bert", "cleo"):
+        answer = Client().post(RESET, {"email": f"{name}@example.org"})
+        statuses.append(answer.status_code)
+        other_process(settings)
+
+    assert statuses == [302, 302, 429]
+    asked(Client(REMOTE_ADDR="192.0.2.78"))
+
+
+def test_without_redis_each_process_counts_and_passwords_let_in(anna, settings, monkeypatch):
+    settings.PROGRESS_URL = "redis://127.0.0.1:1/0"
+    monkeypatch.setattr(rates, "_link", RedisLink("test"))
+
+    statuses = [Client().post(RESET, {"email": anna.email}).status_code for _ in range(4)]
+
+    assert statuses == [302, 302, 302, 429]
+    come_in()
 
 
 def test_a_weak_password_is_refused(anna):
