@@ -106,6 +106,7 @@ def campaign_plan(request: HttpRequest) -> HttpResponse:
     """Return the panel with the plan of what the form holds."""
     entered = forms.read(request.POST, _teams(request))
     context = _planned(entered) | {
+        "editing": True,
         "live": True,
         "limits": limits_entered(entered.values),
         "contrast": forms.contrasts_of(entered),
