@@ -1,6 +1,8 @@
-"""Forms of a target's settings, steps and SSH login. Validation only."""
+"""Forms of a target's settings, steps, their actions, and the SSH login. Validation only."""
 
+import json
 import re
+from collections.abc import Mapping
 from ipaddress import ip_address
 from typing import Any
 
@@ -11,6 +13,7 @@ from campaigns.kinds.base.values import BLIND_LABEL
 from campaigns.kinds.registry import all_kinds
 from campaigns.kit.forms import SecretArea, form_field
 from campaigns.models import Setting, SshLogin, TargetStep
+from campaigns.targets.actions.values import COMMAND, FIELDS, HAND, HTTP, METHODS
 
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 MOST_CHOICES = 50
@@ -121,6 +124,124 @@ class StepForm(forms.ModelForm):
         if self.instance._state.adding and self.instance.target.steps.count() >= MOST_STEPS:
             self.add_error("name", f"A target has at most {MOST_STEPS} steps.")
         return super().clean() or self.cleaned_data
+
+
+class ActionForm(forms.Form):
+    """An action that sets, reads back, resets or awaits; `targets.actions.parse` checks what it means.
+
+    title: what the page calls it. has_value: a value stands in it. is_step: it resets or awaits.
+    """
+
+    way = forms.ChoiceField(
+        choices=[
+            (HTTP, "by an HTTP request"),
+            (COMMAND, "by a command over SSH"),
+            (HAND, "manually: somebody is asked"),
+        ]
+    )
+    method = forms.ChoiceField(choices=[(each, each) for each in METHODS], required=False)
+    url = forms.CharField(
+        required=False,
+        label="URL",
+        help_text="A path on the target, such as /settings/puma_workers; or a whole URL that is allowed.",
+    )
+    body = forms.CharField(
+        required=False, strip=False, widget=forms.Textarea(attrs={"rows": 3}), help_text="JSON"
+    )
+    login = forms.BooleanField(
+        required=False, label="Send the target's user name and password with it"
+    )
+    arguments = forms.CharField(
+        required=False,
+        strip=False,
+        label="Program and arguments",
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+    at = forms.CharField(
+        required=False,
+        label="Field in the answer",
+        help_text="For an answer of JSON: names and numbers with dots, such as results.0.value.",
+    )
+    expect = forms.CharField(
+        required=False,
+        label="Expected value",
+        help_text="For readiness only. Empty: any successful answer.",
+    )
+    words = forms.CharField(
+        required=False,
+        label="Instructions",
+        help_text="Such as: set it, then restart Puma.",
+    )
+    seconds = forms.CharField(
+        required=False, label="Limit", help_text="Timeout in seconds; 60 by default."
+    )
+
+    def __init__(
+        self,
+        data: Mapping[str, Any] | None,
+        path: str,
+        action: Mapping[str, Any],
+        title: str,
+        *,
+        has_value: bool = False,
+    ) -> None:
+        super().__init__(data, prefix=path, initial=_typed(action))
+        self.title, is_step = title, path == "action"
+        value = " {value} alone becomes the value." if has_value else ""
+        sample = '{"value": "{value}"}' if has_value else '{"force": true}'
+        self.fields["body"].help_text = f"JSON, such as {sample}.{value} Empty: none."
+        self.fields[
+            "arguments"
+        ].help_text = f"One per line; each line is one argument.{value} For administrators."
+        self.fields["seconds"].unit = "s"  # type: ignore[attr-defined]
+        absent = {"body": not (has_value or is_step), "at": has_value, "expect": not is_step}
+        for name in [name for name, is_absent in absent.items() if is_absent]:
+            del self.fields[name]
+
+    def add_prefix(self, field_name: str) -> str:
+        """Return the name of an input, such as apply_url."""
+        return f"{self.prefix}_{field_name}"
+
+    def clean_body(self) -> Any:
+        """Read JSON; None where there is none. Raise ValidationError."""
+        text = self.cleaned_data["body"]
+        try:
+            return json.loads(text) if text else None
+        except json.JSONDecodeError as error:
+            raise ValidationError(f"This is no JSON: {error}.") from None
+        except (RecursionError, ValueError):
+            raise ValidationError(
+                "This is no JSON: Nested too deeply, or a number too long."
+            ) from None
+
+    def clean_arguments(self) -> list[str]:
+        """Split at the ends of lines."""
+        return [line for line in self.cleaned_data["arguments"].splitlines() if line]
+
+    def action(self) -> dict[str, Any]:
+        """Return the action that was entered, without empty fields and those of other ways."""
+        clean = self.cleaned_data
+        return {
+            name: clean[name]
+            for name in FIELDS[clean["way"]]
+            if name in clean and (clean[name] is not None if name == "body" else clean[name])
+        }
+
+
+def _typed(action: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a stored action as somebody would type it."""
+    body = action.get("body")
+    return {
+        **action,
+        "body": "" if body is None else json.dumps(body, ensure_ascii=False),
+        "arguments": "\n".join(action.get("arguments", ())),
+    }
+
+
+def stored_action(path: str, action: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a stored action by the names of its inputs."""
+    known = dict.fromkeys(ActionForm.base_fields, "") | _typed(action)
+    return {f"{path}_{name}": value for name, value in known.items()}
 
 
 class SshForm(forms.ModelForm):

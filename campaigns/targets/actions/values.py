@@ -75,10 +75,11 @@ class Action:
 
 
 FIELDS = {
-    HTTP: {"way", "method", "url", "body", "login", "at", "expect", "seconds"},
-    COMMAND: {"way", "arguments", "at", "expect", "seconds"},
-    HAND: {"way", "words"},
+    HTTP: ("way", "method", "url", "body", "login", "at", "expect", "seconds"),
+    COMMAND: ("way", "arguments", "at", "expect", "seconds"),
+    HAND: ("way", "words"),
 }
+"""The fields of an action, by its way: of the page, the REST API and `parse`."""
 ROLES_WITH_PLACE = (Role.APPLY,)
 
 

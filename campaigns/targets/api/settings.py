@@ -19,38 +19,53 @@ from campaigns.models import Setting, SshLogin, Target, TargetStep
 from campaigns.targets import settings as target_settings
 from campaigns.targets import ssh_logins
 from campaigns.targets.actions import fingerprint_of
+from campaigns.targets.actions.values import (
+    METHODS,
+    MOST_ARGUMENTS,
+    MOST_LETTERS,
+    MOST_SECONDS,
+    WAYS,
+)
 from campaigns.targets.api.targets import in_use
 from campaigns.targets.probes import request_look
 from campaigns.targets.reaching import action_of, apply_of, read_of
-from campaigns.targets.setting_forms import SettingForm, SshForm, StepForm
+from campaigns.targets.setting_forms import MOST_CHOICES, SettingForm, SshForm, StepForm
 
 TAG = "settings"
 
-ACTION = {
+ACTION: dict[str, Any] = {
     "type": "object",
     "required": ["way"],
     "additionalProperties": False,
     "properties": {
-        "way": {"enum": ["http", "command", "hand"]},
-        "method": {"enum": ["GET", "POST", "PUT", "PATCH", "DELETE"]},
+        "way": {"enum": list(WAYS)},
+        "method": {"enum": list(METHODS)},
         "url": {
             "type": "string",
-            "maxLength": 2000,
+            "maxLength": MOST_LETTERS,
             "description": "A path on the target, or a URL.",
         },
         "body": {"description": "JSON; a text “{value}” in it becomes the value."},
         "login": {"type": "boolean", "description": "Send the target's user with it."},
-        "at": {"type": "string", "maxLength": 2000, "description": "Where in the JSON answer."},
+        "at": {
+            "type": "string",
+            "maxLength": MOST_LETTERS,
+            "description": "Where in the JSON answer.",
+        },
         "expect": {"type": ["string", "number", "boolean", "null"]},
         "arguments": {
             "type": "array",
             "minItems": 1,
-            "maxItems": 100,
-            "items": {"type": "string", "maxLength": 2000},
+            "maxItems": MOST_ARGUMENTS,
+            "items": {"type": "string", "maxLength": MOST_LETTERS},
             "description": "Program and arguments; one that is “{value}” becomes the value.",
         },
-        "words": {"type": "string", "maxLength": 2000, "description": "What a person is told."},
-        "seconds": {"type": ["number", "null"], "minimum": 1, "maximum": 3600},
+        "words": {
+            "type": "string",
+            "maxLength": MOST_LETTERS,
+            "description": "What a person is told.",
+        },
+        "seconds": {"type": ["number", "null"], "minimum": 1, "maximum": int(MOST_SECONDS)},
     },
 }
 
@@ -64,7 +79,7 @@ class SettingInput(FormInput):
     """A setting, as `target_settings.save_setting` takes it."""
 
     form = SettingForm
-    choices = serializers.ListField(child=Scalar(), required=False, max_length=50)
+    choices = serializers.ListField(child=Scalar(), required=False, max_length=MOST_CHOICES)
     apply = ActionField(required=False)
     read_back = ActionField(required=False)
 

@@ -4,6 +4,9 @@ import pytest
 
 from campaigns.accounts.access import make_token
 from campaigns.models import Campaign, HandRequest, Setting, SshLogin
+from campaigns.targets.actions.values import FIELDS
+from campaigns.targets.api.settings import ACTION
+from campaigns.targets.setting_forms import ActionForm
 from campaigns.tests.rest import ApiClient
 from campaigns.tests.targets.settings_server import by_hand, over_http
 from campaigns.tests.targets.ssh_server import new_key, private, public
@@ -44,6 +47,12 @@ def test_a_setting_is_defined_changed_listed_and_forgotten(api, path):
     assert [row["name"] for row in api.get(f"{path}/settings")[1]["results"]] == ["puma_workers"]
     assert api.delete(f"{path}/settings/puma_workers")[0] == 204
     assert api.get(f"{path}/settings/puma_workers")[0] == 404
+
+
+def test_page_and_api_have_the_fields_of_an_action_that_are_parsed():
+    parsed = {name for names in FIELDS.values() for name in names}
+
+    assert parsed == ActionForm.base_fields.keys() == ACTION["properties"].keys()
 
 
 @pytest.mark.parametrize(
