@@ -1,5 +1,7 @@
 """REST resources of findings, exclusions, the log and workers."""
 
+from typing import Any
+
 from django.db import transaction
 from django.db.models import Case, Value, When
 from django.http import Http404
@@ -7,9 +9,11 @@ from django.shortcuts import get_object_or_404
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.reverse import reverse
 
 from campaigns.kit.api.inputs import Input, NoQuery
 from campaigns.kit.api.openapi import operation
+from campaigns.kit.api.outputs import Selectable
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import NotPossible
 from campaigns.kit.events import work_waits
@@ -20,15 +24,71 @@ from campaigns.planning.analyses import request_analysis
 from campaigns.planning.api.base import CampaignApi
 from campaigns.planning.workers import present
 from campaigns.results.api.base import RunApi
-from campaigns.results.api.evidence import (
-    ExclusionOutput,
-    FindingOutput,
-    FindingRow,
-    LogLineOutput,
-    WorkerOutput,
-)
 from campaigns.results.filters import ExclusionFilters, LogLineFilters
 from campaigns.results.pages_data import shown_findings
+
+
+class ExclusionOutput(Selectable, serializers.ModelSerializer[Exclusion]):
+    """A run excluded from the analysis. `withdrawn_at` is null while the exclusion is in force."""
+
+    run = serializers.IntegerField(source="run.position")
+    by = serializers.StringRelatedField[Any](source="user", allow_null=True)
+    url = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Exclusion
+        fields = ["id", "run", "by", "reason", "at", "withdrawn_at", "url"]
+
+    def get_url(self, exclusion: Exclusion) -> str:
+        """Return the address of the exclusion."""
+        key = [exclusion.run.campaign_id, exclusion.pk]
+        return reverse("api-exclusion", key, request=self.context["request"])
+
+
+class FindingRow(Selectable, serializers.ModelSerializer[Finding]):
+    """A finding. `data_hash`: of the data it was computed from; `versions`: of what computed it."""
+
+    versions = serializers.DictField(child=serializers.JSONField())
+    url = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Finding
+        fields = ["name", "data_hash", "versions", "computed_at", "url"]
+
+    def get_url(self, finding: Finding) -> str:
+        """Return the address of the finding with its result."""
+        key = [finding.campaign_id, finding.name]
+        return reverse("api-finding", key, request=self.context["request"])
+
+
+class FindingOutput(FindingRow):
+    """A finding with its result."""
+
+    result = serializers.DictField(child=serializers.JSONField())
+
+    class Meta(FindingRow.Meta):
+        fields = [*FindingRow.Meta.fields, "result"]
+
+
+class LogLineOutput(Selectable, serializers.ModelSerializer[LogLine]):
+    """One line of a campaign's log. `run`: position of its run; null without one."""
+
+    run = serializers.IntegerField(source="run.position", allow_null=True, default=None)
+
+    class Meta:
+        model = LogLine
+        fields = ["at", "tone", "text", "run"]
+
+
+class WorkerOutput(Selectable, serializers.ModelSerializer[Worker]):
+    """A worker process. `present`: it has reported recently."""
+
+    pools = serializers.ListField(child=serializers.CharField())
+    present = serializers.BooleanField()
+
+    class Meta:
+        model = Worker
+        fields = ["name", "host", "pools", "seen_at", "present"]
 
 
 class ExcludeInput(Input):

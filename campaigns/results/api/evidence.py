@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.http import Http404
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, extend_schema_view
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -20,14 +20,10 @@ from campaigns.kit.histogram import SHARES, summarise
 from campaigns.models import (
     Attempt,
     Distribution,
-    Exclusion,
-    Finding,
-    LogLine,
     Measurement,
     Proof,
     Run,
     Series,
-    Worker,
 )
 from campaigns.planning.api.base import CampaignApi
 from campaigns.results.api.base import RunApi
@@ -66,6 +62,7 @@ class DistributionSummary(Part):
 
 
 TAG = "evidence"
+AnyNamed = TypeVar("AnyNamed", Distribution, Series)
 OF_RUN = ["run", "purpose", "cell", "attempt", "attempt_state"]
 
 
@@ -202,69 +199,6 @@ class AttemptRow(Selectable, serializers.ModelSerializer[Attempt]):
         return address_of(self, "api-attempt", attempt)
 
 
-class ExclusionOutput(Selectable, serializers.ModelSerializer[Exclusion]):
-    """A run excluded from the analysis. `withdrawn_at` is null while the exclusion is in force."""
-
-    run = serializers.IntegerField(source="run.position")
-    by = serializers.StringRelatedField[Any](source="user", allow_null=True)
-    url = serializers.SerializerMethodField()
-
-    class Meta:
-        model = Exclusion
-        fields = ["id", "run", "by", "reason", "at", "withdrawn_at", "url"]
-
-    def get_url(self, exclusion: Exclusion) -> str:
-        """Return the address of the exclusion."""
-        key = [exclusion.run.campaign_id, exclusion.pk]
-        return reverse("api-exclusion", key, request=self.context["request"])
-
-
-class FindingRow(Selectable, serializers.ModelSerializer[Finding]):
-    """A finding. `data_hash`: of the data it was computed from; `versions`: of what computed it."""
-
-    versions = serializers.DictField(child=serializers.JSONField())
-    url = serializers.SerializerMethodField()
-
-    class Meta:
-        model = Finding
-        fields = ["name", "data_hash", "versions", "computed_at", "url"]
-
-    def get_url(self, finding: Finding) -> str:
-        """Return the address of the finding with its result."""
-        key = [finding.campaign_id, finding.name]
-        return reverse("api-finding", key, request=self.context["request"])
-
-
-class FindingOutput(FindingRow):
-    """A finding with its result."""
-
-    result = serializers.DictField(child=serializers.JSONField())
-
-    class Meta(FindingRow.Meta):
-        fields = [*FindingRow.Meta.fields, "result"]
-
-
-class LogLineOutput(Selectable, serializers.ModelSerializer[LogLine]):
-    """One line of a campaign's log. `run`: position of its run; null without one."""
-
-    run = serializers.IntegerField(source="run.position", allow_null=True, default=None)
-
-    class Meta:
-        model = LogLine
-        fields = ["at", "tone", "text", "run"]
-
-
-class WorkerOutput(Selectable, serializers.ModelSerializer[Worker]):
-    """A worker process. `present`: it has reported recently."""
-
-    pools = serializers.ListField(child=serializers.CharField())
-    present = serializers.BooleanField()
-
-    class Meta:
-        model = Worker
-        fields = ["name", "host", "pools", "seen_at", "present"]
-
-
 def address_of(
     serializer: serializers.BaseSerializer[Any], name: str, attempt: Attempt, *key: str
 ) -> str:
@@ -275,77 +209,60 @@ def address_of(
     return f"{url}?trial=true" if run.purpose == Run.Purpose.TRIAL else url
 
 
-class Evidence(CampaignApi):
-    """Base of lists of one kind of evidence, from all attempts at the runs of a campaign."""
+class EvidenceList(CampaignApi):
+    """Base of lists of evidence from all attempts, in the order in which it was stored.
 
-    model: ClassVar[type[Model]]
+    A subclass names its operation; its docstring is the description in the OpenAPI document.
+    """
+
+    rows: ClassVar[QuerySet[Any]]
     output: ClassVar[type[Selectable]]
-    narrowing: ClassVar[type[FilterSet]]
-    unread: ClassVar[tuple[str, ...]] = ()
-    """Columns that the list does not show, so that the query need not read them."""
+    filters: ClassVar[type[FilterSet]]
+    campaign_path: ClassVar[str] = "attempt__run__campaign"
 
-    def rows(self, request: Request, pk: int) -> Response:
-        """Return a page of rows in the order in which they were stored."""
-        results: QuerySet[Any] = self.model._default_manager.filter(
-            attempt__run__campaign=self.campaign(pk)
-        )
-        rows = results.select_related("attempt__run__cell").defer(*self.unread)
-        return self.page(rows, self.output, "pk", self.narrowing)
+    def __init_subclass__(cls, *, name: str) -> None:
+        described = operation(name, TAG, answer=cls.output, filters=cls.filters)
+        extend_schema_view(get=described)(cls)
 
-
-class Measurements(Evidence):
-    """GET: values of all metrics, with their units."""
-
-    model, output, narrowing = Measurement, MeasurementRow, MeasurementFilters
-
-    @operation("list_measurements", TAG, answer=MeasurementRow, filters=MeasurementFilters)
     def get(self, request: Request, pk: int) -> Response:
-        """List values of all runs. `attempt_state` marks those of failed and void attempts."""
-        return self.rows(request, pk)
+        rows = self.rows.filter((self.campaign_path, self.campaign(pk)))
+        return self.page(rows, self.output, "pk", self.filters)
 
 
-class Proofs(Evidence):
-    """GET: proofs of clean state and same work."""
+class Measurements(EvidenceList, name="list_measurements"):
+    """List values of all runs. `attempt_state` marks those of failed and void attempts."""
 
-    model, output, narrowing = Proof, ProofRow, ProofFilters
-
-    @operation("list_proofs", TAG, answer=ProofRow, filters=ProofFilters)
-    def get(self, request: Request, pk: int) -> Response:
-        """List checks of clean state before, and of the same work after, with measured values."""
-        return self.rows(request, pk)
+    rows = Measurement.objects.select_related("attempt__run__cell")
+    output, filters = MeasurementRow, MeasurementFilters
 
 
-class Distributions(Evidence):
-    """GET: distributions of samples, without their percentiles."""
+class Proofs(EvidenceList, name="list_proofs"):
+    """List checks of clean state before, and of the same work after, with measured values."""
 
-    model, output, narrowing = Distribution, DistributionRow, NamedFilters
-    unread = ("encoded",)
-
-    @operation("list_distributions", TAG, answer=DistributionRow, filters=NamedFilters)
-    def get(self, request: Request, pk: int) -> Response:
-        """List distributions of samples, each of one attempt. Percentiles are at their `url`."""
-        return self.rows(request, pk)
+    rows = Proof.objects.select_related("attempt__run__cell")
+    output, filters = ProofRow, ProofFilters
 
 
-class SeriesOfRuns(Evidence):
-    """GET: series, without their values."""
+class Distributions(EvidenceList, name="list_distributions"):
+    """List distributions of samples, each of one attempt. Percentiles are at their `url`."""
 
-    model, output, narrowing = Series, SeriesRow, NamedFilters
-
-    @operation("list_series", TAG, answer=SeriesRow, filters=NamedFilters)
-    def get(self, request: Request, pk: int) -> Response:
-        """List what runs recorded over time. Values are at the `url` of each series."""
-        return self.rows(request, pk)
+    rows = Distribution.objects.select_related("attempt__run__cell").defer("encoded")
+    output, filters = DistributionRow, NamedFilters
 
 
-class Attempts(CampaignApi):
-    """GET: attempts at runs."""
+class SeriesOfRuns(EvidenceList, name="list_series"):
+    """List what runs recorded over time. Values are at the `url` of each series."""
 
-    @operation("list_attempts", TAG, answer=AttemptRow, filters=AttemptFilters)
-    def get(self, request: Request, pk: int) -> Response:
-        """List attempts at all runs, including void and lost attempts."""
-        rows = Attempt.objects.filter(run__campaign=self.campaign(pk)).select_related("run__cell")
-        return self.page(rows, AttemptRow, "pk", AttemptFilters)
+    rows = Series.objects.select_related("attempt__run__cell")
+    output, filters = SeriesRow, NamedFilters
+
+
+class Attempts(EvidenceList, name="list_attempts"):
+    """List attempts at all runs, including void and lost attempts."""
+
+    rows = Attempt.objects.select_related("run__cell")
+    output, filters = AttemptRow, AttemptFilters
+    campaign_path = "run__campaign"
 
 
 class OfOneAttempt(RunApi):
@@ -359,6 +276,14 @@ class OfOneAttempt(RunApi):
                 attempt.run = run
                 return attempt
         raise Http404(f"Run {position} has no attempt {number}.")
+
+    def named(self, attempt: Attempt, rows: QuerySet[AnyNamed], name: str, what: str) -> AnyNamed:
+        """Return the row of an attempt that has a name, or raise Http404."""
+        row = rows.filter(attempt=attempt, name=name).first()
+        if row is None:
+            raise Http404(f"This attempt has no {what} “{name}”.")
+        row.attempt = attempt
+        return row
 
 
 class OneAttempt(OfOneAttempt):
@@ -379,10 +304,7 @@ class OneDistribution(OfOneAttempt):
         """Return a distribution with its percentiles and its HDR histogram."""
         query = self.read_query(PercentilesQuery)
         attempt = self.attempt(pk, position, number, trial=query["trial"])
-        row = attempt.distributions.filter(name=name).first()
-        if row is None:
-            raise Http404(f"This attempt has no distribution “{name}”.")
-        row.attempt = attempt
+        row = self.named(attempt, Distribution.objects.all(), name, "distribution")
         shares = [float(Decimal(text) / 100) for text in query.get("percentiles", ())]
         return Response(self.shown(row, DistributionDetail, shares=shares))
 
@@ -395,10 +317,7 @@ class OneSeries(OfOneAttempt):
         """Return a series with its values."""
         trial = self.read_query(RunQuery)["trial"]
         attempt = self.attempt(pk, position, number, trial=trial)
-        row = attempt.series.filter(name=name).first()
-        if row is None:
-            raise Http404(f"This attempt has no series “{name}”.")
-        row.attempt = attempt
+        row = self.named(attempt, Series.objects.all(), name, "series")
         return Response(self.shown(row, SeriesDetail))
 
 
