@@ -1,4 +1,4 @@
-"""Decide which account an identity of the OpenID Connect provider belongs to. Knows no HTTP."""
+"""Decide which account an identity of the OpenID Connect provider belongs to. No HTTP."""
 
 import re
 import unicodedata
@@ -40,7 +40,7 @@ def ours() -> "Provider":
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Whom the provider vouches for. `subject` names the person at `issuer` for ever; the rest may change."""
+    """A person whom the provider has authenticated. `subject` names the person at `issuer` for ever; the rest may change."""
 
     issuer: str
     subject: str
@@ -59,7 +59,7 @@ class LetIn:
 
 @transaction.atomic
 def let_in(identity: Identity, invitation: int | None = None) -> LetIn:
-    """Return the account of a person, connected or made where that is allowed.
+    """Return the account of a person; connect or create it where that is allowed.
 
     `invitation`: the key of one that the person has opened. Raise NotLetIn, InvitationRefused.
     """
@@ -89,7 +89,7 @@ def let_in(identity: Identity, invitation: int | None = None) -> LetIn:
 
 @transaction.atomic
 def connect(user: User, identity: Identity) -> None:
-    """Let somebody who is signed in come by the provider, too. Raise NotLetIn."""
+    """Connect the account of a signed-in user to an identity of the provider. Raise NotLetIn."""
     known = _connected(identity).first()
     if known is not None and known.user_id != user.pk:
         raise NotLetIn(
@@ -102,7 +102,7 @@ def connect(user: User, identity: Identity) -> None:
 
 @transaction.atomic
 def disconnect(user: User) -> None:
-    """Take that way in away. Raise NotLetIn where it is the only one."""
+    """Disconnect an account from the provider. Raise NotLetIn where it is its only sign-in method."""
     if not user.has_usable_password():
         raise NotLetIn("Set a password first: without it, nobody could sign in to this account.")
     gone, _ = _of(user).delete()
@@ -111,7 +111,7 @@ def disconnect(user: User) -> None:
 
 
 def is_connected(user: User) -> bool:
-    """Return whether the account can be come to by the provider that is configured."""
+    """Return whether the account is connected to the configured provider."""
     return bool(_of(user).exists())
 
 
@@ -130,7 +130,7 @@ def _with_email(email: str) -> list[User]:
 
 
 def _may_take_over(identity: Identity, same: list[User]) -> User:
-    """Only where the provider has verified the address, this installation trusts it, and it is one person's."""
+    """Return the account with the e-mail address. Raise NotLetIn unless a trusted provider verified it for one person."""
     trusted = identity.email_verified and ours().trusts_email
     if not trusted or len(same) > 1 or not same[0].is_active:
         raise NotLetIn(
@@ -141,7 +141,7 @@ def _may_take_over(identity: Identity, same: list[User]) -> User:
 
 
 def _wipe_password(user: User) -> None:
-    """Nobody has proved whose address it was: a stranger's password must not stay behind."""
+    """Delete the password: nobody has proved whose e-mail address it was, and a stranger may know the password."""
     if user.has_usable_password():
         user.set_unusable_password()
         user.save(update_fields=["password"])
@@ -189,7 +189,7 @@ def _email(identity: Identity) -> str:
 
 
 def _free_name(identity: Identity) -> str:
-    """A name that nobody has and that is allowed here, like that at the provider."""
+    """Return a free and valid name, similar to that at the provider."""
     wanted = (identity.username, identity.email.partition("@")[0])
     base = next(filter(None, map(_plain, wanted)), "person")
     name, number = base, 2
@@ -199,7 +199,7 @@ def _free_name(identity: Identity) -> str:
 
 
 def _plain(text: str) -> str:
-    """What of a text may be a name: letters without their accents; empty where nothing is left."""
+    """Return the part of a text that is valid in a name, letters without accents; empty where nothing is left."""
     ascii_alone = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     plain = re.sub(r"[^\w.@+-]+", "-", ascii_alone).strip("-").lstrip("@")[:100]
     return plain if NAME.match(plain) else ""

@@ -23,14 +23,14 @@ class RulesForm(forms.ModelForm):
         fields = ("name", "approvals_needed", "second_for_production")
 
     def validate_unique(self) -> None:
-        """Leave it to the database, which is asked anyway and gives one message for both."""
+        """Leave the check to the constraint of the database, which has one message for both cases."""
 
 
 RULES = RulesForm.Meta.fields
 
 
 class MemberForm(forms.Form):
-    """An account that becomes a member, or has other roles from now on; `set_roles` checks it."""
+    """An account that becomes a member, or gets new roles; `set_roles` checks it."""
 
     user = Text(
         max_length=150, required=False, label="Account", help_text="Its name, as it signs in."
@@ -45,7 +45,7 @@ class MemberForm(forms.Form):
 
 @transaction.atomic
 def create_team(name: str, user: User) -> Team:
-    """Make a team, with its maker as admin. Raise Invalid, NotAllowed."""
+    """Create a team, with its creator as admin. Raise Invalid, NotAllowed."""
     require_owner(user)
     team = _stored(Team(), rules_of(Team()) | {"name": name})
     record(Action.TEAM_CREATED, user=user, subject=team)
@@ -55,18 +55,18 @@ def create_team(name: str, user: User) -> Team:
 
 
 def require_owner(user: User) -> None:
-    """Raise NotAllowed for anybody but the owner of the installation."""
+    """Raise NotAllowed unless the user is the owner of the installation."""
     if not user.is_superuser:
         raise NotAllowed("Only the owner of the installation makes teams.")
 
 
 def rules_of(team: Team) -> dict[str, Any]:
-    """Return name and rules of a team: what its revision is made of."""
+    """Return the values that the revision of a team covers: name and rules."""
     return {name: getattr(team, name) for name in RULES}
 
 
 def roles_of(team: Team, name: str) -> dict[str, Any]:
-    """Return the roles of an account in a team: what the revision of a member is made of."""
+    """Return the values that the revision of a member covers: the roles in a team."""
     row = Membership.objects.filter(team=team, user__username=name).first()
     return {"roles": row.roles if row else []}
 
@@ -86,9 +86,9 @@ def change_rules(team: Team, data: Mapping[str, Any], user: User) -> Team:
 
 @transaction.atomic
 def set_roles(team: Team, name: str, roles: Iterable[str], user: User) -> Membership:
-    """Make an account a member with these roles, or change the roles of one.
+    """Add an account as a member with these roles, or change the roles of a member.
 
-    Raise Invalid, which also keeps the last admin; NotVisible, NotAllowed.
+    Raise Invalid, also for removing the last admin; NotVisible, NotAllowed.
     """
     team = _locked(team, user)
     wanted = _roles(roles)
@@ -119,7 +119,7 @@ def set_roles(team: Team, name: str, roles: Iterable[str], user: User) -> Member
 
 @transaction.atomic
 def remove_member(member: Membership, user: User) -> None:
-    """Take somebody out of a team. Raise Invalid for the last admin; NotVisible, NotAllowed."""
+    """Remove a member from a team. Raise Invalid for the last admin; NotVisible, NotAllowed."""
     team = _locked(member.team, user)
     known = Membership.objects.select_related("user").filter(pk=member.pk).first()
     if known is None:
@@ -136,7 +136,7 @@ def remove_member(member: Membership, user: User) -> None:
 
 
 def _locked(team: Team, user: User) -> Team:
-    """Lock a team, so that two admins do not remove each other at once, and look at the right then."""
+    """Lock a team, then check the right, so that two admins do not remove each other at once."""
     row = Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     require(user, row, Right.MANAGE)
     return row

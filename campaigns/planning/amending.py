@@ -1,4 +1,4 @@
-"""Change, after launch, what launch has locked, with a reason that everybody sees."""
+"""Change locked fields of a campaign after launch, with a reason that everybody sees."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -46,7 +46,7 @@ def amend(
     user: User | None,
     confirmed_name: str = "",
 ) -> list[Amendment]:
-    """Change locked fields of a launched campaign; those that stay as they are are no amendment.
+    """Change locked fields of a launched campaign. A field whose value stays the same is not amended.
 
     `changes` holds fields of AMENDABLE as a definition has them. The caller asks for the analysis.
     Raise NotPossible for a draft, where the stop rule has ruled already, and where one that may load
@@ -112,7 +112,7 @@ def _require_open(campaign: Campaign) -> None:
 
 
 def _require_no_more(campaign: Campaign, after: Mapping[str, Any]) -> None:
-    """Raise NotPossible for a stop rule that may measure on where the one that was agreed to ends."""
+    """Raise NotPossible for a stop rule that may measure more than the one that was approved."""
     new = {name: after.get(name, getattr(campaign, name)) for name in STOP}
     if new["stop_rule"] != Campaign.StopRule.PRECISION or (
         campaign.stop_rule == Campaign.StopRule.PRECISION
@@ -130,7 +130,7 @@ def _require_no_more(campaign: Campaign, after: Mapping[str, Any]) -> None:
 def _checked(
     campaign: Campaign, changes: Mapping[str, Any], errors: dict[str, list[str]]
 ) -> dict[str, Any]:
-    """Return the fields that were sent as they are stored; note what is wrong with them."""
+    """Return the sent fields as columns hold them; add their errors."""
     try:
         driver = driver_of(campaign.kind)
     except UnknownKind as error:
@@ -155,7 +155,7 @@ def _checked(
 def _of_form(
     campaign: Campaign, changes: Mapping[str, Any], errors: dict[str, list[str]]
 ) -> dict[str, Any]:
-    """Read the fields of the design as they were defined."""
+    """Return the fields of the design as the campaign defines them."""
     after: dict[str, Any] = {}
     for name in LOCKED:
         if name not in changes or name in errors:

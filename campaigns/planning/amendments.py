@@ -1,4 +1,4 @@
-"""Describe what was amended after launch. Reads only."""
+"""Describe the amendments of a campaign. Reads only."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ BY_COLUMN = {field.column: name for name, field in FIELDS.items()}
 
 @dataclass(frozen=True, slots=True)
 class AmendmentLine:
-    """One amendment: of what, from what to what, by whom, when, why."""
+    """One amendment: the field, its old and new value, the user, the time, the reason."""
 
     label: str
     before: str
@@ -33,7 +33,7 @@ class AmendmentLine:
 
 
 def amendments_of(campaign: Campaign) -> Sequence[AmendmentLine]:
-    """Changes of locked fields after launch, the oldest first."""
+    """Return the changes of locked fields after launch, the oldest first."""
     return [
         AmendmentLine(
             label=_label(row.field),
@@ -48,12 +48,12 @@ def amendments_of(campaign: Campaign) -> Sequence[AmendmentLine]:
 
 
 def was_adaptive(campaign: Campaign) -> bool:
-    """Return whether a stop by precision rules, or did so until it was amended."""
+    """Return whether a campaign stops by precision, or did until an amendment."""
     return campaign.pk in adaptive_among([campaign])
 
 
 def adaptive_among(campaigns: Iterable[Campaign]) -> set[int]:
-    """Return the keys of those in which a stop by precision rules, or did so until it was amended."""
+    """Return the keys of the campaigns that stop by precision, or did until an amendment."""
     rules = {each.pk: each.stop_rule for each in campaigns}
     amended = Amendment.objects.filter(
         campaign__in=rules, field="stop_rule", before=Campaign.StopRule.PRECISION
@@ -63,7 +63,7 @@ def adaptive_among(campaigns: Iterable[Campaign]) -> set[int]:
 
 
 def _label(column: str) -> str:
-    """Return what a sentence calls a column."""
+    """Return the name of a column in a sentence."""
     if column == "question" or column not in BY_COLUMN:
         return column.replace("_", " ")
     return label_of(BY_COLUMN[column]).lower()

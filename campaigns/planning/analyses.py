@@ -23,20 +23,20 @@ MOST_REST_SECONDS = 60
 
 
 def request_analysis(campaign: Campaign) -> None:
-    """Note that a campaign has new data; it is analysed between two runs, not beside one.
+    """Request the analysis of a campaign that has new data. It is computed between two runs, not during one.
 
-    A request that waits already keeps its age: however often it is repeated, its turn comes. What was
-    concluded from the data of before is re-opened at once, in the transaction of the caller.
+    A waiting request keeps its age, so that its turn comes however often it is repeated. Conclusions from
+    the earlier data are re-opened at once, in the transaction of the caller.
     """
     _request(campaign, Now())
     data_changed.send(sender=None, campaign=campaign)
 
 
 def request_analysis_of_received(campaign: Campaign, runs: int) -> None:
-    """Request one of a campaign to which runs were added: not before it has rested from the last.
+    """Request the analysis of a campaign to which runs were added, but not right after the last analysis.
 
-    campaign: as it was read when it was locked. runs: how many it has. They may come one by one, many
-    a second: where a request waits already, no query is sent.
+    campaign: the locked row. runs: the number of its runs. Runs may come one by one, many a second: where
+    a request waits already, no query is sent.
     """
     if campaign.analysis_requested_at is not None and campaign.analysis_began_at is None:
         return
@@ -47,7 +47,7 @@ def request_analysis_of_received(campaign: Campaign, runs: int) -> None:
 
 
 def _request(campaign: Campaign, at: Combinable) -> None:
-    """Request an analysis, unless one waits that no worker has begun: it will read all data."""
+    """Request an analysis, unless one that no worker has begun is waiting: that one will read all data."""
     untaken = Q(analysis_began_at=None) | Q(analysis_requested_at__gt=F("analysis_began_at"))
     waits = When(
         untaken | lost(), analysis_requested_at__isnull=False, then=F("analysis_requested_at")
@@ -56,7 +56,7 @@ def _request(campaign: Campaign, at: Combinable) -> None:
 
 
 def request_analysis_after(run: Run) -> None:
-    """Request one where the run ended its block, unless the last one was just now.
+    """Request an analysis where the run ended its block, unless the last analysis was just now.
 
     An analysis takes the longer the more runs there are, and the next run waits for it: the rest
     between two grows with them, so that a large campaign measures more than it computes.
@@ -74,7 +74,7 @@ def request_analysis_after(run: Run) -> None:
 
 
 def request_outdated() -> int:
-    """Request analyses where other methods computed findings, or it failed; say of how many campaigns."""
+    """Request analyses where other methods computed the findings, or the analysis failed; return how many."""
     outdated = Finding.objects.exclude(versions__contains={"methods": METHODS}).values("campaign")
     again = Q(pk__in=outdated) | Q(pk__in=failures().values("campaign"))
     campaigns = Campaign.objects.filter(again, analysis_requested_at=None)
@@ -82,15 +82,15 @@ def request_outdated() -> int:
 
 
 SILENT_SECONDS = 60
-"""A worker that sent no heartbeat for so long has lost its analysis."""
+"""The time without a heartbeat after which a worker has lost its analysis."""
 UNTAKEN_SECONDS = 30
-"""A message that nobody took for so long is lost: one is sent only where a worker is free for it."""
+"""The time after which an unread message is lost: it is sent only where a worker is free for it."""
 BESIDE_SECONDS = 120
-"""After so long without a gap between two runs, an analysis is computed during a run."""
+"""The time without a gap between two runs after which an analysis is computed during a run."""
 HOLDING_SECONDS = 180
-"""After so long no run waits for an analysis any more."""
+"""The time after which runs stop waiting for an analysis."""
 JUST_ENDED_SECONDS = 180
-"""For so long somebody may be waiting for the answer of a campaign that was measured here."""
+"""The time for which a user may be waiting for the result of a campaign that was measured here."""
 WHAT_TO_DO = (
     "Findings are kept as they were before. Undo what came last, if that can be (a run that was "
     "excluded counts again), or have the fault mended: the log of the analysis worker has its traceback. "
@@ -99,30 +99,30 @@ WHAT_TO_DO = (
 
 
 def under_way() -> Q:
-    """Campaigns whose analysis was sent to a worker, or is computed by one that gives signs of life."""
+    """Return the condition of campaigns whose analysis was sent, or is computed by a worker with recent heartbeats."""
     begun = Q(analysis_began_at__isnull=False, analysis_sent_at__gt=_ago(SILENT_SECONDS))
     sent = Q(analysis_began_at=None, analysis_sent_at__gt=_ago(UNTAKEN_SECONDS))
     return Q(analysis_requested_at__isnull=False) & (begun | sent)
 
 
 def lost() -> Q:
-    """Campaigns whose analysis nobody computes: it was not sent, or who had it gives no sign of life."""
+    """Return the condition of campaigns whose analysis no worker computes: it was not sent, or its worker is lost."""
     return Q(analysis_sent_at=None) | Q(analysis_sent_at__lt=_ago(SILENT_SECONDS))
 
 
 def awaited_by_runs() -> Q:
-    """Campaigns whose analysis goes first, between two runs: those that measure, or did just now.
+    """Return the condition of campaigns whose analysis comes first, between two runs: they measure, or did just now.
 
-    What was measured elsewhere is never among them, nor what ended long ago and is analysed anew.
+    Imported campaigns are never among them, nor those that ended long ago and are analysed again.
     """
     just_ended = Q(closed_at__gt=_ago(JUST_ENDED_SECONDS), counted_from__isnull=False)
     return Q(state=Campaign.State.RUNNING) | just_ended
 
 
 def holding_runs_back() -> QuerySet[Campaign]:
-    """Campaigns for whose analysis the next run waits, on every server: it would be disturbed.
+    """Return the campaigns for whose analysis the next run waits, on every server: it would disturb the run.
 
-    None where nobody takes analyses; and no analysis holds runs back for ever.
+    None where no worker computes analyses. No analysis holds runs back for ever.
     """
     if nobody_computes():
         return Campaign.objects.none()
@@ -138,7 +138,7 @@ def holds_runs_back(campaign: Campaign) -> bool:
 
 
 def nobody_computes() -> str:
-    """Say so where no worker takes analyses; else empty."""
+    """Return a message where no worker computes analyses; else an empty text."""
     if workers.present().filter(pools__contains=ANALYSIS).exists():
         return ""
     return f"No worker of the queue “{ANALYSIS}” answers; it is computed as soon as one does."
@@ -167,7 +167,7 @@ def wait_of(campaign: Campaign) -> str:
 
 
 def failures() -> QuerySet[LogLine]:
-    """Lines on analyses that failed, and that none came through since or is on its way."""
+    """Return the log lines of failed analyses without later findings or a new request."""
     later = Finding.objects.filter(campaign=OuterRef("campaign"), computed_at__gt=OuterRef("at"))
     return LogLine.objects.filter(
         ~Exists(later),

@@ -35,7 +35,7 @@ def require_executable(kind: str, target: Target | None) -> tuple[Driver, Target
 
 
 def calibration_of(definition: Definition) -> Definition:
-    """Return the A/A campaign of what a definition measures: its baseline, else its first cell.
+    """Return the A/A campaign of a definition: of its baseline, else of its first cell.
 
     Raise Invalid for a kind whose runs come from outside.
     """

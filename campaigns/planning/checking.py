@@ -1,4 +1,4 @@
-"""Turn what somebody typed or sent into a Definition, or into errors by field."""
+"""Turn the input of a form or a request into a Definition, or into errors by field."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -38,13 +38,13 @@ MOST_RUNS = 5000
 
 
 OTHERS = ("kind", "target", "parameters", "excluded", "primary_metric", "primary_contrast")
-"""Columns that are no field of the design: what they may hold depends on the kind."""
+"""Columns that are no field of the design: their values depend on the kind."""
 KNOWN_FIELDS = frozenset({*OTHERS, "factors", "hard_to_change", *declared.FIELDS})
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A campaign that can be planned; nothing of it is stored. Shares are shares (0.05)."""
+    """A campaign that can be planned, and is not stored. Shares are fractions (0.05)."""
 
     campaign: Campaign
     factors: Mapping[str, Sequence[Any]]
@@ -52,7 +52,7 @@ class Definition:
 
     @property
     def design(self) -> Design:
-        """Return what the order of runs depends on."""
+        """Return the values that the order of runs depends on."""
         campaign = self.campaign
         return Design(
             factors=self.factors,
@@ -80,11 +80,11 @@ class Definition:
 
 
 def check(data: Mapping[str, Any], targets: QuerySet[Target] | None = None) -> Definition:
-    """Check everything at once. Raise Invalid with every error that was found.
+    """Check everything at once. Raise Invalid with all errors.
 
-    targets: those that may be measured, such as those of a team; all unless given.
+    targets: those that may be measured, such as those of a team; by default all.
 
-    `data` is what the REST API takes: `kind`, `target` (primary key or name), `parameters` (by name),
+    `data` has the fields of the REST API: `kind`, `target` (primary key or name), `parameters` (by name),
     `factors` (lists of levels by name), `excluded` (list of combinations), `tags` (list or text)
     and the fields of DesignForm.
     """
@@ -181,7 +181,7 @@ def _check_plan(definition: Definition, driver: Driver) -> None:
 
 
 def _check_urls(definition: Definition, driver: Driver, cell: Mapping[str, Any]) -> None:
-    """Raise Invalid where a run would load another server than the one that it leases."""
+    """Raise Invalid where a run would load a server other than the one that it leases."""
     target = definition.campaign.target
     if target is None:
         return
@@ -203,7 +203,7 @@ def _check_urls(definition: Definition, driver: Driver, cell: Mapping[str, Any])
 def _check_concurrency(
     definition: Definition, driver: Driver, cell: Mapping[str, Any], allowed: Allowed
 ) -> None:
-    """Raise Invalid where a run would ask for more at a time than the target's owner allows."""
+    """Raise Invalid where a run would exceed the concurrency that the owner of the target allows."""
     excess = excess_at(allowed, driver, definition.campaign.parameters, cell)
     if not excess:
         return
@@ -214,5 +214,5 @@ def _check_concurrency(
 
 
 def _path(name: str, cell: Mapping[str, Any]) -> str:
-    """Where a cell's value comes from, as errors name it."""
+    """Return the path of a cell's value, as errors name it."""
     return f"{'factors' if name in cell else 'parameters'}.{name}"

@@ -27,10 +27,10 @@ def read_contrast(
     errors: dict[str, list[str]],
     work: Sequence[str] | None = None,
 ) -> dict[str, Any] | None:
-    """Read a contrast, or None where none is named; note at PATH what is wrong with it.
+    """Return the contrast, or None where none is named; add its errors at PATH.
 
-    cells: those that are measured. paired: factor and baseline of a paired campaign, empty and None
-    in other orders. work: factors that say what is done; None: those of the kind.
+    cells: the measured ones. paired: factor and baseline of a paired campaign, empty and None in other
+    orders. work: factors that change what work is done; None: those of the kind.
     """
     if values in (None, "") or values == {}:
         return None
@@ -97,7 +97,7 @@ def _two_levels(
     factor: str,
     paired: tuple[str, Any],
 ) -> tuple[Any, Any]:
-    """Baseline and candidate; of two levels the first is the baseline, or that of the pairs."""
+    """Return baseline and candidate; of two levels the first is the baseline, or that of the pairs."""
     two = len(levels) == 2
     baseline = values.get("baseline")
     if _is_empty(baseline) and two:
@@ -125,7 +125,7 @@ def _level(values: Any, side: str, driver: Driver, levels: Sequence[Any], factor
 
 
 def _elsewhere(values: Any, driver: Driver, factors: Factors, factor: str) -> dict[str, Any]:
-    """The levels of other factors that it is at."""
+    """Return the levels of the other factors at which the contrast is."""
     if values in (None, ""):
         return {}
     if not isinstance(values, Mapping):

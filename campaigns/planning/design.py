@@ -1,7 +1,7 @@
 """The fields of a design, each declared once: `DesignForm`.
 
 From a declaration come the form on the page, input and output of the REST API, the JSON Schema of a
-definition, the copy into and out of the model, the amendment and its words. A new field takes a line
+definition, the copy into and out of the model, the amendment and its text. A new field needs a line
 here, a column of Campaign with its migration, and the code in which it acts. A field of a Django form
 is enough for it: it holds type, label, help, initial value and limits, and a model field could hold no
 percentages. What depends on the kind or the target is no such field; `checking` reads it.
@@ -20,7 +20,7 @@ from campaigns.planning.pools import MEASURE, check_measuring_pool
 
 MOST_REPETITIONS = 200
 FEWEST_ADAPTIVE = 8
-"""Blocks that a campaign has before its precision may end it."""
+"""The fewest blocks of a campaign that may stop by precision."""
 
 
 def always(_: Campaign) -> bool:

@@ -32,7 +32,7 @@ def create(
     with_cells: bool = True,
     team: Team | None = None,
 ) -> Campaign:
-    """Store a draft with its factors, levels and cells; these may come with what was measured.
+    """Store a draft; with its factors, levels and cells unless submitted results bring them.
 
     It belongs to the team of its target; without one to `team`, else to the default one. Raise
     NotVisible, NotAllowed.
@@ -63,7 +63,7 @@ def _record_beginning(campaign: Campaign, clone_of: Campaign | None) -> None:
 
 @transaction.atomic
 def change(campaign: Campaign, definition: Definition, seen: Seen = None) -> Campaign:
-    """Replace a draft's definition. Try-out runs of the former one go. Raise NotADraft, Changed.
+    """Replace a draft's definition, and delete its try-out runs. Raise NotADraft, Changed.
 
     seen: the revision that was changed, of `revised`.
     """
@@ -96,7 +96,7 @@ def change(campaign: Campaign, definition: Definition, seen: Seen = None) -> Cam
 
 
 def require_draft(campaign: Campaign) -> None:
-    """Raise NotADraft unless the campaign still is one."""
+    """Raise NotADraft unless the campaign still is a draft."""
     if campaign.state != Campaign.State.DRAFT:
         raise NotADraft(
             f"“{campaign.name}” was launched; its definition is fixed. Clone it to change it."
@@ -114,7 +114,7 @@ def _locked_with_runs(campaign: Campaign) -> Campaign:
 
 @transaction.atomic
 def delete(campaign: Campaign, seen: Seen = None) -> None:
-    """Delete a draft; a try-out that waits goes with it. Raise NotADraft otherwise, Changed."""
+    """Delete a draft with its waiting try-out. Raise NotADraft, Changed."""
     locked = _locked_with_runs(campaign)
     require_seen(locked, revised(locked), seen)
     if locked.runs.filter(attempts__state=Attempt.State.RUNNING).exists():
@@ -125,7 +125,7 @@ def delete(campaign: Campaign, seen: Seen = None) -> None:
 
 
 def as_data(campaign: Campaign) -> dict[str, Any]:
-    """Return a campaign as `checking.check` takes it: what a clone, and an edit, begins with."""
+    """Return a campaign as input of `checking.check`: a clone or an edit begins with it."""
     return {
         "question": campaign.question,  # first, as people write it
         "name": campaign.name,
@@ -145,7 +145,7 @@ def as_data(campaign: Campaign) -> dict[str, Any]:
 
 
 def revised(campaign: Campaign) -> dict[str, Any]:
-    """Return what the revision of a draft is made of: the same fields of every draft."""
+    """Return the values that the revision of a draft covers: the same fields of every draft."""
     always: dict[str, Any] = {"primary_contrast": campaign.primary_contrast, "hard_to_change": []}
     return always | as_data(campaign) | design.values_of(campaign, every=True)
 
@@ -162,18 +162,18 @@ def with_changes(campaign: Campaign, changes: Mapping[str, Any]) -> dict[str, An
 
 
 def _contrast(campaign: Campaign) -> dict[str, Any]:
-    """Only where one is named: the hash of older campaigns knows nothing of it."""
+    """Return the contrast only where there is one: the hash of older campaigns does not cover it."""
     return {"primary_contrast": campaign.primary_contrast} if campaign.primary_contrast else {}
 
 
 def _hard(campaign: Campaign) -> dict[str, Any]:
-    """Only where factors are hard to change, or might be."""
+    """Return the factors only where some are hard to change, or might be."""
     hard = [factor.name for factor in campaign.factors.all() if factor.hard_to_change]
     return {"hard_to_change": hard} if hard or _varies_settings(campaign) else {}
 
 
 def _varies_settings(campaign: Campaign) -> bool:
-    """Return whether a factor is one that a target's setting might say to be hard to change."""
+    """Return whether a factor is one that a target's setting may mark as hard to change."""
     target = campaign.target
     names = [factor.name for factor in campaign.factors.all()]
     return target is not None and target.setting_rows.filter(name__in=names).exists()

@@ -16,14 +16,14 @@ LATEST = 50
 
 @dataclass(frozen=True, slots=True)
 class UsualRun:
-    """How long runs took of late: the median from claim to end, and of how many runs it is."""
+    """The median time of recent runs from claim to end, and the number of these runs."""
 
     seconds: float
     runs: int
 
 
 def usual_run(kind: str, target: Target | None) -> UsualRun | None:
-    """Judge by the latest accepted runs of a kind on a target; None where there was none."""
+    """Return the usual time of the latest accepted runs of a kind on a target; None without any."""
     if target is None:
         return None
     spans = (
@@ -53,9 +53,9 @@ class Median(Aggregate):
 
 
 def expected_seconds(run: Run) -> float:
-    """Seconds from claim to end: the median of its cell in its campaign, else of all its runs.
+    """Return the seconds from claim to end: the median of the cell in its campaign, else of all its runs.
 
-    Where none has ended yet, what the driver guesses, at most the longest run that is allowed.
+    Where none has ended yet, return the estimate of the driver, at most the longest run that is allowed.
     """
     ended = Attempt.objects.filter(
         run__campaign=run.campaign_id,
@@ -77,7 +77,7 @@ def expected_seconds(run: Run) -> float:
 
 
 def budget_seconds_left(campaign: Campaign, now: datetime) -> float:
-    """Seconds until a campaign's time budget is over; endless where it has none.
+    """Return the seconds until a campaign's time budget is used up; infinity where it has none.
 
     It counts from its first run since the launch or the last resumption: waiting behind others, for
     a worker, or for the end of quiet hours before it uses nothing up.
@@ -95,10 +95,10 @@ def budget_seconds_left(campaign: Campaign, now: datetime) -> float:
 
 
 def _seconds_used(attempts: QuerySet[Attempt], since: datetime, now: datetime) -> float:
-    """Seconds from the first claim, or `since`, to now.
+    """Return the seconds from the first claim, or `since`, to now.
 
-    Summed up from instant to instant: where the clock was set back between two, those are missing,
-    but not all that was used before.
+    They are summed from instant to instant: where the clock was set back between two, only that span is
+    missing.
     """
     instants = attempts.values_list("claimed_at", "finished_at")
     first, last = instants.first(), instants.last()

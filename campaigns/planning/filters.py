@@ -1,4 +1,4 @@
-"""Filters of campaigns, of what waits to be launched, and of templates."""
+"""Filters of campaigns, of requests for approval, and of templates."""
 
 from collections.abc import Set
 from typing import Any
@@ -34,7 +34,7 @@ class CampaignFilters(FilterSet):
     )
 
     def with_archived(self, rows: QuerySet[Campaign], name: str, word: str) -> QuerySet[Campaign]:
-        """Those in the archive, those that are not, or all of them."""
+        """Return the archived campaigns, the others, or all."""
         return rows if word == "all" else rows.filter(archived_at__isnull=word == "false")
 
     def filter_queryset(self, queryset: QuerySet[Campaign]) -> QuerySet[Campaign]:
@@ -43,12 +43,12 @@ class CampaignFilters(FilterSet):
         return result if self.data.get("archived") else result.filter(archived_at=None)
 
     def with_tag(self, rows: QuerySet[Campaign], name: str, tag: str) -> QuerySet[Campaign]:
-        """Those that have the tag among theirs."""
+        """Return the campaigns with the tag."""
         return rows.filter(tags__contains=[tag])
 
 
 class CampaignPageFilters(CampaignFilters):
-    """Campaigns of teams on the page that lists them. tags: all of theirs."""
+    """Filters of the page of campaigns. tags: all tags of the listed campaigns."""
 
     archived = Choice(
         choices=[("only", "In the archive"), ("all", "With the archive")],
@@ -87,7 +87,7 @@ class CampaignPageFilters(CampaignFilters):
         self.offer("target", "All targets", targets.values_list("pk", "name"))
 
     def with_tag(self, rows: QuerySet[Campaign], name: str, tag: str) -> QuerySet[Campaign]:
-        """Those that have the tag, or else one that it is a part of."""
+        """Return the campaigns with the tag; for an unknown tag, those with a tag that contains it."""
         part = tag.strip().lower()
         fitting = (
             [tag] if tag in self.tags else [each for each in self.tags if part in each.lower()]
@@ -103,7 +103,7 @@ class TemplateFilters(FilterSet):
 
 
 class LaunchRequestFilters(FilterSet):
-    """What waited, and waits, for a second person's yes."""
+    """Requests for approval by a second person."""
 
     state = Choice(choices=LaunchRequest.State.choices)
     campaign = Whole(field_name="campaign_id")

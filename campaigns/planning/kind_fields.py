@@ -25,9 +25,9 @@ def read_target(
     errors: dict[str, list[str]],
     targets: QuerySet[Target] | None = None,
 ) -> Target | None:
-    """The server to measure; None where the kind needs none, or the one that was sent will not do.
+    """Return the server to measure; None where the kind needs none, or the input is invalid.
 
-    targets: among which it is looked for; all unless given.
+    targets: those to choose from; by default all.
     """
     value = data.get("target")
     if value in (None, ""):
@@ -64,7 +64,7 @@ def _targets_in_use(values: Any, targets: QuerySet[Target]) -> list[Target]:
 def read_factors(
     data: Mapping[str, Any], variables: Variables, errors: dict[str, list[str]]
 ) -> dict[str, tuple[Any, ...]]:
-    """Levels by factor, as each field reads them; those that are wrong are left out."""
+    """Return the levels by factor, cleaned by each field; wrong ones are left out."""
     value = data.get("factors") or {}
     if not isinstance(value, Mapping):
         errors["factors"] = ["Give the levels of each factor: {“concurrency”: [5, 10]}."]
@@ -102,7 +102,7 @@ def read_factors(
 def _blind(
     data: Mapping[str, Any], values: Mapping[str, Any], errors: dict[str, list[str]]
 ) -> dict[str, tuple[Any, ...]]:
-    """The two labels of an A/A campaign, whether its factors name them or the paired factor does."""
+    """Return the two labels of an A/A campaign, named by its factors or by the paired factor."""
     levels = values.get(BLIND_LABEL, BLIND_LEVELS)
     if BLIND_LABEL in (paired := data.get("paired_factor"), *values):
         if data.get("order") != Campaign.Order.PAIRED or paired != BLIND_LABEL:
@@ -126,7 +126,7 @@ def read_parameters(
 ) -> dict[str, Any]:
     """Check the fixed parameters together with the first level of each factor.
 
-    A setting of the target is among them only where it was given: else it stays as it is.
+    A setting of the target is among them only where the input has a value: else it stays as it is.
     """
     provided = data.get("parameters") or {}
     if not isinstance(provided, Mapping):
@@ -161,7 +161,7 @@ def read_parameters(
 def _settings(
     values: Mapping[str, Any], factors: Any, variables: Variables, errors: dict[str, list[str]]
 ) -> dict[str, Any]:
-    """The fixed values of the target's settings; those that are empty are left as they are."""
+    """Return the fixed values of the target's settings; an empty one leaves the setting as it is."""
     result = {}
     for name, setting in variables.settings.items():
         value = values.get(name)
@@ -184,7 +184,7 @@ def read_hard(
     factors: Mapping[str, tuple[Any, ...]],
     errors: dict[str, list[str]],
 ) -> tuple[str, ...]:
-    """Factors that are changed as seldom as possible: as sent, else as the settings say."""
+    """Return the factors that are hard to change: those of the input, else those that the settings mark."""
     value = data.get("hard_to_change")
     in_blocks = order in (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
     if value is None:
@@ -213,7 +213,7 @@ def note_misfits(
     factors: Mapping[str, tuple[Any, ...]],
     errors: dict[str, list[str]],
 ) -> None:
-    """Note what does not fit the family of the target, unless its field is wrong already."""
+    """Add errors for values that do not fit the family of the target, unless their field has one already."""
     if target.family not in driver.families:
         return
     for name, sentence in driver.misfits(target.family, parameters, factors).items():
@@ -227,7 +227,7 @@ def read_excluded(
     factors: Mapping[str, tuple[Any, ...]],
     errors: dict[str, list[str]],
 ) -> tuple[dict[str, Any], ...]:
-    """Combinations of levels that are not measured."""
+    """Return the combinations of levels that are not measured."""
     value = data.get("excluded") or []
     if not isinstance(value, list | tuple) or not all(isinstance(item, Mapping) for item in value):
         errors["excluded"] = [
@@ -267,9 +267,9 @@ def read_paired(
     factors: Mapping[str, tuple[Any, ...]],
     errors: dict[str, list[str]],
 ) -> tuple[str, Any]:
-    """Name of the paired factor and its baseline level; empty and None in other orders.
+    """Return the name of the paired factor and its baseline level; empty and None in other orders.
 
-    Says nothing where a factor is wrong already: which levels there will be is not known then.
+    Add no error where a factor has one already: its levels are unknown then.
     """
     order = clean.get("order")
     if order != Campaign.Order.PAIRED:

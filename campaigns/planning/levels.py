@@ -1,4 +1,4 @@
-"""Read values of parameters by the parameter's own field, and store them as JSON."""
+"""Clean values of parameters by the field of the parameter, and convert them to JSON."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,13 +9,13 @@ from django.core.exceptions import ValidationError
 from campaigns.kit.forms import plain
 
 MOST_BYTES = 2000
-"""Of the levels of a cell, as text: PostgreSQL indexes them, and takes 2,704 bytes with the rest."""
+"""The longest text of the levels of a cell: PostgreSQL indexes at most 2,704 bytes with the rest."""
 
 
 def read_levels(
     field: forms.Field, levels: Sequence[Any], path: str, errors: dict[str, list[str]]
 ) -> tuple[Any, ...]:
-    """Read the levels of a factor; note at `path` what is wrong with each, and doubles."""
+    """Return the levels of a factor; add the errors of each, and duplicates, at `path`."""
     values: list[Any] = []
     for level in levels:
         try:
@@ -30,7 +30,7 @@ def read_levels(
 
 
 def same_level(field: forms.Field | None, values: Any, levels: Sequence[Any]) -> list[Any]:
-    """Find the level that somebody means: “5” is 5.0 where the parameter is a number.
+    """Return the level equal to a value: “5” is 5.0 where the parameter is a number.
 
     field: None for a factor that is no parameter of the kind, such as a blind label.
     """
@@ -44,12 +44,12 @@ def same_level(field: forms.Field | None, values: Any, levels: Sequence[Any]) ->
 
 
 def _cleaned(field: forms.Field, values: Any) -> Any:
-    """Read one value as the parameter's own field does. Raise ValidationError."""
+    """Clean one value by the field of the parameter. Raise ValidationError."""
     return plain(field.clean("" if isinstance(values, dict | list) else values))
 
 
 def check_lengths(factors: Mapping[str, tuple[Any, ...]], errors: dict[str, list[str]]) -> None:
-    """Refuse levels that are too long for the index which keeps cells apart."""
+    """Add errors for levels that are too long for the unique index of cells."""
     longest = {
         name: max(len(str(level).encode()) for level in levels)
         for name, levels in factors.items()

@@ -1,4 +1,4 @@
-"""Compare what a run would request with what the owners of a server allow."""
+"""Compare the load of a run with the limits of the owners of a server."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from campaigns.targets.allowed import Allowed
 
 
 def excess_of(allowed: Allowed, driver: Driver, parameters: Mapping[str, Any]) -> str:
-    """Return why a run with these parameters exceeds what is allowed; empty where it does not."""
+    """Return why a run with these parameters exceeds the limits; empty where it does not."""
     concurrent, most = driver.concurrency(parameters), allowed.most_concurrent
     if concurrent is None or most is None or concurrent <= most:
         return ""
@@ -21,7 +21,7 @@ def excess_of(allowed: Allowed, driver: Driver, parameters: Mapping[str, Any]) -
 def excess_at(
     allowed: Allowed, driver: Driver, parameters: Mapping[str, Any], cell: Mapping[str, Any]
 ) -> str:
-    """Return why the runs of a cell exceed what is allowed, with the name of the cell."""
+    """Return why the runs of a cell exceed the limits, with the name of the cell."""
     excess = excess_of(allowed, driver, {**parameters, **cell})
     return f"At {cell_label(cell)}: {excess}" if excess and cell else excess
 

@@ -7,11 +7,11 @@ from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.models import Campaign, DeclaredMetric, Measurement
 
 MOST_ANALYSED = 12
-"""Metrics that are summarised cell by cell: the primary one, and the first that were declared."""
+"""The most metrics that are summarised by cell: the primary one, and the first declared ones."""
 
 
 def driver_if_known(kind: str) -> Driver | None:
-    """The driver of a kind, None where it is not installed any more."""
+    """Return the driver of a kind; None where it is not installed any more."""
     try:
         return driver_of(kind)
     except UnknownKind:
@@ -19,7 +19,7 @@ def driver_if_known(kind: str) -> Driver | None:
 
 
 def metrics_of(campaign: Campaign) -> tuple[Metric, ...]:
-    """Those that came with its runs, in the order in which they were declared, else its kind's."""
+    """Return the metrics submitted with its runs, in the order of their declaration, else those of its kind."""
     driver = driver_if_known(campaign.kind)
     if driver is not None and driver.executable:
         return driver.metrics
@@ -28,7 +28,7 @@ def metrics_of(campaign: Campaign) -> tuple[Metric, ...]:
 
 
 def analysed_metrics_of(campaign: Campaign) -> tuple[Metric, ...]:
-    """The primary metric and the first others, MOST_ANALYSED at most, in their order."""
+    """Return the primary metric and the first others, MOST_ANALYSED at most, in their order."""
     every = metrics_of(campaign)
     if len(every) <= MOST_ANALYSED:
         return every
@@ -38,7 +38,7 @@ def analysed_metrics_of(campaign: Campaign) -> tuple[Metric, ...]:
 
 
 def metric_of(campaign: Campaign, name: str) -> Metric:
-    """Find a metric by its name; one that nobody declares is described by its values."""
+    """Return a metric by its name; an undeclared one is described by its values."""
     driver = driver_if_known(campaign.kind)
     declared = {metric.name: metric for metric in driver.metrics} if driver else {}
     if not (driver is not None and driver.executable):

@@ -13,9 +13,9 @@ LATEST = 10
 
 @dataclass(frozen=True, slots=True)
 class KnownNoise:
-    """sd_log: of a run around its level (within blocks, where there were any), of so many campaigns.
+    """Run-to-run variation. sd_log: of a run around its level (within blocks, if any); campaigns: their number.
 
-    calibrated_at: when the A/A campaign ended that it comes from; None where it comes from others.
+    calibrated_at: the end of the A/A campaign that it comes from; None where it comes from others.
     """
 
     sd_log: float
@@ -27,8 +27,8 @@ class KnownNoise:
 class Calibrations:
     """The A/A campaigns of a kind and metric on a target.
 
-    latest: the last one that ended, ended_at: when. alarms: how many of all their comparisons were
-    called better or worse, which none of them is.
+    latest: the one that ended last, at ended_at. alarms: the number of their comparisons with the verdict
+    better or worse, all of which are false.
     """
 
     latest: Campaign
@@ -39,7 +39,7 @@ class Calibrations:
 
 
 def calibrations_on(kind: str, metric: str, target: Target | None) -> Calibrations | None:
-    """Find the A/A campaigns of a kind and metric on a target; None without any."""
+    """Return the A/A campaigns of a kind and metric on a target; None without any."""
     if target is None:
         return None
     rows = list(
@@ -71,9 +71,9 @@ def _on(kind: str, metric: str, target: Target) -> dict[str, Any]:
 
 
 def known_noise(kind: str, metric: str, target: Target | None) -> KnownNoise | None:
-    """Take the noise of the latest A/A campaign, else pool that of the latest campaigns.
+    """Return the noise of a kind and metric on a target; None without any campaign.
 
-    Of a kind and metric on a target; None without any.
+    It is that of the latest A/A campaign, else pooled from the latest campaigns.
     """
     if target is None:
         return None

@@ -1,4 +1,4 @@
-"""The outline of a campaign: which factors vary, and how its kind describes its runs."""
+"""The outline of a campaign: its factors, and how its kind describes its runs."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +25,7 @@ class FactorOutline:
 
 
 def factors_of(campaign: Campaign) -> tuple[FactorOutline, ...]:
-    """Read what varies, in its order."""
+    """Return the factors of a campaign, in their order."""
     driver = driver_if_known(campaign.kind)
     return tuple(
         FactorOutline(
@@ -38,7 +38,7 @@ def factors_of(campaign: Campaign) -> tuple[FactorOutline, ...]:
 
 
 def sample_of(campaign: Campaign) -> str:
-    """Return what one sample of a run is, as the kind describes it."""
+    """Return the kind's description of one sample of a run."""
     driver = driver_if_known(campaign.kind)
     return driver.sample if driver else Driver.sample
 

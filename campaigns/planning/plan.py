@@ -18,7 +18,7 @@ Levels = dict[str, Any]
 
 
 class Unplannable(ValueError):
-    """The factors and exclusions give no plan; `field` names what has to change."""
+    """The factors and exclusions allow no plan; `field` names the one to change."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -27,7 +27,7 @@ class Unplannable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """What the order of runs depends on. `factors`: levels by factor, in their given order."""
+    """The values that the order of runs depends on. `factors`: levels by factor, in their order."""
 
     factors: Mapping[str, Sequence[Any]]
     order: str
@@ -41,7 +41,7 @@ class Design:
 
 @dataclass(frozen=True, slots=True)
 class PlannedBlock:
-    """A block: its number, which repetition it holds, and its stratum in a paired plan."""
+    """A block: its number, the number of its repetition, and its stratum in a paired plan."""
 
     number: int
     repetition: int
@@ -123,9 +123,9 @@ def plan_runs(
     first_position: int = 1,
     first_block: int = 1,
 ) -> Plan:
-    """Plan the runs of one session; an extension goes on from the given first numbers.
+    """Plan the runs of one session; an extension continues from the first numbers that it passes.
 
-    Raise Unplannable where the paired factor has not exactly two levels in every stratum.
+    Raise Unplannable where the paired factor does not have exactly two levels in every stratum.
     """
     cells = cells_of(design)
     random = Random(f"{design.seed}/{session}")
@@ -161,7 +161,7 @@ def _is_excluded(cell: Levels, excluded: Sequence[Mapping[str, Any]]) -> bool:
 def _blocks(
     design: Design, cells: tuple[Levels, ...], random: Random, first: int
 ) -> list[tuple[int, int, int]]:
-    """(repetition, stratum 0, cell) in the order of execution."""
+    """Return (repetition, stratum 0, cell) in the order of execution."""
     repetitions = range(first, first + design.repetitions)
     if design.order == "interleaved":
         plots = whole_plots(cells, design.hard)
@@ -175,7 +175,7 @@ def _blocks(
 
 
 def whole_plots(cells: Sequence[Mapping[str, Any]], hard: Sequence[str]) -> list[list[int]]:
-    """Group cells (or strata) by their levels of what is hard to change; all in one where nothing is."""
+    """Group cells (or strata) by their levels of the factors that are hard to change; one group without such factors."""
     plots: dict[str, list[int]] = {}
     for index, cell in enumerate(cells):
         key = repr([cell[name] for name in hard if name in cell])
@@ -184,7 +184,7 @@ def whole_plots(cells: Sequence[Mapping[str, Any]], hard: Sequence[str]) -> list
 
 
 def _shuffled(plots: list[list[int]], random: Random) -> list[int]:
-    """Whole plots in random order, what is in each in random order; one alone draws once."""
+    """Return whole plots in random order, each with its cells in random order; a single plot draws once."""
     if len(plots) > 1:
         plots = random.sample(plots, len(plots))
     return [each for plot in plots for each in random.sample(plot, len(plot))]
@@ -193,7 +193,7 @@ def _shuffled(plots: list[list[int]], random: Random) -> list[int]:
 def _pairs(
     design: Design, cells: tuple[Levels, ...], random: Random, first: int
 ) -> list[tuple[int, int, int]]:
-    """(repetition, stratum, cell): pairs back to back, A/B and B/A alternating in each stratum."""
+    """Return (repetition, stratum, cell): pairs back to back, A/B and B/A alternating in each stratum."""
     levels = list(design.factors.get(design.paired_factor, ()))
     if len(levels) != 2:
         raise Unplannable(
@@ -215,7 +215,7 @@ def _pairs(
             raise Unplannable(
                 "excluded", f"A pair needs both levels; an exclusion leaves one alone at {where}."
             )
-    # Who begins is drawn from the seed alone, so that an extension goes on alternating.
+    # The first cell is drawn from the seed alone, so that an extension continues to alternate.
     begins = Random(f"{design.seed}/begins")
     swapped = [begins.random() < 0.5 for _ in strata]
     ordered = []

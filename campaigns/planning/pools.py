@@ -1,4 +1,4 @@
-"""Find the pools of workers that a run needs: one that measures, and those of its generators."""
+"""Return the pools of workers that a run needs: one that measures, and those of its generators."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,12 +17,12 @@ OTHERS = frozenset({POOL, "control", ANALYSIS})
 
 
 def measuring_pools() -> list[str]:
-    """The pools with a worker that may measure, by name."""
+    """Return the names of the pools with a worker that may measure."""
     return sorted(present_by_pool().keys() - OTHERS)
 
 
 def check_measuring_pool(name: str) -> None:
-    """Raise ValidationError where it is no name of a pool, or one of workers that measure nothing."""
+    """Raise ValidationError for an invalid name, several names, or a pool whose workers do not measure."""
     read_pools(name)
     if "," in name:
         raise ValidationError("Name one pool; a run is measured by one worker.")
@@ -31,12 +31,12 @@ def check_measuring_pool(name: str) -> None:
 
 
 def generator_pools(run: Run) -> frozenset[str]:
-    """The pools of a run's generators; none where its worker generates the load itself."""
+    """Return the pools of a run's generators; none where its worker generates the load itself."""
     return _of(run.campaign, {**run.campaign.parameters, **run.cell.levels_by_factor})
 
 
 def needed_pools(campaign: Campaign) -> frozenset[str]:
-    """Every pool without which some of the campaign's runs cannot begin."""
+    """Return all pools that the runs of the campaign need."""
     if not _can_be_several(campaign):
         return frozenset({campaign.pool})
     levels = [

@@ -17,15 +17,15 @@ from campaigns.planning.pools import measuring_pools
 
 OVERHEAD_SECONDS = 1.5
 GOOD_FOR_DAYS = 31
-"""Recommend to repeat an older calibration: machines change."""
+"""The age from which a calibration should be repeated: machines change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """noise_pct: of a run. campaigns: from how many it is estimated. calibrated_at: as in KnownNoise.
+    """The effects that a design can detect. noise_pct: of a run. campaigns: the number that it is estimated from.
 
-    detectable_pct: the smallest change that the design finds in 80 % of campaigns. repetitions: that
-    the smallest effect of interest would take, None where no number of them would do.
+    calibrated_at: as in KnownNoise. detectable_pct: the smallest change that the design detects in 80 % of
+    campaigns. repetitions: those needed for the smallest effect of interest; None where no number suffices.
     """
 
     noise_pct: float
@@ -50,7 +50,7 @@ class Sight:
 class Preview:
     """A plan with its expected time, and remarks on the design.
 
-    estimated_from: number of earlier runs that the time comes from; 0: a guess of the driver.
+    estimated_from: number of earlier runs that the time comes from; 0: an estimate of the driver.
     remarks: (tone, text), tone being `pass`, `warn` or `info`. calibrate: whether an A/A campaign
     would improve the estimate.
     """
@@ -200,13 +200,13 @@ def _remark_on_order(definition: Definition, plan: Plan) -> tuple[str, str]:
 
 
 def detection_of(definition: Definition, cells: int) -> Detection | None:
-    """Plan by earlier campaigns of the kind on the target; None without any, or nothing to compare."""
+    """Return the detectable effects by earlier campaigns of the kind on the target; None without any, or nothing to compare."""
     noise = known_noise(
         definition.campaign.kind, definition.campaign.primary_metric, definition.campaign.target
     )
     if noise is None or cells < 2 or definition.campaign.repetitions < 2:
         return None
-    # scipy takes longer to load than all the rest of a page, and few pages need it.
+    # scipy takes longer to load than the rest of a page, and few pages need it.
     from campaigns.stats.logs import pct_of
     from campaigns.stats.power import (
         PAIRS,
@@ -237,7 +237,7 @@ def detection_of(definition: Definition, cells: int) -> Detection | None:
 
 
 def sight_of(definition: Definition, cells: int) -> Sight | None:
-    """Return what the design can see; None where there is nothing to compare, and for A/A itself."""
+    """Return the text on what the design can detect; None where there is nothing to compare, and for A/A itself."""
     if (
         definition.campaign.paired_factor == BLIND_LABEL
         or cells < 2

@@ -18,7 +18,7 @@ from campaigns.planning.checking import check
 from campaigns.planning.metrics import driver_if_known
 
 OF_ONE_CAMPAIGN = ("name", "seed")
-"""What a campaign that begins with a template gets anew."""
+"""Fields that a template does not hold: each campaign gets its own."""
 
 
 class TemplateForm(forms.ModelForm):
@@ -36,7 +36,7 @@ class NoTemplate(ValueError):
 
 
 def make_template(campaign: Campaign, data: Mapping[str, Any], user: User) -> Template:
-    """Keep the definition of a campaign, without its results, for its team. Raise Invalid, NoTemplate."""
+    """Store the definition of a campaign, without its results, as a template of its team. Raise Invalid, NoTemplate."""
     driver = driver_if_known(campaign.kind)
     if driver is None or not driver.executable:
         raise NoTemplate("Its runs came from outside; campaigns like it are submitted, not begun.")
@@ -49,12 +49,12 @@ def make_template(campaign: Campaign, data: Mapping[str, Any], user: User) -> Te
 
 
 def description_of(template: Template) -> dict[str, Any]:
-    """Return the name and description of a template, of which its revision is made."""
+    """Return the values that the revision of a template covers: its name and description."""
     return {name: getattr(template, name) for name in TemplateForm.Meta.fields}
 
 
 def change_template(template: Template, data: Mapping[str, Any], user: User) -> Template:
-    """Return a template another name or other notes. Raise Invalid, NoTemplate."""
+    """Change the name or the notes of a template, and return it. Raise Invalid, NoTemplate."""
     _require_in_use(template)
     for name, value in _clean(data).items():
         setattr(template, name, value)
@@ -63,7 +63,7 @@ def change_template(template: Template, data: Mapping[str, Any], user: User) -> 
 
 @transaction.atomic
 def retire_template(template: Template, user: User) -> Template:
-    """Let no further campaign begin with it; those that did still name it."""
+    """Retire a template: no further campaign begins with it; those that did still name it."""
     if Template.objects.filter(pk=template.pk, retired_at=None).update(retired_at=Now()):
         record(Action.TEMPLATE_RETIRED, user=user, subject=template)
     template.refresh_from_db()
@@ -72,9 +72,9 @@ def retire_template(template: Template, user: User) -> Template:
 
 @transaction.atomic
 def begin(template: Template, changes: Mapping[str, Any], user: User) -> Campaign:
-    """Make a draft of a template, with other fields where they are sent. Raise Invalid, NoTemplate.
+    """Create a draft from a template with changes. Raise Invalid, NoTemplate.
 
-    changes: as the definition has them; parameters are replaced one by one, other fields as a whole.
+    changes: fields of a definition; parameters are replaced one by one, other fields as a whole.
     The target is one of the template's team.
     """
     _require_in_use(template)
@@ -93,7 +93,7 @@ def begin(template: Template, changes: Mapping[str, Any], user: User) -> Campaig
 
 
 def targets_of(template: Template) -> QuerySet[Target]:
-    """The targets that campaigns which begin with it may have, by name."""
+    """Return the targets that a campaign from the template may have, by name."""
     driver = driver_if_known(template.definition["kind"])
     families = driver.families if driver else ()
     rows = Target.objects.filter(team=template.team, retired_at=None, family__in=families)

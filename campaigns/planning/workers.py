@@ -1,4 +1,4 @@
-"""Which workers are present, by the database's clock. Reads only."""
+"""Present workers, by the database's clock. Reads only."""
 
 from collections import Counter
 from datetime import timedelta
@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 from campaigns.models import Worker
 
 PRESENT_SECONDS = 20
-"""Workers send a heartbeat every few seconds; one that was silent for longer is lost."""
+"""The time without a heartbeat after which a worker is lost; they send one every few seconds."""
 
 
 def present() -> QuerySet[Worker]:
@@ -18,9 +18,9 @@ def present() -> QuerySet[Worker]:
 
 
 def lacking_everywhere(kind: str) -> dict[str, dict[str, str]]:
-    """Return levels of a kind, by parameter, that no worker which is present can run, each with the reason.
+    """Return the levels of a kind, by parameter, that no present worker can run, each with the reason.
 
-    Nothing where no worker is present: what it could run is not known then.
+    Nothing where no worker is present: what it could run is unknown then.
     """
     held = [lacks.get(kind, {}) for lacks in present().values_list("lacks", flat=True)]
     first, *others = held or [{}]

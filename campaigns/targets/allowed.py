@@ -1,4 +1,4 @@
-"""What the owners of a server allow. Several targets may be one server: the strictest limit applies."""
+"""The limits of the owners of a server. Several targets may be one server: the strictest limit applies."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from campaigns.models import Target
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """The limits of a server, each with the target that sets it; None where nobody does.
+    """The limits of a server, each with the target that sets it; None where none does.
 
-    team: the one that reads the result; it does not see the names of others' targets.
+    team: the reader of the result; it does not see the names of other teams' targets.
     """
 
     team: int | None
@@ -23,31 +23,31 @@ class Allowed:
 
     @property
     def most_concurrent(self) -> int | None:
-        """Requests at a time."""
+        """The most concurrent requests."""
         return self.concurrency.max_concurrency if self.concurrency else None
 
     @property
     def by_whom(self) -> str:
-        """Whose limit of requests at a time it is, within a sentence."""
+        """The target that limits concurrent requests, as part of a sentence."""
         return quoted_target(self.concurrency, self.team) if self.concurrency else ""
 
     @property
     def most_per_second(self) -> float | None:
-        """Requests a second."""
+        """The most requests per second."""
         return self.rate.max_requests_per_second if self.rate else None
 
 
 def same_server(target: Target) -> list[Target]:
-    """The targets in use that are the same server as this one: itself first."""
+    """Return the targets in use that are the same server as this one, which comes first."""
     same = Target.objects.filter(address=target.address)
     rows = same.filter(Q(retired_at=None) | Q(pk=target.pk)).select_related("team").order_by("pk")
     return sorted(rows, key=lambda row: row.pk != target.pk)
 
 
 def other_names(targets: Sequence[Target]) -> dict[int, tuple[str, ...]]:
-    """The names of the other targets in use that are the same server, by each one's primary key.
+    """Return the names of the other targets in use that are the same server, by primary key.
 
-    Those of other teams are not named.
+    Targets of other teams are not named.
     """
     addresses = {target.address for target in targets}
     rows = Target.objects.filter(address__in=addresses, retired_at=None).order_by("name")
@@ -63,7 +63,7 @@ def other_names(targets: Sequence[Target]) -> dict[int, tuple[str, ...]]:
 
 
 def allowed_on(target: Target) -> Allowed:
-    """The limits of the server that this target is."""
+    """Return the limits of the server of a target."""
     rows = same_server(target)
     return Allowed(
         team=target.team_id,

@@ -1,4 +1,4 @@
-"""List what depends on a target, before it is retired or deleted. Reads only."""
+"""List the objects that depend on a target, before it is retired or deleted. Reads only."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ MOST_NAMED = 10
 
 @dataclass(frozen=True, slots=True)
 class Dependants:
-    """One kind of what depends on a target: how many, and the first of them by key and name."""
+    """Objects of one type that depend on a target: their number, and the first by key and name."""
 
     kind: str
     count: int
@@ -22,12 +22,12 @@ class Dependants:
 
     @property
     def more(self) -> int:
-        """How many are not named."""
+        """The number of objects that are not named."""
         return self.count - len(self.first)
 
 
 def dependants_of(target: Target) -> list[Dependants]:
-    """Whatever names the target, kind by kind; nothing where nothing does. Then it may be deleted."""
+    """Return the objects that refer to the target, by type. A target without any may be deleted."""
     return [each for each in _all(target) if each.count]
 
 

@@ -40,16 +40,16 @@ LIMITS = (
     "quiet_zone",
 )
 ORDER = (*SERVER, *CERTIFICATES, *LIMITS)
-"""The inputs, by the panels of their page."""
+"""The fields, by the panels of the page."""
 TYPED = tuple(each.name for each in Target._meta.fields if each.editable and each.name in ORDER)
-"""The inputs that fill a column as they are; the others need a word of `servers.save`."""
+"""The fields that fill a column unchanged; `saving.save` converts the others."""
 SECRETS = ("password", "client_key")
-"""Inputs whose columns are encrypted."""
+"""The fields whose columns are encrypted."""
 UNITS = {"max_concurrency": "at once", "max_requests_per_second": "a second"}
 
 
 def families() -> list[str]:
-    """Return the families that some kind can measure."""
+    """Return the families of servers that at least one kind can measure."""
     return sorted(
         {
             family
@@ -61,7 +61,7 @@ def families() -> list[str]:
 
 
 def rule_to_confirm(url: str, rules: network.Rules) -> str:
-    """Return the rule that the owner of a server has to confirm; nothing where `rules` suffice.
+    """Return the rule that the owner of a server has to confirm; an empty text where `rules` suffice.
 
     Raise NetworkError for a URL that no owner may confirm.
     """
@@ -81,7 +81,7 @@ def rule_to_confirm(url: str, rules: network.Rules) -> str:
 
 
 class AddressInput(forms.TextInput):
-    """A URL; name and password, which are refused there, are not sent back to the browser."""
+    """A URL. User name and password in it, which are refused, are not sent back to the browser."""
 
     def format_value(self, value: Any) -> str | None:
         """Return the URL without them."""
@@ -93,11 +93,11 @@ def _lines(rows: int, **attributes: str) -> forms.Textarea:
 
 
 class TargetForm(forms.ModelForm):
-    """A server under test. Labels, helps and limits are the model's; here stands what no column says.
+    """A server under test. Labels, help and limits are those of the model; fields declared here have no column.
 
-    An empty secret leaves the stored one. `clean` compares with `stored`, the target as it was before;
-    then `moved` says whether it has another address, and `rule` holds the rule that its owner
-    confirmed, or nothing where the installation's rules suffice.
+    An empty secret leaves the stored one. `clean` compares with `stored`, the target before the change, and
+    sets `moved`, whether it has a new address, and `rule`, the rule that its owner confirmed: empty where
+    the installation's rules suffice.
     """
 
     family = forms.ChoiceField()
@@ -166,7 +166,7 @@ class TargetForm(forms.ModelForm):
         return text
 
     def clean_quiet_zone(self) -> str:
-        """Return UTC where the field is empty. Raise ValidationError for one that is not known."""
+        """Return UTC where the field is empty. Raise ValidationError for an unknown zone."""
         name = self.cleaned_data["quiet_zone"] or "UTC"
         try:
             quiet_hours.zone_of(name)
@@ -175,7 +175,7 @@ class TargetForm(forms.ModelForm):
         return name
 
     def clean(self) -> dict[str, Any]:
-        """Check the address, and what may not go to another one. Raise ValidationError."""
+        """Check the address, and that no secret goes to a new one. Raise ValidationError."""
         clean: dict[str, Any] = super().clean() or self.cleaned_data
         if self.errors:
             return clean
@@ -225,14 +225,14 @@ class TargetForm(forms.ModelForm):
             ("client_certificate", Tls(certificate=certificate, key=held)),
         ):
             if not clean[name]:
-                continue  # nothing to be checked, and a context takes long to make
+                continue  # nothing to check, and a context takes long to create
             try:
                 context_of(tls)
             except BadCertificate as error:
                 raise _wrong(name, str(error)) from None
 
     def _confirmed_rule(self, clean: Mapping[str, Any]) -> str:
-        """Return the rule that the owner confirmed, or nothing where the installation's rules suffice."""
+        """Return the rule that the owner confirmed; an empty text where the installation's rules suffice."""
         url = clean["base_url"]
         try:
             rule = rule_to_confirm(url, installation_rules())
@@ -249,7 +249,7 @@ class TargetForm(forms.ModelForm):
 
 
 def as_data(target: Target) -> dict[str, Any]:
-    """Return a target as its form takes it, without its secrets: what a change begins with."""
+    """Return a target as input of its form, without its secrets: a change begins with it."""
     return forms.model_to_dict(target, TYPED) | {"skip_verification": not target.verify_tls}
 
 
@@ -265,7 +265,7 @@ def _wrong(name: str, message: str) -> ValidationError:
 
 
 def _refuse_what_is_never_allowed(base_url: str, address: str) -> None:
-    """Raise ValidationError for perfdash's own services, by whatever name, and for half a URL."""
+    """Raise ValidationError for perfdash's own services, under any name, and for an incomplete URL."""
     if "?" in base_url or "#" in base_url:
         raise _wrong("base_url", "Give the URL without ? and #: paths are added to it.")
     try:

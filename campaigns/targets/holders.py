@@ -1,4 +1,4 @@
-"""Targets with the runs that hold them."""
+"""Targets with the runs that hold their leases."""
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ HOLDER = "another team"
 
 
 def held_by(lease: TargetLease | None, teams: Set[int]) -> str:
-    """Return a text on who loads a server, for members of these teams; empty where nobody does."""
+    """Return a text on the run that loads a server, for members of these teams; empty where none does."""
     attempt = lease.attempt if lease else None
     if lease is None or attempt is None:
         return ""
@@ -24,7 +24,7 @@ def held_by(lease: TargetLease | None, teams: Set[int]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TargetRow:
-    """A target with who holds it; `run` and `campaign` are None while it is free, or another team's.
+    """A target with its holder; `run` and `campaign` are None while it is free, or held by another team.
 
     same: the names of the other targets that are the same server.
     """
@@ -42,7 +42,7 @@ class TargetRow:
 
 
 def target_rows(teams: Set[int], targets: Sequence[Target] | None = None) -> list[TargetRow]:
-    """Targets (all of teams that are in use) with the runs that hold their addresses now."""
+    """Return targets (by default all in use of teams) with the runs that hold their addresses now."""
     if targets is None:
         targets = list(Target.objects.filter(retired_at=None, team__in=teams))
     leases = {

@@ -1,4 +1,4 @@
-"""Whether a server may be probed now: one probe at a time, not soon after another, not during a run."""
+"""Decide whether a server may be probed now: one probe at a time, not soon after another, not during a run."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,21 +31,21 @@ def request_look(target: Target) -> str:
 BETWEEN_SECONDS = 5.0
 """The least time between the end of a probe and the next one on request."""
 GIVEN_UP_SECONDS = 60.0
-"""A probe that began longer ago and has not ended is dead; a living one ends much earlier."""
+"""The time after which an unfinished probe is dead; others end much earlier."""
 
 
 @dataclass(frozen=True, slots=True)
 class Busy:
-    """Why a target is not probed now; `its_turn_comes`: another target's probe is in its way."""
+    """The reason why a target is not probed now; `its_turn_comes`: it waits for the probe of another target."""
 
     why: str
     its_turn_comes: bool = False
 
 
 def busy(target: Target, now: datetime, between: float) -> Busy | None:
-    """Why a target is not probed now; None where it may be. `between`: seconds.
+    """Return why a target is not probed now; None where it may be. `between`: seconds.
 
-    An instant far ahead is one of a clock that was set back since, and holds nobody up.
+    An instant far ahead comes from a clock that was set back since, and is ignored.
     """
     on = TargetLease.objects.filter(address=target.address, attempt__state=Attempt.State.RUNNING)
     if on.exists():

@@ -1,4 +1,4 @@
-"""Probe whether targets answer. A target that is being measured is not probed."""
+"""Probe whether targets respond. A target that is being measured is not probed."""
 
 import threading
 from collections.abc import Iterable
@@ -25,10 +25,10 @@ from campaigns.targets.saving import as_driver_sees_it, rules_for
 
 MOST_AT_ONCE = 8
 MOST_LOOKS = 8
-"""URLs of a campaign that are requested before it is launched."""
+"""The most URLs of a campaign that are requested before its launch."""
 PATIENCE_SECONDS = 15.0
 AGAIN_SECONDS = 0.5
-"""How often one whose turn has not come looks again."""
+"""The seconds until a waiting target checks again whether it may be probed."""
 
 
 @dataclass(slots=True)
@@ -42,9 +42,9 @@ class Turn:
 
 @dataclass(slots=True)
 class Lookout:
-    """Probes targets beside whatever else the process does, a few at a time: silent ones take seconds.
+    """Probes targets in threads, a few at a time: silent ones take seconds.
 
-    A target that waits already is not put in again. The end of the process waits for no probe.
+    A target that waits already is not added again. The process ends without waiting for probes.
     """
 
     _waiting: dict[int, Turn] = field(default_factory=dict)
@@ -52,9 +52,9 @@ class Lookout:
     _changed: threading.Condition = field(default_factory=threading.Condition)
 
     def look_at(self, targets: Iterable[int], between: float, patience: float = 0.0) -> None:
-        """Probe targets by their primary keys, each unless its server was, `between` seconds ago.
+        """Probe targets by their primary keys, except those whose server was probed `between` seconds ago.
 
-        One that is held up by another target on its server waits `patience` seconds for its turn.
+        A target that waits for another one on its server waits at most `patience` seconds.
         """
         with self._changed:
             for pk in targets:
@@ -83,7 +83,7 @@ class Lookout:
             raise
 
     def _next(self) -> tuple[int, Turn] | None:
-        """The next one that is due, or None, which ends the thread: nothing comes in between."""
+        """Return the next target that is due; None ends the thread, and nothing can be added in between."""
         with self._changed:
             while self._waiting:
                 pk, turn = min(self._waiting.items(), key=lambda item: item[1].due)
@@ -104,12 +104,12 @@ lookout = Lookout()
 
 
 def probe_in_thread(target: int) -> None:
-    """Probe one target on request."""
+    """Probe one target on request, in a thread."""
     lookout.look_at([target], BETWEEN_SECONDS, PATIENCE_SECONDS)
 
 
 def probe_all_in_threads() -> None:
-    """Probe each server by one of its targets: by that which has waited longest."""
+    """Probe each server through one of its targets: the one that has waited longest."""
     targets = Target.objects.filter(retired_at=None)
     oldest_last = targets.order_by(F("probed_at").desc(nulls_last=True), "-pk")
     one_each = {address: pk for pk, address in oldest_last.values_list("pk", "address")}
@@ -136,10 +136,10 @@ def probe(target: Target, between: float = 0.0) -> Busy | None:
 
 
 def missing_at(campaign: Campaign) -> list[str]:
-    """Ask a campaign's target for what its runs begin with, once each; say what no run would get.
+    """Request the first URLs of a campaign's runs, once each; return the messages of those that fail.
 
-    Nothing is asked while the server is measured or probed, and what gives no answer here is left out:
-    a worker that stands elsewhere may get one.
+    Nothing is requested while the server is measured or probed. URLs without a response are left out: a
+    worker elsewhere may get one.
     """
     target = campaign.target
     if target is None or isinstance(began_at := _claim(target, 0.0), Busy):
@@ -162,7 +162,7 @@ def missing_at(campaign: Campaign) -> list[str]:
 
 
 def _different(campaign: Campaign, driver: Driver) -> list[dict[str, Any]]:
-    """Parameters of cells that ask for other URLs than the ones before."""
+    """Return the parameters of cells whose URLs differ from those of earlier cells."""
     base_url = campaign.target.base_url if campaign.target else ""
     cells = campaign.cells.order_by("position").values_list("levels_by_factor", flat=True)
     by_urls: dict[str, dict[str, Any]] = {}
@@ -174,7 +174,7 @@ def _different(campaign: Campaign, driver: Driver) -> list[dict[str, Any]]:
 
 @transaction.atomic
 def _claim(target: Target, between: float) -> datetime | Busy:
-    """Begin a probe, as the only one of its server."""
+    """Record the start of a probe, as the only one of its server."""
     server = Target.objects.filter(address=target.address).order_by("pk")
     list(server.select_for_update(no_key=True).values_list("pk"))
     now = database_now()

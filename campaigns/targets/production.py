@@ -9,9 +9,9 @@ from campaigns.targets.allowed import same_server
 
 
 def require_to_unmark(target: Target, user: User | None = None) -> None:
-    """Raise NotAllowed where the server would lose its mark without an admin of the team.
+    """Raise NotAllowed where a user who is no admin of the team would remove the mark of the server.
 
-    user: who does so; None: the user of the current request. Commands and tasks may.
+    user: None: the user of the current request. Commands and tasks may.
     """
     user = user or current_user()
     held = Target.objects.select_related("team").filter(pk=target.pk).first()
@@ -25,7 +25,7 @@ def require_to_unmark(target: Target, user: User | None = None) -> None:
 
 
 def is_protected(target: Target) -> bool:
-    """Return whether a target has the mark, and a team to which the same server belongs wants two people."""
+    """Return whether a target has the mark, and a team with the same server requires two people."""
     return target.is_production and any(
         row.team.second_for_production for row in same_server(target)
     )

@@ -1,4 +1,4 @@
-"""Whether quiet hours hold a run back: of the target, or of others on the same server."""
+"""Decide whether quiet hours delay a run: those of its target, or of others on the same server."""
 
 from datetime import datetime
 from functools import lru_cache
@@ -14,17 +14,17 @@ hours_of = lru_cache(maxsize=256)(parse)
 
 
 def setters(target: Target) -> list[Target]:
-    """The targets whose quiet hours count on this one's server."""
+    """Return the targets whose quiet hours apply to the server of this one."""
     return [row for row in same_server(target) if row.quiet_hours]
 
 
 def on_by(target: Target, now: datetime) -> Target | None:
-    """By whose quiet hours nothing may load the server now; what cannot be read counts as quiet."""
+    """Return the target whose quiet hours forbid load now; unreadable hours count as quiet."""
     return next((row for row in setters(target) if _are_on(row, now)), None)
 
 
 def holding_back(target: Target, now: datetime, seconds: float) -> str:
-    """Return why a run of that many seconds does not begin now; empty where it may."""
+    """Return why a run of that many seconds does not start now; empty where it may."""
     reasons = (_holding_back(row, now, seconds, target.team_id) for row in setters(target))
     return next(filter(None, reasons), "")
 
@@ -60,7 +60,7 @@ def _hours(target: Target) -> QuietHours:
 
 
 def _at(instant: datetime, now: datetime, zone: str) -> str:
-    """The time on the target's wall clock; with the day where it is not today's."""
+    """Return the time on the target's wall clock, with the day where it is not today."""
     clock = ZoneInfo(zone)
     local = instant.astimezone(clock)
     today = local.date() == now.astimezone(clock).date()

@@ -1,8 +1,8 @@
 """Parse quiet hours, such as `Mon-Fri 08:00-18:00`, in the target's time zone.
 
 Pure: no database, no clock. An instant is quiet where the wall clock of the target's time zone
-shows a time of some window then. So an hour that comes twice in autumn is quiet twice, and one that
-spring leaves out is not quiet at all.
+shows a time within a window. So an hour that occurs twice in autumn is quiet twice, and one that is
+skipped in spring is not quiet at all.
 """
 
 import re
@@ -23,12 +23,12 @@ EXAMPLES = "Mon-Fri 08:00-18:00, or Sat,Sun 00:00-24:00, or daily 22:00-06:00"
 
 
 class BadQuietHours(ValueError):
-    """The text or the time zone cannot be read; the message names the line, and what to write."""
+    """The text or the time zone is invalid; the message names the line, and what to write."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuietHours:
-    """Windows of a week, joined where they touch; without any, nothing is ever quiet.
+    """Windows of a week, joined where they touch; without any, no instant is quiet.
 
     changes: minutes of the week, from Monday 00:00, at which a window begins or ends, ascending.
     quiet_at_last: whether Sunday's last minute is quiet.
@@ -41,7 +41,7 @@ class QuietHours:
         return bool(self.changes)
 
     def ends_at(self, instant: datetime, zone: str) -> datetime | None:
-        """The end (UTC) of the quiet hours that an aware instant falls in; None: it is not quiet.
+        """Return the end (UTC) of the quiet hours that an aware instant falls in; None where it is not quiet.
 
         Raise BadQuietHours for an unknown zone.
         """
@@ -49,7 +49,7 @@ class QuietHours:
         return self._next_change(instant, clock) if self._quiet(instant, clock) else None
 
     def begins_at(self, instant: datetime, zone: str) -> datetime | None:
-        """The first begin (UTC) of quiet hours after an aware instant; None: there are none.
+        """Return the first start (UTC) of quiet hours after an aware instant; None where there are none.
 
         Raise BadQuietHours for an unknown zone.
         """
@@ -75,7 +75,7 @@ class QuietHours:
                 return instant
 
     def _left(self, since_monday: timedelta) -> timedelta:
-        """Until the next begin or end, as long as nobody puts the clock on or back."""
+        """Return the time until the next start or end of a window, unless the clock changes before."""
         place = bisect_right(self.changes, since_monday // timedelta(minutes=1))
         if place < len(self.changes):
             return timedelta(minutes=self.changes[place]) - since_monday
@@ -83,7 +83,7 @@ class QuietHours:
 
 
 def parse(text: str) -> QuietHours:
-    """Read the lines; what follows a # is a comment. Raise BadQuietHours."""
+    """Parse the lines; # begins a comment. Raise BadQuietHours."""
     lines = [
         (number, line.partition("#")[0].strip()) for number, line in enumerate(text.splitlines(), 1)
     ]
@@ -105,7 +105,7 @@ def parse(text: str) -> QuietHours:
 
 
 def zone_of(name: str) -> ZoneInfo:
-    """The time zone of that name. Raise BadQuietHours for an unknown one."""
+    """Return the time zone of a name. Raise BadQuietHours for an unknown one."""
     if name not in _zones():
         raise BadQuietHours(
             f"“{name:.60}” is no known time zone; give a name such as Europe/Berlin or UTC."
@@ -115,12 +115,12 @@ def zone_of(name: str) -> ZoneInfo:
 
 @cache
 def _zones() -> frozenset[str]:
-    """Without those that are another one on each machine, or none."""
+    """Return the names of time zones, without those that depend on the machine or are none."""
     return frozenset(available_timezones() - {"localtime", "Factory"})
 
 
 def _windows(number: int, line: str) -> Iterator[tuple[int, int]]:
-    """Windows of a line in minutes from Monday 00:00; the end may lie in the next week."""
+    """Return the windows of a line in minutes from Monday 00:00; the end may be in the next week."""
     parts = LINE.fullmatch(line)
     if parts is None:
         raise BadQuietHours(f"Line {number}, “{line:.60}”, cannot be read; write {EXAMPLES}.")
@@ -170,14 +170,14 @@ def _day(number: int, word: str) -> int:
 
 
 def _since_monday(instant: datetime, clock: ZoneInfo) -> timedelta:
-    """What the wall clock shows, from Monday 00:00."""
+    """Return the time on the wall clock, from Monday 00:00."""
     wall = instant.astimezone(clock).replace(tzinfo=None)
     midnight = wall.replace(hour=0, minute=0, second=0, microsecond=0)
     return wall - midnight + timedelta(days=wall.weekday())
 
 
 def _clock_change(after: datetime, until: datetime, clock: ZoneInfo) -> datetime | None:
-    """When within a day, in (after, until], the wall clock is put on or back, if it is."""
+    """Return when the wall clock changes in (after, until], at most a day; None where it does not."""
     before = after.astimezone(clock).utcoffset()
     if until.astimezone(clock).utcoffset() == before:
         return None

@@ -14,12 +14,12 @@ SLACK_SECONDS = 30.0
 
 
 def ssh_of(target: Target) -> SshLogin | None:
-    """The login for commands; None where there is none."""
+    """Return the login for commands; None where there is none."""
     return SshLogin.objects.filter(target=target).first()
 
 
 def server_of(target: Target, sender: str = "perfdash") -> Server:
-    """The target with its secrets opened: for actions only. Raise SecretUnreadable."""
+    """Return the target with decrypted secrets, for actions only. Raise SecretUnreadable."""
     seen = as_driver_sees_it(target)
     login = ssh_of(target)
     rules = rules_for(target)
@@ -30,7 +30,7 @@ def server_of(target: Target, sender: str = "perfdash") -> Server:
 
 
 def access_of(login: SshLogin) -> SshAccess:
-    """The login with its secrets opened. Raise SecretUnreadable."""
+    """Return the login with decrypted secrets. Raise SecretUnreadable."""
     return SshAccess(
         host=login.host,
         port=login.port,
@@ -42,17 +42,17 @@ def access_of(login: SshLogin) -> SshAccess:
 
 
 def apply_of(setting: Setting) -> Action:
-    """How a setting is applied."""
+    """Return the action that sets a setting."""
     return parse(setting.apply, Role.APPLY)
 
 
 def read_of(setting: Setting) -> Action:
-    """How a setting is read back."""
+    """Return the action that reads a setting back."""
     return parse(setting.read_back, Role.READ)
 
 
 def seconds_to_set(settings_of_one: Iterable[Setting], target: Target) -> float:
-    """How long it may take to read settings of a target, set each, await the target and read again."""
+    """Return the most seconds for reading the settings of a target, setting each, awaiting the target and reading again."""
     rows = TargetStep.objects.filter(target=target, purpose=TargetStep.Purpose.READY)
     ready = sum(action_of(step).seconds for step in rows)
     each = (apply_of(row).seconds + 2 * read_of(row).seconds + ready for row in settings_of_one)
@@ -60,5 +60,5 @@ def seconds_to_set(settings_of_one: Iterable[Setting], target: Target) -> float:
 
 
 def action_of(step: TargetStep) -> Action:
-    """What a step does."""
+    """Return the action of a step."""
     return parse(step.action, Role(step.purpose))

@@ -1,4 +1,4 @@
-"""Which targets are one server: same port, and hosts that resolve to a common IP address.
+"""Determine which targets are one server: same port, and hosts that resolve to a common IP address.
 
 They share one `address`, and with it lease, queue, limits, quiet hours and production mark.
 """
@@ -20,34 +20,34 @@ THIS_MACHINE = "this machine"
 
 
 class Hosts:
-    """Return the addresses of hosts; each host is resolved once."""
+    """The IP addresses of hosts; each host is resolved once."""
 
     def __init__(self) -> None:
         self._known: dict[str, frozenset[str]] = {}
 
     def ask(self, urls: Iterable[str]) -> None:
-        """Ask for the hosts of these URLs together."""
+        """Resolve the hosts of these URLs concurrently."""
         hosts = {network.parse_url(url).host for url in urls} - self._known.keys()
         for host, result in name_service.addresses_of(hosts).items():
             self._known[host] = frozenset(map(_place, result))
 
     def of(self, url: str) -> frozenset[str]:
-        """The places of a URL's host; none where it does not resolve."""
+        """Return the IP addresses of a URL's host; none where it does not resolve."""
         self.ask([url])
         return self._known[network.parse_url(url).host]
 
     def resolve_in_threads(self, url: str, pk: int | None) -> None:
-        """Ask for a URL and all targets that might be the same server."""
+        """Resolve a URL and all targets that might be the same server, in threads."""
         rows = _others(url, pk)
         if rows:
             self.ask([url, *(row.base_url for row in rows)])
 
 
 def share_address(target: Target, url: str, hosts: Hosts) -> str:
-    """Return the address that a target at this URL has, and give it to those that are its server too.
+    """Return the address of a target at this URL, and store it for the other targets on its server.
 
-    Within a transaction, one after the other. Raise Invalid where that would take the address from
-    under a campaign.
+    Call it in a transaction; calls wait for one another. Raise Invalid where that would change the address of
+    an active campaign's target.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ONE_SAVER])
@@ -69,7 +69,7 @@ def share_address(target: Target, url: str, hosts: Hosts) -> str:
 
 
 def is_held(address: str) -> bool:
-    """Return whether a campaign goes on at an address, or a run of any kind holds it."""
+    """Return whether a campaign is active at an address, or a run of any kind holds it."""
     leases = TargetLease.objects.filter(
         address=address, attempt__isnull=False, expires_at__gt=Now()
     )
@@ -77,13 +77,13 @@ def is_held(address: str) -> bool:
 
 
 def measuring(address: str) -> list[Campaign]:
-    """The campaigns that go on at an address, by whichever of its targets."""
+    """Return the active campaigns at an address, of all its targets."""
     rows = Campaign.objects.filter(target__address=address, state__in=Campaign.ACTIVE)
     return list(rows.select_related("target").order_by("pk"))
 
 
 def is_measuring(target: Target, campaigns: Sequence[Campaign]) -> str:
-    """Return which campaign keeps a target as it is: its own, else one on the same server."""
+    """Return a message on the campaign that prevents changes of a target: its own, else one on the same server."""
     result = min(campaigns, key=lambda campaign: campaign.target_id != target.pk)
     if result.target_id == target.pk:
         return f"The campaign “{result.name}” is measuring this target."
@@ -100,7 +100,7 @@ def _campaign(campaign: Campaign, target: Target) -> str:
 
 
 def _others(url: str, pk: int | None) -> list[Target]:
-    """The targets in use that have the same port."""
+    """Return the targets in use with the same port, except the one of this key."""
     port = network.parse_url(url).port
     rows = Target.objects.filter(retired_at=None).order_by("pk")
     return [row for row in rows if row.pk != pk and network.parse_url(row.base_url).port == port]
@@ -114,7 +114,7 @@ def _is_same(row: Target, url: str, hosts: Hosts) -> bool:
 
 
 def _stays(target: Target, url: str, hosts: Hosts) -> bool:
-    """Return whether a target keeps its address: nothing says that it is another server by now."""
+    """Return whether a target keeps its address, since nothing shows that it is a different server now."""
     if is_held(target.address):
         return True
     here = hosts.of(url)
@@ -125,7 +125,7 @@ def _stays(target: Target, url: str, hosts: Hosts) -> bool:
 
 
 def _place(address: str) -> str:
-    """An IP address in its one form; all of this machine are one place."""
+    """Return the normal form of an IP address; all loopback addresses are one."""
     plain = network.unwrapped(ip_address(address))
     return THIS_MACHINE if is_here(str(plain)) else str(plain)
 

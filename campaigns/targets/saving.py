@@ -26,13 +26,13 @@ from campaigns.targets.same_server import Hosts, is_measuring, measuring, share_
 
 SSH_SECRETS = ("ssh__password", "ssh__key")
 NAMED = (*SECRETS, "client_certificate", "ca_bundle")
-"""Columns of which a record of changes names only that they changed."""
+"""Columns whose values are left out of the record of a change."""
 COLUMNS = (*TYPED, "verify_tls", *SECRETS)
-"""What people change of a target."""
+"""Columns that users change."""
 
 
 def rules_for(target: Target) -> network.Rules:
-    """Where workers may connect for this target."""
+    """Return the network rules of workers for this target."""
     rules = installation_rules()
     if settings.OWNER_CONFIRMS and target.confirmed_rule:
         rules = rules.allowing(target.confirmed_rule)
@@ -40,9 +40,9 @@ def rules_for(target: Target) -> network.Rules:
 
 
 def as_driver_sees_it(target: Target, wanted: Mapping[str, Any] | None = None) -> TargetView:
-    """The target with its password opened: for drivers only. Raise SecretUnreadable.
+    """Return the target with its decrypted password, for drivers only. Raise SecretUnreadable.
 
-    wanted: values of its settings that a run puts in force.
+    wanted: values of its settings that a run sets.
     """
     return TargetView(
         name=target.name,
@@ -64,7 +64,7 @@ def as_driver_sees_it(target: Target, wanted: Mapping[str, Any] | None = None) -
 
 
 def unreadable_targets(database: str = "default") -> list[str]:
-    """Names of the targets that hold a secret which no key opens."""
+    """Return the names of the targets with a secret that no key decrypts."""
     targets = Target.objects.using(database).order_by("name")
     stored = targets.values_list("name", *SECRETS, *SSH_SECRETS)
     return [
@@ -73,7 +73,7 @@ def unreadable_targets(database: str = "default") -> list[str]:
 
 
 def revised(target: Target) -> dict[str, Any]:
-    """Return what the revision of a target is made of, with its secrets as they are stored."""
+    """Return the values that the revision of a target covers, with its secrets as stored."""
     return as_data(target) | {name: getattr(target, name) for name in SECRETS}
 
 
@@ -83,9 +83,9 @@ def save_target(
     team: Team | None = None,
     seen: Seen = None,
 ) -> Target:
-    """Create a target of a team (the default one unless given), or change one. Raise as `save` does.
+    """Create a target of a team (by default the default team), or change one. Raise the errors of `save`.
 
-    Where that is refused, `target` stays as it is.
+    After an error, `target` is unchanged.
     """
     if target is None:
         return save(TargetForm(data, target=Target(team=team) if team else Target()), seen)
@@ -95,18 +95,18 @@ def save_target(
 
 
 def save(form: TargetForm, seen: Seen = None) -> Target:
-    """Store what a form says of a target, and return the target.
+    """Store the values of a form in a target, and return it.
 
     seen: the revision that was changed, of `revised`. Raise Invalid with messages by field, Changed,
-    NotAllowed where production would lose its mark.
-    The address of a target that a campaign is measuring does not change. One that is found to be
-    the same server as another shares its address.
+    NotAllowed where the server would lose its production mark.
+    The address of a target that a campaign is measuring does not change. Targets that are the same server
+    share one address.
     """
     if not form.is_valid():
         raise Invalid(messages_of(form))
     hosts = Hosts()
     url = form.instance.base_url
-    hosts.resolve_in_threads(url, form.stored.pk)  # before anything is locked: it takes its time
+    hosts.resolve_in_threads(url, form.stored.pk)  # before rows are locked: it is slow
     with transaction.atomic():
         require_right_of_sender(form.stored, Right.OPERATE)
         address = share_address(form.stored, url, hosts)
@@ -124,7 +124,7 @@ def save(form: TargetForm, seen: Seen = None) -> Target:
 
 
 def _locked(target: Target, seen: Seen) -> Target:
-    """Lock a target and return it as it is stored. Raise Changed where that is not what was seen."""
+    """Lock a target and return it as stored. Raise Changed where it differs from the seen revision."""
     rows = Target.objects.all()
     if seen is not None:
         rows = rows.select_for_update(of=("self",), no_key=True)
@@ -134,7 +134,7 @@ def _locked(target: Target, seen: Seen) -> Target:
 
 
 def _filled(form: TargetForm, address: str) -> Target:
-    """Fill what the form does not fill by itself."""
+    """Fill the columns that the form does not fill."""
     target, clean = form.instance, form.cleaned_data
     target.address, target.confirmed_rule = address, form.rule
     target.verify_tls = not clean["skip_verification"]
@@ -155,7 +155,7 @@ def _filled(form: TargetForm, address: str) -> Target:
 def _written(form: TargetForm) -> list[str]:
     """Return the columns that a change writes.
 
-    What a probe writes meanwhile stays, unless it was at another address.
+    The result of a concurrent probe stays, unless it was of another address.
     """
     probed = ["health", "health_message", "proofs", "probed_at", "probe_began_at"]
     columns = [*COLUMNS, "address", "confirmed_rule"]
@@ -163,7 +163,7 @@ def _written(form: TargetForm) -> list[str]:
 
 
 def _record_saved(target: Target, before: Target | None) -> None:
-    """Record that a target was made or changed: every change, and of secrets that they changed."""
+    """Record the creation or change of a target with its changes; of secrets only that they changed."""
     if before is None:
         record(Action.TARGET_CREATED, subject=target)
         return
@@ -182,7 +182,7 @@ def _record_saved(target: Target, before: Target | None) -> None:
 
 
 def remarks_on(target: Target, data: Mapping[str, Any]) -> list[str]:
-    """What whoever saved a target should know of it, in sentences."""
+    """Return warnings for the user who saved a target."""
     notes = []
     if names := other_names([target])[target.pk]:
         known = ", ".join(name if name == TARGET else f"“{name}”" for name in names)

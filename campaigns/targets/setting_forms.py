@@ -21,16 +21,16 @@ MOST_SETTINGS, MOST_STEPS = 50, 20
 
 
 class Choices(forms.Field):
-    """Texts: a list of them, or one a line."""
+    """Texts: a list, or one per line."""
 
     widget = forms.Textarea(attrs={"rows": 3})
 
     def prepare_value(self, value: Any) -> Any:
-        """Return them one a line."""
+        """Return the texts, one per line."""
         return value if isinstance(value, str) else "\n".join(map(str, value or ()))
 
     def clean(self, value: Any) -> list[str]:
-        """Read them. Raise ValidationError."""
+        """Return the texts without duplicates. Raise ValidationError."""
         provided = value.splitlines() if isinstance(value, str) else value or []
         if not isinstance(provided, list | tuple) or not all(
             isinstance(each, str | int | float) and not isinstance(each, bool) for each in provided
@@ -47,7 +47,7 @@ class Choices(forms.Field):
 
 
 class SettingForm(forms.ModelForm):
-    """What a setting is called, and which values it takes."""
+    """The name of a setting, and its possible values."""
 
     choices = Choices(required=False, help_text="One per line; only for the type choice.")
 
@@ -68,7 +68,7 @@ class SettingForm(forms.ModelForm):
     instance: Setting
 
     def clean_name(self) -> str:
-        """Refuse what is no name, or the name of something else. Raise ValidationError."""
+        """Raise ValidationError for an invalid name, or one of a parameter or of perfdash."""
         name: str = self.cleaned_data["name"]
         if not NAME.match(name):
             raise ValidationError("Begin with a small letter; then small letters, digits and _.")
@@ -83,7 +83,7 @@ class SettingForm(forms.ModelForm):
         return name
 
     def clean(self) -> dict[str, Any]:
-        """Refuse a range without anything in it, a choice of one, and one setting too many."""
+        """Add errors for an empty range, a choice of one, and one setting too many."""
         clean: dict[str, Any] = super().clean() or self.cleaned_data
         low, high = clean.get("minimum"), clean.get("maximum")
         if low is not None and high is not None and low > high:
@@ -98,7 +98,7 @@ class SettingForm(forms.ModelForm):
 
 
 class StepForm(forms.ModelForm):
-    """What a step is called, and when it is done."""
+    """The name of a step, and when it is performed."""
 
     class Meta:
         model = TargetStep
@@ -120,16 +120,16 @@ class StepForm(forms.ModelForm):
         return self.cleaned_data["position"] or 1
 
     def clean(self) -> dict[str, Any]:
-        """Refuse one step too many."""
+        """Add an error for one step too many."""
         if self.instance._state.adding and self.instance.target.steps.count() >= MOST_STEPS:
             self.add_error("name", f"A target has at most {MOST_STEPS} steps.")
         return super().clean() or self.cleaned_data
 
 
 class ActionForm(forms.Form):
-    """An action that sets, reads back, resets or awaits; `targets.actions.parse` checks what it means.
+    """An action that sets, reads back, resets or awaits; `targets.actions.parse` checks its meaning.
 
-    title: what the page calls it. has_value: a value stands in it. is_step: it resets or awaits.
+    title: its heading on the page. has_value: it contains the value of a setting. is_step: it resets or awaits.
     """
 
     way = forms.ChoiceField(
@@ -203,7 +203,7 @@ class ActionForm(forms.Form):
         return f"{self.prefix}_{field_name}"
 
     def clean_body(self) -> Any:
-        """Read JSON; None where there is none. Raise ValidationError."""
+        """Return the parsed JSON; None for an empty field. Raise ValidationError."""
         text = self.cleaned_data["body"]
         try:
             return json.loads(text) if text else None
@@ -215,7 +215,7 @@ class ActionForm(forms.Form):
             ) from None
 
     def clean_arguments(self) -> list[str]:
-        """Split at the ends of lines."""
+        """Return the arguments, one per line."""
         return [line for line in self.cleaned_data["arguments"].splitlines() if line]
 
     def action(self) -> dict[str, Any]:
@@ -229,7 +229,7 @@ class ActionForm(forms.Form):
 
 
 def _typed(action: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a stored action as somebody would type it."""
+    """Return a stored action as a user would type it."""
     body = action.get("body")
     return {
         **action,
@@ -245,7 +245,7 @@ def stored_action(path: str, action: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class SshForm(forms.ModelForm):
-    """Machine, user and what lets in; what is empty stays as it is."""
+    """Machine, user, and key or password; an empty one leaves the stored one."""
 
     key = forms.CharField(
         max_length=50_000,
@@ -275,11 +275,11 @@ class SshForm(forms.ModelForm):
     instance: SshLogin
 
     def clean_port(self) -> int:
-        """Return the usual port where the field is empty."""
+        """Return port 22 where the field is empty."""
         return self.cleaned_data["port"] or 22
 
     def clean_host(self) -> str:
-        """Refuse what is more than a name or an address. Raise ValidationError."""
+        """Raise ValidationError unless it is a host name or an address."""
         host = str(self.cleaned_data["host"])
         if any(letter in "/?#@[]\\" or letter.isspace() for letter in host) or (
             ":" in host and not _is_address(host)

@@ -20,14 +20,14 @@ from campaigns.targets.variables import field_of
 
 
 def revised_setting(setting: Setting) -> dict[str, Any]:
-    """Return what the revision of a setting is made of."""
+    """Return the values that the revision of a setting covers."""
     return {
         name: getattr(setting, name) for name in (*SettingForm.Meta.fields, "apply", "read_back")
     }
 
 
 def revised_step(step: TargetStep) -> dict[str, Any]:
-    """Return what the revision of a step is made of."""
+    """Return the values that the revision of a step covers."""
     return {name: getattr(step, name) for name in (*StepForm.Meta.fields, "action")}
 
 
@@ -35,7 +35,7 @@ def revised_step(step: TargetStep) -> dict[str, Any]:
 def save_setting(
     data: Mapping[str, Any], target: Target, user: User, setting: Setting | None = None
 ) -> Setting:
-    """Define a setting, or change one. Raise Invalid, PermissionDenied."""
+    """Create or change a setting. Raise Invalid, PermissionDenied."""
     before = copy(setting)
     form = SettingForm(
         {"type": Setting.Type.INTEGER, "hard_to_change": True, **data},
@@ -68,7 +68,7 @@ def save_setting(
 
 @transaction.atomic
 def delete_setting(setting: Setting, user: User) -> None:
-    """Forget a setting. Raise Invalid while a campaign needs it, PermissionDenied."""
+    """Delete a setting. Raise Invalid while a campaign needs it, PermissionDenied."""
     _require_for(user, [], [setting.apply, setting.read_back])
     _refuse_in_use(setting, "")
     record(activity.Action.SETTING_DELETED, user=user, subject=setting, target=setting.target.name)
@@ -79,7 +79,7 @@ def delete_setting(setting: Setting, user: User) -> None:
 def save_step(
     data: Mapping[str, Any], target: Target, user: User, step: TargetStep | None = None
 ) -> TargetStep:
-    """Define a reset command or a look whether the target is ready. Raise Invalid, PermissionDenied."""
+    """Create or change a reset command or a readiness check. Raise Invalid, PermissionDenied."""
     before = copy(step)
     form = StepForm(data, instance=step or TargetStep(target=target))
     errors = messages_of(form)
@@ -101,7 +101,7 @@ def save_step(
 
 @transaction.atomic
 def delete_step(step: TargetStep, user: User) -> None:
-    """Forget a step. Raise PermissionDenied."""
+    """Delete a step. Raise PermissionDenied."""
     _require_for(user, [], [step.action])
     record(activity.Action.STEP_DELETED, user=user, subject=step, target=step.target.name)
     step.delete()
@@ -132,14 +132,14 @@ def _action(
 def _require_for(
     user: User, actions: Sequence[Action | None], stored: Sequence[Mapping[str, Any]] | None
 ) -> None:
-    """Commands, new or replaced, are an administrator's."""
+    """Raise PermissionDenied where a command is new or replaced, and the user is no administrator."""
     ways = [action.way for action in actions if action] + [each.get("way") for each in stored or ()]
     if COMMAND in ways:
         require_admin(user)
 
 
 def _refuse_in_use(setting: Setting, name: str) -> None:
-    """Raise Invalid where a campaign that goes on needs the setting, or it has to be set back."""
+    """Raise Invalid where an active campaign needs the setting, or its first value has to be restored."""
     active = Campaign.objects.filter(target=setting.target_id, state__in=list(Campaign.ACTIVE))
     for campaign in active:
         factors = {factor.name for factor in campaign.factors.all()}
@@ -151,7 +151,7 @@ def _refuse_in_use(setting: Setting, name: str) -> None:
 
 
 def as_levels(setting: Setting) -> str:
-    """Return a text on the values that a setting takes."""
+    """Return a text on the possible values of a setting."""
     field = field_of(setting)
     low, high = getattr(field, "min_value", None), getattr(field, "max_value", None)
     unit = f" {setting.unit}" if setting.unit else ""

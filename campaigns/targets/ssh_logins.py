@@ -27,27 +27,27 @@ ADMIN_ALONE = (
 
 
 def is_admin(user: User) -> bool:
-    """Who may define commands: superusers, and the owner of an installation of their own."""
+    """Return whether a user may define commands: a superuser, or the owner of a private installation."""
     return user.is_active and (user.is_superuser or bool(installation.OWNER_CONFIRMS))
 
 
 def require_admin(user: User) -> None:
-    """Raise PermissionDenied for anybody else."""
+    """Raise PermissionDenied for users who may not define commands."""
     if not is_admin(user):
         raise PermissionDenied(ADMIN_ALONE)
 
 
 def revised(login: SshLogin) -> dict[str, Any]:
-    """Return what the revision of a login is made of, with its secrets as they are stored."""
+    """Return the values that the revision of a login covers, with its secrets as stored."""
     return {name: getattr(login, name) for name in (*SshForm.Meta.fields, *SECRETS)}
 
 
 @transaction.atomic
 def save_ssh(data: Mapping[str, Any], target: Target, user: User) -> SshLogin:
-    """Return how commands reach the target's machine. Raise Invalid, PermissionDenied.
+    """Store the SSH login of the target's machine, and return it. Raise Invalid, PermissionDenied.
 
-    An empty key or password leaves the stored one, unless host, port or user are others. Another
-    machine has another host key: the accepted one is forgotten.
+    An empty key or password leaves the stored one, unless host, port or user change. A new machine has a
+    new host key: the accepted one is deleted.
     """
     require_admin(user)
     row = SshLogin.objects.filter(target=target).first() or SshLogin(target=target)
@@ -91,7 +91,7 @@ def save_ssh(data: Mapping[str, Any], target: Target, user: User) -> SshLogin:
 
 @transaction.atomic
 def delete_ssh(login: SshLogin, user: User) -> None:
-    """Forget it. Raise Invalid while a command needs it, PermissionDenied."""
+    """Delete a login. Raise Invalid while a command needs it, PermissionDenied."""
     require_admin(user)
     target = login.target
     actions = [
@@ -111,7 +111,7 @@ def delete_ssh(login: SshLogin, user: User) -> None:
 
 @transaction.atomic
 def accept_host_key(login: SshLogin, fingerprint: str, user: User) -> SshLogin:
-    """Take the key that the machine showed last for its own. Raise Invalid, PermissionDenied."""
+    """Accept the host key that the machine showed last. Raise Invalid, PermissionDenied."""
     require_admin(user)
     shown = fingerprint_of(login.offered_key)
     if not shown:
@@ -133,7 +133,7 @@ def accept_host_key(login: SshLogin, fingerprint: str, user: User) -> SshLogin:
 
 
 def _ssh_rule(clean: Mapping[str, Any], target: Target, row: SshLogin) -> str:
-    """The rule that the owner confirmed, or empty where the other rules suffice. Raise Invalid."""
+    """Return the rule that the owner confirmed; an empty text where the other rules suffice. Raise Invalid."""
     host, port = clean["host"], clean["port"]
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
     try:

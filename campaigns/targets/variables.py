@@ -1,6 +1,6 @@
 """The parameters and settings that a campaign of a kind may set or vary on a target.
 
-Both have plain names; a setting that is called like a parameter of a kind for its target is refused.
+Both have plain names; a setting with the name of a parameter of a kind for its target is refused.
 """
 
 import json
@@ -21,7 +21,7 @@ MOST_LETTERS = 200
 
 @dataclass(frozen=True, slots=True)
 class Variables:
-    """Fields by name, those that may vary, and the settings among them."""
+    """Fields by name, the names of those that may vary, and the settings among them."""
 
     fields: Mapping[str, forms.Field]
     factors: tuple[str, ...]
@@ -29,12 +29,12 @@ class Variables:
 
     @property
     def hard(self) -> frozenset[str]:
-        """Settings that are hard to change unless a campaign overrides it."""
+        """The settings that are hard to change, unless a campaign overrides it."""
         return frozenset(name for name, each in self.settings.items() if each.hard_to_change)
 
 
 def variables_of(driver: Driver, target: Target | None) -> Variables:
-    """Return what may be set; a setting never hides a parameter of the kind."""
+    """Return the parameters and settings that may be set; a setting never hides a parameter of the kind."""
     own: dict[str, forms.Field] = dict(driver.parameters.base_fields)
     if target is None or not driver.executable or target.family not in driver.families:
         return Variables(own, tuple(driver.factors))
@@ -44,7 +44,7 @@ def variables_of(driver: Driver, target: Target | None) -> Variables:
 
 
 def field_of(setting: Setting) -> forms.Field:
-    """How values of a setting are read; empty: it is left as it is."""
+    """Return the field that reads values of a setting; an empty value leaves the setting as it is."""
     text = f"{setting.label or setting.name}{f', {setting.unit}' if setting.unit else ''}"
     common: dict[str, Any] = {
         "required": False,
@@ -68,17 +68,17 @@ def field_of(setting: Setting) -> forms.Field:
 
 
 class SettingText(Text):
-    """A text that no program takes for an option of its own."""
+    """A text that no program mistakes for an option."""
 
     def validate(self, value: str) -> None:
-        """Refuse what begins with a dash. Raise ValidationError."""
+        """Raise ValidationError for a text that begins with a dash."""
         super().validate(value)
         if value.startswith("-"):
             raise ValidationError("A value that begins with - would be taken for an option.")
 
 
 def as_read(setting: Setting, raw: Any) -> Any:
-    """Return what was read back as the setting's type has it. Raise ValueError, saying what came."""
+    """Convert a value that was read back to the type of the setting. Raise ValueError that names the value."""
     text = (json.dumps(raw) if isinstance(raw, bool) else str(raw)).strip()
     shown = text if len(text) <= 60 else f"{text[:60]}…"
     if raw is None or (isinstance(raw, bool) and setting.type in ("integer", "number")):
@@ -98,5 +98,5 @@ def as_read(setting: Setting, raw: Any) -> Any:
 
 
 def cleaned(setting: Setting, values: Any) -> Any:
-    """Read a value of a setting. Raise ValidationError."""
+    """Return the cleaned value of a setting. Raise ValidationError."""
     return plain(field_of(setting).clean("" if isinstance(values, dict | list) else values))

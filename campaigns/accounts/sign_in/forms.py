@@ -39,7 +39,7 @@ class SignInForm(LoginForm):
 
 
 class ConfirmPasswordForm(ReauthenticateForm):
-    """The password, asked for again before the account is changed."""
+    """The password, required again before a change of the account."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -132,7 +132,7 @@ class SignInCodeForm(CodeForm, mfa.AuthenticateForm):
 
 
 class ConfirmCodeForm(CodeForm, mfa.ReauthenticateForm):
-    """The second factor, asked for again before the account is changed."""
+    """The second factor, required again before a change of the account."""
 
 
 class AppForm(ActivateTOTPForm):

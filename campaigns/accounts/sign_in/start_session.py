@@ -100,7 +100,7 @@ def _send(message: EmailMessage) -> None:
 def begin_session(request: HttpRequest, user: User, method: str) -> None:
     """Start a session of `user` under a new key, and store its sign-in method.
 
-    Sign-in links skip the second factor: whoever can create them has the server, and could delete the factor as well.
+    Sign-in links skip the second factor: users who can create them control the server, and could delete the factor as well.
     """
     set_method(request, method)
     login(request, user, backend=MODEL_BACKEND)

@@ -40,7 +40,7 @@ urlpatterns = [
     path("account/password/", accounts.password_change, name="account_change_password"),
     path("account/password/set/", accounts.password_set, name="account_set_password"),
     path("account/email/", own_email.email, name="email"),
-    # What there is of second factors stands on the account page.
+    # The account page lists the second factors.
     path("account/second-factor/", RedirectView.as_view(pattern_name="account"), name="mfa_index"),
     path("account/second-factor/", include("allauth.mfa.urls")),
     path("account/oidc/connect/", oidc.connect, name="oidc-connect"),

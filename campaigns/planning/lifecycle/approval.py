@@ -22,7 +22,7 @@ State = LaunchRequest.State
 
 
 def takes_two(campaign: Campaign) -> bool:
-    """Return whether one person alone may not load the server: by the rule of the team, or of one that marks it."""
+    """Return whether loading the server takes two people: by the rule of the team, or of a team that marks the server."""
     if campaign.target is None:
         return False
     marks = [row for row in same_server(campaign.target) if row.is_production]

@@ -46,8 +46,8 @@ def launch(
 ) -> Campaign:
     """Lock the definition, plan the runs and open the campaign for dispatch.
 
-    Where that takes two people and `second` is no approval, one is requested: then the campaign
-    that comes back still is a draft.
+    Where that takes two people and `second` is no approval, one is requested: the returned campaign is
+    still a draft then.
     """
     campaign = locked(campaign)
     require_right(user, campaign, Right.OPERATE)
@@ -149,7 +149,7 @@ def extend(
 def try_one(
     campaign: Campaign, user: User | None, cell: Cell | None = None, confirmed_name: str = ""
 ) -> Run:
-    """Plan one run of a draft that no analysis will ever see. Raise NotPossible where it takes two."""
+    """Plan one run of a draft, which no analysis includes. Raise NotPossible where it takes two people."""
     made = try_or_ask(campaign, user, cell, confirmed_name)
     if isinstance(made, LaunchRequest):
         raise NotPossible("A try-out on this server needs approval by a second person.")
@@ -165,7 +165,7 @@ def try_or_ask(
     *,
     second: LaunchRequest | None = None,
 ) -> Run | LaunchRequest:
-    """Plan one run of a draft, or ask for a second person's yes; `second`: as for `launch`."""
+    """Plan one run of a draft, or request approval by a second person; `second`: as for `launch`."""
     campaign = locked(campaign)
     require_right(user, campaign, Right.OPERATE)
     require_draft(campaign)
@@ -200,7 +200,7 @@ def try_or_ask(
 
 @transaction.atomic
 def pause(campaign: Campaign, user: User | None = None, reason: str = "") -> Campaign:
-    """Begin no further run; the one that is going on ends as planned. reason: of a pause by itself."""
+    """Start no further run; the current one ends as planned. reason: of an automatic pause."""
     require_right(user, campaign, Right.OPERATE)
     text = reason or f"paused by {name_of(user)}; the current run ends as planned"
     why = {"state_reason": reason} if reason else {}
@@ -211,7 +211,7 @@ def pause(campaign: Campaign, user: User | None = None, reason: str = "") -> Cam
 
 @transaction.atomic
 def resume(campaign: Campaign, user: User | None = None, confirmed_name: str = "") -> Campaign:
-    """Go on after a pause; time budget and failures count anew."""
+    """Resume a paused campaign; time budget and failures are counted from zero."""
     campaign = locked(campaign)
     require_right(user, campaign, Right.OPERATE)
     if campaign.state == Campaign.State.PAUSED:

@@ -52,5 +52,5 @@ def require_confirmed(campaign: Campaign, confirmed_name: str) -> None:
 
 
 def production_server(campaign: Campaign) -> Target | None:
-    """The target that marks the campaign's server as one of production; None where none does."""
+    """Return the target that marks the campaign's server as a production server; None where none does."""
     return allowed_on(campaign.target).production if campaign.target else None

@@ -11,7 +11,7 @@ from campaigns.planning.plan import Design, Plan, plan_runs
 def design_of(
     campaign: Campaign, *, repetitions: int | None = None, warm_ups: int | None = None
 ) -> Design:
-    """Read a stored campaign's design."""
+    """Return the design of a stored campaign."""
     factors = list(campaign.factors.prefetch_related("levels"))
     return Design(
         factors={factor.name: [level.value for level in factor.levels.all()] for factor in factors},
@@ -26,18 +26,18 @@ def design_of(
 
 
 def new_session(campaign: Campaign, kind: Session.Kind, user: User | None) -> Session:
-    """Begin the next session of a campaign."""
+    """Create the next session of a campaign."""
     last = campaign.sessions.aggregate(Max("number"))["number__max"] or 0
     return Session.objects.create(campaign=campaign, number=last + 1, kind=kind, user=user)
 
 
 def planned_sessions(campaign: Campaign) -> int:
-    """Count what the order of runs depends on beside the seed; a try-out changes no order."""
+    """Return the number of planned sessions, which the order of runs depends on besides the seed. Try-outs do not count."""
     return campaign.sessions.exclude(kind=Session.Kind.TRIAL).count()
 
 
 def store_plan(campaign: Campaign, session: Session, plan: Plan) -> None:
-    """Store what was planned as blocks and runs."""
+    """Store a plan as blocks and runs."""
     blocks = {
         block.number: block
         for block in Block.objects.bulk_create(

@@ -1,6 +1,6 @@
-"""Lock rows, withdraw runs, release leases and write the log: what several steps share.
+"""Lock rows, withdraw runs, release leases and write the log, for all steps.
 
-Everybody locks in the order campaign, run, attempt, leases.
+All code locks in the order campaign, run, attempt, leases.
 """
 
 from collections.abc import Collection
@@ -15,7 +15,7 @@ from campaigns.models import Attempt, Campaign, GeneratorLease, LogLine, Run, Ta
 
 
 def release_leases(attempts: Collection[int], *, targets: bool = True) -> None:
-    """Give back what attempts hold; without `targets`, the generator hosts alone."""
+    """Release the leases of attempts; without `targets`, only those of generator hosts."""
     for lease in (TargetLease, GeneratorLease) if targets else (GeneratorLease,):
         lease.objects.filter(attempt__in=attempts).update(attempt=None, holder="", expires_at=None)
 
@@ -24,12 +24,12 @@ QUEUE = 7_363_002  # key of the advisory lock
 
 
 def locked(campaign: Campaign) -> Campaign:
-    """Read a campaign anew and lock its row until the transaction ends."""
+    """Lock the row of a campaign until the transaction ends, and return it."""
     return Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
 
 
 def locked_run(run: Run) -> Run:
-    """Lock the campaign of a run, then the run: the order of everybody."""
+    """Lock the campaign of a run, then the run."""
     campaign = locked(run.campaign)
     run = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
     run.campaign = campaign
@@ -37,14 +37,14 @@ def locked_run(run: Run) -> Run:
 
 
 def lock_open_runs(campaign: Campaign) -> None:
-    """Let no run of a campaign be queued or claimed until the transaction ends."""
+    """Lock the open runs of a campaign: none is queued or claimed until the transaction ends."""
     list(campaign.runs.select_for_update(no_key=True).filter(state__in=Run.OPEN).values_list("pk"))
 
 
 def open_for_dispatch(campaign: Campaign) -> None:
-    """Let runs of a locked campaign begin, after those of the campaigns that wait already.
+    """Queue a locked campaign for dispatch, after the campaigns that wait already.
 
-    Of two that are opened at once the second waits for the first: no two get one place.
+    Of two that are opened at once the second waits for the first, so that no two get the same place.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [QUEUE])
@@ -59,7 +59,7 @@ def open_for_dispatch(campaign: Campaign) -> None:
 
 
 def counted_anew(campaign: Campaign) -> dict[str, Any]:
-    """What lets failures and time budget count from now on. The campaign must be locked."""
+    """Return the values that let failures and time budget count from now on. The campaign must be locked."""
     over = Attempt.objects.filter(run__campaign=campaign).exclude(state__in=Attempt.OPEN)
     last = over.aggregate(Max("pk"))["pk__max"] or 0
     return {"counted_from": Now(), "counted_after": last}
@@ -68,7 +68,7 @@ def counted_anew(campaign: Campaign) -> dict[str, Any]:
 def stop_everything(campaign: Campaign, reason: str) -> int:
     """Cancel planned runs, and request that active ones stop. Campaign and its open runs must be locked.
 
-    Give the number of runs that were cancelled before they began.
+    Return the number of runs that were cancelled before they started.
     """
     open_attempts = Attempt.objects.filter(run__campaign=campaign, state__in=Attempt.OPEN)
     withdraw_queued(open_attempts, reason)
@@ -79,7 +79,7 @@ def stop_everything(campaign: Campaign, reason: str) -> int:
 
 
 def withdraw_queued(attempts: QuerySet[Attempt], reason: str) -> None:
-    """Cancel attempts that nobody has claimed, and give their leases back."""
+    """Cancel the attempts that no worker has claimed, and release their leases."""
     queued = dict(attempts.filter(state=Attempt.State.QUEUED).values_list("pk", "run_id"))
     Attempt.objects.filter(pk__in=queued).update(
         state=Attempt.State.CANCELLED, reason=reason, finished_at=Now()
@@ -91,7 +91,7 @@ def withdraw_queued(attempts: QuerySet[Attempt], reason: str) -> None:
 
 
 def name_of(user: User | None) -> str:
-    """Who did something, for the log."""
+    """Return the name of a user for the log."""
     return user.get_username() if user else "perfdash"
 
 

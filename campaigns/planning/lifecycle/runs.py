@@ -22,7 +22,7 @@ from campaigns.planning.lifecycle.rows import (
 
 @transaction.atomic
 def cancel_run(run: Run, reason: str, user: User | None = None) -> Run:
-    """End one run; the campaign goes on without it."""
+    """Cancel one run; the campaign continues without it."""
     run = locked_run(run)
     require_right(user, run.campaign, Right.OPERATE)
     if run.state in Run.CLOSED:
@@ -52,10 +52,10 @@ def run_again(
     *,
     second: LaunchRequest | None = None,
 ) -> Run | LaunchRequest:
-    """Plan a failed or void run once more; its former attempts stay on record.
+    """Plan a failed or void run again; its earlier attempts stay on record.
 
-    Where that takes two people and `second` is no approval, one is requested, and the request
-    comes back.
+    Where that takes two people and `second` is no approval, one is requested, and the request is
+    returned.
     """
     run = locked_run(run)
     require_right(user, run.campaign, Right.OPERATE)

@@ -1,4 +1,4 @@
-"""Approve, refuse or withdraw a launch that waits for a second person."""
+"""Approve, reject or withdraw a request for approval by a second person."""
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -66,7 +66,7 @@ def withdraw(request: LaunchRequest, user: User) -> LaunchRequest:
 
 
 def _locked(request: LaunchRequest, user: User) -> tuple[Campaign, LaunchRequest]:
-    """Lock campaign and request: of two who decide at once, the second one comes too late."""
+    """Lock campaign and request: of two who decide at once, the second one is refused."""
     campaign = locked(request.campaign)
     require_right(user, campaign, Right.OPERATE)
     row = LaunchRequest.objects.select_for_update(of=("self",), no_key=True).get(pk=request.pk)

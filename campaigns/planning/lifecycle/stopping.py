@@ -1,8 +1,8 @@
 """Stop runs where a time budget is used up or quiet hours begin.
 
-Dispatch does it for everybody, and each keeper for its own attempt, so that a limit holds while the
-broker is away. Both lock like everybody, campaign, run, attempt, but wait for no row: what somebody
-else is changing is looked at the next time.
+Dispatch does it for all campaigns, and each keeper for its own attempt, so that a limit holds while the
+broker is away. Both lock in the usual order, campaign, run, attempt, but wait for no row: a row that is
+locked by others is checked the next time.
 """
 
 from datetime import datetime
@@ -22,7 +22,7 @@ from campaigns.targets import quiet
 
 @transaction.atomic
 def heed_limits(attempt_pk: int) -> None:
-    """Request that one attempt stops where it must; its keeper sees that like a cancel."""
+    """Request that one attempt stops where a limit requires it; its keeper treats that like a cancellation."""
     attempt = measuring().filter(pk=attempt_pk).first()
     if attempt is None:
         return
@@ -39,7 +39,7 @@ def measuring() -> QuerySet[Attempt]:
 
 
 def heed_quiet_hours(attempt: Attempt, now: datetime) -> None:
-    """Stop an attempt where quiet hours have begun; its run goes on afterwards."""
+    """Stop an attempt where quiet hours have begun; its run starts again afterwards."""
     target = attempt.run.campaign.target
     silent = quiet.on_by(target, now) if target else None
     if target is not None and silent is not None:
@@ -47,10 +47,10 @@ def heed_quiet_hours(attempt: Attempt, now: datetime) -> None:
 
 
 def heed_budget(campaign: Campaign, now: datetime) -> None:
-    """Stop what goes on in a campaign whose time budget is over.
+    """Stop the active attempts of a campaign whose time budget is used up.
 
-    One that a person has paused, or that paused by itself, stays so: a resumption brings a budget of
-    its own, and what is given back goes on then.
+    A campaign that was paused, by a user or automatically, stays paused: a resumption starts a new budget,
+    and the withdrawn runs continue then.
     """
     if budget_seconds_left(campaign, now) > 0:
         return
@@ -61,7 +61,7 @@ def heed_budget(campaign: Campaign, now: datetime) -> None:
 
 
 def end_budget(campaign: Campaign, details: str = "") -> None:
-    """Let nothing more of a campaign begin; it is finished when what is on has stopped."""
+    """Start no further run of a campaign; it is finished when its active attempts have stopped."""
     if not _lock(campaign, Campaign.State.RUNNING):
         return
     open_runs = campaign.runs.filter(state__in=Run.OPEN)
@@ -94,7 +94,7 @@ def _give_back_what_is_on(campaign: Campaign) -> None:
 
 
 def _give_back(attempt: Attempt, reason: str) -> bool:
-    """Have an attempt stopped; like that of a worker that is shut down it does not count as a try."""
+    """Request that an attempt stops; as at the shutdown of a worker, it does not count as a try."""
     runs = Run.objects.filter(pk=attempt.run_id, state=Run.State.RUNNING)
     if runs.select_for_update(no_key=True, skip_locked=True).first() is None:
         return False
@@ -106,7 +106,7 @@ def _give_back(attempt: Attempt, reason: str) -> bool:
 
 
 def _lock(campaign: Campaign, state: Campaign.State) -> bool:
-    """Lock a campaign that is in this state, unless somebody else is changing it."""
+    """Lock a campaign in this state, unless its row is locked already."""
     rows = Campaign.objects.filter(pk=campaign.pk, state=state)
     return rows.select_for_update(no_key=True, skip_locked=True).first() is not None
 

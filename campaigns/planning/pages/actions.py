@@ -25,7 +25,7 @@ REFUSALS = (NotPossible, drafts.NotADraft)
 @require_http_methods(["GET", "POST"])
 @takes(Right.OPERATE, Campaign)
 def launch(request: HttpRequest, pk: int) -> HttpResponse:
-    """Lock the definition and begin."""
+    """Lock the definition and launch the campaign."""
     user = user_of(request)
     campaign = get_object_or_404(Campaign.objects.select_related("target"), pk=pk)
     requested = lifecycle.production_server(campaign) is not None and not typed_name(request)
@@ -45,7 +45,7 @@ def launch(request: HttpRequest, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @takes(Right.OPERATE, Campaign)
 def try_one(request: HttpRequest, pk: int) -> HttpResponse:
-    """Make one run of a draft; `cell` chooses which, else the first."""
+    """Try one run of a draft; `cell` chooses its cell, by default the first."""
     user = user_of(request)
     key = request.POST.get("cell", "")
     step = _step(
@@ -67,7 +67,7 @@ def try_one(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @takes(Right.OPERATE, Campaign)
 def pause(request: HttpRequest, pk: int) -> HttpResponse:
-    """Begin no further run."""
+    """Pause a campaign: no further run starts."""
     user = user_of(request)
     campaign = get_object_or_404(Campaign, pk=pk)
     return _steer(request, campaign, lambda result: lifecycle.pause(result, user))
@@ -76,7 +76,7 @@ def pause(request: HttpRequest, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @takes(Right.OPERATE, Campaign)
 def resume(request: HttpRequest, pk: int) -> HttpResponse:
-    """Go on after a pause."""
+    """Resume a paused campaign."""
     user = user_of(request)
     step = _step(
         pk,
@@ -117,7 +117,7 @@ def extend(request: HttpRequest, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @takes(Right.OPERATE, Campaign)
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
-    """Ask for the reason, then end the campaign."""
+    """Ask for the reason, then cancel the campaign."""
     campaign = get_object_or_404(Campaign, pk=pk)
     if request.method == "POST":
         user, reason = user_of(request), reason_in(request)
@@ -137,13 +137,13 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def reason_in(request: HttpRequest) -> str:
-    """The reason that somebody typed, without what nobody can see."""
+    """Return the typed reason without invisible characters."""
     typed = request.POST.get("reason", "")[:LONGEST_REASON]
     return "".join(sign for sign in typed if sign.isprintable() or sign in "\n\t").strip()
 
 
 def _step(pk: int, name: str, heading: str, text: str, button: str, **sent: str) -> Step:
-    """Describe a step of a campaign's life by the name of its URL."""
+    """Return the text on a step, by the name of its URL."""
     action, back = reverse(f"campaign-{name}", args=[pk]), reverse("campaign", args=[pk])
     return Step(heading, text, action, back, button, tuple(sent.items()))
 
@@ -177,7 +177,7 @@ def _load(
 def _steer(
     request: HttpRequest, campaign: Campaign, act: Callable[[Campaign], object]
 ) -> HttpResponse:
-    """Do it, let dispatch look, and go back to the campaign. Raise NotConfirmed."""
+    """Perform a step, start dispatch, and redirect to the campaign. Raise NotConfirmed."""
     try:
         act(campaign)
     except NotConfirmed:

@@ -1,4 +1,4 @@
-"""Amend what launch has locked: a form, with the reason that everybody will read."""
+"""The page that amends locked fields, with a reason that everybody sees."""
 
 from collections.abc import Mapping
 from copy import deepcopy
@@ -38,7 +38,7 @@ Errors = Mapping[str, list[str]]
 
 
 class AmendForm(forms.Form):
-    """What is locked, as it was typed or is stored; `planning.amending` checks it."""
+    """The locked fields, as typed or as stored; `planning.amending` checks them."""
 
     def __init__(self, campaign: Campaign, entered: Mapping[str, str], errors: Errors) -> None:
         super().__init__(initial=dict(entered))
@@ -71,7 +71,7 @@ class AmendForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 @takes(Right.WRITE, Campaign)
 def amend(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show what is locked, or change what somebody has typed anew."""
+    """Show the locked fields; POST changes those that were edited."""
     campaign = get_object_or_404(Campaign.objects.select_related("target"), pk=pk)
     if campaign.state == Campaign.State.DRAFT:
         messages.info(request, "Nothing is locked before launch; edit the draft.")
@@ -127,7 +127,7 @@ def _changes(
 def _require_not_overtaken(
     request: HttpRequest, campaign: Campaign, entered: Mapping[str, str], was: Mapping[str, str]
 ) -> None:
-    """Raise Changed where a field that was typed anew was amended since the form was opened."""
+    """Raise Changed where an edited field was amended since the form was opened."""
     row = Campaign.objects.select_for_update(no_key=True, of=("self",)).get(pk=campaign.pk)
     now = _stored(row)
     fields = [

@@ -22,7 +22,7 @@ from campaigns.planning.noise import Calibrations, calibrations_on
 
 @dataclass(frozen=True, slots=True)
 class KindNoise:
-    """What is known of the noise of a kind on a target, and from where a calibration begins.
+    """The known noise of a kind on a target, and where a calibration starts.
 
     like: the latest campaign of the kind there; address: the form, where there is none.
     """
@@ -37,7 +37,7 @@ class KindNoise:
 @require_POST
 @takes(Right.WRITE, Campaign)
 def calibrate(request: HttpRequest, pk: int) -> HttpResponse:
-    """Make the draft of an A/A campaign like this one."""
+    """Create the draft of an A/A campaign like this one."""
     campaign = get_object_or_404(Campaign.objects.select_related("target"), pk=pk)
     try:
         made = calibrating.calibrate(campaign, user_of(request))
@@ -54,7 +54,7 @@ def calibrate(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def noise_of_kinds(target: Target) -> Sequence[KindNoise]:
-    """What is known of each kind that can measure a target."""
+    """Return the known noise of each kind that can measure a target."""
     return [
         _of_kind(name, target)
         for name, driver in all_kinds().items()

@@ -13,13 +13,13 @@ NAMES = ("contrast_candidate", "contrast_baseline", "contrast_at")
 PATH = "primary_contrast"
 MOST_CHOICES = 300
 NEXT_PAIR = re.compile(r",(?=\s*[A-Za-z_]\w*\s*=)")
-"""The comma between two pairs of name and level; others are part of a level."""
+"""The comma between two pairs of name and level; other commas are part of a level."""
 
 Levels = Mapping[str, Sequence[str]]
 
 
 class ContrastForm(forms.Form):
-    """Offers what the factors allow: candidate, baseline, and levels of the other factors."""
+    """Candidate, baseline, and levels of the other factors, as far as the factors allow."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class ContrastForm(forms.Form):
         only: str = "",
         not_among: Sequence[str] = (),
     ) -> None:
-        """Take the levels as text, by factor.
+        """Create the fields from the levels by factor, as text.
 
         only: the paired factor, where there is one. not_among: factors whose cells are not compared.
         """
@@ -93,9 +93,9 @@ def as_entered(contrast: Mapping[str, Any] | None) -> dict[str, str]:
 
 
 def read_entered(values: Mapping[str, str]) -> tuple[dict[str, Any], str]:
-    """Return the contrast as `check` takes it, and what is wrong with the choice.
+    """Return the contrast as input of `check`, and the error of the choice.
 
-    Nothing chosen is no contrast: an empty dictionary.
+    Without a choice the contrast is an empty dictionary.
     """
     result: dict[str, Any] = {}
     for side, name in zip(("candidate", "baseline"), NAMES, strict=False):

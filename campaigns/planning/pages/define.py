@@ -38,7 +38,7 @@ Store = Callable[[Definition], Campaign]
 @require_http_methods(["GET", "POST"])
 @takes(Right.WRITE)
 def campaign_new(request: HttpRequest) -> HttpResponse:
-    """Begin with the initial values of a kind; `?kind=` and `?target=` choose."""
+    """Create a campaign, from the initial values of a kind; `?kind=` and `?target=` choose."""
     user = user_of(request)
     if request.method == "POST":
         return _answer(request, None, lambda definition: drafts.create(definition, user))
@@ -72,7 +72,7 @@ def campaign_edit(request: HttpRequest, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @takes(Right.WRITE, Campaign)
 def campaign_clone(request: HttpRequest, pk: int) -> HttpResponse:
-    """Begin with the definition of another campaign; it stays as it is."""
+    """Create a campaign from the definition of another one, which stays unchanged."""
     original = campaign_of(request, pk, Right.WRITE)
     user = user_of(request)
     if request.method == "POST":
@@ -89,7 +89,7 @@ def campaign_clone(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @takes(Right.WRITE, Campaign)
 def campaign_repeat(request: HttpRequest, pk: int) -> HttpResponse:
-    """Launch another campaign with the definition of this one, in an order of its own."""
+    """Launch a new campaign with the definition of this one and a new seed."""
     original = campaign_of(request, pk, Right.WRITE)
     data = drafts.as_data(original) | {"seed": forms.new_seed()}
     try:
@@ -103,7 +103,7 @@ def campaign_repeat(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @takes(Right.WRITE)
 def campaign_plan(request: HttpRequest) -> HttpResponse:
-    """Return the panel with the plan of what the form holds."""
+    """Return the panel with the plan of the values in the form."""
     entered = forms.read(request.POST, _teams(request))
     context = _planned(entered) | {
         "editing": True,
@@ -138,7 +138,7 @@ def _answer(request: HttpRequest, campaign: Campaign | None, store: Store) -> Ht
 
 
 def _calibrate(request: HttpRequest, campaign: Campaign | None, entered: Entered) -> HttpResponse:
-    """Store the A/A campaign of what stands in the form; the form itself stays unsaved."""
+    """Store the A/A campaign of the values in the form; the form itself stays unsaved."""
     definition, errors = _checked(_with_question(entered))
     if definition is None:
         return _draw(request, campaign, entered, errors)
@@ -147,7 +147,7 @@ def _calibrate(request: HttpRequest, campaign: Campaign | None, entered: Entered
 
 
 def _go_on(request: HttpRequest, stored: Campaign, act: str) -> HttpResponse:
-    """Launch or try a stored draft; where that is refused, it stays a draft."""
+    """Launch or try a stored draft. If that is refused, it stays a draft."""
     user = user_of(request)
     if act == "launch" and held_back(request, stored):
         return redirect(f"{reverse('campaign', args=[stored.pk])}?{ANYWAY}=on")
@@ -171,13 +171,13 @@ def _go_on(request: HttpRequest, stored: Campaign, act: str) -> HttpResponse:
 
 
 def _teams(request: HttpRequest, campaign: Campaign | None = None) -> frozenset[int]:
-    """Whose targets may be chosen: a campaign that is there stays with its team."""
+    """Return the teams whose targets may be chosen: an existing campaign stays in its team."""
     teams = may(request).write
     return teams if campaign is None else teams & {campaign.team_id}
 
 
 def _checked(entered: Entered) -> tuple[Definition | None, Errors]:
-    """The definition, or every error by path."""
+    """Return the definition, or all errors by path."""
     data, errors = forms.to_data(entered)
     if entered.driver is None:
         errors["kind"] = ["Choose what is measured."]
@@ -190,7 +190,7 @@ def _checked(entered: Entered) -> tuple[Definition | None, Errors]:
 
 
 def _planned(entered: Entered) -> dict[str, Any]:
-    """The plan, or why there is none yet. A question that is still empty changes no plan."""
+    """Return the plan, or why there is none yet. An empty question does not prevent it."""
     definition, errors = _checked(_with_question(entered))
     plan: PlanView | None = None
     if definition is not None:
@@ -199,7 +199,7 @@ def _planned(entered: Entered) -> dict[str, Any]:
 
 
 def _with_question(entered: Entered) -> Entered:
-    """Let a question that is still empty be one."""
+    """Return the input with a placeholder for an empty question."""
     return replace(
         entered, values={**entered.values, "question": entered.values.get("question") or "?"}
     )
@@ -232,7 +232,7 @@ def _draw(
 ) -> HttpResponse:
     """Render the form, with the levels that the target refused in runs of `refused_in`.
 
-    changed: what somebody else saved meanwhile.
+    changed: changes that another user saved meanwhile.
     """
     refused = forms.refusals(entered, refused_levels(refused_in)) if refused_in else {}
     context = _planned(entered) | {
@@ -249,7 +249,7 @@ def _draw(
 
 
 def _moved(changed: Changed, entered: Entered) -> Moved:
-    """Return the fields that somebody else changed, as stored and as typed, as the form shows them."""
+    """Return the fields that another user changed, as stored and as typed."""
     stored = forms.as_shown(forms.from_data(changed.stored, entered.teams))
     typed = forms.as_shown(entered)
     paths = [path for path in stored.keys() | typed if forms.stored_in(path) & {*changed.fields}]
@@ -257,7 +257,7 @@ def _moved(changed: Changed, entered: Entered) -> Moved:
 
 
 def refused_levels(campaign: Campaign) -> list[tuple[str, Any, str]]:
-    """Return parameter, level and the target's sentence of each refusal, once each."""
+    """Return parameter, level and the target's message of each refusal, without duplicates."""
     seen = (
         EffectiveSetting.objects.filter(attempt__run__campaign=campaign, ok=False)
         .order_by()

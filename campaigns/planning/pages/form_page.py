@@ -33,7 +33,7 @@ REDRAWS = {
     "hx-swap": "outerHTML",
     "hx-sync": "this:replace",
 }
-"""Of an input whose change draws the form anew."""
+"""Attributes of an input that reloads the form when it changes."""
 
 ORDERS = {
     Campaign.Order.INTERLEAVED: "every block holds each cell once, shuffled",
@@ -62,7 +62,7 @@ LABELS = {
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One line of the summary above the form; `anchor` is empty where no field is to blame."""
+    """One line of the summary above the form; `anchor` is empty for an error of no field."""
 
     label: str
     anchor: str
@@ -70,9 +70,9 @@ class Problem:
 
 
 class CampaignForm(DesignForm):
-    """Everything on the page but the parameters, as it was typed or is stored.
+    """All fields of the page except the parameters, as typed or as stored.
 
-    It only shows: `checking.check` judges it together with the parameters.
+    It is for display only: `checking.check` checks it together with the parameters.
     """
 
     kind = forms.ChoiceField()
@@ -103,7 +103,7 @@ class CampaignForm(DesignForm):
             self._offer(driver, entered)
 
     def _offer(self, driver: Driver, entered: Entered) -> None:
-        """Offer what fits the kind."""
+        """Set the choices that fit the kind."""
         self.fields["target"] = forms.ChoiceField(
             choices=_targets(driver, entered),
             help_text=f"A server of the family {' or '.join(driver.families)}; held by one run at a time.",
@@ -128,7 +128,7 @@ class CampaignForm(DesignForm):
 
 @dataclass(frozen=True, slots=True)
 class FormPage:
-    """The whole form. groups: fields of the design that stand together, by name of the group."""
+    """The whole form. groups: fields of the design, by the group that shows them."""
 
     design: CampaignForm
     groups: Mapping[str, Sequence[forms.BoundField]]
@@ -145,9 +145,9 @@ class FormPage:
 
 
 def form_page(entered: Entered, errors: Errors, refused: Errors | None = None) -> FormPage:
-    """Arrange what was entered, with each error where it belongs.
+    """Return the form of the input, with each error at its field.
 
-    refused: levels that the target refused earlier, shown at their parameters; they prevent no saving.
+    refused: levels that the target refused earlier, shown at their parameters; they do not prevent saving.
     """
     driver = entered.driver
     rows = ParameterRows((), (), elsewhere_is_open=False)
@@ -219,7 +219,7 @@ def _targets(driver: Driver, entered: Entered) -> list[tuple[str, str]]:
 
 
 def _presets(driver: Driver, rows: ParameterRows) -> list[Preset]:
-    """Those that fit the chosen target: what they fill in is there to be filled in."""
+    """Return the presets that fit the chosen target: the form has all parameters that they fill in."""
     fitting = {row.name for row in rows.fitting}
     return [
         preset for preset in presets_of(driver) if {*preset.parameters, *preset.factors} <= fitting

@@ -26,7 +26,7 @@ from campaigns.targets.variables import Variables, variables_of
 
 VALUES = ("target", "primary_metric", *contrasts.NAMES, *FIELDS)
 MOST_LOOKED_AT = 20
-"""Earlier campaigns on a target whose URLs are offered."""
+"""The number of earlier campaigns on a target whose URLs are offered."""
 NUMBERS = (forms.IntegerField, forms.FloatField)
 
 Errors = Mapping[str, list[str]]
@@ -34,12 +34,12 @@ Errors = Mapping[str, list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """What stands in the form, as text, right or wrong.
+    """The input of the form, as text, valid or not.
 
     values: `target`, `primary_metric` and the fields of DesignForm. parameters: the single value
     of each parameter. varied: the parameters that are factors. levels: those of each factor.
-    excluded: one combination a line. hard: factors that are ticked as hard to change; None: nobody
-    was asked yet, so as the settings say. teams: whose targets may be chosen.
+    excluded: one combination per line. hard: factors that are ticked as hard to change; None: those that
+    the settings mark, before the form was sent. teams: the teams whose targets may be chosen.
     """
 
     kind: str
@@ -53,34 +53,34 @@ class Entered:
 
     @property
     def targets(self) -> QuerySet[Target]:
-        """What may be measured."""
+        """The targets that may be measured."""
         return Target.objects.filter(team__in=self.teams, retired_at=None)
 
     @property
     def target(self) -> Target | None:
-        """The chosen target; None where what was sent is none to choose."""
+        """The chosen target; None for an invalid choice."""
         key = self.values.get("target", "")
         return self.targets.filter(pk=int(key)).first() if is_key(key) else None
 
     @property
     def variables(self) -> Variables:
-        """What the kind and the settings of the chosen target let be set; nothing without a kind."""
+        """The parameters of the kind and the settings of the chosen target; none without a kind."""
         driver = self.driver
         return Variables({}, ()) if driver is None else variables_of(driver, self.target)
 
     @property
     def driver(self) -> Driver | None:
-        """The driver of the chosen kind; None where what was sent is no kind to choose."""
+        """The driver of the chosen kind; None for an invalid choice."""
         return kinds_to_choose().get(self.kind)
 
 
 def kinds_to_choose() -> dict[str, Driver]:
-    """Kinds that perfdash can execute."""
+    """Return the kinds that perfdash can execute, with their drivers."""
     return {kind: driver for kind, driver in all_kinds().items() if driver.executable}
 
 
 def read(post: QueryDict, teams: frozenset[int]) -> Entered:
-    """Take what the browser sent, for a campaign of one of these teams; what the kind does not know is left aside."""
+    """Return the input that the browser sent, for a campaign of one of these teams. Unknown parameters are ignored."""
     kind = post.get("kind", "")
     values = {name: _plain(post.get(name, "")) for name in VALUES}
     variables = Entered(kind, values, teams=teams).variables
@@ -110,7 +110,7 @@ def read(post: QueryDict, teams: frozenset[int]) -> Entered:
 
 
 def blank(kind: str, teams: frozenset[int], target: Target | None = None) -> Entered:
-    """A new form of a kind, with its initial values and a seed that stays while one types."""
+    """Return the input of a new form: the initial values of a kind, and a seed that stays while the user types."""
     values = {name: as_text(form_field.initial) for name, form_field in FIELDS.items()}
     values["seed"] = str(new_seed())
     entered = Entered(kind=kind, values=values, teams=teams)
@@ -123,7 +123,7 @@ def new_seed() -> int:
 
 
 def as_calibration(entered: Entered, target: Target | None) -> Entered:
-    """Begin with one setting under two blind labels."""
+    """Return the input with the values of an A/A campaign: one setting under two blind labels."""
     values = {
         "question": question_of(target.name if target else "this server"),
         "order": str(Campaign.Order.PAIRED),
@@ -154,9 +154,9 @@ def with_kind(entered: Entered, target: Target | None = None) -> Entered:
 
 
 def offers_of(entered: Entered) -> dict[str, list[str]]:
-    """Return values of parameters that the chosen target is known to serve, the one to begin with first.
+    """Return values of parameters that the chosen target is known to serve, the initial one first.
 
-    Those that its driver knows; else those of the last campaigns on it that went through.
+    They come from the driver, else from the latest finished campaigns on the target.
     """
     driver, target = entered.driver, entered.target
     if driver is None or target is None:
@@ -166,7 +166,7 @@ def offers_of(entered: Entered) -> dict[str, list[str]]:
     done = target.campaign_set.filter(kind=entered.kind, state=Campaign.State.FINISHED)
     initial = {name: as_text(f.initial) for name, f in driver.parameters.base_fields.items()}
     for parameters in done.order_by("-pk").values_list("parameters", flat=True)[:MOST_LOOKED_AT]:
-        # A parameter that varied stands with the factors, not here.
+        # A parameter that varied is among the factors, not here.
         for name in driver.urls(target.base_url, initial | parameters):
             value = parameters.get(name)
             if isinstance(value, str) and value not in result.setdefault(name, []):
@@ -175,14 +175,14 @@ def offers_of(entered: Entered) -> dict[str, list[str]]:
 
 
 def presets_of(driver: Driver) -> Sequence[Preset]:
-    """What a form may begin with; nothing where there is no sandbox."""
+    """Return the presets of a kind; none without a sandbox."""
     return driver.presets(settings.SANDBOX_URL) if settings.SANDBOX_URL else ()
 
 
 def with_preset(entered: Entered, name: str) -> Entered:
-    """Fill in the values of a preset, which do not vary any more, and the levels of those that do.
+    """Fill in the values of a preset, which do not vary any more, and its levels.
 
-    An unknown one changes nothing.
+    An unknown name changes nothing.
     """
     result = (
         [each for each in presets_of(entered.driver) if each.name == name] if entered.driver else []
@@ -199,13 +199,13 @@ def with_preset(entered: Entered, name: str) -> Entered:
 
 
 def targets_of(driver: Driver, entered: Entered) -> list[Target]:
-    """Targets that the kind can measure, the ready ones first."""
+    """Return the targets that the kind can measure, the ready ones first."""
     rows = entered.targets.filter(family__in=driver.families).select_related("team")
     return sorted(rows, key=lambda target: target.health != Target.Health.READY)
 
 
 def from_data(data: Mapping[str, Any], teams: frozenset[int]) -> Entered:
-    """Prefill with a stored definition, as `planning.drafts.as_data` gives it."""
+    """Return the input of a stored definition, of `planning.drafts.as_data`."""
     factors: Mapping[str, Any] = data["factors"]
     entered = Entered(
         kind=str(data["kind"]),
@@ -225,7 +225,7 @@ def from_data(data: Mapping[str, Any], teams: frozenset[int]) -> Entered:
 
 
 def as_shown(entered: Entered) -> dict[str, str]:
-    """Return what stands in the form as texts by the path of an error: to compare one with another."""
+    """Return the input as texts by the path of an error, for a comparison of two inputs."""
     hard = ", ".join(sorted(entered.hard & entered.varied)) if entered.hard else ""
     parameters = {
         f"parameters.{name}": f"varies: {', '.join(entered.levels.get(name, ()))}"
@@ -245,7 +245,7 @@ def as_shown(entered: Entered) -> dict[str, str]:
 
 
 def stored_in(path: str) -> frozenset[str]:
-    """Return the names under which a definition holds what stands at a path of `as_shown`."""
+    """Return the fields of a definition that a path of `as_shown` belongs to."""
     if path in contrasts.NAMES:
         return frozenset({contrasts.PATH})
     if path.startswith("parameters."):
@@ -254,7 +254,7 @@ def stored_in(path: str) -> frozenset[str]:
 
 
 def refusals(entered: Entered, refused: Iterable[tuple[str, Any, str]]) -> dict[str, list[str]]:
-    """Return what a target refused of the levels that stand in the form, by the path of an error."""
+    """Return the levels in the form that a target refused, as messages by the path of an error."""
     data: dict[str, list[str]] = {}
     for name, level, sentence in refused:
         text = as_text(level)
@@ -269,14 +269,14 @@ def refusals(entered: Entered, refused: Iterable[tuple[str, Any, str]]) -> dict[
 
 
 def _typed(name: str, value: Any) -> str:
-    """Write a stored value of the design as somebody would type it."""
+    """Return a stored value of the design as a user would type it."""
     if value is not None and isinstance(FIELDS.get(name), Span):
         return written(value)
     return as_text(value)
 
 
 def to_data(entered: Entered) -> tuple[dict[str, Any], dict[str, list[str]]]:
-    """Return what `check` takes, and the errors that only the text of the form can have."""
+    """Return the input of `check`, and the errors that only the text of the form can have."""
     variables = entered.variables
     known = variables.fields
     excluded, errors = combinations(entered.excluded, known)
@@ -307,7 +307,7 @@ def to_data(entered: Entered) -> tuple[dict[str, Any], dict[str, list[str]]]:
 
 
 def _hard(entered: Entered, variables: Variables) -> list[str] | None:
-    """What is ticked; in an order that changes everything at random nothing is."""
+    """Return the factors ticked as hard to change; None in an order that changes all factors at random."""
     in_blocks = (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED, "")
     if entered.hard is None or entered.values.get("order", "") not in in_blocks:
         return None
@@ -315,7 +315,7 @@ def _hard(entered: Entered, variables: Variables) -> list[str] | None:
 
 
 def contrasts_of(entered: Entered) -> contrasts.ContrastForm:
-    """Return the choice of the primary contrast, with what the levels that stand in the form allow."""
+    """Return the form of the primary contrast, with the choices that the levels in the form allow."""
     driver = entered.driver
     names = entered.variables.factors
     paired = entered.values.get("order") == Campaign.Order.PAIRED
@@ -328,39 +328,39 @@ def contrasts_of(entered: Entered) -> contrasts.ContrastForm:
 
 
 def split_levels(form_field: forms.Field, text: str) -> tuple[str, ...]:
-    """One level a line; numbers may also stand on one line, between commas or blanks."""
+    """Split a text into levels, one per line; numbers may also be separated by commas or blanks."""
     pattern = r"[\s,;]+" if isinstance(form_field, NUMBERS) else r"[\r\n]+"
     return tuple(part.strip() for part in re.split(pattern, text) if part.strip())
 
 
 def value_of(form_field: forms.Field, text: str) -> Any:
-    """Return what was typed as a field takes it: of a box whether it is ticked."""
+    """Return the typed value for a field; for a checkbox, whether it is ticked."""
     if isinstance(form_field, forms.BooleanField):
         return text in {"on", "True", "true", "1"}
     return text
 
 
 def _written(form_field: forms.Field, text: str) -> str:
-    """Write a single value as it is compared: of a box its tick."""
+    """Return a single value as text for a comparison; for a checkbox yes or no."""
     if isinstance(form_field, forms.BooleanField):
         return "yes" if value_of(form_field, text) else "no"
     return text
 
 
 def _absent(form_field: forms.Field) -> str:
-    """Return the value of a field that the browser did not send: an unticked box, or the initial value."""
+    """Return the value of a field that the browser did not send: of an unticked checkbox, or the initial value."""
     return "" if isinstance(form_field, forms.BooleanField) else as_text(form_field.initial)
 
 
 def _plain(text: str) -> str:
-    """Line ends as one character, as they are meant; browsers send two."""
+    """Return a text with its line ends as one character; browsers send two."""
     return text.replace("\r\n", "\n").strip()
 
 
 def combinations(
     text: str, known: Mapping[str, forms.Field]
 ) -> tuple[list[dict[str, Any]], dict[str, list[str]]]:
-    """Read one combination a line, and give what is wrong with the lines that are none."""
+    """Return the combinations, one per line, and the errors of invalid lines."""
     result, wrong = [], []
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
@@ -382,7 +382,7 @@ def combinations(
 
 
 def as_level(form_field: forms.Field | None, text: str) -> Any:
-    """The level as its field understands it; as it was typed where it does not."""
+    """Return the level cleaned by its field, or as typed where it is invalid."""
     if form_field is None:
         return text
     try:

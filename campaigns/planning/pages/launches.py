@@ -20,13 +20,13 @@ from campaigns.targets.probing import missing_at
 Decide = Callable[[LaunchRequest, User, str], LaunchRequest]
 LONGEST = 2000
 ANYWAY = "anyway"
-"""The field of a form that launches although something is missing on the server."""
+"""The name of the field that launches although something is missing on the server."""
 
 
 @require_POST
 @takes(Right.OPERATE, LaunchRequest)
 def approve(request: HttpRequest, pk: int) -> HttpResponse:
-    """Approve a request as a second operator; the step begins then."""
+    """Approve a request as a second operator; the step is performed then."""
     return _decide(request, pk, lifecycle.approve, "Approved: it starts when it is its turn.")
 
 
@@ -52,7 +52,7 @@ def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
 def failed_try_out(campaign: Campaign) -> str:
     """Return why the last try-out of a draft failed; empty where it did not.
 
-    A change of the draft deletes its try-outs, so they always belong to the present definition.
+    A change of the draft deletes its try-outs, so they always belong to the current definition.
     """
     last = campaign.runs.filter(purpose=Run.Purpose.TRIAL, state__in=Run.CLOSED)
     run = last.order_by("-position").first()

@@ -15,7 +15,7 @@ NAMES = in_group("limits")
 
 
 def stopped_of(campaign: Campaign) -> str:
-    """Why a campaign paused or ended by itself; empty where a person did it, or nothing did."""
+    """Return why a campaign paused or ended automatically; empty where a user did it, or it did not."""
     by_itself = (Campaign.State.PAUSED, Campaign.State.RUNNING, Campaign.State.FINISHED)
     if campaign.state not in by_itself or not campaign.state_reason:
         return ""
@@ -24,12 +24,12 @@ def stopped_of(campaign: Campaign) -> str:
 
 
 def limits_of(campaign: Campaign) -> str:
-    """When the campaign stops a run, and itself, in one line."""
+    """Return a line on the limits at which a campaign stops a run, and itself."""
     return _sentence(values_of(campaign, every=True))
 
 
 def limits_entered(values: Mapping[str, str]) -> str:
-    """The same for what stands in the form; what cannot be read is left out."""
+    """Return the same line for the values in a form, without invalid ones."""
     read = {}
     for name in NAMES:
         field = FIELDS[name]

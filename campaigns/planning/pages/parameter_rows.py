@@ -18,10 +18,10 @@ LEVELS_HINT = {True: "Numbers, one per line or separated by blanks.", False: "On
 
 @dataclass(frozen=True, slots=True)
 class ParameterRow:
-    """One parameter: its single value, and, where it can vary, its levels.
+    """One parameter: its single value and, if it can vary, its levels.
 
-    value: the single one as text. initial: the value that nobody chose; it does not become a level by itself.
-    only_for: the one family of servers that knows it, where the kind measures several.
+    value: the single value as text. initial: the default; it does not become a level automatically.
+    only_for: the only family of servers with the parameter, where the kind measures several.
     is_setting: of the target, not of the kind. hard: ticked as hard to change. offers: values that
     the target is known to serve. bad: levels that an error is about.
     """
@@ -43,21 +43,21 @@ class ParameterRow:
 
     @property
     def id(self) -> str:
-        """Where links to its errors lead."""
+        """The id that links to its errors point to."""
         return f"row-{self.name}"
 
     @property
     def described_id(self) -> str:
-        """The id of the input that is shown; that of its errors begins with it."""
+        """The id of the visible input; that of its errors begins with it."""
         shown = self.levels if self.levels is not None and self.varied else self.single
         return shown.auto_id
 
 
 @dataclass(frozen=True, slots=True)
 class ParameterRows:
-    """Rows that fit the chosen target, and those that another family of servers has.
+    """Rows of parameters that fit the chosen target, and those of other families of servers.
 
-    elsewhere_is_open: something of them was entered, or is wrong.
+    elsewhere_is_open: a row of another family has input or an error.
     """
 
     fitting: Sequence[ParameterRow]
@@ -66,7 +66,7 @@ class ParameterRows:
 
 
 def parameter_rows(driver: Driver, entered: Entered, errors: Errors) -> ParameterRows:
-    """Draw every parameter; all of them fit as long as no target is chosen."""
+    """Return the rows of all parameters; all of them fit as long as no target is chosen."""
     variables = entered.variables
     offers, lacking = offers_of(entered), lacking_everywhere(entered.kind)
     messages = {
@@ -125,7 +125,7 @@ def _levels(
     lacking: Mapping[str, Mapping[str, str]],
     messages: Errors,
 ) -> forms.Form:
-    """Return the form of the levels: boxes where there is a choice, else lines of text."""
+    """Return the form of the levels: checkboxes for a choice, else lines of text."""
     form = forms.Form(prefix="levels")
     for name in variables.factors:
         form_field, levels = variables.fields[name], entered.levels.get(name, ())

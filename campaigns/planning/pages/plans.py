@@ -29,7 +29,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class StripRow:
-    """A block, or as many runs as fit into a row.
+    """A block, or the runs that fit into a row.
 
     title: the full name of the block; short: the part of it that distinguishes blocks.
     more: runs of it that are not drawn.
@@ -44,7 +44,7 @@ class StripRow:
 
 @dataclass(frozen=True, slots=True)
 class PlanView:
-    """What the panel shows."""
+    """The values that the panel of the plan shows."""
 
     cells: int
     repetitions: int
@@ -64,7 +64,7 @@ class PlanView:
 
     @property
     def status(self) -> str:
-        """The plan in one sentence, for those who hear it."""
+        """The plan in one sentence, for screen readers."""
         return f"{self.runs + self.warm_ups} runs, about {about(self.seconds)}, {self.source}"
 
 
@@ -156,7 +156,7 @@ def _shorten(definition: Definition) -> dict[str, dict[str, str]]:
 
 
 def _rows(definition: Definition, preview: Preview) -> list[tuple[str, str, str, list[PlannedRun]]]:
-    """(label, title, short title, runs) in the order of execution."""
+    """Return (label, title, short title, runs) in the order of execution."""
     plan = preview.plan
     warm_ups = [run for run in plan.runs if run.warm_up]
     rows: list[tuple[str, str, str, list[PlannedRun]]] = []

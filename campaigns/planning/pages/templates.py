@@ -34,7 +34,7 @@ class BeginForm(forms.Form):
 @require_GET
 @takes(Right.SEE)
 def template_list(request: HttpRequest) -> HttpResponse:
-    """The templates in use of one's teams; `?retired=1`: those that were retired, too."""
+    """List the templates in use of the user's teams; `?retired=1`: also retired ones."""
     rows = Template.objects.select_related("team", "made_by").order_by("team__name", "name")
     retired = request.GET.get("retired") == "1"
     rows = visible(rows if retired else rows.filter(retired_at=None), user_of(request))
@@ -88,7 +88,7 @@ def template_edit(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @takes(Right.WRITE, Template)
 def template_retire(request: HttpRequest, pk: int) -> HttpResponse:
-    """Let no further campaign begin with it."""
+    """Retire a template: no further campaign begins with it."""
     template = templates.retire_template(get_object_or_404(Template, pk=pk), user_of(request))
     messages.success(request, f"The template “{template.name}” is retired; its campaigns stay.")
     return redirect("template-list")
@@ -97,7 +97,7 @@ def template_retire(request: HttpRequest, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @takes(Right.WRITE, Template)
 def template_begin(request: HttpRequest, pk: int) -> HttpResponse:
-    """Begin a campaign: choose the target and the question; the draft's own form has the rest."""
+    """Create a campaign from a template: choose target and question; the form of the draft has the rest."""
     template = get_object_or_404(Template, pk=pk, retired_at=None)
     form = BeginForm(posted(request), initial=template.definition)
     targets: Any = form.fields["target"]

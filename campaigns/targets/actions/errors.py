@@ -1,10 +1,10 @@
-"""Errors of actions, with messages that a person can act on."""
+"""Errors of actions, with messages that say what to do."""
 
 from collections.abc import Mapping
 
 
 class BadAction(ValueError):
-    """What was sent is no action; `errors`: a message by field."""
+    """The input is no valid action; `errors`: a message by field."""
 
     def __init__(self, errors: Mapping[str, str]) -> None:
         super().__init__("; ".join(errors.values()))
@@ -20,7 +20,7 @@ class ActionFailed(Exception):
 
 
 class HostKeyRefused(ActionFailed):
-    """The machine showed a key that nobody has accepted. `key`: as a line of OpenSSH."""
+    """The machine showed a host key that is not accepted. `key`: as a line of OpenSSH."""
 
     def __init__(self, message: str, key: str) -> None:
         super().__init__(message)

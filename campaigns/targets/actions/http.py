@@ -1,4 +1,4 @@
-"""Perform an action over HTTP, and find a value in its answer."""
+"""Perform an action over HTTP, and extract a value from the response."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ SHOWN = 60
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """How requests reach a target: its base URL, the login and TLS that are for it alone, and the rules."""
+    """The base URL of a target, its login and TLS settings, which are used for it alone, and the network rules."""
 
     base_url: str
     rules: Rules
@@ -30,7 +30,7 @@ class Endpoint:
 def ask(
     action: Action, endpoint: Endpoint, check: Callable[[], None], seconds: float, value: Any = None
 ) -> Answer:
-    """Send the request of an action. Raise ActionFailed unless the answer is a success."""
+    """Send the request of an action. Raise ActionFailed unless it succeeds."""
     at_home = action.url.startswith("/")
     base = endpoint.base_url if at_home else action.url
     parts = urlsplit(action.url)
@@ -67,7 +67,7 @@ def ask(
 
 
 def filled(body: Any, value: Any) -> Any:
-    """Put the value, as what it is, where PLACE stands."""
+    """Return a body with the value, of its own type, in place of PLACE."""
     if body == PLACE:
         return value
     if isinstance(body, Mapping):
@@ -80,7 +80,7 @@ def filled(body: Any, value: Any) -> Any:
 
 
 def value_at(answer: Answer, at: str) -> Any:
-    """Return what stands at a place of an answer of JSON. Raise ActionFailed where it does not."""
+    """Return the value at a path of a JSON response. Raise ActionFailed where there is none."""
     try:
         whole = answer.json()
     except ClientError as error:
@@ -89,7 +89,7 @@ def value_at(answer: Answer, at: str) -> Any:
 
 
 def read_json(text: str, at: str, where: str) -> Any:
-    """Read the value from the output of a command."""
+    """Return the value in the output of a command."""
     try:
         whole = json.loads(text)
     except ValueError:
@@ -98,7 +98,7 @@ def read_json(text: str, at: str, where: str) -> Any:
 
 
 def picked(whole: Any, at: str, where: str) -> Any:
-    """Follow names and numbers with dots between them."""
+    """Return the value at a path of names and numbers, separated by dots."""
     result = whole
     for step in filter(None, at.split(".")):
         if isinstance(result, Mapping) and step in result:

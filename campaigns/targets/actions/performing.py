@@ -1,4 +1,4 @@
-"""Perform an action by its method, and describe how it ended."""
+"""Perform an action over HTTP or SSH, and return how it ended."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ ONE_LOOK_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """How the machine of a target is reached; `ssh` is None where it has no login."""
+    """The connections to the machine of a target; `ssh` is None where it has no login."""
 
     endpoint: http.Endpoint
     ssh: shell.SshAccess | None = None
@@ -25,7 +25,7 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """`status`: status 200, or exit code 0; `output`: the end of the output."""
+    """The end of an action. `status`: status 200, or exit code 0; `output`: the end of the output."""
 
     status: str
     output: str
@@ -39,7 +39,7 @@ class Done:
 def perform(
     action: Action, server: Server, check: Callable[[], None], *, value: Any = None
 ) -> Done:
-    """Do an action by HTTP or SSH. Raise ActionFailed where it did not succeed."""
+    """Perform an action over HTTP or SSH. Raise ActionFailed where it does not succeed."""
     if action.way == HTTP:
         answer = http.ask(action, server.endpoint, check, action.seconds, value)
         return Done(f"status {answer.status}", shortened(answer.shown), answer.seconds)
@@ -48,7 +48,7 @@ def perform(
 
 
 def read_value(action: Action, server: Server, check: Callable[[], None]) -> Any:
-    """Return what an action reads back: a text, a number, yes or no. Raise ActionFailed."""
+    """Return the value that an action reads back: a text, a number or a boolean. Raise ActionFailed."""
     if action.way == HTTP:
         return http.value_at(http.ask(action, server.endpoint, check, action.seconds), action.at)
     ran = _run(action, server, check, action.seconds)
@@ -60,7 +60,7 @@ def read_value(action: Action, server: Server, check: Callable[[], None]) -> Any
 
 
 def await_ready(action: Action, server: Server, check: Callable[[], None]) -> float:
-    """Look again and again until the server is ready; give the seconds. Raise ActionFailed."""
+    """Repeat an action until the server is ready; return the seconds that it took. Raise ActionFailed."""
     begun = monotonic()
     while True:
         left = action.seconds - (monotonic() - begun)
@@ -123,6 +123,6 @@ def _as_text(value: Any) -> str:
 
 
 def shortened(text: str) -> str:
-    """Return the end of a text, which holds the message of the error."""
+    """Return the end of a text, where error messages are."""
     text = text.strip()
     return text if len(text) <= MOST_SAID else f"…{text[-MOST_SAID:]}"

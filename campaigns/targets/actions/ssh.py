@@ -1,6 +1,6 @@
 """Run a command over SSH: arguments quoted one by one, the host key accepted by a person.
 
-What the command prints is read to its end and kept in part, so that no amount of it fills memory.
+The output of the command is read to its end and stored in part, so that no amount of it fills memory.
 """
 
 import asyncio
@@ -22,12 +22,12 @@ LOOK_SECONDS = 0.1
 LEAVE_SECONDS = 1.0
 KEPT_BYTES = 64 * 1024
 CHUNK = 64 * 1024
-asyncssh.set_log_level("WARNING")  # below that it logs each command, with what stands in it
+asyncssh.set_log_level("WARNING")  # below that level it logs each command with its arguments
 
 
 @dataclass(frozen=True, slots=True)
 class SshAccess:
-    """Where commands run, and as whom. host_key: the accepted one, as a line of OpenSSH; or empty."""
+    """The machine and user that run commands. host_key: the accepted one, as a line of OpenSSH; or empty."""
 
     host: str
     port: int
@@ -42,7 +42,7 @@ class SshAccess:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """How a command ended; `output` and `errors` as text, the middle left out where it is long."""
+    """The end of a command; `output` and `errors` are texts without their middle where they are long."""
 
     exit_status: int
     output: str
@@ -52,13 +52,13 @@ class Ran:
 
 
 class Kept:
-    """The begin and the end of a stream, whatever its length."""
+    """The start and the end of a stream of any length."""
 
     def __init__(self) -> None:
         self.begin, self.end, self.total = b"", b"", 0
 
     def add(self, data: bytes) -> None:
-        """Take further bytes."""
+        """Add bytes."""
         self.total += len(data)
         room = KEPT_BYTES - len(self.begin)
         self.begin += data[:room]
@@ -66,7 +66,7 @@ class Kept:
 
     @property
     def cut(self) -> bool:
-        """Return whether something is missing in the middle."""
+        """Return whether the middle is missing."""
         return self.total > len(self.begin) + len(self.end)
 
     @property
@@ -77,7 +77,7 @@ class Kept:
 
 
 def fingerprint_of(host_key: str) -> str:
-    """Return SHA256:... of a line of OpenSSH; empty where it is none."""
+    """Return the fingerprint SHA256:... of a line of OpenSSH; empty for an invalid line."""
     try:
         return str(asyncssh.import_public_key(host_key).get_fingerprint())
     except (asyncssh.KeyImportError, ValueError):
@@ -85,7 +85,7 @@ def fingerprint_of(host_key: str) -> str:
 
 
 def wrong_key(text: str) -> str:
-    """Return what is wrong with a private key; empty where it can be used."""
+    """Return the error of a private key; empty where it can be used."""
     try:
         asyncssh.import_private_key(text)
     except asyncssh.KeyEncryptionError:
@@ -96,7 +96,7 @@ def wrong_key(text: str) -> str:
 
 
 def look(access: SshAccess, rules: Rules, check: Callable[[], None]) -> None:
-    """Log in and out. Raise ActionFailed, HostKeyRefused."""
+    """Log in and log out. Raise ActionFailed, HostKeyRefused."""
     asyncio.run(_within(_look(access, rules), check, CONNECT_SECONDS + LEAVE_SECONDS))
 
 
@@ -114,7 +114,7 @@ def run(
 
 
 async def _within(work: Any, check: Callable[[], None], seconds: float | None) -> Any:
-    """Do it, but stop at once where `check` raises."""
+    """Run the coroutine, but stop at once where `check` raises."""
     task = asyncio.ensure_future(work)
     ends = None if seconds is None else monotonic() + seconds
     try:
@@ -178,7 +178,7 @@ async def _leave(connection: asyncssh.SSHClientConnection) -> None:
 
 
 class _Client(asyncssh.SSHClient):
-    """Takes no key that is not known, and remembers what was shown."""
+    """Refuses unknown host keys, and stores the shown one."""
 
     offered: asyncssh.SSHKey | None = None
 
@@ -248,7 +248,7 @@ def _refused(access: SshAccess, offered: asyncssh.SSHKey | None) -> ActionFailed
 
 
 async def _address(access: SshAccess, rules: Rules) -> str:
-    """Resolve the machine, and give the first address that the rules allow. Raise ActionFailed."""
+    """Resolve the machine, and return the first address that the rules allow. Raise ActionFailed."""
     try:
         rules.check_name(access.host, access.port)
         result = await asyncio.to_thread(name_service.resolve, access.host, access.port)

@@ -1,7 +1,7 @@
-"""Parse an action as it is stored and sent, and list its errors. Pure.
+"""Parse a stored or sent action, and list its errors. Pure.
 
-A value has one place, PLACE. In a body of JSON a text that is PLACE becomes the value as JSON; of a
-command an argument that is PLACE, or ends with `=` and PLACE, becomes one argument. Nothing is pasted.
+PLACE stands for the value. In a JSON body a text that is PLACE becomes the value as JSON; in a command an
+argument that is PLACE, or ends with `=` and PLACE, becomes one argument. The value is never inserted into a text.
 """
 
 import json
@@ -27,7 +27,7 @@ DEEPEST = 16
 
 
 class Role(StrEnum):
-    """What an action is for."""
+    """The purpose of an action."""
 
     APPLY = "apply"
     READ = "read_back"
@@ -40,8 +40,8 @@ class Action:
     """One action. Only the fields of its way are used.
 
     url: a path on the target's own address, or a whole URL. login: send the target's user with it.
-    at: where the value stands in an answer of JSON, names and numbers with dots; empty: all of it.
-    expect: what has to stand there for the server to be ready; None: any success will do.
+    at: the path of the value in a JSON response, names and numbers with dots; empty: all of it.
+    expect: the value there when the server is ready; None: any successful response.
     words: the instructions to a person.
     """
 
@@ -57,7 +57,7 @@ class Action:
     words: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return what `parse` reads, without empty fields."""
+        """Return the action as input of `parse`, without empty fields."""
         shown: dict[str, Any] = {"way": self.way}
         if self.way == HTTP:
             shown |= {"method": self.method, "url": self.url}
@@ -84,7 +84,7 @@ ROLES_WITH_PLACE = (Role.APPLY,)
 
 
 def parse(data: Any, role: Role) -> Action:
-    """Read an action. Raise BadAction with everything that is wrong."""
+    """Return the action of an input. Raise BadAction with all errors."""
     if not isinstance(data, Mapping):
         raise BadAction({"": 'Give an action, such as {"way": "http", "url": "/settings/a"}.'})
     way = data.get("way")
@@ -197,7 +197,7 @@ def is_place(argument: str) -> bool:
 
 
 def is_program(arguments: Sequence[str]) -> bool:
-    """Return whether a shell among the arguments gets the value as what it shall run."""
+    """Return whether a shell among the arguments would run the value."""
     if PLACE not in arguments:
         return False
     before = arguments[: arguments.index(PLACE)]

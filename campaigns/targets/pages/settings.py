@@ -1,4 +1,4 @@
-"""Pages of a target's settings, steps and SSH login: forms, try it, accept a host key."""
+"""Pages of a target's settings, steps and SSH login: forms, reading back, accepting a host key."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -39,7 +39,7 @@ NEW_STEP = TargetStep(action={"way": "http", "method": "POST"})
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """What one of these pages edits. row: as it is stored, where there is one.
+    """The object that one of these pages edits. row: the stored one, if any.
 
     name: the subject of messages. stored: returns the data of its revision. remove: the URL that deletes it.
     """
@@ -58,7 +58,7 @@ class Edited:
 @require_http_methods(["GET", "POST"])
 @takes(Right.OPERATE, Target)
 def setting_new(request: HttpRequest, pk: int) -> HttpResponse:
-    """Define a setting."""
+    """Create a setting."""
     return _setting(request, _target(pk), None)
 
 
@@ -83,7 +83,7 @@ def setting_delete(request: HttpRequest, pk: int, name: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @takes(Right.OPERATE, Target)
 def step_new(request: HttpRequest, pk: int) -> HttpResponse:
-    """Define a step."""
+    """Create a step."""
     return _step(request, _target(pk), None)
 
 
@@ -129,7 +129,7 @@ def ssh(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @takes(Right.OPERATE, Target)
 def ssh_delete(request: HttpRequest, pk: int) -> HttpResponse:
-    """Delete the login."""
+    """Delete the SSH login of the target."""
     row = get_object_or_404(SshLogin, target=_target(pk))
     return _removed(
         request, pk, "The SSH login", lambda: ssh_logins.delete_ssh(row, user_of(request))
@@ -200,7 +200,7 @@ def _step(request: HttpRequest, target: Target, row: TargetStep | None) -> HttpR
 
 
 def _edit(request: HttpRequest, edited: Edited) -> HttpResponse:
-    """Show a form, or save what it was sent with; what was typed stays where something is wrong with it."""
+    """Show a form, or save its input. A form with errors keeps its input."""
     row, form = edited.row, edited.form
     now = edited.stored(row) if row else None
     others: list[str] = []
@@ -267,7 +267,7 @@ def _tried(save: Callable[[], object]) -> dict[str, list[str]]:
 
 
 def _moved(changed: Changed, edited: Edited) -> Moved:
-    """Return what differs, field by field; an action is stored as one, and typed in parts."""
+    """Return the differences by field; an action is stored as one value, and typed in parts."""
     stored: dict[str, Any] = {}
     for name in changed.fields:
         value = changed.stored[name]

@@ -1,4 +1,4 @@
-"""Targets: list, page, form, probe now, retire."""
+"""Pages of targets: list, page, form, probe, retire."""
 
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
@@ -43,9 +43,9 @@ COLUMNS: Mapping[str, Callable[[TargetRow], Any]] = {
     "probed": lambda row: row.target.probed_at,
     "lease": lambda row: row.held_by or None,
 }
-"""Of the list of targets, by what each is sorted."""
+"""The columns of the list of targets, with their sort keys."""
 MOST_LOOKS = 20
-"""How often the page looks for the outcome of a probe, once a second."""
+"""The number of times that the page asks for the result of a probe, once a second."""
 
 CONTINENTS = (
     "Africa",
@@ -64,7 +64,7 @@ CONTINENTS = (
 @require_GET
 @takes(Right.SEE)
 def target_list(request: HttpRequest) -> HttpResponse:
-    """All targets in use."""
+    """List all targets in use."""
     sort = Sort.parse(request.GET.get("sort", ""), COLUMNS)
     rows = sort.apply(target_rows(may(request).see), COLUMNS)
     return render(request, "targets/list.html", {"rows": rows, "sort": sort})
@@ -73,7 +73,7 @@ def target_list(request: HttpRequest) -> HttpResponse:
 @require_GET
 @takes(Right.SEE, Target)
 def target_page(request: HttpRequest, pk: int) -> HttpResponse:
-    """One target; also one that is retired, since campaigns point to it."""
+    """Show a target, also a retired one, since campaigns refer to it."""
     target = get_object_or_404(Target, pk=pk)
     campaigns = target.campaign_set.order_by("-created_at")[:10]
     context = _health(target, may(request).see) | {
@@ -88,7 +88,7 @@ def target_page(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 @takes(Right.SEE, Target)
 def target_health(request: HttpRequest, pk: int) -> HttpResponse:
-    """The panel of health and lease. `since` and `look` are there while a probe is awaited."""
+    """Render the panel of health and lease. `since` and `look` are sent while a probe is awaited."""
     target = get_object_or_404(Target, pk=pk)
     since, look = request.GET.get("since"), request.GET.get("look", "")
     awaited = since is not None and since == _stamp(target.probed_at)
@@ -104,7 +104,7 @@ def target_health(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @takes(Right.OPERATE, Target)
 def target_probe(request: HttpRequest, pk: int) -> HttpResponse:
-    """Ask the workers to look at the target now."""
+    """Request a probe of the target."""
     target = get_object_or_404(Target, pk=pk, retired_at=None)
     why_not = request_probe(target)
     if request.headers.get("HX-Request"):
@@ -119,7 +119,7 @@ def target_probe(request: HttpRequest, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @takes(Right.OPERATE)
 def target_new(request: HttpRequest) -> HttpResponse:
-    """Add a target."""
+    """Create a target."""
     return _form_page(request, None)
 
 
@@ -146,7 +146,7 @@ def target_retire(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _form_page(request: HttpRequest, target: Target | None) -> HttpResponse:
-    """Show the form, or save it; what was typed stays where something is wrong with it."""
+    """Show the form, or save its input. A form with errors keeps its input."""
     form, invalid, changed = None, None, None
     if request.method == "POST":
         try:
@@ -193,7 +193,7 @@ def _saved(request: HttpRequest, form: TargetForm, target: Target) -> HttpRespon
 
 
 def _locked(target: Target | None) -> str:
-    """What is to be done about a stored password that no key opens; empty where all is well."""
+    """Return what to do about a stored password that no key decrypts; empty where one does."""
     if target is None:
         return ""
     try:
@@ -221,7 +221,7 @@ def _stamp(moment: datetime | None) -> str:
 
 
 def settings_context(target: Target, user: User | None) -> dict[str, Any]:
-    """What `targets/_settings.html` draws."""
+    """Return the context of `targets/_settings.html`."""
     login = ssh_of(target)
     return {
         "settings": [
@@ -237,7 +237,7 @@ def settings_context(target: Target, user: User | None) -> dict[str, Any]:
 
 
 def action_text(action: Mapping[str, Any]) -> str:
-    """Return a short text on how an action is done."""
+    """Return a short text on an action."""
     match action.get("way"):
         case "http":
             return f"by {action.get('method', 'GET')} {action.get('url', '')}"
@@ -248,10 +248,10 @@ def action_text(action: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
-    """The quiet hours of a target as they are now.
+    """The current state of the quiet hours of a target.
 
-    ends_at: the end of those that are on. begins_at: the begin of the next ones, where none are on.
-    problem: why stored hours cannot be read any more.
+    ends_at: the end of the current ones. begins_at: the start of the next ones, if there are none now.
+    problem: why the stored hours are invalid.
     """
 
     lines: tuple[str, ...]
@@ -262,7 +262,7 @@ class Quiet:
 
 
 def quiet_of(target: Target) -> Quiet | None:
-    """Read the quiet hours of a target; None where it has none."""
+    """Return the quiet hours of a target; None where it has none."""
     lines = tuple(line for line in target.quiet_hours.splitlines() if line.strip())
     if not lines:
         return None
@@ -278,6 +278,6 @@ def quiet_of(target: Target) -> Quiet | None:
 
 @cache
 def zones() -> tuple[str, ...]:
-    """Names of time zones that somebody may choose; others are understood as well."""
+    """Return the names of time zones to choose from; others are valid as well."""
     named = (name for name in available_timezones() if name.partition("/")[0] in CONTINENTS)
     return ("UTC", *sorted(named))
