@@ -14,11 +14,11 @@ from campaigns.targets import quiet
 
 @transaction.atomic
 def claim(attempt_pk: int, worker: str, host: str) -> Attempt | None:
-    """Claim an attempt for this worker, or return None where there is nothing to do.
+    """Claim an attempt for this worker, or return None where it must not begin.
 
-    Nothing to do: the message is old, the lease has lapsed or is one of a former address, somebody
-    paused or cancelled, quiet hours have begun, or the host measures something else. From there on
-    the target is given back, so that dispatch sends the attempt again when it may start.
+    That is so where the message is old, the lease has lapsed or is one of a former address, somebody paused
+    or cancelled, quiet hours have begun, or the host measures another run. In the last cases the target is
+    released, so that dispatch sends the attempt again when it may start.
     """
     Run.objects.select_for_update(of=("self",), no_key=True).filter(attempts=attempt_pk).first()
     attempt = _attempts().filter(pk=attempt_pk, state=Attempt.State.QUEUED).first()

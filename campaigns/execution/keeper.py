@@ -1,10 +1,11 @@
 """Keep one attempt: renew its leases, watch for cancellation and limits, pass progress on.
 
-A thread of the worker's child. It stops the load at its own monotonic deadline, the time to live
-minus a margin after the last renewal that was confirmed, whatever the database says or does not.
-It sees to the limits of its own run, time budget and quiet hours, so that they hold where dispatch does
-not look. It watches the length of each step, too: one that takes too long is told to stop, and where that does
-not help, because a thread hangs, the keeper has the outcome stored and the whole process killed.
+A thread of the worker's child. It stops the load at its own monotonic deadline, the time to live minus a
+margin after the last confirmed renewal, whatever the database does.
+
+It applies the limits of its own run, time budget and quiet hours, so that they hold where dispatch does not
+look. It limits the length of each step, too: a step that takes too long is stopped, and where that fails,
+because a thread hangs, the keeper has the outcome stored and the whole process killed.
 """
 
 import logging
@@ -28,11 +29,11 @@ from campaigns.planning.lifecycle.stopping import heed_limits
 
 LOOK_SECONDS = 0.4
 LIMITS_SECONDS = 3.0
-"""How often the limits are looked at."""
+"""Seconds between two checks of the limits."""
 STOP_SECONDS = 30.0
-"""How long a step may take to end once it is told to."""
+"""Seconds that a step may take to end after it was stopped."""
 HUNG_SECONDS = 10.0
-"""How long after its time a step counts as hung."""
+"""Seconds after the end of its time from which a step counts as hung."""
 RETRY_SECONDS = 0.5
 NOT_RENEWED = "the lease could not be renewed in time"
 
@@ -41,15 +42,14 @@ Result = TypeVar("Result")
 
 
 class LeaseLost(Exception):
-    """No renewal was confirmed in time, or somebody else holds the lease; the load was stopped."""
+    """No renewal was confirmed in time, or another worker holds the lease; the load was stopped."""
 
 
 class Keeper:
-    """Use as a context manager around everything that touches the target.
+    """A context manager around everything that uses the target.
 
-    `claimed_at`: monotonic seconds from before the claim was asked for. `late`: the load was stopped
-    because a step took too long. `when_hung` is called where a step does not end even then; it
-    does not return.
+    claimed_at: monotonic seconds from before the claim. late: the load was stopped because a step took too
+    long. when_hung: called where a step does not end even then; it does not return.
     """
 
     def __init__(self, attempt: Attempt, claimed_at: float) -> None:
@@ -81,11 +81,11 @@ class Keeper:
         progress.forget(self.attempt.pk)
 
     def lease_seconds(self) -> float:
-        """How long the lease is certain; 0 or less: stop at once."""
+        """Return how long the lease is certain; 0 or less: stop at once."""
         return 0.0 if self.lost else self._certain_until - monotonic()
 
     def report(self, values: Mapping[str, Any]) -> None:
-        """Pass on what is going on."""
+        """Store the progress of the attempt."""
         self._progress |= redaction.redact_all(values)
         progress.write(self.attempt.pk, {**self._progress, "at": datetime.now(UTC).isoformat()})
 
@@ -96,13 +96,13 @@ class Keeper:
             self._step_ends_at = monotonic() + seconds
 
     def rest(self) -> None:
-        """Watch no step any more: nothing loads the target."""
+        """Stop watching steps: nothing loads the target."""
         self.begin("", inf)
 
     def patiently(self, action: Callable[[], Result]) -> Result:
-        """Do something in the database; while it is away try again, as long as the lease lasts.
+        """Act on the database; while it is away try again, as long as the lease lasts.
 
-        Raise LeaseLost where it did not come back in time.
+        Raise LeaseLost where it did not return in time.
         """
         while True:
             try:
@@ -128,7 +128,7 @@ class Keeper:
             connection.close()
 
     def _mind(self) -> None:
-        """Look once: first at its own deadline, for what is over is not renewed any more.
+        """Check once, first the own deadline: an expired lease is not renewed.
 
         This process may have been stopped for longer than the lease.
         """
@@ -156,7 +156,7 @@ class Keeper:
         self._certain_until = asked_at + settings.LEASE_SECONDS - settings.LEASE_MARGIN_SECONDS
 
     def _look(self) -> None:
-        """See whether somebody asked for the end. A row that is gone counts as lost."""
+        """Read whether somebody requested the end. A missing row counts as lost."""
         requested = (
             Attempt.objects.filter(pk=self.attempt.pk, state=Attempt.State.RUNNING)
             .values_list(
@@ -176,7 +176,7 @@ class Keeper:
             self._stop(requested[2] or "the worker was shut down")
 
     def _watch_step(self) -> None:
-        """Tell a step to stop when its time is over; have the process ended where it hangs."""
+        """Stop a step when its time is over; have the process killed where the step hangs."""
         with self._stepping:
             over = monotonic() - self._step_ends_at
             if over > HUNG_SECONDS:

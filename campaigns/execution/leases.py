@@ -46,10 +46,10 @@ def lease_target(run: Run, address: str) -> Attempt | None:
 
 
 def lease_host(attempt: Attempt, host: str) -> bool:
-    """Take a generator host for a run, unless it measures another one already.
+    """Lease a generator host for a run, unless it measures another one.
 
-    However long ago that was renewed: dispatch alone takes a holder as lost, with all that it holds.
-    A run may hold several hosts, and have several generators on each.
+    However old the other lease is: only dispatch declares a holder lost, with all that it holds. A run may
+    hold several hosts, and have several generators on each.
     """
     GeneratorLease.objects.get_or_create(host=host)
     lease = GeneratorLease.objects.filter(host=host)

@@ -1,7 +1,7 @@
 """The current state of a campaign: counts, the current run, the expected time remaining.
 
-Every function here is asked every two seconds by every open page: what a campaign takes does not grow
-with the queue that it waits in.
+Every open page calls every function here every two seconds: the cost does not grow with the queue in which
+a campaign waits.
 """
 
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ LOG_LINES = 200
 
 @dataclass(frozen=True, slots=True)
 class Current:
-    """The run that is on, with what its attempt last said; times in seconds."""
+    """The current run with the last progress of its attempt; times in seconds."""
 
     run: int
     position: int
@@ -41,10 +41,10 @@ class Current:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a campaign is. open_seconds: what its open runs take; None where nothing tells it yet.
+    """The progress of a campaign. open_seconds: expected for its open runs; None while unknown.
 
-    planned, done, failed, void, cancelled: runs, warm-ups among them. void_attempts and
-    lost_attempts were repeated, or ended their run. waiting: None while a run goes on.
+    planned, done, failed, void, cancelled: runs, including warm-ups. void_attempts and lost_attempts were
+    repeated, or ended their run. waiting: None while a run is executed.
     """
 
     planned: int
@@ -66,12 +66,12 @@ class Progress:
 
     @property
     def left_seconds(self) -> float | None:
-        """Until the last run has ended; None where nobody knows, as while it waits for something else."""
+        """Seconds until the last run has ended; None where unknown, as while it waits for something else."""
         return None if self.waiting and self.waiting.open_end else self.open_seconds
 
 
 def progress_of(campaign: Campaign) -> Progress:
-    """Count, look at the run that is on, and estimate the rest."""
+    """Return counts, the current run and an estimate of the rest."""
     now = timezone.now()
     runs = campaign.runs.exclude(purpose=Run.Purpose.TRIAL).aggregate(
         planned=Count("pk"),
@@ -105,7 +105,7 @@ def progress_of(campaign: Campaign) -> Progress:
 
 
 def current_of(campaign: Campaign) -> Current | None:
-    """The run that is on, or queued, with what its attempt last said."""
+    """Return the run that is executed or queued, with the last progress of its attempt."""
     attempt = (
         Attempt.objects.filter(run__campaign=campaign, state__in=Attempt.OPEN)
         .select_related("run__cell", "run__block")
@@ -136,7 +136,7 @@ def current_of(campaign: Campaign) -> Current | None:
 
 
 def last_series(campaign: Campaign) -> Series | None:
-    """What the attempt that ended last did by the second; None where nothing was measured."""
+    """Return the latest ended attempt's values per second; None where nothing was measured."""
     return (
         Series.objects.filter(attempt__run__campaign=campaign, attempt__finished_at__isnull=False)
         .select_related("attempt__run")
@@ -151,7 +151,7 @@ def trial_goes_on(campaign: Campaign) -> bool:
 
 
 def log_of(campaign: Campaign, after: int | None = None) -> list[LogLine]:
-    """Lines after one, or the last ones, the oldest first."""
+    """Return lines after one, or the last ones, the oldest first."""
     lines = campaign.log.select_related("run").order_by("-pk")
     if after is not None:
         lines = lines.filter(pk__gt=after)
@@ -159,9 +159,9 @@ def log_of(campaign: Campaign, after: int | None = None) -> list[LogLine]:
 
 
 def seconds_left(campaign: Campaign, spent: float | None) -> float | None:
-    """Sum of what each open run takes: the mean of its cell's, else of all runs so far.
+    """Return the sum of what each open run takes: the mean of its cell's, else of all runs so far.
 
-    `spent`: seconds that the run that is on took already. A cool-down that is on counts as well.
+    spent: seconds that the current run has taken. A current cool-down is included.
     """
     waiting = dict(
         campaign.runs.exclude(purpose=Run.Purpose.TRIAL)

@@ -1,7 +1,6 @@
 """Check whether this machine can generate the load of a run, and describe it for readers.
 
-`look` reads the figures; `judge` knows no machine, only figures; `require` acts on both, before a run
-begins.
+`look` reads the figures; `judge` compares figures only; `require` acts on both before a run begins.
 """
 
 import os
@@ -23,7 +22,7 @@ from campaigns.models import LogLine
 
 MIB = 2**20
 DESCRIPTORS_BESIDE = 128
-"""What an engine has open beside its connections."""
+"""Open files of an engine besides its connections."""
 MEMORY_BASE = 128 * MIB
 MEMORY_A_CONNECTION = MIB // 2
 LEAST_DISK = 100 * MIB
@@ -33,14 +32,14 @@ PACKAGES = ("aiohttp", "uvloop", "requests", "urllib3", "numpy", "scipy")
 
 
 class MachineTooSmall(DriverError):
-    """The generator lacks what the run needs; nothing was asked of the target."""
+    """The generator lacks what the run needs; no request was sent to the target."""
 
     void = True
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What is free: open files for one process, bytes of memory and disk, ephemeral ports."""
+    """Free resources: open files for one process, bytes of memory and disk, ephemeral ports."""
 
     descriptors: int
     memory: int
@@ -51,14 +50,14 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """In sentences: what makes the run impossible, and what may disturb it."""
+    """Sentences: what makes the run impossible, and what may disturb it."""
 
     problems: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
 def look(directory: Path) -> Machine:
-    """Read what is free on this machine; `directory` is where downloads go."""
+    """Read the free resources of this machine; `directory` is where downloads go."""
     memory, ports = kernel.available_memory(), kernel.local_ports()
     existing = next(path for path in (directory, *directory.parents) if path.exists())
     return Machine(
@@ -71,7 +70,7 @@ def look(directory: Path) -> Machine:
 
 
 def judge(machine: Machine, concurrency: int | None) -> Judgement:
-    """Compare what is free with what so many connections need; None: a few."""
+    """Compare free resources with the needs of so many connections; None: a few."""
     requested = concurrency or 1
     problems, warnings = [], []
     if requested + DESCRIPTORS_BESIDE > machine.descriptors:
@@ -105,7 +104,7 @@ def judge(machine: Machine, concurrency: int | None) -> Judgement:
 
 
 def require(concurrency: int | None, say: Callable[[str, str], None]) -> None:
-    """Raise MachineTooSmall where the load cannot be generated here; tell what may disturb it."""
+    """Raise MachineTooSmall where the load cannot be generated here; log what may disturb it."""
     judgement = judge(look(Path(settings.WORK_DIRECTORY)), concurrency)
     if judgement.problems:
         raise MachineTooSmall(" ".join(judgement.problems))
@@ -115,7 +114,7 @@ def require(concurrency: int | None, say: Callable[[str, str], None]) -> None:
 
 @cache
 def generator_facts() -> Mapping[str, str]:
-    """Processor, memory, kernel, interpreter and libraries of this host, by name."""
+    """Return processor, memory, kernel, interpreter and libraries of this host, by name."""
     facts = {
         "host": settings.GENERATOR_HOST,
         "processor": _processor(),

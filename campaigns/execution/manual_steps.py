@@ -17,9 +17,9 @@ from campaigns.planning.lifecycle.rows import log, name_of
 
 @transaction.atomic
 def confirm(request: HandRequest, user: User | None) -> HandRequest:
-    """Note that it is done; what waits for it may begin. Raise NotPossible.
+    """Confirm a manual step; a run that waits for it may begin. Raise NotPossible.
 
-    What a setting was before, where a person said so, is kept to be set back at the end.
+    The earlier value of a setting, where a person entered it, is stored to be restored at the end.
     """
     row = HandRequest.objects.select_for_update(no_key=True).get(pk=request.pk)
     require_right(user, row.target, Right.OPERATE)
@@ -53,7 +53,7 @@ def _keep(setting: Setting, campaign: Campaign) -> None:
 
 
 def _set_last_by(setting: Setting) -> Campaign | None:
-    """The campaign for whose runs a setting was set by hand last; None: for none, or it was set back."""
+    """Return the campaign for whose runs a setting was last set manually; None: for none, or it was restored."""
     done = HandRequest.objects.filter(setting=setting, done_at__isnull=False)
     last = done.select_related("campaign").order_by("-done_at").first()
     return last.campaign if last is not None and last.run_id is not None else None
@@ -63,7 +63,7 @@ HAND = "hand"
 
 
 def open_requests(campaign: Campaign | None = None) -> QuerySet[HandRequest]:
-    """Requests that hold up a run which may begin, and those to set something back."""
+    """Return requests that block a run which may begin, and those to restore a setting."""
     running = Q(run__campaign__state=Campaign.State.RUNNING) | Q(
         run__campaign__state=Campaign.State.DRAFT, run__purpose=Run.Purpose.TRIAL
     )
@@ -75,12 +75,12 @@ def open_requests(campaign: Campaign | None = None) -> QuerySet[HandRequest]:
 
 
 def wanted_of(run: Run) -> dict[str, Any]:
-    """Fixed values and levels of a run by name: of the kind and of the target."""
+    """Return fixed values and levels of a run by name: of the kind and of the target."""
     return {**run.campaign.parameters, **run.cell.levels_by_factor}
 
 
 def needed(run: Run) -> list[tuple[Setting | TargetStep, Any]]:
-    """What has to be done by hand before a run: settings with their value, steps with None."""
+    """Return the manual steps before a run: settings with their value, steps with None."""
     target = run.campaign.target
     if target is None:
         return []
@@ -101,5 +101,5 @@ def needed(run: Run) -> list[tuple[Setting | TargetStep, Any]]:
 
 
 def number_of_next_attempt(run: Run) -> int:
-    """Which attempt of a run would begin next, from 1."""
+    """Return the number of a run's next attempt, from 1."""
     return run.attempts.exclude(state=Attempt.State.QUEUED).count() + 1

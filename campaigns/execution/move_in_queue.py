@@ -1,6 +1,6 @@
 """Move a campaign up or down in the queue of its server.
 
-Targets with the same address share a queue. Nothing is sent; the caller asks dispatch.
+Targets with the same address share a queue. Nothing is sent; the caller requests dispatch.
 """
 
 from django.contrib.auth.models import User
@@ -17,15 +17,15 @@ from campaigns.planning.lifecycle.rows import name_of
 
 
 def move_up(campaign: Campaign, user: User | None) -> Campaign:
-    """Let a campaign go before the one that is before it. Raise NotPossible where it is the first.
+    """Swap a campaign with the one before it. Raise NotPossible where it is the first.
 
-    A run that is on ends as planned.
+    An open run ends as planned.
     """
     return _move(campaign, -1, user)
 
 
 def move_down(campaign: Campaign, user: User | None) -> Campaign:
-    """Let the next campaign go before this one. Raise NotPossible where it is the last."""
+    """Swap a campaign with the one after it. Raise NotPossible where it is the last."""
     return _move(campaign, 1, user)
 
 
@@ -57,9 +57,9 @@ def _move(campaign: Campaign, step: int, user: User | None) -> Campaign:
 
 
 def _locked_queue(campaign: Campaign) -> list[Campaign]:
-    """Lock every campaign that waits for the same server, and give them in their order.
+    """Lock all campaigns that wait for the same server, and return them in their order.
 
-    In the order of their keys, so that two people who move at once do not wait in a circle.
+    They are locked by key, so that two people who move at once cause no deadlock.
     """
     if campaign.target is None:
         return []
@@ -70,7 +70,7 @@ def _locked_queue(campaign: Campaign) -> list[Campaign]:
 
 
 def _give_places(queue: list[Campaign]) -> None:
-    """Leave the order as it is, and make sure that each has a place of its own."""
+    """Keep the order, and give each a place of its own."""
     places = [waiting.queue_place for waiting in queue]
     if None not in places and len(set(places)) == len(places):
         return

@@ -16,21 +16,21 @@ def _key(of: int | str) -> str:
 
 
 def of_generator(generator: int) -> str:
-    """Name one of several generators of an attempt, for `write` and `read`."""
+    """Return the key of one of several generators of an attempt, for `write` and `read`."""
     return f"generator-{generator}"
 
 
 def write(attempt: int | str, values: Mapping[str, Any]) -> None:
-    """Replace what is known of an attempt."""
+    """Replace the progress of an attempt."""
     _link.ask(lambda redis: redis.set(_key(attempt), json.dumps(values), ex=KEPT_SECONDS))
 
 
 def read(attempt: int | str) -> dict[str, Any] | None:
-    """What the attempt last said, or None."""
+    """Return the last progress of an attempt, or None."""
     stored = _link.ask(lambda redis: redis.get(_key(attempt)))
     return json.loads(stored) if stored else None
 
 
 def forget(attempt: int | str) -> None:
-    """Drop what is known of an attempt that has ended."""
+    """Delete the progress of an attempt that has ended."""
     _link.ask(lambda redis: redis.delete(_key(attempt)))

@@ -9,14 +9,14 @@ MOST_DETAILS = 5
 
 
 def unproved_of(proofs: Sequence[Proof]) -> str:
-    """What is not as it has to be, in words; empty where all is proved."""
+    """Return which proofs and settings do not hold, as text; empty where all do."""
     if not proofs:
         return "nothing proves it"
     return proofs_text([proof for proof in proofs if not proof.ok])
 
 
 def proofs_text(things: Sequence[Proof | EffectiveSetting]) -> str:
-    """Proofs and settings as one line of the log."""
+    """Return proofs and settings as one line of the log."""
     texts = [
         f"{thing.name} {_amount(thing.measured, thing.unit)}"
         + ("" if thing.ok else f", expected {_amount(thing.expected, thing.unit)}")
@@ -29,5 +29,5 @@ def proofs_text(things: Sequence[Proof | EffectiveSetting]) -> str:
 
 
 def _amount(value: float | str, unit: str) -> str:
-    """Write a number as people read it, in the unit that they know: 18.2 GB, not bytes."""
+    """Write a number in a readable unit: 18.2 GB, not bytes."""
     return value if isinstance(value, str) else amount(float(value), unit)

@@ -24,9 +24,9 @@ WAITING = (Campaign.State.RUNNING, Campaign.State.PAUSED)
 class Waiting:
     """A campaign in a queue; times in seconds.
 
-    pk: None of a team that whoever looks does not belong to; then it has no name. may_move: whoever
-    looks may give it another place. place: from 1. seconds_left: None where nothing tells it. begins_in: until it is its turn; None
-    where nobody knows. on: the position of its run that is on. why: None while one is on.
+    pk: None for a team that the reader does not belong to; then it has no name. may_move: the reader may
+    move it. place: from 1. seconds_left: None where unknown. begins_in: until its turn; None where unknown.
+    on: the position of its open run. why: None while one is open.
     """
 
     pk: int | None
@@ -46,9 +46,9 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class TryOut:
-    """A try-out of a draft that waits or is on; it goes before every campaign.
+    """A try-out of a draft that waits or is executed; it goes before every campaign.
 
-    campaign: None of a team that whoever looks does not belong to.
+    campaign: None for a team that the reader does not belong to.
     """
 
     campaign: int | None
@@ -59,10 +59,10 @@ class TryOut:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """Everybody who wants one server. `empty_pools`: those that no worker serves.
+    """All who want one server. `empty_pools`: pools that no worker serves.
 
-    held_by: the run that loads the server now, in words; holder: its campaign, None where whoever
-    looks may not see it. targets: those that he may.
+    held_by: the run that loads the server now, as text; holder: its campaign, None where the reader may not
+    see it. targets: those that the reader may see.
     """
 
     address: str
@@ -75,13 +75,13 @@ class Queue:
 
     @property
     def name(self) -> str:
-        """The targets whose queue it is."""
+        """The names of the targets of the queue."""
         return ", ".join(target.name for target in self.targets) or self.address
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a campaign stands: from 1, and of how many. `before`: who goes before it, or empty."""
+    """The place of a campaign, from 1, and the length of the queue. `before`: the campaign ahead, or empty."""
 
     pk: int
     target: str
@@ -91,7 +91,7 @@ class Place:
 
 
 def queues(may: May) -> list[Queue]:
-    """One for each server in use, or that somebody waits for, of which one sees a target.
+    """Return a queue for each server in use or waited for, of which the user sees a target.
 
     The longest first.
     """
@@ -105,13 +105,13 @@ def queues(may: May) -> list[Queue]:
 
 
 def queue_of(target: Target, may: May) -> Queue:
-    """The queue of a server, with all targets that are the same server and that one sees."""
+    """Return the queue of a server, with all targets of the same server that the user sees."""
     seen = [row for row in same_server(target) if row.team_id in may.see]
     return _queue(target.address, seen, may)
 
 
 def place_of(campaign: Campaign) -> Place | None:
-    """Where a campaign stands in the queue of its server; None where it does not wait."""
+    """Return the place of a campaign in the queue of its server; None where it does not wait."""
     if campaign.target is None:
         return None
     rows = Campaign.objects.filter(target__address=campaign.target.address, state__in=WAITING)
@@ -191,7 +191,7 @@ def _waiting(
 
 
 def _why(campaign: Campaign, leader: Campaign | None) -> Wait:
-    """Why a campaign does not go on; it waits for the first that may, before anything else."""
+    """Return why a campaign is not executed; it first waits for the campaigns ahead."""
     if leader and campaign.state == Campaign.State.RUNNING:
         first = quoted_campaign(leader, campaign.team_id)
         return Wait(f"Waits until {first} has made its runs.")

@@ -1,4 +1,4 @@
-"""Set back what a campaign has changed on a target, once it is over."""
+"""Restore the settings that a campaign has changed on a target, once it has ended."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -17,13 +17,13 @@ from campaigns.targets.actions import HAND
 from campaigns.targets.reaching import apply_of, seconds_to_set, server_of
 
 AGAIN_SECONDS = 60.0
-"""From a try that failed to the next one: a server that restarts is away for a while."""
+"""Seconds from a failed try to the next one: a server that restarts is away for a while."""
 
 MOST_TRIES = 3
 
 
 def restore(target_pk: int) -> None:
-    """Set back what dispatch has claimed of a target; a message that came late does nothing."""
+    """Restore what dispatch has claimed on a target; a late message does nothing."""
     target = Target.objects.filter(pk=target_pk).first()
     claimed = FoundSetting.objects.filter(
         setting__target=target_pk, restored_at=None, given_up="", claimed_until__gt=Now()
@@ -93,7 +93,7 @@ def _notify(row: FoundSetting, text: str, tone: str = LogLine.Tone.PLAIN) -> Non
 
 
 def due() -> QuerySet[FoundSetting]:
-    """Settings of campaigns that are over, or of drafts whose try-out has ended."""
+    """Return settings of campaigns that have ended, or of drafts whose try-out has ended."""
     open_runs = Run.objects.filter(campaign=OuterRef("campaign"), state__in=Run.OPEN)
     over = Q(campaign=None) | Q(campaign__state__in=list(Campaign.CLOSED))
     tried = Q(campaign__state=Campaign.State.DRAFT) & ~Exists(open_runs)
@@ -101,5 +101,5 @@ def due() -> QuerySet[FoundSetting]:
 
 
 def addresses_held() -> set[str]:
-    """Servers on which nothing begins before that is done."""
+    """Return the servers on which nothing begins before their settings are restored."""
     return set(due().values_list("setting__target__address", flat=True))

@@ -27,7 +27,7 @@ from campaigns.results.storing import Outcome, UnknownMetric
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 5.0
 BURIAL_SECONDS = 10.0
-"""How long the outcome of an attempt that hangs may take to be stored."""
+"""Seconds for storing the outcome of an attempt that hangs."""
 
 log = logging.getLogger(__name__)
 
@@ -35,11 +35,10 @@ log = logging.getLogger(__name__)
 def execute(
     attempt_pk: int, worker: str, host: str, ask: Ask = lambda attempt_pk: None
 ) -> Run | None:
-    """Claim an attempt, run it, store its outcome. Return its run, None where nothing was done.
+    """Claim an attempt, run it, store its outcome. Return its run, or None where it was not claimed.
 
-    ask: sends messages for the generators that an attempt wants.
-
-    A bug in a driver is stored with the attempt and raised again.
+    ask: sends messages for the generators that an attempt wants. A bug in a driver is stored with the
+    attempt and raised again.
     """
     asked_at = monotonic()
     log_context.add(attempt=attempt_pk)
@@ -64,7 +63,7 @@ def execute(
 
 
 def interrupt_worker(worker: str) -> int:
-    """Ask the attempts of a worker that shuts down to stop; they will be tried again."""
+    """Interrupt the attempts of a worker that shuts down; they will be repeated."""
     mine = Attempt.objects.filter(worker=worker, state=Attempt.State.RUNNING)
     return mine.update(interrupted_at=Now()) + stop_generators_of(worker)
 
@@ -77,10 +76,10 @@ def _report_stored(attempt: Attempt) -> None:
 
 
 def _bury(attempt: Attempt, keeper: Keeper, steps: Steps) -> NoReturn:
-    """Store the outcome of an attempt whose thread hangs, and kill this process with it.
+    """Store the outcome of an attempt whose thread hangs, and kill this process.
 
-    A thread cannot be ended; so the lease of the target is not given back, but lapses a moment
-    after the process has gone. Where the outcome cannot be stored soon, the attempt will be lost.
+    A thread cannot be ended; so the lease of the target is not released, but expires a moment after the
+    process has ended. Where the outcome cannot be stored soon, the attempt will be lost.
     """
     log.error("Attempt %s hangs (%s); its process is killed.", attempt.pk, keeper.why)
     threading.Timer(BURIAL_SECONDS, _kill_own_process).start()
@@ -133,17 +132,17 @@ def _close(attempt: Attempt, outcome: Outcome) -> Run | None:
 
 
 def _passes(error: Exception) -> bool:
-    """Return whether the database is in the way for a time, rather than what is to be stored.
+    """Return whether the error is one of the database's state, not of the outcome.
 
-    By SQLSTATE: whatever exceeds the database's limits (class 54) never passes; a state of the
-    transaction (25: read-only, or cut off while this process was stopped) does.
+    By SQLSTATE: an outcome beyond the database's limits (class 54) never passes; a state of the transaction
+    (25: read-only, or cut off while this process was stopped) does.
     """
     kind = (getattr(error.__cause__, "sqlstate", None) or "")[:2]
     return (isinstance(error, (OperationalError, InterfaceError)) and kind != "54") or kind == "25"
 
 
 def _without_what_cannot_be_stored(outcome: Outcome, error: Exception) -> Outcome:
-    """Leave out what was measured; where that is gone already, all but state and reason."""
+    """Return the outcome without its results; where they are missing already, with state and reason only."""
     if outcome.measured is None:
         return Outcome(state=outcome.state, reason=outcome.reason)
     reason = f"What was measured cannot be stored: {error}"
@@ -152,7 +151,7 @@ def _without_what_cannot_be_stored(outcome: Outcome, error: Exception) -> Outcom
 
 @transaction.atomic
 def _store(attempt: Attempt, outcome: Outcome, *, hung: bool = False) -> Run:
-    """Close the attempt, and tell it in the log."""
+    """Close the attempt, and write a line into the log."""
     run = close(attempt, outcome, hung=hung)
     text = f"run {run.position} attempt {attempt.number} {outcome.state}"
     if outcome.reason:

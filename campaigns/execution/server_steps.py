@@ -31,10 +31,10 @@ class SettingFailed(DriverError):
 
 @dataclass(frozen=True, slots=True)
 class Workbench:
-    """What is needed to do something on a target's machine.
+    """What is needed to act on a target's machine.
 
-    check: raises where it has to end. say: one line of a log. patiently: does something in the
-    database, however long it is away.
+    check: raises where the attempt must end. say: writes a line of the log. patiently: acts on the
+    database, and waits while it is away.
     """
 
     target: Target
@@ -44,21 +44,21 @@ class Workbench:
     patiently: Callable[[Callable[[], Any]], Any]
 
     def steps(self, purpose: str) -> list[tuple[TargetStep, Action]]:
-        """The steps of a purpose, in their order."""
+        """Return the steps of a purpose, in their order."""
         rows = TargetStep.objects.filter(target=self.target, purpose=purpose)
         result = self.patiently(lambda: list(rows.order_by("position", "pk")))
         return [(step, action_of(step)) for step in result]
 
 
 def seconds_of(actions: Sequence[Action]) -> float:
-    """How long actions may take together."""
+    """Return the largest total duration of actions."""
     return sum(action.seconds for action in actions if action.way != HAND)
 
 
 def reset(bench: Workbench, run: Run) -> list[Proof]:
-    """Do the reset commands one after another, and await that the server is ready.
+    """Run the reset commands one after another, and wait until the server is ready.
 
-    It ends with the first one that fails; its proof says why.
+    It ends with the first one that fails; its proof has the reason.
     """
     proofs: list[Proof] = []
     for step, action in bench.steps(TargetStep.Purpose.RESET):
@@ -71,7 +71,7 @@ def reset(bench: Workbench, run: Run) -> list[Proof]:
 
 
 def until_ready(bench: Workbench) -> list[Proof]:
-    """Look until the server is ready; a proof of each look."""
+    """Probe until the server is ready; each probe stores a proof."""
     proofs = []
     for step, action in bench.steps(TargetStep.Purpose.READY):
         try:
@@ -86,7 +86,7 @@ def until_ready(bench: Workbench) -> list[Proof]:
 
 
 def note_offered_key(target: Target, error: Exception) -> None:
-    """Keep a host key that nobody has accepted, so that an admin can compare it."""
+    """Store a host key that nobody has accepted, so that an admin can compare it."""
     login = ssh_of(target) if isinstance(error, HostKeyRefused) else None
     if login is not None and isinstance(error, HostKeyRefused):
         login.offered_key = error.key

@@ -1,4 +1,4 @@
-"""Put settings of a target in force: read, apply what differs, wait, read back."""
+"""Apply settings of a target: read, apply what differs, wait, read back."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,10 +18,10 @@ UNKNOWN = "unknown"
 def put_in_force(
     wanted: Mapping[str, Any], bench: Workbench, campaign: Campaign | None
 ) -> list[EffectiveSetting]:
-    """Return what is in force of each setting that is wanted; only what differs is applied.
+    """Return the value in force of each wanted setting; only those that differ are applied.
 
-    What a setting was before the campaign is kept. Raise SettingFailed where something could not be
-    set or read back; a value that differs is told by an effective setting that is not ok.
+    The value of a setting before the campaign is stored. Raise SettingFailed where a setting could not be
+    set or read back; for a value that differs the effective setting is not ok.
     """
     rows = {row.name: row for row in bench.patiently(lambda: list(_rows(bench, wanted)))}
     if missing := [name for name in wanted if name not in rows]:
@@ -47,7 +47,7 @@ def put_in_force(
 
 
 def remember_found(setting: Setting, value: Any, campaign: Campaign, bench: Workbench) -> None:
-    """Keep what a setting was before the campaign first changed it."""
+    """Store the value of a setting before the campaign first changed it."""
     restore = campaign.settings_afterwards == Campaign.Afterwards.RESTORE
     bench.patiently(
         lambda: FoundSetting.objects.get_or_create(
@@ -61,14 +61,14 @@ def remember_found(setting: Setting, value: Any, campaign: Campaign, bench: Work
 
 
 def await_all(bench: Workbench) -> None:
-    """Await that the server is ready after a change. Raise SettingFailed."""
+    """Wait until the server is ready after a change. Raise SettingFailed."""
     for proof in until_ready(bench):
         if not proof.ok:
             raise SettingFailed(f"{proof.name}: {proof.measured}")
 
 
 def value_of(setting: Setting, bench: Workbench) -> Any:
-    """Read a setting back; by hand: what a person said last. Raise SettingFailed."""
+    """Read a setting back, or return what a person entered last. Raise SettingFailed."""
     action = read_of(setting)
     if action.way == HAND:
         return setting.hand_value
@@ -86,7 +86,7 @@ def value_of(setting: Setting, bench: Workbench) -> Any:
 
 
 def set_one(setting: Setting, value: Any, bench: Workbench) -> None:
-    """Apply a value, await the server and read it back. Raise SettingFailed."""
+    """Apply a value, wait for the server and read the value back. Raise SettingFailed."""
     _apply(setting, value, bench)
     await_all(bench)
     result = _in_force(setting, value, bench)
@@ -99,7 +99,7 @@ def _rows(bench: Workbench, wanted: Mapping[str, Any]) -> Any:
 
 
 def _before(setting: Setting, bench: Workbench) -> Any:
-    """What is in force now; UNKNOWN where it cannot be read, which applying may mend."""
+    """Return the value in force; UNKNOWN where it cannot be read, which applying may repair."""
     try:
         return value_of(setting, bench)
     except SettingFailed as error:
@@ -126,7 +126,7 @@ def _in_force(setting: Setting, value: Any, bench: Workbench) -> EffectiveSettin
 
 
 def _ask_again(setting: Setting, bench: Workbench) -> None:
-    """Nobody knows what is in force any more; dispatch asks for a hand before the next attempt."""
+    """Mark the value in force as unknown; dispatch requests a manual step before the next attempt."""
     rows = Setting.objects.filter(pk=setting.pk)
     bench.patiently(lambda: rows.update(hand_value=None))
     setting.hand_value = None

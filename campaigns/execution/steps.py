@@ -48,9 +48,9 @@ from campaigns.targets.saving import as_driver_sees_it, rules_for
 
 Result = TypeVar("Result")
 SLACK_SECONDS = 30.0
-"""How much longer than the run's limit `measure` may take: the driver keeps to the limit itself."""
+"""Seconds that `measure` may take beyond the run's limit, which the driver applies itself."""
 LOOK_AGAIN_SECONDS = 30.0
-"""How long the target may take to tell its facts after the run; what was measured does not wait for it."""
+"""Seconds for reading the target's facts after the run; the result does not wait for them longer."""
 
 
 class Steps:
@@ -75,7 +75,7 @@ class Steps:
         self.gathering = Gathering(attempt, keeper, self.parameters, ask, self._log)
 
     def go(self) -> tuple[Outcome, Exception | None]:
-        """Do all that is to be done. The second value is a bug, to be raised again."""
+        """Execute all steps. The second value is a bug, to be raised again."""
         state = Attempt.State
         self.keeper.begin("preparation", settings.STEP_SECONDS)
         try:
@@ -139,7 +139,7 @@ class Steps:
         return as_driver_sees_it(server, self.own.wanted), context
 
     def _measure_properly(self, target: Target, context: Context) -> Outcome | None:
-        """Return the outcome of an attempt that did not come through, else None."""
+        """Return the outcome of an attempt that failed to measure, else None."""
         record, driver, values = self.record, self.driver, self.parameters
         record.environment[EnvironmentFact.Side.GENERATOR] = machine.generator_facts()
         record.clean_state = self._step(
@@ -176,7 +176,7 @@ class Steps:
         return self._judged(measured)
 
     def _reset(self, target: Target, context: Context) -> list[Proof]:
-        """Do the target's own reset commands, then the driver's; the first that fails ends it."""
+        """Run the target's own reset commands, then the driver's; the first failure ends it."""
         self.record.clean_state = mine = self.own.reset(self.bench, self.attempt.run)
         self.unproved = proofs_text([proof for proof in mine if not proof.ok])
         if self.unproved:
@@ -192,7 +192,7 @@ class Steps:
         return [*mine, *(self.driver.apply(target, self.parameters, context) if ok else ())]
 
     def _judged(self, measured: Measured) -> Outcome | None:
-        """Return the outcome of what was measured, and is not to be accepted; else None."""
+        """Return the outcome of results that must not be accepted, else None."""
         if measured.failure:
             return self.record.outcome(Attempt.State.FAILED, measured.failure)
         if unproved := unproved_of(self.record.same_work):
@@ -200,7 +200,7 @@ class Steps:
         return None
 
     def _label(self, stand_in: str) -> None:
-        """Let pages that show the run while it goes on say that its target is no real one."""
+        """Mark the attempt as measured on a simulated target, for pages that show the open run."""
         if stand_in:
             self._log(f"simulated target: {stand_in}", LogLine.Tone.BAD)
             mine = Attempt.objects.filter(pk=self.attempt.pk)
@@ -208,9 +208,9 @@ class Steps:
             self.keeper.patiently(lambda: mine.update(stand_in=text))
 
     def _look_again(self, target: Target, context: Context) -> None:
-        """Ask for the target's facts once more: what changed after the last run is seen, too.
+        """Read the target's facts once more, to find a change during the last run, too.
 
-        Where they cannot be read in time, that is noted; what was measured stays what it is.
+        Where they cannot be read in time, the reason is stored; the results stay as they are.
         """
         self.keeper.begin("the look at the facts", LOOK_AGAIN_SECONDS)
         self.looks_again = True
@@ -267,7 +267,7 @@ class Steps:
             self._log(f"clean-up: {str(error) or 'cut short'}", LogLine.Tone.BAD)
 
     def hung(self) -> Outcome:
-        """The outcome of an attempt that a step keeps from ending, though it was told to."""
+        """Return the outcome of an attempt whose step did not end after it was stopped."""
         if self.looks_again and self.record.measured is not None:
             self.record.facts_unread = self.keeper.why
             judged = self._judged(self.record.measured)
@@ -275,14 +275,14 @@ class Steps:
         return self._stopped()
 
     def _too_late(self, reason: str) -> Outcome:
-        """The target was too slow where it was measured; elsewhere that says nothing about it."""
+        """Return the outcome of a slow target where it was measured, or of a slow step elsewhere."""
         measuring = self.phase == Attempt.Phase.MEASURE and self.record.measured is None
         return self.record.outcome(
             Attempt.State.FAILED if measuring else Attempt.State.VOID, reason
         )
 
     def _stopped(self) -> Outcome:
-        """The outcome after the cancel flag: a person, a shutdown, a lost lease, or its time."""
+        """Return the outcome after the cancel flag: a person, a shutdown, a lost lease, or its time."""
         if self.keeper.late:
             return self._too_late(self.keeper.why)
         ended = Attempt.State.CANCELLED
@@ -291,7 +291,7 @@ class Steps:
         return self.record.outcome(ended, self.keeper.why or NOT_RENEWED)
 
     def _log(self, text: str, tone: str = LogLine.Tone.PLAIN) -> None:
-        """Write a line. Raise LeaseLost where the database is away until the lease is over."""
+        """Write a log line. Raise LeaseLost where the database is away until the lease expires."""
         run = self.attempt.run
         self.keeper.patiently(
             lambda: LogLine.objects.create(
@@ -319,7 +319,7 @@ def require_allowed(target: TargetRow, driver: Driver, parameters: Mapping[str, 
 
 @dataclass(frozen=True, slots=True)
 class TargetsOwn:
-    """`wanted`: values of settings by name; `others`: what the driver is told.
+    """`wanted`: values of settings by name; `others`: parameters for the driver.
 
     reset_seconds, apply_seconds: how long they may take.
     """
@@ -331,7 +331,7 @@ class TargetsOwn:
 
     @classmethod
     def of(cls, target: TargetRow, driver: Driver, values: Mapping[str, Any]) -> Self:
-        """Take the target's part out of the values of a run."""
+        """Split the target's settings from the values of a run."""
         known = driver.parameters.base_fields
         wanted = {
             name: value
@@ -351,29 +351,29 @@ class TargetsOwn:
         )
 
     def seconds(self, phase: str) -> float:
-        """How much longer a step of the run may take because of it."""
+        """Return by how much they prolong a step of the run."""
         return {
             Attempt.Phase.RESET: self.reset_seconds,
             Attempt.Phase.APPLY: self.apply_seconds,
         }.get(Attempt.Phase(phase), 0.0)
 
     def reset(self, bench: Workbench, run: Run) -> list[Proof]:
-        """Do the target's reset commands."""
+        """Run the target's reset commands."""
         return reset(bench, run) if self.reset_seconds or _has_resets(bench) else []
 
     def apply(self, bench: Workbench, campaign: Campaign) -> list[EffectiveSetting]:
-        """Put the settings in force. Raise SettingFailed."""
+        """Apply the settings. Raise SettingFailed."""
         return put_in_force(self.wanted, bench, campaign) if self.wanted else []
 
 
 def _has_resets(bench: Workbench) -> bool:
-    """Return whether there is one by hand, which takes no time of the run."""
+    """Return whether there are reset commands: manual ones take no time of the run."""
     return bool(bench.steps(TargetStep.Purpose.RESET))
 
 
 @dataclass(slots=True)
 class Record:
-    """What is known so far of an attempt; an outcome is made of it wherever it ends."""
+    """Facts and results of an attempt so far; an outcome is built from it wherever the attempt ends."""
 
     clean_state: Sequence[Proof] = ()
     same_work: Sequence[Proof] = ()
@@ -387,7 +387,7 @@ class Record:
     finished_at: datetime | None = None
 
     def refused(self, error: ParametersRefused, asked: Mapping[str, Any]) -> None:
-        """Keep what the target said beside the levels that it said it of; the form shows it there."""
+        """Store the target's error message with each refused level, where the form shows it."""
         self.settings = [
             *(setting for setting in self.settings if setting.name not in error.refused),
             *(
@@ -397,7 +397,7 @@ class Record:
         ]
 
     def outcome(self, state: str, reason: str = "", trace: str = "") -> Outcome:
-        """Make the outcome of an attempt that ends now."""
+        """Return the outcome of an attempt that ends now."""
         return Outcome(
             state=state,
             reason=reason,

@@ -20,7 +20,7 @@ MOST_SECONDS = 60.0
 
 
 def look_at_settings(target_pk: int) -> None:
-    """Read every setting back, and log in by SSH; what came out stands beside each."""
+    """Read every setting back, and log in by SSH; store the result of each."""
     target = Target.objects.filter(pk=target_pk, retired_at=None).first()
     if target is None or busy(target, database_now(), 0.0):
         return

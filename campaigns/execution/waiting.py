@@ -1,4 +1,4 @@
-"""Why no run of a campaign goes on: what dispatch decided, as text; and the order of the queue."""
+"""Why no run of a campaign is executed: the decisions of dispatch as text, and the order of the queue."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,14 +21,14 @@ ORDER = (F("queue_place").asc(nulls_first=True), F("launched_at").asc(nulls_firs
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Why no run goes on. `open_end`: nobody knows for how long."""
+    """Why no run is executed. `open_end`: the duration is unknown."""
 
     why: str
     open_end: bool = False
 
 
 def waiting_for(campaign: Campaign) -> Wait:
-    """Return why no run is going on, and whether somebody knows for how long."""
+    """Return why no run is executed, and whether the duration is unknown."""
     now = database_now()
     if campaign.state == Campaign.State.PAUSED:
         why = campaign.state_reason or (
@@ -54,7 +54,7 @@ def waiting_for(campaign: Campaign) -> Wait:
 
 
 def _for_the_target(campaign: Campaign, now: datetime) -> Wait | None:
-    """Quiet hours, whoever holds the target, or whoever goes first."""
+    """Return the reason in quiet hours, while the target is in use, or while another campaign goes first."""
     target = campaign.target
     planned = campaign.runs.filter(state=Run.State.PLANNED).select_related("cell", "campaign")
     following = planned.order_by("position").first()
@@ -87,7 +87,7 @@ def _for_the_target(campaign: Campaign, now: datetime) -> Wait | None:
 
 
 def _for_an_analysis(campaign: Campaign) -> Wait | None:
-    """The analysis that decides whether it goes on, or one that the next run would disturb."""
+    """Return the reason where an analysis decides whether it continues, or the next run would disturb one."""
     if not campaign.runs.filter(state__in=Run.OPEN).exists():
         if campaign.state != Campaign.State.RUNNING or campaign.analysis_requested_at is None:
             return None

@@ -1,6 +1,6 @@
 """The directory of one attempt, in WORK_DIRECTORY, which other installations may use as well.
 
-A lock says whose it is for as long as the process lives; what nobody holds is a leftover.
+A lock marks a directory as used for as long as the process lives; one without a lock is stale.
 """
 
 import os
@@ -21,16 +21,16 @@ MOST_TRIES = 20
 
 
 class NoWorkplace(DriverError):
-    """The attempt has no directory to work in; nothing was asked of the target."""
+    """The attempt has no directory to work in; no request was sent to the target."""
 
     void = True
 
 
 @contextmanager
 def workplace(root: Path, attempt: int) -> Iterator[Path]:
-    """Yield a directory of this attempt alone, to be made by whoever uses it; remove it at the end.
+    """Yield a path for this attempt alone, which its user creates; remove it at the end.
 
-    Leftovers are removed first. Raise NoWorkplace.
+    Stale directories are removed first. Raise NoWorkplace.
     """
     remove_stale_files(root)
     try:
@@ -48,7 +48,7 @@ def workplace(root: Path, attempt: int) -> Iterator[Path]:
 
 
 def remove_stale_files(root: Path) -> None:
-    """Remove what attempts have left whose worker was killed before it could clean up."""
+    """Remove directories of attempts whose worker was killed before it could clean up."""
     for place in root.glob("attempt-*"):
         if NAME.match(place.name):
             with suppress(OSError):  # somebody holds it, or has just removed it
@@ -81,7 +81,7 @@ def _make(root: Path, attempt: int) -> tuple[Path, int]:
 
 
 def _remove_unless_held(place: Path) -> None:
-    """Raise OSError where it is held, or cannot be removed."""
+    """Remove a directory. Raise OSError where it is locked, or cannot be removed."""
     try:
         lock = os.open(place / LOCK, os.O_RDWR)
     except FileNotFoundError:
@@ -95,7 +95,7 @@ def _remove_unless_held(place: Path) -> None:
 
 
 def _remove(place: Path) -> None:
-    """Remove it, the lock last: a removal that is cut off is gone on with by the next one."""
+    """Remove a directory, the lock last, so that the next call continues an interrupted removal."""
     shutil.rmtree(place / WORK, ignore_errors=True)
     if not (place / WORK).exists():
         with suppress(OSError):

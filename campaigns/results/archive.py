@@ -15,7 +15,7 @@ from campaigns.planning.lifecycle.rows import log, name_of
 
 
 class RetentionForm(forms.ModelForm):
-    """How long a team keeps raw samples; without a number for ever."""
+    """How long a team keeps raw samples; without a number, for ever."""
 
     class Meta:
         model = Retention
@@ -30,7 +30,7 @@ class RetentionForm(forms.ModelForm):
 
 @transaction.atomic
 def archive(campaign: Campaign, user: User) -> Campaign:
-    """Take a campaign that is over, or a draft, out of the lists. Raise NotPossible while it goes on."""
+    """Take a campaign that has ended, or a draft, out of the lists. Raise NotPossible while it is active."""
     locked = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     if locked.state in Campaign.ACTIVE:
         raise NotPossible(
@@ -54,7 +54,7 @@ def unarchive(campaign: Campaign, user: User) -> Campaign:
 
 @transaction.atomic
 def keep_samples(team: Team, days: Any, user: User) -> int | None:
-    """Set how many days a team keeps raw samples; empty: for ever. Give them. Raise Invalid."""
+    """Set for how many days a team keeps raw samples (None: for ever) and return the number. Raise Invalid."""
     form = RetentionForm({"keep_samples_days": days})
     if not form.is_valid():
         raise Invalid(messages_of(form))
@@ -71,11 +71,11 @@ def keep_samples(team: Team, days: Any, user: User) -> int | None:
 
 
 def kept_days(team: Team) -> int | None:
-    """How many days a team keeps raw samples; None: for ever."""
+    """Return for how many days a team keeps raw samples; None: for ever."""
     rows = Retention.objects.filter(team=team).values_list("keep_samples_days", flat=True)
     return rows.first()
 
 
 def rule_of(team: Team) -> dict[str, Any]:
-    """Return the rule of a team: what its revision is made of."""
+    """Return the rule of a team, from which its revision is computed."""
     return {"keep_samples_days": kept_days(team)}

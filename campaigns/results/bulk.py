@@ -15,15 +15,15 @@ from campaigns.results.storing import MOST_LETTERS, Value
 
 WORKER = "import"
 FEW = 100
-"""Rows of runs and values; for more, COPY is quicker than INSERT."""
+"""Up to so many rows INSERT is used; for more, COPY is quicker."""
 Table = tuple[type[models.Model], Sequence[str], Iterable[tuple[Any, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
 class ReceivedRun:
-    """A run that was made elsewhere, at its place. context: facts of its environment, as text.
+    """A run that was measured elsewhere, with its cell, block and position.
 
-    lost: nothing was observed of it.
+    context: facts of its environment, as text. lost: nothing was observed.
     """
 
     cell: int
@@ -43,10 +43,10 @@ class ReceivedRun:
 
 
 def store_received(campaign: Campaign, runs: Sequence[ReceivedRun], received_at: datetime) -> int:
-    """Store runs with one closed attempt each; give the number of values.
+    """Store runs with one closed attempt each, and return the number of values.
 
-    received_at: stands for instants that are not known. The caller holds the transaction, and
-    answers for cells, blocks and positions.
+    received_at: replaces unknown instants. The caller holds the transaction, and has checked cells, blocks
+    and positions.
     """
     run_keys, attempt_keys = _next_keys(len(runs))
     keyed = list(zip(attempt_keys, runs, strict=True))
@@ -143,7 +143,7 @@ def _facts(runs: Iterable[tuple[int, ReceivedRun]]) -> Iterator[tuple[Any, ...]]
 
 
 def _next_keys(count: int) -> tuple[list[int], list[int]]:
-    """Keys for so many runs, and for their attempts."""
+    """Reserve keys for runs and for their attempts."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT nextval('campaigns_run_id_seq'), nextval('campaigns_attempt_id_seq')"
@@ -163,7 +163,7 @@ def _copy(tables: Iterable[Table]) -> None:
 
 
 def _insert(tables: Iterable[Table]) -> None:
-    """All of them in one message: a few rows wait for the way to the database, not for COPY."""
+    """Insert a few rows in one message, since the round trip to the database takes longer than they do."""
     statements, values = [], []
     for model, columns, rows in tables:
         results = list(rows)

@@ -17,17 +17,17 @@ HUNG_LEASE_SECONDS = 3.0
 
 
 class Fenced(Exception):
-    """The attempt is no longer this keeper's; nothing was stored."""
+    """The attempt is closed, or another keeper has it; nothing was stored."""
 
 
 @transaction.atomic
 def close(attempt: Attempt, outcome: Outcome, *, hung: bool = False) -> Run:
-    """Store an outcome, close the attempt, give its leases back and say what becomes of the run.
+    """Store an outcome, close the attempt, release its leases and set the state of the run.
 
-    `hung`: the process is killed right after; until then nobody else gets the target.
+    hung: the process is killed right after; the target stays leased until then.
 
-    Raise Fenced where the attempt was taken as lost meanwhile, UnknownMetric where the driver
-    measured what it does not declare, NotANumber. In each case nothing is stored.
+    Raise Fenced where the attempt was declared lost meanwhile, UnknownMetric for a metric that the driver
+    does not declare, NotANumber. In each case nothing is stored.
     """
     outcome = without_secrets(outcome)
     campaign = Campaign.objects.select_for_update(no_key=True).get(pk=attempt.run.campaign_id)
@@ -70,9 +70,9 @@ def close(attempt: Attempt, outcome: Outcome, *, hung: bool = False) -> Run:
 
 
 def loaded_until(attempt: Attempt) -> datetime | None:
-    """Until when generators of an attempt may still load the target; None where none can.
+    """Return until when generators of an attempt may still load the target; None where none can.
 
-    That is so only where the run's keeper could not wait for their end.
+    Some can only where the keeper of the run could not wait for their end.
     """
     loading = Generator.objects.filter(
         attempt=attempt, state__in=Generator.LOADING, expires_at__gt=Now()
@@ -82,9 +82,9 @@ def loaded_until(attempt: Attempt) -> datetime | None:
 
 
 def put_away(attempts: Collection[int]) -> None:
-    """Delete what the programs were asked for, and the samples that the attempt has by now.
+    """Delete the requests and samples of generators, and end those that are still open.
 
-    One that has not ended is told to stop by its attempt's end.
+    The programs stop when they see that the attempt has ended.
     """
     rows = Generator.objects.filter(attempt__in=attempts)
     rows.update(request="", samples=None)

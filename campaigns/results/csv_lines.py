@@ -1,7 +1,7 @@
 """Runs as lines of CSV. Values are exact.
 
-The first columns of imported durations of whole seconds are those of the published tables: h:mm:ss,
-one row a run, the average on the last row of each level.
+For imported durations of whole seconds the first columns are those of the published tables: h:mm:ss, one
+row a run, the average on the last row of each level.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,10 +23,10 @@ IMPORTED = "external"
 
 
 def csv_lines(campaign: Campaign, factors: tuple[FactorOutline, ...]) -> Iterator[str]:
-    """Write the header and one line a run, ordered by cell and position; no try-outs.
+    """Yield the header and one line for each run except try-outs, ordered by cell and position.
 
-    Columns: the factors, the primary metric's average and value, start and finish, then state,
-    block, position, purpose, reason and what stood in for the target, then every metric in its unit.
+    Columns: the factors, the primary metric's average and value, start and finish, then state, block,
+    position, purpose, reason and the kind of simulated target, then every metric in its unit.
     """
     yield from lines_of(_rows(campaign, factors))
 
@@ -59,7 +59,7 @@ def _rows(campaign: Campaign, factors: tuple[FactorOutline, ...]) -> Iterator[li
 
 
 def _is_published(campaign: Campaign, metric: Metric) -> bool:
-    """Return whether values came in as clocks tell them: seconds, and never a part of one."""
+    """Return whether all values were imported as whole seconds."""
     if campaign.kind != IMPORTED or metric.unit != "s":
         return False
     values = Measurement.objects.filter(attempt__run__campaign=campaign, metric=metric.name)
@@ -82,7 +82,7 @@ def _averages(campaign: Campaign) -> dict[int, float | None]:
 
 
 def _described(row: RunRow, mean: float | None, *, published: bool) -> list[Any]:
-    """Average, value, start and finish."""
+    """Return average, value, start and finish."""
     value = row.measured.value if row.measured else None
     if published:
         return [_clock(mean), _clock(value), _instant(row.started_at), _instant(row.finished_at)]

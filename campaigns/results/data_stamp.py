@@ -1,4 +1,4 @@
-"""A cheap fingerprint of a campaign's data: equal fingerprints mean that nothing was added or removed."""
+"""A cheap fingerprint of a campaign's data: it is equal as long as nothing was added or removed."""
 
 from typing import Any
 
@@ -9,9 +9,9 @@ from campaigns.models import Amendment, Attempt, Campaign, Exclusion, Run
 
 
 def stamp_of(campaign: Campaign) -> dict[str, Any]:
-    """Count runs by state and attempts that gave values; name exclusions, amendments and the target.
+    """Return counts of runs and attempts, and exclusions, amendments and the target, as JSON holds them.
 
-    As JSON holds it. It takes five short queries, where the data hash reads every value.
+    This takes five short queries; the data hash reads every value.
     """
     states = campaign.runs.filter(purpose=Run.Purpose.MEASURED).order_by().values_list("state")
     attempts = attempts_with_values(campaign).aggregate(
@@ -30,7 +30,7 @@ def stamp_of(campaign: Campaign) -> dict[str, Any]:
 
 
 def attempts_with_values(campaign: Campaign) -> QuerySet[Attempt]:
-    """Attempts at measured runs that an analysis reads."""
+    """Return the attempts at measured runs that an analysis reads."""
     return Attempt.objects.filter(
         run__campaign=campaign,
         run__purpose=Run.Purpose.MEASURED,
@@ -39,5 +39,5 @@ def attempts_with_values(campaign: Campaign) -> QuerySet[Attempt]:
 
 
 def exclusions_of(campaign: Campaign) -> QuerySet[Exclusion]:
-    """Exclusions in force."""
+    """Return the exclusions in force."""
     return Exclusion.objects.filter(run__campaign=campaign, withdrawn_at=None)

@@ -1,4 +1,4 @@
-"""Load everything about one run."""
+"""Read everything about one run."""
 
 import json
 import zlib
@@ -9,11 +9,11 @@ from campaigns.models import Attempt, Exclusion, LogLine, RawSamples, Run
 from campaigns.results.generator_list import of_attempts
 
 MOST_SAMPLES = 200_000
-"""More are not opened for a page."""
+"""A page does not read more samples than this."""
 
 
 def attempts_of(run: Run) -> list[Attempt]:
-    """Every attempt with all that it observed, the first one first."""
+    """Return every attempt with everything that it observed, the first one first."""
     return list(
         run.attempts.order_by("number").prefetch_related(
             "measurements",
@@ -30,7 +30,7 @@ def attempts_of(run: Run) -> list[Attempt]:
 
 
 def samples_of(attempt: Attempt) -> dict[str, list[Any]]:
-    """The samples of an attempt as columns; empty where there are none, or too many for a page."""
+    """Return the samples of an attempt as columns; empty where there are none, or too many for a page."""
     stored = RawSamples.objects.filter(attempt=attempt, count__lte=MOST_SAMPLES).first()
     if stored is None:
         return {}
@@ -39,10 +39,10 @@ def samples_of(attempt: Attempt) -> dict[str, list[Any]]:
 
 
 def exclusions_of(run: Run) -> Sequence[Exclusion]:
-    """Who took the run out, why, and whether that still holds; the latest first."""
+    """Return all exclusions of a run, including withdrawn ones, the latest first."""
     return list(run.exclusions.select_related("user").order_by("-at"))
 
 
 def log_of_run(run: Run) -> Sequence[LogLine]:
-    """The lines of a run, the oldest first."""
+    """Return the log lines of a run, the oldest first."""
     return list(run.log.order_by("pk"))

@@ -10,14 +10,14 @@ from django.db.models import Count, Max, Min, QuerySet
 from campaigns.models import Attempt, Campaign, EnvironmentFact, Run
 
 LABELLED = (Attempt.State.RUNNING, Attempt.State.ACCEPTED, Attempt.State.FAILED)
-"""States of attempts that pages and charts show values of."""
+"""States of attempts whose values pages and charts show."""
 MOST_CHANGES, RUNS_A_CHANGE = 2, 10
-"""A fact that changes more often than twice, and than once in so many runs, comes and goes."""
+"""A fact is unstable if it changes more often than twice, and than once in so many runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A fact of the environment with the runs that saw it; `changed`: others saw another value."""
+    """A fact of the environment with the runs that observed it. `changed`: other runs observed another value."""
 
     side: str
     name: str
@@ -30,7 +30,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A fact became another one between two runs, or during one: then both numbers are the same."""
+    """A change of a fact between two runs, or during one: then both numbers are equal."""
 
     side: str
     name: str
@@ -44,8 +44,8 @@ class Change:
 class Stretches:
     """Stretches of runs in one environment, numbered from 0 in the order in which runs were made.
 
-    of_run: the stretch of each accepted run, by its position. begun: the changes with which each
-    stretch after the first began.
+    of_run: the stretch of each accepted run, by its position. begun: the changes with which each stretch
+    after the first began.
     """
 
     of_run: Mapping[int, int]
@@ -54,7 +54,7 @@ class Stretches:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What one run saw of a fact, before and after; place: in the order in which runs were made."""
+    """A fact as one run observed it before and after. place: in the order in which runs were made."""
 
     place: int
     run: int
@@ -63,7 +63,7 @@ class _Seen:
 
 
 def environment_of(campaign: Campaign) -> list[Fact]:
-    """Facts of target and generator over all accepted attempts, each value with its runs."""
+    """Return facts of target and generator over all accepted attempts, each value with its runs."""
     seen: dict[tuple[str, str, str], tuple[int, int, int]] = {}
     for side, name, *values, runs, first, last in (
         _facts(campaign)
@@ -89,16 +89,16 @@ def environment_of(campaign: Campaign) -> list[Fact]:
 
 
 def changes_of(campaign: Campaign, facts: Iterable[Fact]) -> list[Change]:
-    """Where each fact that changed did so, in the order in which the runs were made."""
+    """Return where each fact changed, in the order in which the runs were made."""
     return [
         change for fact, seen in _seen(campaign, facts).items() for change in _changes(*fact, seen)
     ]
 
 
 def stretches_of(campaign: Campaign, facts: Iterable[Fact]) -> Stretches:
-    """Part the runs where a fact changed for good; what comes and goes parts nothing.
+    """Split the runs where a fact changed for good; unstable facts split nothing.
 
-    A fact that changed during a run begins a stretch with the next one.
+    After a change during a run, a stretch begins with the next run.
     """
     seen = _seen(campaign, facts)
     begins: dict[int, list[Change]] = {}
@@ -119,17 +119,17 @@ def stretches_of(campaign: Campaign, facts: Iterable[Fact]) -> Stretches:
 
 
 def unread_after(campaign: Campaign) -> int:
-    """How many accepted runs do not know the target's facts as they were after them."""
+    """Return for how many accepted runs the target's facts were not read again after the run."""
     return _accepted(campaign).exclude(facts_unread="").count()
 
 
 def stand_ins_of(campaign: Campaign) -> list[str]:
-    """What stood in for the target while runs were measured; empty where the target was a real one."""
+    """Return the kinds of simulated targets that a campaign was measured on; empty for a real target."""
     return stand_ins([campaign.pk]).get(campaign.pk, [])
 
 
 def stand_ins(campaigns: Sequence[int]) -> dict[int, list[str]]:
-    """What stood in for the targets of campaigns, by their keys; only those where something did."""
+    """Return the kinds of simulated targets by campaign; campaigns with a real target are absent."""
     result: dict[int, list[str]] = {}
     for campaign, what in (
         Attempt.objects.filter(run__campaign__in=campaigns, state__in=LABELLED)
@@ -154,7 +154,7 @@ def _facts(campaign: Campaign) -> QuerySet[EnvironmentFact]:
 
 
 def _seen(campaign: Campaign, facts: Iterable[Fact]) -> dict[tuple[str, str], list[_Seen]]:
-    """What each run saw of the facts that changed, in the order in which the runs were made."""
+    """Return what each run observed of the facts that changed, in the order in which the runs were made."""
     seen: dict[tuple[str, str], list[_Seen]] = {
         (fact.side, fact.name): [] for fact in facts if fact.changed
     }
@@ -173,7 +173,7 @@ def _seen(campaign: Campaign, facts: Iterable[Fact]) -> dict[tuple[str, str], li
 
 
 def _comes_and_goes(changes: Sequence[Change], runs: int) -> bool:
-    """Return whether a fact changes again and again, or while it is measured: more than once during a run."""
+    """Return whether a fact is unstable: it changes again and again, or during more than one run."""
     during = sum(change.last_run_before == change.first_run_after for change in changes)
     often = len(changes) > MOST_CHANGES and len(changes) * RUNS_A_CHANGE > runs
     return often or during > 1

@@ -1,4 +1,4 @@
-"""A campaign as files, for pages and REST alike: each format with its media type and its bytes."""
+"""Export files of a campaign for pages and REST: each format with its media type and its bytes."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from perfdash import __version__
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format of files. `pieces` takes a campaign and its definition, as it can be sent again."""
+    """A format of files. `pieces` takes a campaign and its definition in the form that REST accepts."""
 
     media_type: str
     pieces: Callable[[Campaign, Mapping[str, Any]], Iterator[bytes]]
@@ -30,7 +30,7 @@ FORMATS: Mapping[str, Format] = {
         lambda campaign, _: gathered(csv_lines(campaign, factors_of(campaign))),
     ),
     "json": Format(
-        "application/json", lambda campaign, told: gathered(json_pieces(campaign, told))
+        "application/json", lambda campaign, definition: gathered(json_pieces(campaign, definition))
     ),
     "parquet": Format(
         "application/vnd.apache.parquet", lambda campaign, _: parquet_pieces(campaign)
@@ -39,12 +39,12 @@ FORMATS: Mapping[str, Format] = {
 
 
 def attachment(campaign: Campaign, ending: str) -> str:
-    """Say in a header how the file is called."""
+    """Return the Content-Disposition header with the name of the file."""
     name = slugify(campaign.name)[:60].strip("-") or "campaign"
     return f'attachment; filename="{campaign.pk}-{name}.{ending}"'
 
 
 def export_version(campaign: Campaign, name: str, definition: Mapping[str, Any]) -> str:
-    """Text that changes whenever what a file holds does."""
+    """Return text that changes whenever the content of a file does."""
     amended = campaign.amendments.count()
     return fingerprint(name, __version__, whole_version(campaign), definition, amended)

@@ -95,7 +95,7 @@ class NamedFilters(ObservedFilters):
 
 
 class ExclusionFilters(FilterSet):
-    """Exclusions of a campaign; `standing`: whether it was withdrawn since."""
+    """Exclusions of a campaign; `standing`: whether they are in force."""
 
     run = Whole(field_name="run__position")
     standing = Truth(field_name="withdrawn_at", lookup_expr="isnull")
@@ -109,7 +109,7 @@ class LogLineFilters(FilterSet):
 
 
 class SubmissionFilters(FilterSet):
-    """What came from outside."""
+    """Submissions."""
 
     state = Choice(choices=Submission.State.choices)
     campaign = Whole(field_name="campaign_id")

@@ -1,7 +1,7 @@
 """The values of one metric over time, as columns. Reads only, in one query.
 
-PostgreSQL writes the columns as JSON: to take thousands of values apart and to write them again
-would cost Python more than all the rest of a request.
+PostgreSQL writes the columns as JSON: converting thousands of values in Python would cost more than the
+rest of the request.
 """
 
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ class History(NamedTuple):
 
 
 def history_of(campaign: Campaign, metric: str, *, cell: int | None = None, most: int) -> History:
-    """Return the latest values that count, of measured runs; `cell`: only of its position."""
+    """Return the latest values that count, of measured runs. cell: the position of the only cell."""
     results = Measurement.objects.filter(
         attempt__run__campaign=campaign, attempt__run__purpose=Run.Purpose.MEASURED, metric=metric
     )

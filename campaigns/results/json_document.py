@@ -20,7 +20,7 @@ FORMAT = "perfdash campaign 1"
 
 
 def json_pieces(campaign: Campaign, definition: Mapping[str, Any]) -> Iterator[str]:
-    """Write it, a line a run. No secret is in it; `definition`: as it can be sent again."""
+    """Yield the document, a line for each run, without secrets. definition: in the form that REST accepts."""
     facts = environment_of(campaign)
     yield f'{{"format": {_json(FORMAT)}'
     yield f',\n"campaign": {_json(_about(campaign))}'
@@ -67,7 +67,7 @@ def _about(campaign: Campaign) -> dict[str, Any]:
 
 
 def described(metric: Metric) -> dict[str, Any]:
-    """A metric as a document names it."""
+    """Return a metric as the document describes it."""
     return {
         "name": metric.name,
         "label": metric.label,
@@ -110,12 +110,12 @@ def _measurement(value: Value) -> dict[str, Any]:
 
 
 def finding_entries(campaign: Campaign) -> list[dict[str, Any]]:
-    """Every finding that may be shown, as it is stored; but what is there twice, for pages."""
+    """Return every finding that may be shown, as it is stored, without duplicates that only pages use."""
     return [{**about, "result": finding.result} for finding, about in _text(_stored(campaign))]
 
 
 def _findings(campaign: Campaign) -> Iterator[str]:
-    """The same as text, one at a time: results of megabytes are passed on as the database has them."""
+    """Yield the same as text, one at a time; results of megabytes are copied as the database stores them."""
     stored = _stored(campaign).defer("result").annotate(text=Cast("result", TextField()))
     for finding, about in _text(stored.iterator(chunk_size=1)):
         yield f'{_json(about)[:-1]}, "result": {finding.text}}}'

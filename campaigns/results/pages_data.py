@@ -19,14 +19,14 @@ from campaigns.results.environment import Change, Fact, changes_of, environment_
 from campaigns.stats.methods import METHODS
 
 MOST = 100
-"""Of the sentences, and of the notes: a campaign may have been sent to ten thousand times."""
+"""The number of sentences and of notes that are shown; a campaign may have ten thousand submissions."""
 
 NAME = "surroundings"
-"""Of the finding."""
+"""Columns of the finding."""
 
 
 class _Stored(NamedTuple):
-    """What is read of a finding."""
+    """The columns that are read of a finding."""
 
     name: str
     result: Mapping[str, Any]
@@ -38,8 +38,8 @@ class _Stored(NamedTuple):
 class Outline:
     """How a campaign is built. `metrics`: those of its kind; `metric`: the primary one.
 
-    parameters: label and value of each fixed parameter. contrast: the primary one in words, of pairs
-    by their nature; empty without one.
+    parameters: label and value of each fixed parameter. contrast: the primary one as text, of pairs by
+    their nature; empty without one.
     """
 
     kind: str
@@ -56,7 +56,7 @@ class Outline:
 
 
 class LateResults(Mapping[str, Mapping[str, Any]]):
-    """Results by name, each read when it is asked for: some hold megabytes that few pages show."""
+    """Results by name, each read at its first use: some hold megabytes that few pages show."""
 
     def __init__(self, keys: Mapping[str, int]) -> None:
         self._keys = keys
@@ -80,10 +80,11 @@ class LateResults(Mapping[str, Mapping[str, Any]]):
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What the analysis stored, None where it stored nothing yet.
+    """The stored findings of a campaign; None where nothing is stored yet.
 
     `cells` belongs to one metric; `metrics` names all that have cells, the primary one first.
-    charts: what only charts show, by name: density and drift of the metric, phases, usl, changes
+
+    charts: data that only charts show, by name: density and drift of the metric, phases, usl, changes
     within_blocks, and percentiles:NAME of each quantity that has histograms.
     """
 
@@ -107,7 +108,7 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class SettingSeen:
-    """A level as asked and as read back, and in how many runs."""
+    """A requested level, the level that was read back, and the number of runs."""
 
     name: str
     asked: Any
@@ -117,7 +118,7 @@ class SettingSeen:
 
 
 def outline_of(campaign: Campaign) -> Outline:
-    """Read how a campaign is built; a kind that is not installed any more leaves labels out."""
+    """Return how a campaign is built; labels are missing for a kind that is no longer installed."""
     driver = driver_if_known(campaign.kind)
     counts = campaign.runs.aggregate(
         measured=Count("pk", filter=Q(purpose=Run.Purpose.MEASURED)),
@@ -152,12 +153,12 @@ def _contrast(campaign: Campaign, factors: Sequence[FactorOutline]) -> str:
 
 
 def findings_of(campaign: Campaign, metric: str, *, brief: bool = False) -> Findings:
-    """Read the findings of a campaign; cells are those of `metric`, or of the primary one without.
+    """Return the findings of a campaign, with the cells of `metric`, or else of the primary one.
 
-    brief: cells have the `values` of their runs that count in the place of `runs`: of ten thousand
-    runs these are megabytes.
+    brief: cells have the `values` of their runs instead of `runs`: for ten thousand runs these are
+    megabytes.
 
-    Findings of other methods than today's are as if they were not there: they are on their way.
+    Findings of other versions of the methods are left out, since they are being computed again.
     """
     current = campaign.findings.filter(versions__methods=METHODS)
     keys = dict(current.order_by("name").values_list("name", "pk"))
@@ -204,13 +205,13 @@ def findings_of(campaign: Campaign, metric: str, *, brief: bool = False) -> Find
 
 
 def shown_findings(campaign: Campaign) -> QuerySet[Finding]:
-    """The findings that may be shown: while a campaign is active, none that judges."""
+    """Return the findings that may be shown: none that judges while a campaign is active."""
     result = campaign.findings.all()
     return result.exclude(name__in=Finding.JUDGING) if campaign.withheld else result
 
 
 def settings_of(campaign: Campaign) -> list[SettingSeen]:
-    """Levels as asked and as read back, over all attempts."""
+    """Return requested levels and those that were read back, over all attempts."""
     # To leave out doubles costs a sort of all settings: only where a run was tried again.
     again = Attempt.objects.filter(run__campaign=campaign, number__gt=1).exists()
     rows = (
@@ -224,14 +225,14 @@ def settings_of(campaign: Campaign) -> list[SettingSeen]:
 
 @dataclass(frozen=True, slots=True)
 class CameIn:
-    """Sentences on what was left out, and what was told beside: names with their values as text."""
+    """Sentences on what an import left out, and its further information: names with their values as text."""
 
     left_out: tuple[str, ...] = ()
     info: tuple[tuple[str, str], ...] = ()
 
 
 def came_in(campaign: Campaign) -> CameIn:
-    """Of all submissions of a campaign, the first ones; nothing where runs are measured here."""
+    """Return this of the first submissions of a campaign; nothing where perfdash measured its runs."""
     if not campaign.source:
         return CameIn()
     result = campaign.submissions.order_by("pk").values_list("dropped", "info")[:MOST]
@@ -247,7 +248,7 @@ def _text(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Facts and where they changed; unread: runs that do not know them as they were afterwards."""
+    """Facts and their changes. unread: runs after which the facts were not read again."""
 
     facts: tuple[Fact, ...]
     changes: tuple[Change, ...]
@@ -256,7 +257,7 @@ class Surroundings:
 
 
 def count_surroundings(campaign: Campaign) -> Surroundings:
-    """Count them now: a tenth of a second with ten thousand runs."""
+    """Compute them now: a tenth of a second with ten thousand runs."""
     facts = environment_of(campaign)
     return Surroundings(
         facts=tuple(facts),
@@ -267,7 +268,7 @@ def count_surroundings(campaign: Campaign) -> Surroundings:
 
 
 def surroundings_of(campaign: Campaign, stored: Mapping[str, Any] | None) -> Surroundings:
-    """Take what is stored where nothing can have come since, else count."""
+    """Return the stored ones where no run can have been added since, else compute them."""
     if stored is None or campaign.state in Campaign.ACTIVE or campaign.analysis_requested_at:
         return count_surroundings(campaign)
     return Surroundings(

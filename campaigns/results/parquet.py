@@ -17,9 +17,9 @@ from campaigns.results.run_stream import MeasuredRun, measured_runs
 from perfdash import __version__
 
 ROW_GROUP = 20_000
-"""Rows that are in memory at a time."""
+"""Rows in memory at a time."""
 EXACT = 2**53
-"""Whole numbers up to here are the same as floats."""
+"""Whole numbers up to here are equal to their floats."""
 LARGEST = 2**63 - 1
 INSTANT = pa.timestamp("us", tz="UTC")
 BEFORE: Sequence[tuple[str, Any]] = (
@@ -53,7 +53,7 @@ AFTER: Sequence[tuple[str, Any]] = (
 
 
 class _Written:
-    """What a Parquet writer writes to; gives away what was written since."""
+    """The file of a Parquet writer; returns what was written since the last call."""
 
     closed = False
 
@@ -65,7 +65,7 @@ class _Written:
         return len(self._pieces[-1])
 
     def flush(self) -> None:
-        """Nothing waits anywhere."""
+        """Do nothing: no output is buffered elsewhere."""
 
     def close(self) -> None:
         self.closed = True
@@ -80,10 +80,10 @@ class _Written:
 
 
 def parquet_pieces(campaign: Campaign) -> Iterator[bytes]:
-    """Write every run but try-outs; one without a value has one row, of no metric.
+    """Yield every run except try-outs; a run without a value has one row without a metric.
 
-    A factor's column has its levels as they were measured: numbers, truths, text, or text where a
-    factor mixes them; its name gets an underscore where it is that of another column.
+    A factor's column has its levels with their type: numbers, booleans, text, or text where a factor mixes
+    types; its name gets an underscore where another column has it.
     """
     factors = {factor.name: factor.levels for factor in factors_of(campaign)}
     schema = _schema(campaign, factors)
@@ -158,7 +158,7 @@ def _text(value: Any) -> str | None:
 
 
 def _free(name: str, used: set[str]) -> str:
-    """Return a name that no other column has, whatever its case: some readers do not look at that."""
+    """Return a name that no other column has in any case, since some readers ignore the case."""
     while name.lower() in used:
         name += "_"
     used.add(name.lower())

@@ -49,12 +49,12 @@ PURPOSES = {"warm_up": "warm-up", "trial": "try-out", "measured": ""}
 
 
 def inside(label: str) -> str:
-    """Write a label as it stands inside a sentence; abbreviations keep their capitals."""
+    """Write a label as it is inside a sentence; abbreviations keep their capitals."""
     return label if label[1:2].isupper() else label[:1].lower() + label[1:]
 
 
 def level_text(value: Any) -> str:
-    """Write a level as one would say it."""
+    """Write a level as text."""
     if value is None or value == "":
         return "none"
     if isinstance(value, bool):
@@ -63,9 +63,9 @@ def level_text(value: Any) -> str:
 
 
 class Levels:
-    """Writes the levels of a campaign: long ones are shortened to the part that tells them apart.
+    """Writes the levels of a campaign; long ones are shortened to the part in which they differ.
 
-    block: what a block of the campaign is called.
+    block: the word for a block of the campaign.
     """
 
     def __init__(self, factors: Sequence[FactorOutline], block: str = "block") -> None:
@@ -77,12 +77,12 @@ class Levels:
         self._labels = {factor.name: factor.label for factor in factors}
 
     def short(self, name: str, value: Any) -> str:
-        """One level, shortened where it is long."""
+        """Return one level, shortened if it is long."""
         text = level_text(value)
         return self._short.get(name, {}).get(text, text)
 
     def one_each(self, levels: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-        """(short, whole) text of each factor's level, in the order of the factors."""
+        """Return the (short, whole) text of each factor's level, in the order of the factors."""
         return tuple(
             (self.short(factor.name, levels[factor.name]), level_text(levels[factor.name]))
             for factor in self.factors
@@ -90,7 +90,7 @@ class Levels:
         )
 
     def sentence(self, levels: Mapping[str, Any], *, without: str = "") -> str:
-        """Levels with their factors: “concurrency 15, engine asyncio”."""
+        """Return levels with their factors: “concurrency 15, engine asyncio”."""
         parts = [
             f"{inside(self._labels[factor.name])} {self.short(factor.name, levels[factor.name])}"
             for factor in self.factors
@@ -99,7 +99,7 @@ class Levels:
         return ", ".join(parts)
 
     def values(self, levels: Mapping[str, Any], *, without: str = "") -> str:
-        """Levels without their factors: “asyncio, 15”."""
+        """Return levels without their factors: “asyncio, 15”."""
         return ", ".join(
             self.short(factor.name, levels[factor.name])
             for factor in self.factors
@@ -125,7 +125,7 @@ def amount(value: float | None, unit: str) -> str:
 
 
 def percent(value: float | None, digits: int = 1) -> str:
-    """Write a change that is in percent, with its sign."""
+    """Write a change given in percent, with its sign."""
     return MISSING if value is None else formats.percent(value, digits)
 
 
@@ -152,7 +152,7 @@ def confirmation_text(standing: Mapping[str, Any]) -> str:
 
 
 def session_remarks(standing: Mapping[str, Any]) -> list[str]:
-    """Return what stands below a verdict of several sessions: what each says, or what is within them."""
+    """Return the remarks below a verdict of several sessions: the change in each, or between and within them."""
     if standing["sessions"] == 2:
         return [f"each session: {', '.join(percent(each) for each in standing['each_pct'])}"]
     within = standing.get("within")
@@ -163,14 +163,14 @@ def session_remarks(standing: Mapping[str, Any]) -> list[str]:
 
 
 def place(row: RunRow, block: str) -> str:
-    """Return where a run stands in the plan; block: what one is called."""
+    """Return the position of a run in the plan. block: the word for a block."""
     if row.purpose in ("warm_up", "trial"):
         return PURPOSES[row.purpose]
     return f"{block} {row.block}"
 
 
 def reason_of(row: RunRow) -> str:
-    """Return why a run is not simply done, or what else there is to know."""
+    """Return why a run is not simply done, or another remark on it."""
     if row.excluded_by:
         return f"Excluded by {row.excluded_by}: {row.excluded_why}"
     if row.state == "bound":

@@ -1,4 +1,4 @@
-"""Stored campaigns and runs as the REST API lists them. Reads only."""
+"""Queries for stored campaigns and runs, as the REST API lists them. Reads only."""
 
 from collections.abc import Sequence
 
@@ -10,16 +10,16 @@ from campaigns.results.generator_list import of_attempts
 
 STATES = tuple(Run.State.values)
 AFTER_ALL = 10**10
-"""Places of try-outs come after those of any run."""
+"""The place of a try-out comes after those of all other runs."""
 
 
 def campaigns() -> QuerySet[Campaign]:
-    """All campaigns."""
+    """Return all campaigns."""
     return Campaign.objects.select_related("target", "author")
 
 
 def runs_by_state(campaigns: Sequence[int]) -> dict[int, dict[str, int]]:
-    """How many runs of each campaign are in which state, without try-outs; by their keys."""
+    """Return the number of runs by state of each campaign, without try-outs, by their keys."""
     counts = {pk: dict.fromkeys(STATES, 0) for pk in campaigns}
     rows = (
         Run.objects.filter(campaign__in=campaigns)
@@ -34,11 +34,11 @@ def runs_by_state(campaigns: Sequence[int]) -> dict[int, dict[str, int]]:
 
 
 def runs(campaign: Campaign, *, observed: bool = True) -> RunQuerySet:
-    """All runs in the order of their positions, try-outs last, with attempts and measurements.
+    """Return all runs by position, try-outs last, with attempts and measurements.
 
-    Attempts know `proofs_all` and `proofs_ok`, and of their measurements those `that_count` for the
-    run; exclusions that stand are `standing_exclusions`.
-    Without `observed` none of these is read. `place` is unique, and in this order.
+    Attempts have `proofs_all` and `proofs_ok`, and the measurements that count for the run as `that_count`;
+    exclusions in force are `standing_exclusions`. Without `observed` none of these is read. `place` is
+    unique, and in this order.
     """
     result = (
         campaign.runs.select_related("cell", "block__session")
@@ -66,13 +66,13 @@ def runs(campaign: Campaign, *, observed: bool = True) -> RunQuerySet:
 
 
 def order_of_runs(campaign: Campaign) -> str:
-    """The column that orders them: without try-outs their position does, and has an index."""
+    """Return the column that orders runs: without try-outs their position does, which has an index."""
     tried = campaign.runs.filter(purpose=Run.Purpose.TRIAL).exists()
     return "place" if tried else "position"
 
 
 def with_evidence(campaign: Campaign) -> RunQuerySet:
-    """All runs, with all that their attempts observed."""
+    """Return all runs with everything that their attempts observed."""
     evidence = ("measurements", "proofs", "phases", "effective_settings", "environment")
     return runs(campaign).prefetch_related(
         *(f"attempts__{name}" for name in evidence), of_attempts("attempts__generators")

@@ -1,7 +1,7 @@
 """Delete raw samples older than a team's retention. Nothing computed from runs needs them.
 
-Samples are what a run's page lists and draws; measurements, distributions and series stay, and with them
-every finding.
+The page of a run lists and draws samples; measurements, distributions and series stay, and with them every
+finding.
 """
 
 from collections import Counter
@@ -23,16 +23,15 @@ from campaigns.models import (
 )
 
 BATCH = 200
-"""Attempts in one transaction; each may have megabytes."""
+"""Attempts per transaction; each may have megabytes."""
 MOST = 1000
-"""Attempts at a time; the rest is there the next time."""
+"""Attempts per call; the next call deletes more."""
 
 
 def delete_old(most: int = MOST) -> int:
-    """Delete what the rules of teams say, a part of it; give of how many attempts.
+    """Delete samples older than the rules of teams, of up to `most` attempts; return the number of attempts.
 
-    Samples of campaigns that go on stay, and of those that a conclusion rests on which is accepted or
-    in review.
+    Samples stay while their campaign is active, or a conclusion based on it is accepted or in review.
     """
     deleted = 0
     for rule in Retention.objects.order_by("team"):
@@ -45,7 +44,7 @@ def delete_old(most: int = MOST) -> int:
 
 
 def too_old(rule: Retention) -> QuerySet[RawSamples]:
-    """The raw samples that the rule of a team lets go."""
+    """Return the raw samples that are older than the rule of their team."""
     return RawSamples.objects.filter(
         attempt__run__campaign__team=rule.team_id,
         attempt__run__campaign__in=let_go(),
@@ -54,7 +53,7 @@ def too_old(rule: Retention) -> QuerySet[RawSamples]:
 
 
 def let_go() -> QuerySet[Campaign]:
-    """Campaigns of which no sample is held back: they are over, and no conclusion stands on them."""
+    """Return campaigns whose samples may be deleted: they have ended, and no conclusion in force uses them."""
     standing = Evidence.objects.filter(
         campaign=OuterRef("pk"), conclusion__state__in=Conclusion.STANDING
     )
@@ -86,7 +85,7 @@ def _delete_batch(rule: Retention, most: int) -> int:
 
 
 def _notify(campaign: Campaign, attempts: int, days: int) -> None:
-    """Say it in the log and in the record of who did what."""
+    """Write the deletion into the log of the campaign and the record of activity."""
     text = (
         f"Raw samples of {attempts} attempt{'' if attempts == 1 else 's'} were deleted, as the team keeps "
         f"them for {days} day{'' if days == 1 else 's'}."

@@ -1,4 +1,4 @@
-"""Runs as rows of tables: with their cell, their value, and their exclusion."""
+"""Runs as rows of tables, with their cell, value and exclusion."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -25,10 +25,11 @@ class Accepted:
 class RunRow:
     """One run.
 
-    state: `planned`, `queued`, a phase, `done`, `bound` (generator saturated), `failed`,
-    `censored` (value is a lower limit), `void`, `cancelled` or `excluded`.
-    tries: attempts so far. excluded_by: empty where the run is not excluded.
-    stand_in: what stood in for the target; empty where that was a real one.
+    state: `planned`, `queued`, a phase, `done`, `bound` (generator saturated), `failed`, `censored` (value
+    is a lower limit), `void`, `cancelled` or `excluded`.
+
+    tries: attempts so far. excluded_by: empty where the run is not excluded. stand_in: the kind of
+    simulated target; empty for a real one.
     """
 
     run: int
@@ -51,12 +52,12 @@ class RunRow:
 
     @property
     def is_warm_up(self) -> bool:
-        """Return whether it is left out of the analysis by plan."""
+        """Whether the plan leaves it out of the analysis."""
         return self.purpose == Run.Purpose.WARM_UP
 
 
 def run_rows(campaign: Campaign, metric: str, *, trials: bool = False) -> list[RunRow]:
-    """Every run of a campaign, or every try-out, in the order of its position."""
+    """Return all runs of a campaign, or all try-outs, by position."""
     purpose = Run.Purpose.TRIAL
     runs = (
         campaign.runs.filter(purpose=purpose) if trials else campaign.runs.exclude(purpose=purpose)
@@ -88,7 +89,7 @@ def accepted_of(run: Run, metric: str) -> Accepted | None:
 def rows_of(
     campaign: Campaign, runs: QuerySet[Run], values: Mapping[int, Accepted]
 ) -> list[RunRow]:
-    """Runs of a campaign in the order of their positions, with what `values` says stands for each."""
+    """Return runs of a campaign by position. values: the measurement that counts for each of them."""
     around = Around.of(campaign, runs)
     return [
         around.row(read, values.get(read.pk))
@@ -97,7 +98,7 @@ def rows_of(
 
 
 class ReadRun(NamedTuple):
-    """What is read of a run."""
+    """The columns that are read of a run."""
 
     pk: int
     position: int
@@ -113,13 +114,13 @@ class ReadRun(NamedTuple):
 
 
 def read_runs(runs: QuerySet[Run], *more: Any) -> QuerySet[Run, tuple[Any, ...]]:
-    """Read what a ReadRun is made of, and `more` after it."""
+    """Read the fields of ReadRun, and `more` after them."""
     counted = (Count("attempts"), Max("attempts__stand_in"))
     return runs.values_list(*ReadRun._fields[:-2], *counted, *more)
 
 
 def excluded_among(runs: QuerySet[Run]) -> dict[int, tuple[str, str]]:
-    """Who took out which of the runs, and why; perfdash where nobody is named."""
+    """Return by whom and why runs are excluded; “perfdash” where no user is recorded."""
     return {
         run: (name or "perfdash", reason)
         for run, name, reason in Exclusion.objects.filter(
@@ -129,7 +130,7 @@ def excluded_among(runs: QuerySet[Run]) -> dict[int, tuple[str, str]]:
 
 
 def phases_of(runs: QuerySet[Run]) -> dict[int, str]:
-    """What the open attempts are at, by run."""
+    """Return the phase of the open attempts, by run."""
     attempts = Attempt.objects.filter(
         run__in=runs.order_by().values("pk"), state__in=Attempt.OPEN
     ).values_list("run_id", "state", "phase")
@@ -141,7 +142,7 @@ def phases_of(runs: QuerySet[Run]) -> dict[int, str]:
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What makes a row of a run that was read: cells and blocks by key, exclusions, phases."""
+    """What turns a ReadRun into a row: cells and blocks by key, exclusions, phases."""
 
     cells: Mapping[int, tuple[int, dict[str, Any]]]
     blocks: Mapping[int, tuple[int, int]]
@@ -161,7 +162,7 @@ class Around:
         )
 
     def row(self, run: ReadRun, measured: Accepted | None) -> RunRow:
-        """Make the row; `measured` counts for it."""
+        """Return the row. measured: the measurement that counts for the run."""
         by, why = self.excluded.get(run.pk, ("", ""))
         cell_position, levels = self.cells[run.cell_id]
         block, repetition = self.blocks[run.block_id]
@@ -188,7 +189,7 @@ class Around:
 
 
 def state_of(state: str, measured: Accepted | None, phase: str) -> str:
-    """Return what a run's state is called on pages."""
+    """Return the state of a run that pages show."""
     if state == Run.State.FAILED:
         return "censored" if measured is not None and measured.censored else "failed"
     if state == Run.State.DONE:

@@ -15,9 +15,9 @@ RATE = "MB/s"
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A chart of a page: its figure, what it is called, and what it says in words.
+    """A chart of a page: its figure, title, and description in words.
 
-    note: what it leaves out.
+    note: what the chart leaves out.
     """
 
     id: str
@@ -30,17 +30,17 @@ class Plot:
 
     @property
     def figure_id(self) -> str:
-        """Id of the element that holds the figure as JSON."""
+        """The id of the element that holds the figure as JSON."""
         return f"{self.id}-figure"
 
     @property
     def several(self) -> bool:
-        """Return whether means are drawn as the symbols of several series, and none as a diamond."""
+        """Whether means are drawn as the symbols of several series, and none as a diamond."""
         return bool(self.key) and all(item.mark != "diamond" for item in self.key)
 
     @property
     def scales(self) -> list[tuple[str, str]]:
-        """Code and word of each axis that a button sets; the first one is drawn at first."""
+        """Code and label of each axis scale that a button sets; the first one is the initial one."""
         scales = self.figure.get("scales", {})
         return [
             (name, "Log–log" if len(changes) > 1 else SCALES.get(name, name))
@@ -49,7 +49,7 @@ class Plot:
 
 
 def labelled(plot: Plot, stand_ins: Sequence[str]) -> Plot:
-    """Mark a chart, its title and its words as those of a stand-in, where there was one."""
+    """Add to title and description of a chart that its target was simulated, where it was."""
     if not stand_ins:
         return plot
     text = f"Measured on a {' and a '.join(stand_ins)}, not on a real server."
@@ -64,7 +64,7 @@ def labelled(plot: Plot, stand_ins: Sequence[str]) -> Plot:
 def throughput_plot(
     name: str, unit: str, step_seconds: float, values: Sequence[float | None]
 ) -> Plot:
-    """A series of an attempt over the seconds of its clock."""
+    """Return the chart of a series of an attempt over the seconds of its clock."""
     unit, shown = readable_rate(unit, values)
     chart = throughput.ThroughputChart(
         quantity=Quantity(name, unit), step_seconds=step_seconds, values=shown
@@ -81,9 +81,9 @@ def throughput_plot(
 def samples_plot(
     name: str, columns: Mapping[str, Sequence[float]], failed: int, sample: str
 ) -> Plot:
-    """How the samples of an attempt are distributed, one curve a column; all are seconds.
+    """Return the chart of an attempt's samples, one curve a column; all are seconds.
 
-    sample: what one of them is.
+    sample: the name of one sample.
     """
     chart = samples.SamplesChart(
         quantity=Quantity(name, "s", lower_is_better=True),
@@ -101,7 +101,7 @@ def samples_plot(
 
 
 def readable_rate(unit: str, values: Sequence[float | None]) -> tuple[str, list[float | None]]:
-    """Convert a rate of bytes into the unit that people read; any other stays."""
+    """Convert a rate in bytes into a readable unit; return any other rate unchanged."""
     if unit in UNITS and UNITS[unit].dimension == UNITS[RATE].dimension:
         return RATE, [None if v is None else convert(v, unit, RATE) for v in values]
     return unit, list(values)

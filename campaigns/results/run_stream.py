@@ -12,12 +12,12 @@ from campaigns.models.evidence import MeasurementQuerySet
 from campaigns.results.rows import Accepted, Around, ReadRun, RunRow, read_runs
 
 CHUNK = 2000
-"""Rows that the database hands over at a time."""
+"""Rows that are fetched from the database at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Value(Accepted):
-    """A measurement that counts for a run, how exact it came in, and the worker that made it."""
+    """A measurement that counts for a run, with its fidelity and the worker that made it."""
 
     fidelity: str
     worker: str
@@ -25,9 +25,9 @@ class Value(Accepted):
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRun:
-    """A run with the values that count for it, by metric, in the order of their names.
+    """A run with the values that count for it by metric, sorted by name.
 
-    state: as it is stored; that of `row` is what pages call it. worker: of the last attempt.
+    state: the stored one; that of `row` is the one on pages. worker: of the last attempt.
     """
 
     row: RunRow
@@ -38,7 +38,7 @@ class MeasuredRun:
 
 
 class _Place(NamedTuple):
-    """Where a run stands in the stream; `pk` is last, since positions are unique."""
+    """The sort key of a run in the stream; `pk` is last, since positions are unique."""
 
     cell: int
     position: int
@@ -67,20 +67,20 @@ def measured_runs(campaign: Campaign, *, by_cell: bool = False) -> Iterator[Meas
 
 
 def units_of(campaign: Campaign) -> dict[str, str]:
-    """The unit of every metric of which a run, try-outs aside, has a value, by its name."""
+    """Return the unit of every metric with a value in any run except try-outs, by name."""
     result = _values(campaign).order_by("metric").values("metric").annotate(one=Max("unit"))
     return dict(result.values_list("metric", "one"))
 
 
 class _Values:
-    """The values of runs that are asked for in the order in which they come."""
+    """The values of runs, which must be requested in the order of the stream."""
 
     def __init__(self, rows: Iterator[tuple[Any, ...]]) -> None:
         self._groups = groupby(rows, key=lambda row: _Place(*row[:3]))
         self._place, self._held = self._next()
 
     def of(self, place: _Place) -> dict[str, Value]:
-        """Return those of a run; between two looks at the database, there may be more or fewer runs."""
+        """Return the values of a run; runs may be added or removed between the two queries."""
         while self._place is not None and self._place < place:
             self._place, self._held = self._next()
         return self._held if self._place == place else {}

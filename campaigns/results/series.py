@@ -8,7 +8,7 @@ from campaigns.models import Attempt, Campaign, Run, Series
 
 @dataclass(frozen=True, slots=True)
 class RunSeries:
-    """A stored series of an accepted attempt, with the run that it is of."""
+    """A stored series of an accepted attempt, with its run."""
 
     position: int
     block: int
@@ -21,7 +21,7 @@ class RunSeries:
 
 
 def series_of_cell(campaign: Campaign, cell: int, most: int) -> list[RunSeries]:
-    """Read the first series of each of the first `most` measured runs of a cell that have one."""
+    """Return the first series of each measured run of a cell, of at most `most` runs that have one."""
     rows = (
         Series.objects.filter(
             attempt__run__campaign=campaign,

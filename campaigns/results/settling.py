@@ -1,4 +1,4 @@
-"""Decide what becomes of a run when its attempt has ended: done, repeated, void, failed."""
+"""Set the state of a run after its attempt has ended: done, planned again, void, failed."""
 
 from django.db.models import Count, Max, Q
 from django.db.models.functions import Now
@@ -14,7 +14,7 @@ ENDS = {
 }
 
 JUDGED_FROM = 10
-"""Of fewer runs than this, a share of failures is not meaningful."""
+"""The share of failures is judged from so many runs on."""
 BAD = (Run.State.FAILED, Run.State.VOID)
 ENDED = (Run.State.DONE, *BAD)
 WHAT_TO_DO = "Look at the target, then resume or cancel."
@@ -23,12 +23,13 @@ WHAT_TO_DO = "Look at the target, then resume or cancel."
 def settle(
     attempt: Attempt, run: Run, attempt_state: str, reason: str, *, lasting: bool = False
 ) -> None:
-    """Give a run the state that follows from its attempt's end. Campaign and run must be locked.
+    """Set the state that follows from the end of an attempt. Campaign and run must be locked.
 
-    Void and lost attempts are repeated at once, in their block, up to the run's limit; those that
-    a shutdown or quiet hours interrupted do not count. What was told to stop is not repeated, nor what
-    is `lasting`: it would end alike.
-    A campaign in which too much failed is paused.
+    Void and lost attempts are repeated at once, in their block, up to the run's limit; those that a
+    shutdown or quiet hours interrupted do not count. A cancelled run is not repeated, nor one whose failure
+    is `lasting`, since it would fail again.
+
+    A campaign with too many failures is paused.
     """
     tries = run.attempts.filter(interrupted_at=None).count()
     stopping = run.campaign.state == Campaign.State.CANCELLING
@@ -51,11 +52,11 @@ def settle(
         stop_where_too_much_fails(run.campaign)
 
 
-# Judged in the transaction that closes a run, so that the next one cannot begin before. Runs count that
-# were closed since the launch or the last resumption, but no try-out. The order of their attempts says
-# which came first, not a clock that may have been set.
+# This happens in the transaction that closes a run, so that the next one cannot begin before. It counts runs
+# that were closed since the launch or the last resumption, without try-outs. They are ordered by their
+# attempts, since a clock may have been set.
 def stop_where_too_much_fails(campaign: Campaign) -> None:
-    """Pause a locked campaign with a reason, unless it is within its limits or over."""
+    """Pause a locked campaign that exceeds its failure limits, unless it has no open run."""
     still_open = campaign.runs.filter(state__in=Run.OPEN)
     if campaign.state != Campaign.State.RUNNING or not still_open.exists():
         return

@@ -1,4 +1,4 @@
-"""How much of the database campaigns use, by kind of data. Reads only, and unpacks nothing."""
+"""How much of the database campaigns use, by kind of data. Reads only, and decompresses nothing."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,26 +23,26 @@ PACKED: Mapping[str, tuple[type[Model], str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """Bytes that a campaign takes, by kind of data, compressed as they are stored."""
+    """Bytes that a campaign takes in the database, by kind of data, compressed."""
 
     campaign: Campaign
     bytes: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def total(self) -> int:
-        """Of all kinds."""
+        """The bytes of all kinds."""
         return sum(self.bytes.values())
 
     @property
     def by_kind(self) -> list[int]:
-        """In the order of KINDS."""
+        """The bytes in the order of KINDS."""
         return [self.bytes.get(kind, 0) for kind in KINDS]
 
 
 def used_by_campaigns(user: User) -> list[Used]:
-    """What each campaign takes that somebody may see, the largest first.
+    """Return the use of each campaign that a user may see, the largest first.
 
-    A row of measurements is small: it counts as much as the average one with its index.
+    A row of measurements is small: it counts as the average row with its index.
     """
     result: dict[int, dict[str, int]] = {}
     for kind, (model, column, path) in PACKED.items():
@@ -65,7 +65,7 @@ def used_by_campaigns(user: User) -> list[Used]:
 
 
 def database_bytes() -> int:
-    """All of the database, with indexes and what is not of campaigns."""
+    """Return the size of the database, with indexes and all other tables."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_database_size(current_database())")
         return int(cursor.fetchone()[0])

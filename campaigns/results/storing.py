@@ -34,7 +34,7 @@ class UnknownMetric(LookupError):
 
 
 class NotANumber(ValueError):
-    """A value is infinite or no number at all; nothing was stored."""
+    """A value is infinite or not a number; nothing was stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +52,10 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How an attempt ended. `state` is one of Attempt.State but queued and running.
+    """How an attempt ended. `state` is one of Attempt.State except queued and running.
 
-    environment_after: facts as they were after the run, of each side that was asked again.
-    facts_unread: why a side could not be asked again.
-    lasting: another attempt would end alike.
+    environment_after: facts that were read again after the run, by side. facts_unread: why a side could not
+    be read again. lasting: another attempt would end alike.
     """
 
     state: str
@@ -76,7 +75,7 @@ class Outcome:
 
 
 def without_secrets(outcome: Outcome) -> Outcome:
-    """Take out secrets wherever a driver can have put words. Names of metrics are checked instead."""
+    """Remove secrets from all texts of a driver. Names of metrics are checked instead."""
     measured = outcome.measured
     if measured is not None:
         wordy = ("health", "samples", "series", "phases", "failures", "failure")
@@ -135,7 +134,7 @@ def store(attempt: Attempt, campaign: Campaign, outcome: Outcome) -> None:
 
 
 def stand_in_of(outcome: Outcome) -> str:
-    """What stood in for the target, as it said itself before or after; empty where nothing did."""
+    """Return the kind of simulated target that the target reported before or after; empty for a real one."""
     side = EnvironmentFact.Side.TARGET
     seen = (outcome.environment, outcome.environment_after)
     notes = (facts.get(side, {}).get(driving.STAND_IN, "") for facts in seen)
@@ -206,7 +205,7 @@ def _store_measured(attempt: Attempt, campaign: Campaign, measured: driving.Meas
 
 
 def store_values(attempt: Attempt, values: Sequence[Value]) -> None:
-    """Store what was measured of an attempt, here or elsewhere."""
+    """Store the measurements of an attempt, made here or elsewhere."""
     Measurement.objects.bulk_create(
         Measurement(
             attempt=attempt,
@@ -223,7 +222,7 @@ def store_values(attempt: Attempt, values: Sequence[Value]) -> None:
 
 
 def pack_samples(columns: Mapping[str, Sequence[Any]]) -> bytes:
-    """Code columns of equal length as compressed JSON."""
+    """Encode columns of equal length as compressed JSON."""
     return zlib.compress(
         json.dumps({name: list(column) for name, column in columns.items()}).encode()
     )
@@ -234,9 +233,9 @@ def store_environment(
     environment: Mapping[str, Mapping[str, str]],
     after: Mapping[str, Mapping[str, str]] | None = None,
 ) -> None:
-    """Store facts by side and name; of what was asked `after` the run, only what differs.
+    """Store facts by side and name; of those read `after` the run, only what differs.
 
-    A fact that one of the two looks does not tell is NOT_TOLD there.
+    A fact that is missing in one of the two readings is NOT_TOLD there.
     """
     rows = []
     for side in environment.keys() | (after or {}).keys():

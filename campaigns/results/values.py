@@ -1,4 +1,4 @@
-"""Values of runs as the analysis and the plan need them."""
+"""Values of runs for the analysis and the plan."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,12 +10,14 @@ from campaigns.models import Attempt, Campaign, Exclusion, Measurement, Run
 
 @dataclass(frozen=True, slots=True)
 class ObservedRun:
-    """A run that counts or might: its place, its state, and one metric's value.
+    """A run that counts or may count: its place, its state, and the value of one metric.
 
     session: the launch or extension that planned it, until `findings.compute.sessions` numbers those of the
     statistics, and the parts of blocks that lie in one of them.
-    state: `ok`, `failed`, `censored` (value is a lower limit), `bound` (generator saturated),
-    `lost` (void, or this metric was not observed), `cancelled` (by a person), `excluded`, `open` (planned or running).
+
+    state: `ok`, `failed`, `censored` (value is a lower limit), `bound` (generator saturated), `lost` (void,
+    or this metric was not observed), `cancelled` (by a person), `excluded`, `open` (planned or running).
+
     value: in the metric's unit; None where nothing was measured.
     """
 
@@ -47,10 +49,10 @@ class _Measured(NamedTuple):
 def observed_runs_by_metric(
     campaign: Campaign, metrics: Iterable[str]
 ) -> dict[str, list[ObservedRun]]:
-    """Every measured run of a campaign by metric, in the order of its position.
+    """Return every measured run of a campaign by metric, ordered by position.
 
-    No warm-up, no try-out. Which value counts: `MeasurementQuerySet.that_count`. Several metrics take
-    as many queries as one.
+    Warm-ups and try-outs are left out. `MeasurementQuerySet.that_count` chooses the value. Several metrics
+    take as many queries as one.
     """
     names = list(metrics)
     values = _values(campaign, names)
@@ -87,7 +89,7 @@ def observed_runs_by_metric(
 
 
 def _runs(campaign: Campaign) -> Iterable[tuple[Any, ...]]:
-    """Rows, not objects: a campaign may have ten thousand runs, and is read after every block."""
+    """Return rows, not objects: a campaign may have ten thousand runs, and is read after every block."""
     return (
         campaign.runs.filter(purpose=Run.Purpose.MEASURED)
         .order_by("position")
@@ -118,7 +120,7 @@ def _values(campaign: Campaign, metrics: list[str]) -> dict[str, dict[int, _Meas
 
 
 def _attempts(campaign: Campaign) -> dict[int, tuple[int, int, str]]:
-    """Units and worker of the last attempt at each run that ended accepted or failed."""
+    """Return units and worker of the last accepted or failed attempt at each run."""
     rows = (
         Attempt.objects.filter(run__campaign=campaign, state__in=Attempt.WITH_VALUES)
         .order_by("number")

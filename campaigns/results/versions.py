@@ -8,7 +8,7 @@ from campaigns.models import Attempt, Campaign, Finding, LaunchRequest, Run
 
 
 def version(campaign: Campaign) -> str:
-    """Text that changes whenever a run, an attempt's phase, an exclusion or the state does."""
+    """Return text that changes with any run, phase of an attempt, exclusion, or the state."""
     runs = campaign.runs.aggregate(
         **{state: Count("pk", filter=Q(state=state)) for state in Run.State.values},
         last=Max("finished_at"),
@@ -23,13 +23,13 @@ def version(campaign: Campaign) -> str:
 
 
 def findings_version(campaign: Campaign) -> str:
-    """Text that changes whenever the analysis stored something."""
+    """Return text that changes whenever the analysis stores something."""
     last = Finding.objects.filter(campaign=campaign).aggregate(at=Max("computed_at"))["at"]
     return fingerprint(campaign.state, last)
 
 
 def whole_version(campaign: Campaign) -> str:
-    """Text that changes whenever one of both does, an analysis is requested, or an approval waits."""
+    """Return text that changes with either of the two, with a request for analysis, or an approval."""
     requested = LaunchRequest.objects.filter(campaign=campaign, state=LaunchRequest.State.WAITING)
     return fingerprint(
         version(campaign),
@@ -40,5 +40,5 @@ def whole_version(campaign: Campaign) -> str:
 
 
 def fingerprint(*parts: object) -> str:
-    """Shorten anything to text that is equal where all parts are."""
+    """Return a short text that is equal where all parts are."""
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]

@@ -74,7 +74,7 @@ class Move(CampaignApi):
     up: ClassVar[bool]
 
     def move(self, request: Request, pk: int) -> Response:
-        """Move it, look what may start, and give the queue as it is then."""
+        """Move a campaign, request dispatch, and return the new queue."""
         move = move_in_queue.move_up if self.up else move_in_queue.move_down
         campaign = move(self.campaign(pk), self.user)
         work_waits.send(sender=None)

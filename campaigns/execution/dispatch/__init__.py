@@ -1,15 +1,14 @@
 """Decide which run may start now, and send it to a worker.
 
-Dispatch looks for free targets that have a planned run, leases them and queues the run. It may run
-at any time, any number of times: it is called after each run, after everything that a person starts,
-and by beat every few seconds, so that an emptied broker heals. `lost_workers` takes leases back, also
-after the clock was set back; `limits` applies time budgets and quiet hours; `closing` ends campaigns;
-`analyses` decides when one is analysed; `queueing` leases targets (by `execution.leases`), queues
-runs and requests manual steps; `due` asks for the generators of a run and has settings set back.
-Tasks go out by `kit.messages`.
+Dispatch looks for free targets that have a planned run, leases them and queues the run. It may run at any
+time, any number of times: after each run, after everything that a person starts, and by beat every few
+seconds, so that an emptied broker heals. `lost_workers` takes leases back, also after the clock was set
+back; `limits` applies time budgets and quiet hours; `closing` ends campaigns; `analyses` decides when one
+is analysed; `queueing` leases targets (by `execution.leases`), queues runs and requests manual steps; `due`
+sends messages to the generators of a run and has settings restored. Tasks go out by `kit.messages`.
 
-Everybody else locks rows in the order campaign, run, attempt, leases. Dispatch waits for none: a
-row that is locked is being changed, and is looked at the next time.
+Everybody else locks rows in the order campaign, run, attempt, leases. Dispatch waits for no lock: it skips
+a locked row, which is being changed, until the next time.
 """
 
 import logging
@@ -49,9 +48,9 @@ STUCK_SECONDS = 15
 
 
 def dispatch() -> None:
-    """Take lost leases back, close what is over, start what may start.
+    """Take lost leases back, close what has ended, start what may start.
 
-    A broker that is away is no error: what was queued is sent again when its lease has lapsed.
+    A broker that is away is no error: a queued attempt is sent again when its lease has expired.
     """
     with transaction.atomic():
         if not alone():
@@ -82,7 +81,7 @@ def dispatch() -> None:
 
 @transaction.atomic
 def send_again(pools: list[str]) -> None:
-    """Have what is queued in these pools sent again: nobody knows whether the broker still has it."""
+    """Mark the queued attempts of these pools to be sent again, since the broker may have lost them."""
     leases = TargetLease.objects.select_for_update(of=("self",), no_key=True, skip_locked=True)
     queued = leases.filter(attempt__state=Attempt.State.QUEUED, attempt__pool__in=pools)
     keys = list(queued.values_list("pk", flat=True))
@@ -93,14 +92,14 @@ def send_again(pools: list[str]) -> None:
 
 
 def request_dispatch() -> None:
-    """Ask the control workers to look what may start."""
+    """Have a control worker run dispatch."""
     send("campaigns.dispatch", None, CONTROL)
 
 
 def alone() -> bool:
-    """Become the only dispatcher until the transaction ends. False: another one does not end.
+    """Become the only dispatcher until the transaction ends. False: another one has not ended.
 
-    One whose process is stopped in the middle is cut off by the database after STUCK_SECONDS.
+    The database cuts off a dispatcher that is stopped in the middle after STUCK_SECONDS.
     """
     with connection.cursor() as cursor:
         cursor.execute(

@@ -1,7 +1,7 @@
 """Decide when a campaign is analysed: between two runs, never during one.
 
 The request is a mark on the campaign, so there is one however often it is made. A message is sent only
-where a worker is free for it: those who wait do so in the database, in their order, and not in the broker.
+where a worker is free for it: requests wait in the database, in their order, not in the broker.
 """
 
 from datetime import timedelta
@@ -17,12 +17,12 @@ from campaigns.results.importing import waiting
 
 
 def untouched(campaigns: QuerySet[Campaign]) -> QuerySet[Campaign]:
-    """Lock those that nobody else is changing."""
+    """Lock the rows that nobody else is changing."""
     return campaigns.select_for_update(no_key=True, skip_locked=True)
 
 
 def due_for_runs() -> list[int]:
-    """Campaigns to be analysed before the next run begins; each is noted as sent."""
+    """Return campaigns to be analysed before the next run begins, and mark them as sent."""
     due = _due().filter(awaited_by_runs())
     if Attempt.objects.filter(state=Attempt.State.RUNNING).exists():
         due = _after_a_long_wait(due)
@@ -31,9 +31,9 @@ def due_for_runs() -> list[int]:
 
 
 def due_analyses() -> tuple[list[int], list[int]]:
-    """Files to be read and campaigns to be analysed that no run waits for; each is noted as sent.
+    """Return files to be read and campaigns to be analysed for which no run waits, and mark them as sent.
 
-    Campaigns have their turn while nothing is measured: first those that were measured here.
+    Campaigns are analysed while nothing is measured: first those that perfdash measured.
     """
     due = _due().exclude(awaited_by_runs())
     if Attempt.objects.filter(state__in=Attempt.OPEN).exists():
@@ -47,7 +47,7 @@ def due_analyses() -> tuple[list[int], list[int]]:
 
 
 def forget_sent() -> None:
-    """Have what was sent for analysis sent again, where no other worker could have it."""
+    """Mark analyses that were sent to be sent again, where no other worker could have them."""
     if _workers() > 1:
         return
     waits = Campaign.objects.filter(analysis_requested_at__isnull=False)
@@ -64,7 +64,7 @@ def _after_a_long_wait(due: QuerySet[Campaign]) -> QuerySet[Campaign]:
 
 
 def _workers() -> int:
-    """Each computes one analysis that runs wait for, and does one thing that they do not, at a time."""
+    """Return the number of workers: each takes one analysis that runs wait for, and one other task."""
     return workers.present_by_pool().get(ANALYSIS, 0)
 
 

@@ -32,7 +32,7 @@ def close_campaigns() -> None:
 
 
 def _goes_on(campaign: Campaign) -> bool:
-    """Add a block where the stop rule asks for one, or wait for what it needs to know."""
+    """Add a block where the stop rule requires one, or wait for the analysis that decides it."""
     if campaign.stop_rule != Campaign.StopRule.PRECISION or campaign.state_reason:
         return False
     if campaign.state == Campaign.State.PAUSED or campaign.analysis_requested_at is not None:
@@ -72,7 +72,7 @@ def _end(campaign: Campaign, state: Campaign.State) -> None:
 
 
 def _announce(campaign: Campaign) -> None:
-    """Tell that it has finished; or that it failed, where it ended early or nothing succeeded."""
+    """Announce that it has finished; or that it failed, where it ended early or nothing succeeded."""
     runs = campaign.runs.filter(purpose=Run.Purpose.MEASURED)
     all_runs, done = runs.count(), runs.filter(state=Run.State.DONE).count()
     came = f"{done} of {all_runs} measured runs succeeded"

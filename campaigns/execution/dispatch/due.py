@@ -1,6 +1,6 @@
-"""Send what is due besides runs: to the generators that a run waits for, and to set settings back.
+"""Send messages other than runs: to the generators that a run waits for, and to restore settings.
 
-The rows of generators are created by the run itself.
+The run itself creates the rows of generators.
 """
 
 from datetime import timedelta
@@ -15,10 +15,10 @@ from campaigns.models import Attempt, FoundSetting, Generator, Target, TargetLea
 from campaigns.targets.reaching import seconds_to_set
 
 AGAIN_SECONDS = 10
-"""How long after a message another one is sent, where nobody could take the row."""
+"""Seconds after which a message is sent again, where nobody could claim the row."""
 
 MARGIN_SECONDS = 30.0
-"""From the end of the time that it may take to when another worker tries."""
+"""Seconds after the end of its allowed time until another worker tries."""
 
 
 def ask_generators(attempt_pk: int) -> None:
@@ -29,7 +29,7 @@ def ask_generators(attempt_pk: int) -> None:
 
 @transaction.atomic
 def due_generators(which: Q | None = None) -> list[tuple[int, str]]:
-    """Generators for which a message is to be sent now, with their pools."""
+    """Return generators for which a message is to be sent now, with their pools."""
     due = _wanted().filter(
         Q(sent_at=None) | Q(sent_at__lt=Now() - timedelta(seconds=AGAIN_SECONDS)), which or Q()
     )
@@ -40,7 +40,7 @@ def due_generators(which: Q | None = None) -> list[tuple[int, str]]:
 
 
 def forget_messages(pools: list[str]) -> None:
-    """Have the messages for these pools sent again at once: nobody knows whether the broker has them."""
+    """Mark the messages for these pools to be sent again, since the broker may have lost them."""
     _wanted().filter(pool__in=pools).update(sent_at=None)
 
 
@@ -51,7 +51,7 @@ def _wanted() -> QuerySet[Generator]:
 
 
 def claim_restorations() -> list[int]:
-    """Return the targets on which something is set back now."""
+    """Claim and return the targets on which settings are restored now."""
     leased = TargetLease.objects.exclude(attempt=None).values("address")
     free = due().filter(Q(claimed_until=None) | Q(claimed_until__lt=Now()))
     free = free.exclude(setting__target__address__in=leased).select_related("setting__target")

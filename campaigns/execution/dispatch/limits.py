@@ -17,7 +17,7 @@ from campaigns.targets import quiet
 
 
 def end_used_up_budgets(now: datetime) -> None:
-    """Stop what goes on, and cancel what is planned, where the time budget is over."""
+    """Stop open runs, and cancel planned ones, where the time budget is used up."""
     begun = Q(runs__state=Run.State.RUNNING)
     goes_on = Q(state=Campaign.State.RUNNING) & (begun | Q(runs__state=Run.State.PLANNED))
     limited = Campaign.objects.filter(
@@ -30,13 +30,13 @@ def end_used_up_budgets(now: datetime) -> None:
 
 
 def interrupt_in_quiet_hours(now: datetime) -> None:
-    """Stop runs that are on where quiet hours have begun; they go on afterwards."""
+    """Interrupt open runs where quiet hours have begun; they are repeated afterwards."""
     for attempt in measuring():
         heed_quiet_hours(attempt, now)
 
 
 def may_begin(run: Run, now: datetime) -> bool:
-    """Return whether a run may begin now and is expected to end in time; if not, act on it, or tell why."""
+    """Return whether a run may begin now and is expected to end in time; if not, act on it, or log why."""
     campaign = run.campaign
     target = campaign.target
     limited = campaign.time_budget_seconds is not None and campaign.counted_from is not None
@@ -55,6 +55,6 @@ def may_begin(run: Run, now: datetime) -> bool:
 
 
 def _log_once(campaign: Campaign, text: str) -> None:
-    """Write a line unless the last one says the same."""
+    """Write a line unless the last one is equal."""
     if campaign.log.order_by("-pk").values_list("text", flat=True).first() != text:
         LogLine.objects.create(campaign=campaign, text=text)

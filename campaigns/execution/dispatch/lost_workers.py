@@ -28,11 +28,11 @@ log = logging.getLogger(__name__)
 
 
 def holding() -> bool:
-    """Renew the heartbeat. True while no lease is taken as lost: after an outage.
+    """Renew the heartbeat. True while no lease is declared lost: after an outage.
 
-    An outage is a new start of the database, or a longer silence of dispatch: keepers could not
-    renew meanwhile, and get one full time to live. A clock that was set forward looks like a
-    silence; one that was set back leaves instants in the future, which are brought back.
+    An outage is a new start of the database, or a longer silence of dispatch: keepers could not renew
+    meanwhile, and get one full time to live. A clock that was set forward looks like a silence; one that
+    was set back leaves instants in the future, which are capped.
     """
     silence = timedelta(seconds=_silence_seconds())
     hold = timedelta(seconds=settings.LEASE_SECONDS)

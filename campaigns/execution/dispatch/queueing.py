@@ -30,7 +30,7 @@ from campaigns.planning.pools import generator_pools
 
 
 def queue_runs() -> Iterator[tuple[int, str]]:
-    """Lease free targets for the next run of each; give (attempt, pool) to be sent."""
+    """Lease free targets for the next run of each; return (attempt, pool) to be sent."""
     room = _room_by_pool()
     now = database_now()
     served = addresses_held() | _measured()
@@ -56,13 +56,13 @@ def queue_runs() -> Iterator[tuple[int, str]]:
 
 
 def _measured() -> set[str]:
-    """Servers that an attempt holds: nobody is asked to change anything there meanwhile."""
+    """Return servers that an attempt holds: no manual step is requested there meanwhile."""
     running = TargetLease.objects.filter(attempt__state=Attempt.State.RUNNING)
     return set(running.values_list("address", flat=True))
 
 
 def _next_runs() -> Iterator[Run]:
-    """The first planned run of each campaign that may start one, in the order of the queue."""
+    """Return the first planned run of each campaign that may start one, in the order of the queue."""
     waiting = Q(state=Campaign.State.RUNNING) | Q(
         state=Campaign.State.DRAFT,
         runs__purpose=Run.Purpose.TRIAL,
@@ -86,7 +86,7 @@ def _next_runs() -> Iterator[Run]:
 
 
 def _room_by_pool() -> dict[str, int]:
-    """How many more attempts each pool can take: one a host of it that measures nothing."""
+    """Return how many more attempts each pool can take: one for each host that measures nothing."""
     busy = set(GeneratorLease.objects.exclude(attempt=None).values_list("host", flat=True))
     free: dict[str, set[str]] = {}
     for worker in workers.present():
@@ -104,7 +104,7 @@ def _room_by_pool() -> dict[str, int]:
 # The server's queue waits with a run that waits for a hand, so that nobody changes the server while
 # something is measured on it.
 def waits_for_manual_step(run: Run) -> bool:
-    """Return whether something has to be done by hand before a run; asks for what nobody was asked yet."""
+    """Return whether a run waits for manual steps; request those that are not requested yet."""
     target = run.campaign.target
     missing = needed(run)
     if target is None or not missing:

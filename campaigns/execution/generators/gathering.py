@@ -1,7 +1,7 @@
-"""The run's side of several generators: request them, start all at one instant, add up what they measured.
+"""The run's side of several generators: request them, start all at one instant, add up their results.
 
-Everything goes through rows, by the database's clock. From the start to the end of the load nothing is
-written here; rows are read, as the keeper reads whether somebody cancelled.
+They communicate by rows and the database's clock. From the start to the end of the load nothing is written
+here; rows are read, as the keeper reads whether somebody cancelled.
 """
 
 import time
@@ -29,14 +29,14 @@ from campaigns.models import Attempt, Generator
 MOST_TOLD = 3
 LOOK_SECONDS = 0.2
 START_MARGIN_SECONDS = 2.0
-"""How far ahead the start is set, for all generators to hear of it."""
+"""How far ahead the start is set, so that all generators learn of it."""
 END_SECONDS = 15.0
-"""How much longer than its program may take a generator may need to store what it measured."""
+"""How much longer than its program a generator may take to store its results."""
 
 TELL_SECONDS = 1.0
-"""How often it is passed on how far all of them are together."""
+"""Seconds between two reports of the common progress."""
 HEAR_SECONDS = 2.0
-"""How soon the keeper hears of what its generators have heard of."""
+"""Seconds until the keeper learns what its generators have learned."""
 
 Ask = Callable[[int], None]
 """Sends the messages for the wanted generators of an attempt."""
@@ -52,12 +52,12 @@ class Party:
 
     @property
     def rows(self) -> Any:
-        """Those rows, by their numbers."""
+        """The rows of its generators, by their numbers."""
         return Generator.objects.filter(attempt=self.attempt, part=self.part).order_by("number")
 
 
 class Gathering:
-    """What `Context.generate` calls for several generators."""
+    """The implementation of `Context.generate` for several generators."""
 
     def __init__(
         self,
@@ -81,9 +81,9 @@ class Gathering:
         deadline_seconds: float,
         tell: Progress,
     ) -> Outcome:
-        """Run a load program with several requests at once; give the sum of what they measured.
+        """Run a load program with several requests at once; return the sum of their results.
 
-        Raise Cancelled, or GeneratorFailed where one did not come, or was lost in the middle.
+        Raise Cancelled, or GeneratorFailed where a generator did not start, or was lost.
         """
         party = self._ask_for(module, requests, deadline_seconds)
         try:
@@ -99,7 +99,7 @@ class Gathering:
         return gathered.outcome
 
     def judged(self, measured: Measured) -> Measured:
-        """Return what was measured with the worst verdict on any of the generators."""
+        """Return the results with the worst verdict on any of the generators."""
         for gathered in self.gathered:
             measured = gathered.judged(measured)
         return measured
@@ -148,7 +148,7 @@ class Gathering:
             time.sleep(LOOK_SECONDS)
 
     def _set_the_start(self, party: Party) -> None:
-        """Let all begin at one instant. Raise GeneratorFailed where one has gone meanwhile."""
+        """Set one start for all. Raise GeneratorFailed where a generator has ended meanwhile."""
         leased = settings.LEASE_SECONDS - settings.LEASE_MARGIN_SECONDS
         margin = timedelta(seconds=min(START_MARGIN_SECONDS, leased / 2))
 
@@ -190,7 +190,7 @@ class Gathering:
             time.sleep(LOOK_SECONDS)
 
     def _look(self, party: Party) -> list[Generator]:
-        """Read the rows. Raise Cancelled, or GeneratorFailed where one of them has gone."""
+        """Read the rows. Raise Cancelled, or GeneratorFailed where one of them has ended."""
         if self.keeper.cancelled.is_set() or self.keeper.lease_seconds() <= 0:
             raise Cancelled
         now = self.keeper.patiently(lambda: list(party.rows.defer("request", "result", "samples")))
@@ -219,9 +219,9 @@ class Gathering:
         )
 
     def _stop(self, party: Party) -> None:
-        """Have all of them stop, and return when nothing of them can load the target any more.
+        """Stop all, and return when none of them can load the target any more.
 
-        Where the lease was lost there is nothing to be said: they stop by themselves, before it ends.
+        Where the lease was lost no request is needed: they stop by themselves before it ends.
         """
         rows = party.rows.filter(state__in=Generator.OPEN)
         while self.keeper.lease_seconds() > 0:

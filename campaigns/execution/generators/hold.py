@@ -1,8 +1,8 @@
-"""Hold one generator's program: end it with the run's lease, stop or start it on request.
+"""Supervise one generator's program: end it with the run's lease, stop or start it on request.
 
 A thread of the worker. The lease belongs to the run, whose own keeper renews it; this one only reads how
-long it lasts, so that no generator outlives the run. It writes that instant into its row, by which
-everybody knows when its load has ended at the latest.
+long it lasts, so that no generator outlives the run. It writes that instant into its row, which bounds the
+end of its load for everybody else.
 """
 
 import logging
@@ -22,9 +22,9 @@ from campaigns.kinds.programs.deadline import monotonic
 from campaigns.models import Attempt, Generator
 
 START_LOOK_SECONDS = 0.1
-"""How often it is looked for the start, once the program is ready."""
+"""Seconds between two looks for the start, once the program is ready."""
 LEAST_AHEAD_SECONDS = 0.05
-"""How far ahead the start has to be for the program to hear of it in time."""
+"""The start must be so far ahead for the program to learn of it in time."""
 RENEW = """
     UPDATE campaigns_generator generator SET expires_at = lease.expires_at
     FROM campaigns_targetlease lease
@@ -39,10 +39,10 @@ TRIPS = 15
 
 
 class Hold:
-    """Use as a context manager around the program.
+    """A context manager around the program.
 
-    why: why the program was stopped. late: because it could not begin with the others.
-    stopped_by_run: the fields of the row that say that the run itself was told to stop.
+    why: why the program was stopped. late: because it could not begin with the others. stopped_by_run: the
+    fields of the row that record that the run itself was stopped.
     """
 
     def __init__(self, generator: Generator) -> None:
@@ -62,7 +62,7 @@ class Hold:
         )
 
     def __enter__(self) -> "Hold":
-        """Look once, so that the program has a lease to begin with."""
+        """Read the row once, so that the program has a lease to begin with."""
         self._try(self._mind)
         self._stop_where_the_lease_is_over()
         self._thread.start()
@@ -73,15 +73,15 @@ class Hold:
         self._thread.join(timeout=5)
 
     def lease_seconds(self) -> float:
-        """How long the run's lease is certain; 0 or less: stop at once."""
+        """Return how long the run's lease is certain; 0 or less: stop at once."""
         return self._certain_until - monotonic()
 
     def ready(self, values: Mapping[str, Any]) -> None:
-        """Take note that the program is prepared."""
+        """Record that the program is prepared."""
         self._ready.set()
 
     def start_at(self) -> float | None:
-        """Return the instant of `monotonic` at which the program begins; None while nobody knows."""
+        """Return the instant of `monotonic` at which the program begins; None while it is unknown."""
         if self._start_at is not None and monotonic() > self._start_at - LEAST_AHEAD_SECONDS:
             self._come_late(monotonic() - self._start_at)
             return None
@@ -130,7 +130,7 @@ class Hold:
         self._certain_until = asked_at + row[0] - settings.LEASE_MARGIN_SECONDS
 
     def _look(self) -> None:
-        """See whether somebody wants the end, or the start. A row that is gone means the end."""
+        """Read whether the end or the start was requested. A missing row means the end."""
         row = Generator.objects.select_related("attempt").filter(pk=self.generator.pk).first()
         if row is None or row.attempt.state != Attempt.State.RUNNING:
             self._stop("the run has ended")
@@ -183,10 +183,10 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class ClockOffset:
-    """Seconds to add to a clock of this machine to have the database's.
+    """Seconds to add to a clock of this machine to get the database's.
 
-    monotonic: for `deadline.monotonic`; wall: for the time of day, as people compare hosts.
-    uncertainty: half of the quickest way there and back: the true offsets are no farther away.
+    monotonic: for `deadline.monotonic`; wall: for the time of day, with which people compare hosts.
+    uncertainty: half of the shortest round trip, the largest possible error.
     """
 
     monotonic: float
@@ -199,7 +199,7 @@ class ClockOffset:
 
 
 def measure_offset(trips: int = TRIPS) -> ClockOffset:
-    """Ask the database for its time again and again; the quickest answer counts."""
+    """Measure the offset several times, and return that of the shortest round trip."""
     return min((_trip() for _ in range(trips)), key=lambda offset: offset.uncertainty)
 
 

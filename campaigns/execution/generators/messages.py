@@ -12,29 +12,29 @@ from campaigns.kit import encryption
 MOST_REQUEST_BYTES = 32 * 2**20
 MOST_RESULT_BYTES = 8 * 2**20
 MOST_SAMPLE_BYTES = 64 * 2**20
-"""Compressed: tens of millions of samples."""
+"""Bytes of compressed results: tens of millions of samples."""
 
 
 class TooLarge(ValueError):
-    """A parcel is larger than a row may hold; the message says which and what to do."""
+    """A request or result is larger than a row may hold; the message names it and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a program is asked for, and how long it may take from its start to its end."""
+    """A request to a program, and how long the program may take from start to end."""
 
     request: Mapping[str, Any]
     deadline_seconds: float
 
 
 def pack_order(order: Order) -> str:
-    """Pack and encrypt it. Raise TooLarge."""
+    """Compress and encrypt a request. Raise TooLarge."""
     packed = _pack(asdict(order), MOST_REQUEST_BYTES, "request")
     return encryption.seal(packed)
 
 
 def unpack_order(stored: str) -> Order:
-    """Open what `pack_order` has made. Raise SecretUnreadable."""
+    """Decrypt a request of `pack_order`. Raise SecretUnreadable."""
     return Order(**_unpack(encryption.unseal(stored)))
 
 
@@ -49,7 +49,7 @@ def pack_outcome(outcome: Outcome) -> dict[str, bytes]:
 
 
 def unpack_outcome(result: bytes, samples: bytes) -> Outcome:
-    """Put together what `pack_outcome` has taken apart."""
+    """Return the outcome from the fields of `pack_outcome`."""
     return Outcome(**_unpack(result), samples=_unpack(samples) if samples else {})
 
 

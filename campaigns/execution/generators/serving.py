@@ -1,6 +1,6 @@
-"""Serve as one generator of a run: claim its row, hold its program, store its results.
+"""Serve as one generator of a run: claim its row, supervise its program, store its results.
 
-Nobody waits for this task; all that others need to know stands in the row.
+Nobody waits for this task; the row has everything that others need to know.
 """
 
 import logging
@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 
 
 def generate(generator_pk: int, worker: str, host: str) -> None:
-    """Claim a generator's row and do what it asks for; nothing where there is nothing to do."""
+    """Claim a generator's row and run its program; do nothing where the message is old."""
     generator = claim_generator(generator_pk, worker, host)
     if generator is None:
         return
@@ -54,7 +54,7 @@ def generate(generator_pk: int, worker: str, host: str) -> None:
 def claim_generator(generator_pk: int, worker: str, host: str) -> Generator | None:
     """Claim a row for this worker; None where the message is old, or the host measures another run.
 
-    A row that is not taken stays wanted; it says what it waits for.
+    A row that is not claimed stays wanted, with the reason.
     """
     wanted = Generator.objects.filter(pk=generator_pk, state=Generator.State.WANTED, stop_at=None)
     attempt = (
@@ -88,7 +88,7 @@ def claim_generator(generator_pk: int, worker: str, host: str) -> Generator | No
 
 
 def stop_generators_of(worker: str) -> int:
-    """Have the runs whose generators a worker keeps stop, since it shuts down; they will be tried again."""
+    """Stop the runs whose generators a worker serves, since it shuts down; they will be repeated."""
     mine = Generator.objects.filter(worker=worker, state__in=Generator.LOADING)
     running = Attempt.objects.filter(
         pk__in=mine.values("attempt"), state=Attempt.State.RUNNING, interrupted_at=None
@@ -97,7 +97,7 @@ def stop_generators_of(worker: str) -> int:
 
 
 def _outcome(generator: Generator, hold: Hold) -> dict[str, Any]:
-    """Keep the program until it ends; give the fields of the row that tell how."""
+    """Run the program until it ends; return the fields of the row that describe the end."""
     target = generator.attempt.run.campaign.target
     assert target is not None  # noqa: S101 - for the type checker: it is leased
     try:
@@ -136,13 +136,13 @@ def _ended(state: Generator.State, reason: str) -> dict[str, Any]:
 
 
 def _write(generator: Generator, values: Mapping[str, Any]) -> None:
-    """Pass on how far the program is; the run's keeper adds it to that of the others."""
+    """Store the progress of the program; the run's keeper adds it to that of the others."""
     progress.write(progress.of_generator(generator.pk), redaction.redact_all(values))
 
 
 @contextmanager
 def _with_directory(request: Mapping[str, Any], attempt: int) -> Iterator[Mapping[str, Any]]:
-    """Yield the request with a directory of this machine, where the run's own one is elsewhere."""
+    """Yield the request with a directory of this machine, where the run's own one is on another."""
     directory = request.get("directory")
     if directory is None or Path(directory).parent.is_dir():
         yield request

@@ -16,7 +16,7 @@ from campaigns.models import Attempt, Generator
 
 WORST = (HEALTHY, WARNED, SATURATED)
 CLOCK_WARNS_SECONDS = 0.05
-"""How uncertain a generator's clock may be, before the common start is no such."""
+"""A clock that is more uncertain gives a warning, since the start was not common to all."""
 
 
 class Gathered:
@@ -34,7 +34,7 @@ class Gathered:
         self.outcome = self._merged()
 
     def store_health(self) -> None:
-        """Keep with each row how the generator did."""
+        """Store the health of each generator in its row."""
         for row, figures, verdict in zip(self.rows, self.figures, self.verdicts, strict=True):
             Generator.objects.filter(pk=row.pk).update(
                 health=verdict.word,
@@ -43,7 +43,7 @@ class Gathered:
             )
 
     def judged(self, measured: Measured) -> Measured:
-        """Return the verdict of the worst generator, and why, where the driver's own is better."""
+        """Return the worst verdict of all generators with its reasons, unless the driver's own is worse."""
         own = WORST.index(measured.health.verdict)
         texts = [measured.health.verdict, *(verdict.word for verdict in self.verdicts)]
         reasons = [
@@ -60,7 +60,7 @@ class Gathered:
         return replace(measured, health=health)
 
     def _merged(self) -> Outcome:
-        """Raise GeneratorFailed where the programs did not say the same of themselves."""
+        """Merge the descriptions of the programs. Raise GeneratorFailed where they differ."""
         first = self.outcomes[0]
         made_of = [_made_of(outcome.hello) for outcome in self.outcomes]
         for row, other in zip(self.rows, made_of, strict=True):
@@ -86,7 +86,7 @@ class Gathered:
 
 
 def added_progress(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Add what generators say of how far they are: counts, and values per second; of times the longest."""
+    """Add the progress of generators: counts, and values per second; of times the longest."""
     added: dict[str, Any] = {}
     for name in {name: None for part in parts for name in part}:
         values = [part[name] for part in parts if name in part]
@@ -109,7 +109,7 @@ def _made_of(hello: Mapping[str, Any]) -> str:
 
 
 def _stacked(outcomes: Sequence[Outcome]) -> dict[str, list[Any]]:
-    """Put the samples one below the other; a column that one does not have is empty there."""
+    """Concatenate the samples; a column is empty for a generator that does not have it."""
     names = {name: None for outcome in outcomes for name in outcome.samples}
     if not names:
         return {}

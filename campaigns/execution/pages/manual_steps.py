@@ -16,7 +16,7 @@ from campaigns.models import HandRequest
 @require_POST
 @takes(Right.OPERATE, HandRequest)
 def done(request: HttpRequest, pk: int) -> HttpResponse:
-    """Note it, and let what waits begin."""
+    """Confirm a manual step, and request dispatch."""
     row = get_object_or_404(HandRequest, pk=pk)
     try:
         manual_steps.confirm(row, user_of(request))

@@ -11,9 +11,9 @@ from campaigns.results.phrases import Levels, inside, level_text, reason_of, val
 from campaigns.results.rows import RunRow
 
 MOST_CELLS = 600
-"""More are not drawn at once: repetitions around the one that is on are kept."""
+"""Repetitions that are shown at once, around the current one."""
 NARROW_COLUMNS = 4
-"""So many repetitions fit into a column at the side."""
+"""Repetitions that fit into a column at the side."""
 PHASES = {phase.value for phase in Attempt.Phase if phase.value} | {"running", "queued"}
 
 
@@ -43,7 +43,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Lines with the heads of their columns; `cut` says what is left out."""
+    """Lines with the headings of their columns; `cut` names what is left out."""
 
     corner: str
     heads: tuple[str, ...]
@@ -52,7 +52,7 @@ class Matrix:
 
     @property
     def wide(self) -> bool:
-        """Return whether it needs the whole width of a page."""
+        """Whether it needs the whole width of a page."""
         return len(self.heads) > NARROW_COLUMNS
 
 
@@ -110,7 +110,7 @@ def _by_stratum(cells: list[list[RunRow]], paired: str, campaign: Campaign) -> l
 
 
 def _columns(rows: Sequence[RunRow], lines: int) -> tuple[list[int], str]:
-    """Repetitions to draw, and what is said about the others."""
+    """Return the repetitions to show, and a text about the others."""
     columns = sorted({row.repetition for row in rows})
     room = max(1, MOST_CELLS // max(1, lines))
     if len(columns) <= room:
@@ -137,7 +137,7 @@ def _square(campaign: Campaign, row: RunRow) -> Square:
 
 
 def _look(row: RunRow) -> tuple[str, str, str]:
-    """data-state, icon and text."""
+    """Return data-state, icon and text."""
     value = _value(row)
     if row.state in PHASES:
         return "now", "clock" if row.state == "queued" else "play", row.state
@@ -154,7 +154,7 @@ def _look(row: RunRow) -> tuple[str, str, str]:
 
 
 def _value(row: RunRow) -> str:
-    """The value with a sign where it is a limit: a square has no room for words."""
+    """Return the value with a sign where it is a limit: a square is too small for words."""
     if row.measured is None:
         return value_text(None)
     text = value_text(replace(row.measured, censored=False, bound=False))

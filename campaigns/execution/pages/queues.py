@@ -23,33 +23,33 @@ Move = Callable[[Campaign, User | None], Campaign]
 @require_GET
 @takes(Right.SEE)
 def queue_list(request: HttpRequest) -> HttpResponse:
-    """All queues; those that somebody waits in come first."""
+    """Show all queues; those in which somebody waits come first."""
     return render(request, "execution/queues/list.html", _context(request))
 
 
 @require_GET
 @takes(Right.SEE)
 def queue_part(request: HttpRequest) -> HttpResponse:
-    """The part of the page that changes by itself."""
+    """Show the part of the page that is updated."""
     return render(request, "execution/queues/_queues.html", _context(request))
 
 
 @require_POST
 @takes(Right.OPERATE, Campaign)
 def move_up(request: HttpRequest, pk: int) -> HttpResponse:
-    """Let a campaign go before the one that is before it."""
+    """Swap a campaign with the one before it."""
     return _move(request, pk, move_in_queue.move_up)
 
 
 @require_POST
 @takes(Right.OPERATE, Campaign)
 def move_down(request: HttpRequest, pk: int) -> HttpResponse:
-    """Let the next campaign go before this one."""
+    """Swap a campaign with the one after it."""
     return _move(request, pk, move_in_queue.move_down)
 
 
 def _move(request: HttpRequest, pk: int, move: Move) -> HttpResponse:
-    """Move, and go back to where somebody stood: `back` is queue, target or campaign."""
+    """Move, and redirect to the page of origin: `back` is queue, target or campaign."""
     campaign = get_object_or_404(Campaign.objects.select_related("target"), pk=pk)
     refusal = ""
     try:

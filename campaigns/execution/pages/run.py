@@ -28,28 +28,28 @@ CAN_GO_ON = (Campaign.State.RUNNING, Campaign.State.PAUSED, Campaign.State.FINIS
 @require_GET
 @takes(Right.SEE, Campaign)
 def run(request: HttpRequest, pk: int, position: int) -> HttpResponse:
-    """A planned run."""
+    """Show a planned run."""
     return _page(request, find_run(pk, position))
 
 
 @require_GET
 @takes(Right.SEE, Campaign)
 def trial(request: HttpRequest, pk: int, position: int) -> HttpResponse:
-    """A try-out."""
+    """Show a try-out."""
     return _page(request, find_run(pk, position, trial=True))
 
 
 @require_GET
 @takes(Right.SEE, Campaign)
 def status(request: HttpRequest, pk: int, position: int) -> HttpResponse:
-    """The steps of a run that goes on."""
+    """Show the steps of an open run."""
     return _status(request, find_run(pk, position))
 
 
 @require_GET
 @takes(Right.SEE, Campaign)
 def trial_status(request: HttpRequest, pk: int, position: int) -> HttpResponse:
-    """The steps of a try-out that goes on."""
+    """Show the steps of an open try-out."""
     return _status(request, find_run(pk, position, trial=True))
 
 
@@ -60,7 +60,7 @@ def _status(request: HttpRequest, result: Run) -> HttpResponse:
 
 
 def _going_on(result: Run) -> dict[str, Any]:
-    """The steps of a run that is open; none where another run is on."""
+    """Return the steps of an open run; none where another run is open."""
     current = live.current_of(result.campaign)
     mine = current if current and current.run == result.pk else None
     return {
@@ -111,7 +111,7 @@ def _view(campaign: Campaign, attempt: Attempt) -> AttemptView:
 
 
 def _shown(request: HttpRequest, attempts: list[Attempt]) -> Attempt | None:
-    """The attempt that the address names, else the accepted one, else the last."""
+    """Return the attempt that the address names, else the accepted one, else the last."""
     wanted = request.GET.get("attempt", "")
     named = [attempt for attempt in attempts if str(attempt.number) == wanted]
     accepted = [attempt for attempt in attempts if attempt.state == Attempt.State.ACCEPTED]

@@ -87,7 +87,7 @@ def find_run(pk: int, position: int, *, trial: bool = False) -> Run:
 
 
 def page_of(run: Run) -> str:
-    """Address of a run's page."""
+    """Return the address of a run's page."""
     name = "trial" if run.purpose == Run.Purpose.TRIAL else "run"
     return reverse(name, args=[run.campaign_id, run.position])
 
@@ -110,7 +110,7 @@ def _step(run: Run, url_name: str, heading: str, text: str, button: str) -> Step
 def _steer(
     request: HttpRequest, run: Run, act: Callable[[Run], object], *, analyse: bool = False
 ) -> HttpResponse:
-    """Do it, ask for what follows from it, and go back to the run. Raise NotConfirmed."""
+    """Act, request what follows from it, and redirect to the run. Raise NotConfirmed."""
     try:
         with transaction.atomic():
             act(run)

@@ -39,7 +39,7 @@ HEALTH_TONES = {"healthy": "pass", "warned": "warn", "saturated": "fail"}
 
 @dataclass(frozen=True, slots=True)
 class GeneratorLine:
-    """One generator. tone, health_tone: of its state, and of how it did."""
+    """One generator. tone, health_tone: of its state, and of its health."""
 
     name: str
     place: str
@@ -58,7 +58,7 @@ class GeneratorLine:
 
 
 def generator_lines(rows: Iterable[Generator]) -> tuple[GeneratorLine, ...]:
-    """Write them, the parts of an attempt one after the other."""
+    """Return lines for generators, the parts of an attempt one after the other."""
     rows = list(rows)
     several = len({row.part for row in rows}) > 1
     return tuple(
@@ -83,7 +83,7 @@ def generator_lines(rows: Iterable[Generator]) -> tuple[GeneratorLine, ...]:
 
 
 def _clock(row: Generator) -> str:
-    """The offset that the start was converted with, in milliseconds."""
+    """Return the clock offset with which the start was converted, in milliseconds."""
     if row.clock_offset_seconds is None or row.clock_uncertainty_seconds is None:
         return "—"
     offset, uncertain = row.clock_offset_seconds * 1000, row.clock_uncertainty_seconds * 1000
@@ -117,7 +117,7 @@ class Step:
 
 
 def steps_of(current: live.Current) -> list[Step]:
-    """The four steps, with what there is to say of the one that is on."""
+    """Return the four steps, with details of the current one."""
     names = [step.value for step in STEPS]
     now = names.index(current.phase) if current.phase in names else -1
     if current.phase == Attempt.Phase.STORE:
@@ -130,7 +130,7 @@ def steps_of(current: live.Current) -> list[Step]:
 
 
 def _detail(values: Mapping[str, Any]) -> str:
-    """What there is to say of the step that is on."""
+    """Return the details of the current step."""
     parts = []
     if isinstance(values.get("seconds"), int | float):
         parts.append(formats.duration(values["seconds"]))
@@ -146,7 +146,7 @@ def _detail(values: Mapping[str, Any]) -> str:
 
 
 def _first(values: Mapping[str, Any], *names: str) -> Any:
-    """The first of the names under which a driver may say it."""
+    """Return the first value among the names that drivers may use for it."""
     return next((values[name] for name in names if values.get(name) is not None), None)
 
 
@@ -228,7 +228,7 @@ def attempt_view(
 ) -> AttemptView:
     """Arrange what an attempt observed; everything but `samples` was prefetched.
 
-    sample: what one of them is.
+    sample: the name of one sample.
     """
     phases = list(attempt.phases.all())
     measured = [phase for phase in phases if phase.of == Phase.Of.MEASURE]
@@ -269,7 +269,7 @@ def attempt_view(
 
 
 def _deleted(attempt: Attempt, sample: str) -> str:
-    """What is no longer possible, where the team keeps raw samples for a while only."""
+    """Return which displays are missing since the team's retention has deleted the raw samples."""
     gone: DeletedSamples | None = getattr(attempt, "deleted_samples", None)
     if gone is None:
         return ""
@@ -294,7 +294,7 @@ def _parts(phases: Sequence[Phase]) -> tuple[Part, ...]:
 
 
 def _spans(phases: Sequence[Phase]) -> tuple[SpanLine, ...]:
-    """Parts at their places on one line of time, which ends with the last of them."""
+    """Place parts on one time axis, which ends with the last of them."""
     places = [(phase, phase.started_seconds or 0.0) for phase in phases]
     whole = max((start + phase.seconds for phase, start in places), default=0.0) or 1.0
     return tuple(
@@ -316,7 +316,7 @@ def _share(seconds: float, whole: float) -> str:
 
 
 def _from_to(start: float, end: float) -> str:
-    """Two instants of one line of time, none more exact than a look at the target is."""
+    """Write two instants of one time axis, no more exact than the interval between two probes of the target."""
     if end > formats.CLOCK_ABOVE_SECONDS:
         return f"{formats.clock(start)} … {formats.clock(end)}"
     return f"{start:.2f} … {end:.2f} s"
@@ -336,7 +336,7 @@ def _proofs(proofs: Sequence[Proof], step: Proof.Step) -> tuple[ProofLine, ...]:
 
 
 def _probe(value: Any, unit: str, *, exact: bool) -> str:
-    """Write a value; exactly where the two differ, since rounded they may be the same."""
+    """Write a value; exactly where the two differ, since rounded they may be equal."""
     if exact and unit == "B" and isinstance(value, int | float):
         return f"{number(int(value))} B"
     return level_text(value) if value == "" else observed(value, unit)
@@ -345,10 +345,9 @@ def _probe(value: Any, unit: str, *, exact: bool) -> str:
 def _values(
     measurements: Sequence[Measurement], metrics: Sequence[Metric], samples: int
 ) -> tuple[tuple[str, str, str], ...]:
-    """(label, value, which way is better), in the order in which the kind declares them.
+    """Return (label, value, direction) in the order in which the kind declares them.
 
-    That they are bounds is said once, beside the generator's health. A percentile that so many samples
-    do not bear says how many it needs.
+    The health of the generator explains bounds. A percentile with too few samples shows how many it needs.
     """
     order = {metric.name: index for index, metric in enumerate(metrics)}
     labels = {metric.name: metric.label for metric in metrics}

@@ -11,12 +11,12 @@ from campaigns.results.phrases import MISSING, inside
 from campaigns.results.run_plots import Plot, samples_plot
 
 TIMES = "_seconds"
-"""Columns of samples that end so are times, counted from the start of the sample."""
+"""Endings of columns of samples that are times, counted from the start of the sample."""
 START = "start_seconds"
 FAILURE = "failure"
 MOST_EXAMPLES = 3
 FEW = 20
-"""So many samples are listed; a curve of their shares would say less."""
+"""Up to so many samples are listed; a curve of their shares would show less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class FailureLine:
 
 
 def sample_table(samples: Mapping[str, Sequence[Any]], sample: str) -> SampleTable | None:
-    """List the samples, where they are few; columns that say nothing are left out."""
+    """List the samples, where they are few; columns without information are left out."""
     columns = {
         name: column for name, column in samples.items() if any(v not in ("", None) for v in column)
     }
@@ -60,7 +60,7 @@ def sample_table(samples: Mapping[str, Sequence[Any]], sample: str) -> SampleTab
 
 
 def sample_plots(attempt: Attempt, samples: Mapping[str, Sequence[Any]], sample: str) -> list[Plot]:
-    """One chart of all times, of the samples that did not fail, where they are many."""
+    """Return one chart of all times of samples that did not fail, where they are many."""
     failures = samples.get(FAILURE)
     curves = {
         inside(_word(name)): [
@@ -89,7 +89,7 @@ def _cell(name: str, value: Any) -> str:
 def failure_lines(
     attempt: Attempt, samples: Mapping[str, Sequence[Any]]
 ) -> tuple[FailureLine, ...]:
-    """Classes of failures, the most frequent first."""
+    """Return classes of failures, the most frequent first."""
     counts: Counter[str] = Counter(attempt.failures)
     return tuple(
         FailureLine(name, count, "; ".join(_examples(name, samples)))
@@ -98,7 +98,7 @@ def failure_lines(
 
 
 def _examples(failure: str, samples: Mapping[str, Sequence[Any]]) -> list[str]:
-    """The first samples of a class of failures, with what is known of them."""
+    """Return the first samples of a class of failures, with their data."""
     results = [index for index, word in enumerate(samples.get(FAILURE, ())) if word == failure][
         :MOST_EXAMPLES
     ]

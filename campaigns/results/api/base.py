@@ -1,4 +1,4 @@
-"""What views of one run share."""
+"""The base class of views of one run."""
 
 from django.http import Http404
 
@@ -11,7 +11,7 @@ class RunApi(CampaignApi):
     """A view of one run of a campaign."""
 
     def run(self, pk: int, position: int, *, trial: bool = False) -> Run:
-        """Find a run, or a try-out, with what its attempts observed. Raise Http404."""
+        """Return a run, or a try-out, with what its attempts observed. Raise Http404."""
         try:
             return records.with_evidence(self.campaign(pk)).at(position, trial=trial)
         except Run.DoesNotExist:

@@ -19,7 +19,7 @@ from campaigns.results.history import history_of
 
 
 class HistoryQuery(Input):
-    """Of which metric and cell, and how many values at most."""
+    """The metric, the cell, and the largest number of values."""
 
     metric = Word(max_length=50)
     cell = serializers.IntegerField(min_value=1, max_value=2**31 - 1, required=False)
@@ -27,7 +27,7 @@ class HistoryQuery(Input):
 
 
 def column(child: Any) -> serializers.ListField:
-    """One entry a value."""
+    """Return a field with one entry for each value."""
     return serializers.ListField(child=child)
 
 
@@ -48,14 +48,14 @@ class HistoryOutput(Selectable):
 
 
 class Written(dict[str, str]):
-    """An answer whose values are JSON already."""
+    """An answer whose values are already JSON."""
 
 
 class WrittenRenderer(JSONRenderer):
-    """Puts together what is `Written`; anything else, such as a problem, is JSON as everywhere."""
+    """Renders `Written` from its JSON texts; anything else, such as a problem, as JSON."""
 
     def render(self, data: Any, *context: Any, **named: Any) -> bytes:
-        """Return it as JSON."""
+        """Return the answer as JSON."""
         if not isinstance(data, Written):
             return super().render(data, *context, **named)
         pairs = [f'"{name}":{text}' for name, text in data.items()]

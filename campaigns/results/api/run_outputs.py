@@ -28,16 +28,16 @@ ATTEMPT_FIELDS = (
     *("number", "state", "phase", "reason", "worker", "host", "queued_at", "claimed_at"),
     *("measure_started_at", "measure_finished_at", "finished_at", "units_done", "units_failed"),
 )
-"""What every answer tells of an attempt."""
+"""Fields of an attempt that every answer has."""
 
 
 def cell_output(cell: Cell) -> dict[str, Any]:
-    """Position and levels of a cell."""
+    """Return position and levels of a cell."""
     return {"position": cell.position, "levels": cell.levels_by_factor}
 
 
 OBSERVED = frozenset({"excluded", "attempts", "proofs", "measurements", "stand_in"})
-"""Fields of a run in a list that take further queries."""
+"""Fields of a run in a list that need further queries."""
 
 
 class MeasurementOutput(serializers.ModelSerializer[Measurement]):
@@ -255,7 +255,7 @@ class RunDetail(RunOutput):
 
 
 def health_of(row: Attempt | Generator) -> dict[str, Any] | None:
-    """Verdict, reasons and figures of what generated load; None where there are none."""
+    """Return verdict, reasons and figures of what generated load; None where there are none."""
     if not row.health:
         return None
     return {
@@ -266,7 +266,7 @@ def health_of(row: Attempt | Generator) -> dict[str, Any] | None:
 
 
 def measurements_of(measurements: Iterable[Measurement]) -> dict[str, Any]:
-    """Values by metric, as MeasurementOutput has them: without one serializer for each of thousands."""
+    """Return values by metric in the shape of MeasurementOutput, without a serializer for each of thousands."""
     return {
         each.metric: {
             "value": each.value,
@@ -281,7 +281,7 @@ def measurements_of(measurements: Iterable[Measurement]) -> dict[str, Any]:
 
 
 def accepted_attempt(run: Run) -> Attempt | None:
-    """The attempt that stands for a run: the accepted one, else the last failed one."""
+    """Return the attempt whose values count for a run: the accepted one, else the last failed one."""
     attempts = [each for each in run.attempts.all() if each.state in Attempt.WITH_VALUES]
     accepted = Attempt.State.ACCEPTED
     return max(attempts, key=lambda each: (each.state == accepted, each.number), default=None)

@@ -44,12 +44,12 @@ from campaigns.results.readers import all_readers
 TAG = "submissions"
 JSON = "application/json"
 MOST_BYTES = 32_000_000
-"""Of a JSON body, unpacked."""
+"""Bytes of an unpacked JSON body."""
 MOST_PARTS = 2_000_000
-"""Commas and brackets of a JSON body: each may cost a hundred bytes once it is read."""
+"""Commas and brackets of a JSON body: each may cost a hundred bytes in memory."""
 MOST_FILE_BYTES = 200_000_000
 FILE = {"application/octet-stream": OpenApiTypes.BINARY}
-"""A file as it is; any other type of content does as well."""
+"""The media type of a file; any other type is accepted, too."""
 IN_MEMORY = 4_000_000
 NOT_READ_YET = {
     "dry_run": False,
@@ -200,13 +200,13 @@ def received_data(received: Received, request: Any, *, dry: bool) -> dict[str, A
 
 
 class Receiving(Api):
-    """What reads its body by itself: it may be large, and packed."""
+    """The base class of views that read their body themselves: it may be large, and compressed."""
 
     needs = Scope.SUBMIT
     reads_body = True
 
     def received(self, act: Callable[[IO[bytes]], HttpResponseBase], most: int) -> HttpResponseBase:
-        """Act on the whole body, unpacked, but answer a repeated Idempotency-Key as before.
+        """Act on the whole unpacked body, or return the stored answer to a repeated Idempotency-Key.
 
         No transaction waits for a slow sender. Raise TooLarge above `most` bytes, ParseError.
         """
@@ -271,7 +271,7 @@ class OneSubmission(Api):
     of = Submission
 
     def scope_needed(self) -> Scope | None:
-        """Let who may submit see what became of their own."""
+        """Let a token that may submit read its own submissions."""
         requested = self.request
         own = Submission.objects.filter(pk=self.kwargs["pk"], user=requested.user.pk)
         token = requested.auth
@@ -386,7 +386,7 @@ APPENDING = operation(
 
 
 def about_of(asked: dict[str, Any]) -> About:
-    """Take what was said of a file. Raise ValidationError."""
+    """Return the description of a file from the query. Raise ValidationError."""
     return About(
         filename=asked.get("filename", "").replace("\\", "/").rsplit("/", 1)[-1],
         format=asked.get("format", ""),
@@ -411,7 +411,7 @@ def _object(query: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _answer(received: Received, request: Request, *, dry: bool) -> Response:
-    """Answer in the transaction that it belongs to; of a dry run nothing stays."""
+    """Answer within a transaction; a dry run is rolled back."""
     data = received_data(received, request, dry=dry)
     if dry:
         transaction.set_rollback(True)

@@ -1,4 +1,4 @@
-"""The distribution of a run's samples: the share of files that took at most so long. Pure."""
+"""The chart of a run's samples: the share of files that took no longer than a time. Pure."""
 
 import math
 from collections.abc import Sequence
@@ -36,20 +36,20 @@ HOVER = "%{text}<extra></extra>"
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Samples of one quantity of a run, for example first byte, or total, in any order."""
+    """Samples of one quantity of a run, such as first byte or total, in any order."""
 
     name: str
     values: Sequence[float]
 
     @property
     def ordered(self) -> list[float]:
-        """Those that are numbers, ascending."""
+        """The samples that are numbers, ascending."""
         return sorted(value for value in self.values if is_finite(value))
 
 
 @dataclass(frozen=True, slots=True)
 class SamplesChart:
-    """Curves of one run. `failed` samples have no time and are not in them."""
+    """Curves of one run. Failed samples have no time and are in none of them."""
 
     quantity: Quantity
     curves: Sequence[Curve]
@@ -58,7 +58,7 @@ class SamplesChart:
 
 
 def draw(chart: SamplesChart) -> Figure:
-    """Draw cumulative curves; diamonds stand at the percentiles that the samples bear."""
+    """Draw cumulative curves, with diamonds at the percentiles for which there are enough samples."""
     quantity, factor = chart.quantity.readable()
     curves = [
         (text(curve.name), [factor * value for value in curve.ordered]) for curve in chart.curves
@@ -101,7 +101,7 @@ def title(chart: SamplesChart) -> str:
 
 
 def describe(chart: SamplesChart) -> str:
-    """Say the finding in numbers: percentiles and the slowest, and what failed."""
+    """Return the chart in words: percentiles, the slowest sample, and failures."""
     parts = [f"{title(chart)}."]
     for curve in chart.curves:
         ordered = curve.ordered
@@ -123,12 +123,12 @@ def describe(chart: SamplesChart) -> str:
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:
-    """Take the value that at least `share` of the ascending values do not exceed."""
+    """Return the value that at least `share` of the ascending values do not exceed."""
     return ordered[max(0, math.ceil(share * len(ordered) - 1e-9) - 1)]
 
 
 def _curve(index: int, name: str, ordered: Sequence[float], unit: str) -> list[Trace]:
-    """Draw at most MOST_POINTS steps, the extremes among them."""
+    """Reduce a curve to at most MOST_POINTS steps, including its extremes."""
     n, token = len(ordered), series_token(index)
     ranks = sorted({*range(0, n, max(1, -(-n // MOST_POINTS))), *range(max(0, n - 10), n)})
     pen = {"color": f"@{token}", "width": 2, "shape": "hv", "dash": DASHES[index % len(DASHES)]}

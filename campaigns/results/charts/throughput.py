@@ -1,4 +1,4 @@
-"""What a run carried, second by second; live or after the fact. Pure."""
+"""The chart of a run's throughput per second, during the run and afterwards. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from campaigns.kit.charts.formats import amount, duration
 
 @dataclass(frozen=True, slots=True)
 class ThroughputChart:
-    """`values[i]` belongs to [i, i + 1) x step_seconds since the clock started; None was not seen.
+    """`values[i]` belongs to [i, i + 1) x step_seconds since the clock started; None: not observed.
 
-    ceiling: what would be possible at most, where somebody knows. expected_seconds: how long a run
-    that is going on will take, so that the axis stands still.
+    ceiling: the highest possible value, where it is known. expected_seconds: the expected length of an open
+    run, which fixes the axis.
     """
 
     quantity: Quantity
@@ -70,7 +70,7 @@ def title(chart: ThroughputChart) -> str:
 
 
 def describe(chart: ThroughputChart) -> str:
-    """Say the finding in numbers: mean and highest, and the ceiling."""
+    """Return the chart in words: mean, highest value, and ceiling."""
     unit = chart.quantity.unit
     seen = [value for value in chart.values if value is not None and is_finite(value)]
     if not seen:
@@ -86,7 +86,7 @@ def describe(chart: ThroughputChart) -> str:
 
 
 def _stretches(values: Sequence[float | None], step: float) -> list[list[tuple[float, float]]]:
-    """Cut at gaps, since a fill would bridge them; the last step of each has a width too."""
+    """Split the values at gaps, which a fill would bridge; the last step of each part has a width, too."""
     stretches: list[list[tuple[float, float]]] = []
     for index, value in enumerate(values):
         if value is None:

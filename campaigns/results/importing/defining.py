@@ -15,7 +15,7 @@ from campaigns.results.importing.submitted import ORDERS, Submitted
 
 KIND = "external"
 SEED = 1
-"""No order is drawn, and equal data have equal bootstraps."""
+"""The seed of every import: no order is drawn, and equal data have equal bootstraps."""
 
 
 def source_of(submitted: Submitted) -> str:
@@ -27,7 +27,7 @@ def source_of(submitted: Submitted) -> str:
 
 
 def definition_of(submitted: Submitted) -> checking.Definition:
-    """Check what people wrote as the form does, then add what only an import can have."""
+    """Check the fields that people write as the form does, then add those that only an import has."""
     value = submitted.definition
     order = value.get("order") or Campaign.Order.BLOCKED
     if order not in ORDERS:
@@ -76,7 +76,7 @@ def definition_of(submitted: Submitted) -> checking.Definition:
 
 
 def _factors(submitted: Submitted) -> dict[str, list[Any]]:
-    """Levels by factor: in the order that was given, then as they are met."""
+    """Return levels by factor: those that were submitted in order, then those of the runs."""
     result: dict[str, list[Any]] = {
         name: list(levels) for name, levels in submitted.factors.items()
     }

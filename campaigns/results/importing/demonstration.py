@@ -26,7 +26,7 @@ for an answer on a machine that is busy with something else, too."""
 
 
 def published_campaign(author: User | None) -> tuple[Campaign, bool]:
-    """Return the campaign of the 18 published sync runs, and whether it was imported just now."""
+    """Return the campaign of the 18 published sync runs, and whether this call imported it."""
     row = Campaign.objects.filter(kind="external", source=PUBLISHED_SOURCE).first()
     if row is not None:
         return row, False
@@ -53,11 +53,11 @@ def published_campaign(author: User | None) -> tuple[Campaign, bool]:
 
 @transaction.atomic
 def sandbox_target(base_url: str, author: User | None) -> str:
-    """Make the target `sandbox` with its draft, or bring its address up to date. Say what was done.
+    """Create the target `sandbox` with its draft, or update its address. Return a report as text.
 
-    Both are made once: an owner who retires the target or deletes the draft is not given them
-    again. The address stays while a campaign is measuring it, or where somebody gave the name to a
-    server of their own. Raise Invalid where the installation's rules do not allow the address.
+    Both are created once: after the owner retires the target or deletes the draft they are not created
+    again. The address stays while a campaign is measuring it, or where somebody gave the name to a server
+    of their own. Raise Invalid where the installation's rules do not allow the address.
     """
     row = Target.objects.filter(name=SANDBOX, retired_at=None).first()
     if row is None:
@@ -86,7 +86,7 @@ def _server(base_url: str, notes: str = "") -> dict[str, object]:
 
 
 def _comparison(target: Target) -> dict[str, object]:
-    """A comparison with a large effect that takes about half a minute."""
+    """Return a comparison with a large effect that takes about half a minute."""
     return {
         "kind": "downloader",
         "question": f"Is it faster to download {MANY} files at a time than {FEW}?",

@@ -1,7 +1,7 @@
-"""Reads a submission: JSON as the REST API takes it, checked run by run.
+"""Read a submission: JSON of the REST API, checked run by run.
 
-`submitted` declares it and checks its types; the rest is checked here. All errors are reported at
-once, each with its path. Texts become what can be stored and shown.
+`submitted` declares it and checks its types; the rest is checked here. All errors are reported at once,
+each with its path. Texts become what can be stored and shown.
 """
 
 import hashlib
@@ -35,14 +35,14 @@ NOT_OBSERVED = "not observed"
 MOST_FACTS = 50
 MOST_INFO_BYTES = 10_000
 MOST_FACTS_LETTERS = 50_000_000
-"""Of all runs of a request together."""
+"""Values of all runs of a request together."""
 LEVEL_LETTERS = 500
 FACT_LETTERS = 2000
 EARLIEST, LATEST = datetime(1990, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
 Values = Mapping[str, float | LimitInput | None]
 
 SHOWN = 60
-"""Letters of a name in a path or a message."""
+"""Characters of a name in a path or a message."""
 Kind = TypeVar("Kind", bound=msgspec.Struct)
 
 
@@ -50,15 +50,15 @@ class Problems(dict[str, list[str]]):
     """Messages by path."""
 
     def note(self, path: str, message: str) -> None:
-        """Add a message to those of a path."""
+        """Add a message for a path."""
         self.setdefault(path, []).append(message)
 
 
 def converted(data: Mapping[str, Any], kind: type[Kind], problems: Problems) -> Kind:
     """Return an object of JSON as a struct, and note what is wrong.
 
-    What is wrong is None in lists and objects, and has its default among the fields of a struct. msgspec stops at the
-    first error, so what it refuses is looked through part by part, by the same declaration.
+    An invalid value is None in lists and objects, and has its default among the fields of a struct. msgspec
+    stops at the first error, so an object that it refuses is checked part by part, by the same declaration.
     """
     struct: Kind = _part(data, _declared(kind), "", problems)
     return struct
@@ -126,7 +126,7 @@ def _fields(
 
 
 def _plain(kind: inspect.Type) -> tuple[inspect.Type, dict[str, str]]:
-    """Return a type without what is noted beside it, and the messages that are."""
+    """Return a type without its annotations, and the messages among them."""
     extra: dict[str, str] = {}
     while isinstance(kind, inspect.Metadata):
         extra = {**(kind.extra or {}), **extra}
@@ -144,7 +144,7 @@ def _fits(data: Any, declared: inspect.Type) -> bool:
 
 
 def _problem(data: Any, kind: inspect.Type) -> str:
-    """Return what is wrong with a single value; empty where nothing is."""
+    """Return what is wrong with a single value, or ""."""
     match kind:
         case inspect.AnyType():
             return ""
@@ -176,7 +176,7 @@ def _problem(data: Any, kind: inspect.Type) -> str:
 
 
 def too_long(text: str, most: int) -> str:
-    """Return the message for a text of more letters than are stored."""
+    """Return the message for a text with more characters than are stored."""
     return f"It has {len(text):,} letters; at most {most} are stored."
 
 
@@ -187,7 +187,7 @@ def _below(path: str, name: Any) -> str:
 def read_submission(data: Any, *, appended: bool = False) -> Submitted:
     """Check a whole document. Raise Invalid with every error by its path.
 
-    appended: to a campaign that is there, whose definition it does not bring.
+    appended: the runs are for an existing campaign, whose definition is not submitted.
     """
     if not isinstance(data, Mapping):
         raise Invalid({"": ["Send an object with `runs`."]})
@@ -240,7 +240,7 @@ def _digest(data: Any) -> str:
 
 
 class _Reading:
-    """Turns what was sent into what is stored, and notes what is wrong. None: that was noted before."""
+    """Turns submitted values into stored ones, and notes errors. None: an error is already noted."""
 
     def __init__(self, problems: Problems) -> None:
         self.problems = problems
@@ -284,7 +284,7 @@ class _Reading:
     def _repetitions(
         self, run: RunInput, path: str, facts: Mapping[str, str]
     ) -> Iterator[SubmittedRun]:
-        """One run; or several, where its values are lists: one number a repetition, or null."""
+        """Return one run, or several where its values are lists: one number a repetition, or null."""
         sets = self._sets(run, path)
         levels = {}
         for name, level in run.tags.items():
@@ -349,7 +349,7 @@ class _Reading:
         return [dict(zip(lists, each, strict=True)) for each in zip(*lists.values(), strict=True)]
 
     def text(self, text: str, path: str, most: int | None = None) -> str:
-        """Return a text without its outer spaces; empty where it is too long, or cannot be shown."""
+        """Return a text without outer spaces; empty where it is too long, or cannot be shown."""
         if most is not None and len(text) > most:
             self.problems.note(path, too_long(text, most))
             return ""
@@ -359,12 +359,12 @@ class _Reading:
         return text.strip()
 
     def name(self, name: str, path: str, most: int, message: str) -> None:
-        """Note what is wrong with a name; the message is for one that is empty."""
+        """Note what is wrong with a name; the message is for an empty one."""
         if not self.text(name, path, most):
             self.problems.note(path, message)
 
     def level(self, level: Scalar, path: str) -> Scalar:
-        """A text, a number, yes or no; 5.0 is 5, as it is to the database."""
+        """Return a text, number or boolean; 5.0 becomes 5, since the database does not distinguish them."""
         if isinstance(level, str):
             return self.text(level, path, LEVEL_LETTERS)
         return int(level) if isinstance(level, float) and level.is_integer() else level
@@ -407,7 +407,7 @@ class _Reading:
 
 
 def _observed(values: Values) -> tuple[Mapping[str, float], frozenset[str]]:
-    """Return the numbers that were observed, and which of them are lower limits."""
+    """Return the observed numbers, and the names of those that are lower limits."""
     if {*map(type, values.values())} == {float}:
         return values, frozenset()  # type: ignore[return-value]
     numbers, censored = {}, set()

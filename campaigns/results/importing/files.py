@@ -24,11 +24,11 @@ PIECE = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a person says of a file; what is left out is taken from the file.
+    """What a person says about a file; the rest comes from the file.
 
-    definition: fields of the campaign, such as its question. context: facts of the environment, by
-    name. mapping: of columns, for a plain CSV. fidelity: of all values, where the file is not the
-    one that the tool wrote.
+    definition: fields of the campaign, such as its question. context: facts of the environment, by name.
+    mapping: of columns, for a plain CSV. fidelity: of all values, where the file is not the one that the
+    tool wrote.
     """
 
     filename: str = ""
@@ -58,7 +58,7 @@ def import_file(
 
 
 def digest_of(content: IO[bytes], about: About) -> str:
-    """SHA-256 of a file and of what was said of it; the file is at its beginning afterwards."""
+    """Return the SHA-256 of a file and its description; the file is at its beginning afterwards."""
     notes = (about.format, about.definition, about.context, about.mapping, about.fidelity)
     hashed = hashlib.sha256(repr([_plain(each) for each in notes]).encode())
     while piece := content.read(PIECE):
@@ -68,7 +68,7 @@ def digest_of(content: IO[bytes], about: About) -> str:
 
 
 def stored_already(digest: str, team: Team | None) -> Received | None:
-    """Find the same file, said the same of, that was stored before for a team (default: None)."""
+    """Return the submission of the same file with the same description for a team (default: None), or None."""
     stored = Submission.objects.filter(
         digest=digest, state=Submission.State.STORED, team=team.pk if team else default_team()
     )
@@ -79,7 +79,7 @@ def stored_already(digest: str, team: Team | None) -> Received | None:
 
 
 def submitted_of(read: Read, about: About, digest: str = "") -> Submitted:
-    """Return what was read as it is stored; what a person said of it comes first."""
+    """Return the content of a file in the form that is stored; its description overrides it."""
     directed = [metric.name for metric in read.metrics if metric.lower_is_better is not None]
     primary = read.primary_metric if read.primary_metric in directed else "".join(directed[:1])
     suggested = {
@@ -123,9 +123,9 @@ def submitted_of(read: Read, about: About, digest: str = "") -> Submitted:
 
 
 def blocks_of(runs: Sequence[ReadRun]) -> list[int | None]:
-    """Number the rounds of a file whose runs took turns, each setting once a round; None where they did not.
+    """Number the rounds of a file whose runs alternate, each setting once a round; None where they do not.
 
-    Runs are in the order of the file; where it has their instants, these have to be in that order.
+    Runs are in the order of the file; where it has their instants, these must be in that order.
     """
     none: list[int | None] = [None] * len(runs)
     settings = [repr(sorted(run.levels.items())) for run in runs]

@@ -1,4 +1,4 @@
-"""Find submitted runs that are stored already: equal ones are skipped, different ones refused."""
+"""Find submitted runs that are already stored: equal ones are skipped, different ones refused."""
 
 import hashlib
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from campaigns.results.importing.submitted import SubmittedRun
 def new_among(
     campaign: Campaign, runs: Sequence[SubmittedRun]
 ) -> tuple[list[tuple[int, SubmittedRun]], int]:
-    """Return the runs that are not stored, with their numbers, and how many are. Raise Differs."""
+    """Return the runs that are not stored, with their numbers, and the number of stored ones. Raise Differs."""
     named = [run.external_id for run in runs if run.external_id]
     if not named:
         return list(enumerate(runs)), 0
@@ -48,7 +48,7 @@ def new_among(
 
 @dataclass(slots=True)
 class _Evidence:
-    """What is stored of a run beside its row."""
+    """What is stored of a run outside its row."""
 
     units: tuple[int, int] = (0, 0)
     values: dict[str, tuple[float, bool]] = field(default_factory=dict)
@@ -56,7 +56,7 @@ class _Evidence:
 
 
 def _evidence_of(runs: Sequence[Run]) -> dict[int, _Evidence]:
-    """By the key of the run; one that came from outside has one attempt."""
+    """Return it by the key of the run; an imported run has one attempt."""
     result = {run.pk: _Evidence() for run in runs}
     if not result:
         return result
@@ -78,7 +78,7 @@ STATES = {"ok": Run.State.DONE, "lost": Run.State.VOID}
 
 
 def _difference(run: SubmittedRun, stored: Run, evidence: _Evidence) -> str:
-    """Say in which field a run differs from the stored one; facts that are not sent do not differ."""
+    """Return the field in which a run differs from the stored one; facts that are not sent do not differ."""
     pairs: list[tuple[str, Any, Any]] = [
         ("tags", dict(run.levels), stored.cell.levels_by_factor),
         ("state", STATES.get(run.state, Run.State.FAILED), stored.state),
@@ -95,7 +95,7 @@ def _difference(run: SubmittedRun, stored: Run, evidence: _Evidence) -> str:
 
 
 def wait_for_turn(what: str) -> None:
-    """Become the only one who stores this, until the transaction of the caller ends."""
+    """Wait for other transactions that store the same, and hold others up until this one ends."""
     key = int.from_bytes(hashlib.sha256(what.encode()).digest()[:8], signed=True)
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [key])

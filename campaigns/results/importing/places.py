@@ -15,7 +15,7 @@ from campaigns.results.importing.submitted import Submitted, SubmittedRun
 from campaigns.results.readers.base import Scalar
 
 FEW_CELLS = 20
-"""So many are looked up by their levels; for more, all cells of the campaign are read."""
+"""Up to so many cells are looked up by their levels; for more, all cells of the campaign are read."""
 Errors = dict[str, list[str]]
 _ENCODER = json.JSONEncoder(sort_keys=True)
 
@@ -49,7 +49,7 @@ class Places:
             self._know(campaign.cells.filter(levels_by_factor__in=wanted))
 
     def place(self, number: int, run: SubmittedRun, errors: Errors) -> tuple[Cell, Block, int]:
-        """Return cell, block and position; note at `runs.<number>` what is wrong with its place."""
+        """Return cell, block and position; note errors of the place at `runs.<number>`."""
         cell = self._cell(number, run, errors)
         cell.received += 1
         block = self._block(number, run, cell, errors)
@@ -57,7 +57,7 @@ class Places:
         return cell, block, self.last_position
 
     def store(self) -> None:
-        """Make factors, levels, cells and blocks that are missing, and count the runs of cells."""
+        """Create missing factors, levels, cells and blocks, and count the runs of cells."""
         new = [cell for cell in self._changed.values() if cell._state.adding]
         known = [cell for cell in self._changed.values() if not cell._state.adding]
         if new:
@@ -82,7 +82,7 @@ class Places:
         return cell
 
     def _read_whole(self) -> None:
-        """Know all of the campaign: a cell may be new to it."""
+        """Read the whole campaign, since a cell may be new to it."""
         self._is_whole = True
         self._know(self.campaign.cells.all())
         self._last_cell = len(self._cells)
@@ -95,7 +95,7 @@ class Places:
             self._cells.setdefault(_key(cell.levels_by_factor), cell)
 
     def _check_names(self, number: int, run: SubmittedRun, errors: Errors) -> None:
-        """Every run has a level of every factor."""
+        """Check that every run has a level of every factor."""
         if not self._cells and not self._names:
             self._names = list(run.levels)
         missing = [name for name in self._names if name not in run.levels]
@@ -133,7 +133,7 @@ class Places:
 
     @cached_property
     def _occupied(self) -> defaultdict[int, set[str]]:
-        """Cells that have a run, by the number of the block, of those blocks that are sent."""
+        """Return the cells that have a run, by the number of the block, for the submitted blocks."""
         runs = self.campaign.runs.filter(block__number__in=self._sent_blocks)
         result: defaultdict[int, set[str]] = defaultdict(set)
         for number, levels in runs.values_list("block__number", "cell__levels_by_factor"):
@@ -141,7 +141,7 @@ class Places:
         return result
 
     def _check(self, new: Sequence[Cell]) -> None:
-        """Raise Invalid where the cells are too many, or their levels too long."""
+        """Raise Invalid where there are too many cells, or a level is too long."""
         if len(self._names) > MOST_FACTORS:
             raise Invalid(
                 {"factors": [f"{len(self._names)} factors; at most {MOST_FACTORS} vary."]}
@@ -221,7 +221,7 @@ class Places:
 
 
 def _few_levels(runs: Sequence[SubmittedRun]) -> list[Mapping[str, Scalar]] | None:
-    """The combinations of levels that are sent; None: more than a few."""
+    """Return the submitted combinations of levels; None where they are many."""
     result: dict[str, Mapping[str, Scalar]] = {}
     for run in runs:
         result[_key(run.levels)] = run.levels
@@ -231,18 +231,18 @@ def _few_levels(runs: Sequence[SubmittedRun]) -> list[Mapping[str, Scalar]] | No
 
 
 def _newest(campaign: Campaign) -> int:
-    """Its last position. What comes from outside is never tried out."""
+    """Return the last position of a campaign. Imported campaigns have no try-outs."""
     runs = campaign.runs.exclude(purpose=Run.Purpose.TRIAL).order_by("-position")
     return runs.values_list("position", flat=True).first() or 0
 
 
 def _key(levels: Mapping[str, Any]) -> str:
-    """Of a combination of levels: what is equal to the database is equal here."""
+    """Return the key of a combination of levels; keys are equal where the database's values are."""
     return _ENCODER.encode(levels)
 
 
 def _sorted(levels: Sequence[Any]) -> list[Any]:
-    """Numbers by size; anything else as it was met."""
+    """Sort numbers; leave anything else in its order."""
     items = list({json.dumps(level): level for level in levels}.values())
     if all(isinstance(each, int | float) and not isinstance(each, bool) for each in items):
         return sorted(items)

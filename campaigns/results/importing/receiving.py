@@ -26,7 +26,7 @@ from campaigns.results.storing import Value
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """What became of a submission. known: runs that were there already, exactly as they were sent.
+    """The result of a submission. known: the number of runs that were already stored, exactly so.
 
     first, last: positions of the first and the last new run; None where there is none.
     """
@@ -48,11 +48,11 @@ def create(
     waiting: Submission | None = None,
     team: Team | None = None,
 ) -> Received:
-    """Store runs as a finished campaign of the kind `external`, of a team: the default one unless given.
+    """Store runs as a finished campaign of the kind `external`, of a team: the default one unless named.
 
-    One that was submitted before under its external_id is given as it is. waiting: what was noted
-    of them when they came, while nobody had read them yet. Raise Differs where it was another one,
-    Invalid with the path of everything that is wrong.
+    A submission that is stored under its external_id is returned unchanged. waiting: the submission that
+    was recorded when its file arrived. Raise Differs where the stored one differs, Invalid with the path of
+    every error.
     """
     team = team or Team.objects.get(pk=default_team())
     if submitted.external_id:
@@ -73,10 +73,10 @@ def create(
 
 
 def append(key: int, submitted: Submitted, author: User | None) -> Received:
-    """Add runs to a campaign that came from outside, in the transaction that the caller holds.
+    """Append runs to an imported campaign, in the transaction of the caller.
 
-    Runs that were sent before under their external_id, and are the same, are left as they are. Raise
-    Campaign.DoesNotExist, Differs, NotExternal or Invalid: the caller then undoes all of it.
+    Runs that are stored under their external_id and are equal stay unchanged. Raise Campaign.DoesNotExist,
+    Differs, NotExternal or Invalid: the caller then rolls back.
     """
     campaign = Campaign.objects.select_for_update(no_key=True).get(pk=key)
     require_right(author, campaign, Right.WRITE)
@@ -94,7 +94,7 @@ def append(key: int, submitted: Submitted, author: User | None) -> Received:
 
 
 class NotExternal(NotPossible):
-    """The campaign takes no runs from outside."""
+    """The campaign accepts no runs from outside."""
 
 
 def _add(
@@ -202,7 +202,7 @@ def _submitted_before(campaign: Campaign, submitted: Submitted) -> Received:
 
 
 def _declare(campaign: Campaign, submitted: Submitted) -> dict[str, DeclaredMetric]:
-    """Return the metrics that are sent by name, with those that are new to it. Raise Differs."""
+    """Return the submitted metrics by name, with new ones declared. Raise Differs."""
     stored = campaign.metrics.all()
     if not submitted.metrics:
         stored = stored.filter(name__in={name for run in submitted.runs for name in run.values})
@@ -268,7 +268,7 @@ def _require_room(runs: int) -> None:
 
 
 def _note_beginning(campaign: Campaign, submitted: Submitted) -> None:
-    """Take instants, repetitions and fidelity from what came in; say so in its log."""
+    """Set instants, repetitions and fidelity of the campaign from its runs, and write a line into its log."""
     starts = [run.started_at or run.finished_at for run in submitted.runs]
     known = [start for start in starts if start]
     campaign.launched_at = min(known) if known else database_now()

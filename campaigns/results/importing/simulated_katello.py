@@ -31,15 +31,15 @@ WHAT_TO_DO = "End what has the port, start perfdash again, and resume the campai
 
 
 def certificates_in(text: str) -> str:
-    """Take the certificates out of PEM that may hold a key too."""
+    """Return the certificates of a PEM that may contain a key, too."""
     return "\n".join(_CERTIFICATE.findall(text))
 
 
 @transaction.atomic
 def katello_target(base_url: str, ca_bundle: str, owner: User) -> str:
-    """Make the target with its settings, or bring address and CA up to date. Say what was done.
+    """Create the target with its settings, or update its address and CA. Return a report as text.
 
-    As with the sandbox itself: it is made once, stays while a campaign is measuring it, and is left
+    Like the target of the sandbox it is created once, stays while a campaign is measuring it, and is left
     alone where somebody gave its name to a server of their own. Raise Invalid.
     """
     row = Target.objects.filter(name=KATELLO, retired_at=None).first()
@@ -61,9 +61,10 @@ def katello_target(base_url: str, ca_bundle: str, owner: User) -> str:
 
 
 def paused_where_it_was(target: Target, base_url: str) -> str:
-    """Pause what is measured at a stand-in that listens at another address now, and say so.
+    """Pause campaigns that measure a simulator that has moved to another address; return a report as text.
 
-    Its address cannot change meanwhile, and every run there would be void. Empty where nothing is measured.
+    The address cannot change during a campaign, and every run would be void. Empty where nothing is
+    measured.
     """
     active = Campaign.objects.filter(target=target, state__in=Campaign.ACTIVE)
     if not active.exists():

@@ -1,4 +1,4 @@
-"""Declares a submission: what REST takes, the OpenAPI document describes, and files are turned into.
+"""Declare a submission: what REST accepts, the OpenAPI document describes, and files are converted to.
 
 The structs whose names end in `Input` are JSON as it is sent. `document` turns them into `Submitted`, which
 `receiving` stores.
@@ -13,11 +13,11 @@ from campaigns.models import Campaign
 from campaigns.results.readers.base import Fidelity, ReadMetric, ReadRun, Scalar
 
 MOST_RUNS = 20_000
-"""Of a campaign: more cannot be judged, or shown, within seconds."""
+"""Runs of a campaign: more cannot be analysed or shown within seconds."""
 MOST_VALUES = 100_000
-"""Of a request, or a file."""
+"""Runs of a request, or of a file."""
 MOST_METRICS = 1000
-"""Of a campaign."""
+"""Metrics of a campaign."""
 MOST_UNITS = 2**31 - 1
 ORDERS = (Campaign.Order.BLOCKED, Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
 
@@ -28,7 +28,7 @@ def wrong_type(message: str, **limits: Any) -> Meta:
 
 
 def documented(**schema: Any) -> Meta:
-    """Return what the OpenAPI document says of a field that the campaign's form checks."""
+    """Return the description of a field for the OpenAPI document; the campaign's form checks its value."""
     return Meta(extra_json_schema=schema)
 
 

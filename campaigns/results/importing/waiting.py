@@ -24,16 +24,16 @@ from campaigns.results.importing.receiving import Received, create
 log = logging.getLogger(__name__)
 
 READ_AT_ONCE = 2_000_000
-"""Bytes of a file that whoever sends it waits for; a larger one is a worker's."""
+"""A file of at most so many bytes is read during the request; a worker reads a larger one."""
 READING_SECONDS = 300
-"""After so long, what was sent to a worker is sent again."""
+"""A file that a worker has not read after so long is sent again."""
 
 
 @transaction.atomic
 def keep(
     content: IO[bytes], about: About, author: User | None, team: Team | None = None
 ) -> Submission | Received:
-    """Keep a file until a worker reads it; one that is stored already is given as it is."""
+    """Store a file until a worker reads it, or return the submission that has it already."""
     digest = digest_of(content, about)
     known = stored_already(digest, team)
     if known is not None:
@@ -56,7 +56,7 @@ def keep(
 
 
 def due(most: int) -> list[int]:
-    """Files that a worker shall read now, at most so many; each is noted as sent."""
+    """Return up to so many files that a worker shall read now, and mark them as sent."""
     waiting = Submission.objects.filter(state=Submission.State.WAITING).exclude(_sent())
     keys = list(waiting.order_by("pk").values_list("pk", flat=True)[: max(0, most)])
     Submission.objects.filter(pk__in=keys).update(sent_at=Now())
@@ -64,12 +64,12 @@ def due(most: int) -> list[int]:
 
 
 def being_read() -> int:
-    """How many files were sent to a worker."""
+    """Return how many files were sent to a worker."""
     return Submission.objects.filter(_sent(), state=Submission.State.WAITING).count()
 
 
 def forget_sent() -> None:
-    """Have every file sent again that waits."""
+    """Mark all waiting files as not sent."""
     Submission.objects.filter(state=Submission.State.WAITING).update(sent_at=None)
 
 
@@ -79,7 +79,7 @@ def _sent() -> Q:
 
 @transaction.atomic
 def read_waiting(key: int) -> Received | None:
-    """Read a file and store it, or note why it cannot be; None where somebody else did, or that."""
+    """Read a file and store it, or note why it cannot be stored. None: somebody else did."""
     locked = Submission.objects.select_for_update(skip_locked=True, of=("self",))
     submission = locked.filter(pk=key, state=Submission.State.WAITING).first()
     if submission is None:
@@ -129,7 +129,7 @@ def read_waiting(key: int) -> Received | None:
 
 
 def _refuse(submission: Submission, problem: str) -> None:
-    """Note why; whatever was begun has been taken back."""
+    """Note why a file was refused; what was begun has been rolled back."""
     submission.refresh_from_db()
     submission.state, submission.problem = Submission.State.REFUSED, problem
     submission.save(update_fields=["state", "problem"])

@@ -7,12 +7,12 @@ from campaigns.models import EnvironmentFact
 from campaigns.results.environment import Change
 
 MOST_CHANGES = 3
-"""Of one fact; further ones are counted."""
+"""The changes of one fact that are shown; further ones are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeLine:
-    """From what to what a fact changed, and at which runs."""
+    """One change of a fact: both values, and the runs."""
 
     before: str
     after: str
@@ -21,7 +21,7 @@ class ChangeLine:
 
 @dataclass(frozen=True, slots=True)
 class ChangedFact:
-    """A fact with its first changes. `more`: how many are left out."""
+    """A fact with its first changes. `more`: the number of further changes."""
 
     name: str
     side: str
@@ -30,7 +30,7 @@ class ChangedFact:
 
 
 def changed_facts(changes: Iterable[Change]) -> list[ChangedFact]:
-    """Gather the changes by fact, in their order."""
+    """Group the changes by fact, in their order."""
     by_fact: dict[tuple[str, str], list[Change]] = {}
     for change in changes:
         by_fact.setdefault((change.side, change.name), []).append(change)

@@ -36,7 +36,7 @@ WAY = {
 
 
 class ImportForm(forms.Form):
-    """What a person says of a file; all of it may be left out."""
+    """The description of a file; every field is optional."""
 
     format = forms.ChoiceField(
         choices=[("", "Detect automatically"), *((n, r.label) for n, r in all_readers().items())],
@@ -90,7 +90,7 @@ class ImportForm(forms.Form):
         return read
 
     def about(self, filename: str) -> About:
-        """What was said, as an import takes it."""
+        """Return the description in the form that an import takes."""
         clean = self.cleaned_data
         return About(
             filename=filename,
@@ -107,7 +107,7 @@ class ImportForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What is in a file. rows: of metrics: label, name, unit, direction, what its numbers are."""
+    """The preview of a file. rows: of metrics: label, name, unit, direction, kind of number."""
 
     campaign: Campaign
     received: Received
@@ -120,7 +120,7 @@ class Look:
 @require_http_methods(["GET", "POST"])
 @takes(Right.WRITE)
 def import_page(request: HttpRequest) -> HttpResponse:
-    """The form; a POST stores the file, or says what is wrong with it."""
+    """Show the form; a POST stores the file, or shows what is wrong with it."""
     if request.method != "POST":
         return render(
             request,
@@ -140,7 +140,7 @@ def import_page(request: HttpRequest) -> HttpResponse:
 @require_POST
 @takes(Right.WRITE)
 def import_preview(request: HttpRequest) -> HttpResponse:
-    """What would be stored, for the part of the page below the form. Nothing is stored."""
+    """Show what would be stored, for the part of the page below the form. Nothing is stored."""
     form, file, problems = _sent(request)
     context: dict[str, Any] = {"problems": problems, "fields": []}
     if not problems and file is not None:
@@ -161,7 +161,7 @@ def import_preview(request: HttpRequest) -> HttpResponse:
 @require_GET
 @takes(Right.SEE, Submission)
 def import_wait(request: HttpRequest, pk: int) -> HttpResponse:
-    """How far a large file is; leads to its campaign as soon as there is one."""
+    """Show the progress of a large file; redirect to its campaign as soon as there is one."""
     submission = get_object_or_404(Submission.objects.exclude(filename=""), pk=pk)
     if submission.state == Submission.State.STORED:
         address = reverse("campaign", args=[submission.campaign_id])
@@ -207,7 +207,7 @@ def _imported(request: HttpRequest, file: UploadedFile, about: About) -> HttpRes
 
 
 def _look(request: HttpRequest, file: UploadedFile, about: About) -> Look:
-    """Store it, and take that back. Raise BadFile, Invalid."""
+    """Store the file and roll back. Raise BadFile, Invalid."""
     user = user_of(request)
     team = team_for(user, request.POST.get("team"))
     with transaction.atomic():
@@ -257,7 +257,7 @@ def _fields(request: HttpRequest, form: ImportForm) -> list[forms.BoundField]:
 
 
 def _last(request: HttpRequest) -> dict[str, Any]:
-    """The files that came in last, and whose campaign each is."""
+    """Return the latest imported files with their campaigns."""
     files = visible(Submission.objects.exclude(filename=""), user_of(request)).select_related(
         "campaign", "user"
     )

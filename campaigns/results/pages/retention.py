@@ -22,7 +22,7 @@ MOST_ROWS = 100
 
 
 class Refused(NamedTuple):
-    """A rule of a team that was not stored, and why: what is wrong with it, or who was faster."""
+    """A rule of a team that was not stored, and why: it is not valid, or somebody else changed it first."""
 
     team: int
     form: archive.RetentionForm
@@ -54,7 +54,7 @@ def campaign_unarchive(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 @takes(Right.SEE)
 def storage(request: HttpRequest) -> HttpResponse:
-    """What campaigns take of the disk, and what each team keeps."""
+    """Show the disk use of campaigns, and for how long each team keeps samples."""
     return _storage(request)
 
 
@@ -78,7 +78,7 @@ def storage_rule(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 @takes(Right.OPERATE, Target)
 def target_end(request: HttpRequest, pk: int) -> HttpResponse:
-    """What depends on a target, before it is retired or deleted."""
+    """Show what depends on a target, before it is retired or deleted."""
     target = target_of(request, pk, Right.OPERATE)
     dependants = dependants_of(target)
     return render(request, "targets/end.html", {"target": target, "dependants": dependants})

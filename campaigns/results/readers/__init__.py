@@ -1,7 +1,7 @@
-"""Files that other tools wrote: one module each beside this one, found by its name.
+"""Readers of files that other tools wrote: one module each, named by the format.
 
 A new format is one module (or folder) with `reader`; there is no list to edit. Pure: no Django, no
-database. Every reader gives a Read or raises BadFile, and nothing else.
+database. Every reader returns a Read or raises BadFile, and nothing else.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from campaigns.kit.errors import BadFile
 from campaigns.results.readers.base import Options, Read, Reader, Source, refuse
 
 MAPPED = "plain_csv"
-"""The format that takes a mapping of columns, and that is meant by one."""
+"""The format that takes a mapping of columns, and that a mapping implies."""
 
 
 @cache
@@ -28,7 +28,7 @@ def all_readers() -> dict[str, Reader]:
 
 
 def detect(head: bytes, filename: str = "") -> list[str]:
-    """Name the formats that the first 64 KiB of a file look like: none, one or several."""
+    """Return the formats that match the first 64 KiB of a file: none, one or several."""
     return [name for name, reader in all_readers().items() if reader.detects(head, filename)]
 
 
@@ -38,9 +38,10 @@ def read(
     format: str = "",
     mapping: Mapping[str, Any] | None = None,
 ) -> Read:
-    """Read a file, of the named format or of the one that it looks like. Raise BadFile.
+    """Read a file of the named format, or else of the detected one. Raise BadFile.
 
-    mapping: of columns; it means `plain_csv` where no format is named. What is compressed with gzip is unpacked.
+    mapping: of columns; it implies `plain_csv` where no format is named. Files compressed with gzip are
+    unpacked.
     """
     source = Source(content)
     if not source.head:

@@ -1,4 +1,4 @@
-"""ab (ApacheBench), what it prints; the outputs of several runs may follow one another."""
+"""Read ab (ApacheBench): its printed output, of one run or several."""
 
 import re
 
@@ -27,7 +27,7 @@ class Ab:
     label = "ab"
 
     def detects(self, head: bytes, filename: str) -> bool:
-        """The line that its output begins with."""
+        """Return whether there is the first line of its output."""
         return b"This is ApacheBench, Version" in head
 
     def read(self, source: Source, options: Options) -> Read:
@@ -109,7 +109,7 @@ def _run(
 
 
 def _failed(builder: Builder, fields: dict[str, str], block: str, where: str, total: int) -> int:
-    """Requests that failed. Those of another length and those of a wrong status may be the same."""
+    """Return the number of failed requests. Those of another length may be those of a wrong status."""
     failed = _count(fields["Failed requests"], where)
     wrong = _count(fields.get("Non-2xx responses", "0"), where)
     kinds = KINDS.search(block)

@@ -1,6 +1,7 @@
-"""asv (airspeed velocity): its files of results, one for each commit and environment, and benchmarks.json.
+"""Read asv (airspeed velocity): result files, one for each commit and environment, and benchmarks.json.
 
-Files are put together by `cat`. benchmarks.json names the parameters; without it they are told by their place.
+Several files are concatenated by `cat`. benchmarks.json names the parameters; without it their position
+does.
 """
 
 from collections.abc import Iterator
@@ -39,7 +40,7 @@ class Asv:
     label = "asv"
 
     def detects(self, head: bytes, filename: str) -> bool:
-        """A file of results, or benchmarks.json."""
+        """Return whether it is a result file, or benchmarks.json."""
         return b'"result_columns"' in head or (b'"param_names"' in head and b'"params"' in head)
 
     def read(self, source: Source, options: Options) -> Read:
@@ -81,7 +82,7 @@ class Asv:
 
 
 def _parameter_names(files: list[Node]) -> dict[str, list[str]]:
-    """Names of parameters by benchmark, from benchmarks.json; other files (machine.json) have none."""
+    """Return names of parameters by benchmark, from benchmarks.json; other files (machine.json) have none."""
     return {
         name: [each.text() for each in benchmark.at("param_names").elements()]
         for file in files
@@ -126,7 +127,7 @@ def _results(builder: Builder, file: Node, names: dict[str, list[str]]) -> Itera
 
 
 def _metric(benchmark: str) -> ReadMetric:
-    """What a function measures says its name, up to the first line below."""
+    """Return the metric of a benchmark: the prefix of its function tells what it measures."""
     return KINDS.get(benchmark.rpartition(".")[2].partition("_")[0].lower(), TRACKED)
 
 
@@ -138,7 +139,7 @@ def _began(fields: dict[str, Node]) -> float:
 def _cells(
     benchmark: str, fields: dict[str, Node], names: dict[str, list[str]]
 ) -> list[dict[str, Scalar]]:
-    """Levels of each result: asv lists results in the order of the product of the parameters."""
+    """Return the levels of each result: asv lists results in the order of the product of the parameters."""
     value = fields.get("params")
     parameters = [each.elements() for each in value.elements()] if value is not None else []
     count = 1
@@ -158,7 +159,7 @@ def _cells(
 
 
 def _plain(level: str) -> str:
-    """A text without the quotes that Python's repr puts around it."""
+    """Return a text without the quotes that Python's repr puts around it."""
     return level[1:-1] if len(level) > 1 and level[0] == level[-1] and level[0] in "'\"" else level
 
 

@@ -1,4 +1,4 @@
-"""Criterion.rs: the files that it keeps of each benchmark, put together; or what `cargo bench` prints."""
+"""Read Criterion.rs: the files of its benchmarks, concatenated, or the output of `cargo bench`."""
 
 import re
 
@@ -37,7 +37,7 @@ class Criterion:
     label = "Criterion.rs"
 
     def detects(self, head: bytes, filename: str) -> bool:
-        """benchmark.json, which is the first of a benchmark's files; or a line with time: [low mid high]."""
+        """Return whether there is benchmark.json, a benchmark's first file, or a line with time: [low mid high]."""
         return (b'"group_id"' in head and b'"full_id"' in head) or bool(HEAD.search(head))
 
     def read(self, source: Source, options: Options) -> Read:
@@ -67,7 +67,7 @@ class Criterion:
 
 
 def _retained(builder: Builder, provided: list[Node]) -> None:
-    """benchmark.json names what follows: estimates.json, sample.json, and others that are not read."""
+    """Read files: benchmark.json, followed by estimates.json, sample.json and others, which are ignored."""
     result: list[tuple[dict[str, Scalar], dict[str, Node]]] = []
     for each in provided:
         if "group_id" in each:
@@ -108,7 +108,7 @@ def _levels(benchmark: Node) -> dict[str, Scalar]:
 
 
 def _printed(builder: Builder, text: str) -> None:
-    """The name is before `time:`, or on the line above where it is long."""
+    """Read printed output. The name is before `time:`, or on the line above if it is long."""
     result: list[tuple[str, float]] = []
     above = ""
     for place, line in enumerate(text.split("\n"), 1):

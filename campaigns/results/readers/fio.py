@@ -1,4 +1,4 @@
-"""fio, `--output-format=json` (or json+): a run for each job; the outputs of several runs may follow."""
+"""Read fio, `--output-format=json` (or json+): a run for each job, of one output or several."""
 
 import re
 from collections.abc import Iterator
@@ -31,23 +31,23 @@ SETTINGS = (
     *("rw", "readwrite", "bs", "blocksize", "iodepth", "numjobs", "ioengine", "direct", "sync"),
     *("fsync", "fdatasync", "size", "rate", "rate_iops", "rwmixread", "thread"),
 )
-"""Options that change what is measured; those that differ between runs are factors."""
+"""Options that change the workload; those that differ between runs are factors."""
 SAME_BEGIN = 100
-"""Milliseconds: reports of one run tell the same beginning, and a run begins when the one before has ended."""
+"""Milliseconds: reports of one run have the same start, and a run starts after the end of the last one."""
 PERCENTILES_OF = {"lat_ns": "latency", "clat_ns": "completion latency"}
 SAME = {"readwrite": "rw", "blocksize": "bs"}
 MESSAGES = re.compile(r"^(?:fio|note): .*$", re.MULTILINE)
-"""What fio may write into the same file, above its JSON."""
+"""Lines that fio may write into the same file, above its JSON."""
 
 
 class Fio:
-    """The options that differ are factors; so is the name of the job, where they do not tell jobs apart."""
+    """The options that differ are factors; so is the name of the job, where they do not distinguish jobs."""
 
     name = "fio"
     label = "fio"
 
     def detects(self, head: bytes, filename: str) -> bool:
-        """The key that its JSON begins with."""
+        """Return whether it begins with the first key of its JSON."""
         return b'"fio version"' in head
 
     def read(self, source: Source, options: Options) -> Read:
@@ -80,7 +80,7 @@ class Fio:
 
 
 def _last_reports(builder: Builder, outputs: list[Node]) -> list[Node]:
-    """Leave out what --status-interval writes before the end: each report counts from the beginning."""
+    """Leave out the interim reports of --status-interval: each report counts from the beginning."""
     stored: list[tuple[Node, tuple[list[str], float, float]]] = []
     for output in outputs:
         about = names, began, runtime = _timing(output)
@@ -94,7 +94,7 @@ def _last_reports(builder: Builder, outputs: list[Node]) -> list[Node]:
 
 
 def _timing(output: Node) -> tuple[list[str], float, float]:
-    """Names of the jobs, when they began, and how long they ran, in milliseconds."""
+    """Return names of the jobs, start, and duration in milliseconds."""
     jobs = output.at("jobs").elements()
     parts = [job.at(each) for job in jobs for each in DIRECTIONS if each in job]
     runtime = max((part.at("runtime").seconds() for part in parts), default=0.0)
@@ -103,7 +103,7 @@ def _timing(output: Node) -> tuple[list[str], float, float]:
 
 
 class _Job:
-    """Jobs of one name in one output: fio runs them at the same time, so that they are one run."""
+    """Jobs of one name in one output: fio runs them at the same time, so they are one run."""
 
     def __init__(self, output: Node, name: str, parts: list[Node]) -> None:
         self.output, self.name, self.parts = output, name, parts
@@ -210,7 +210,7 @@ def _values(
 
 
 def _bandwidth(part: Node) -> float:
-    """Bytes per second; fio 2 gives KiB per second alone."""
+    """Return bytes per second; fio 2 has only KiB per second."""
     return part.at("bw_bytes").seconds() if "bw_bytes" in part else part.at("bw").seconds(1024)
 
 

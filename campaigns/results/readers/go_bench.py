@@ -1,4 +1,4 @@
-"""Go, what `go test -bench` prints (or writes with `-json`): one run a line, in seconds and bytes.
+"""Read the output of `go test -bench`, also with `-json`: one run a line, in seconds and bytes.
 
 The format is that of golang.org/design/14313-benchmark-format: lines `key: value` describe the lines below.
 """
@@ -63,7 +63,7 @@ class GoBench:
     label = "go test -bench"
 
     def detects(self, head: bytes, filename: str) -> bool:
-        """A line with the result of a benchmark, or test2json's lines with one."""
+        """Return whether there is a line with the result of a benchmark, or one of test2json."""
         return bool(HEAD.search(head)) or (
             head.lstrip().startswith(b"{") and bool(JSON_HEAD.search(head))
         )
@@ -96,7 +96,7 @@ class GoBench:
 
 
 def _text(text: str) -> str:
-    """Put together what `go test -json` cuts into events, package by package."""
+    """Join the events of `go test -json`, package by package."""
     if not text.lstrip().startswith("{"):
         return text
     outputs: dict[str, list[str]] = {}
@@ -145,13 +145,13 @@ def _slashes(name: str) -> list[int]:
 
 
 def _processors(name: str) -> int:
-    """What a name ends with, unless it is 1."""
+    """Return the number of processors at the end of a name, which is left out if it is 1."""
     match = PROCESSORS.fullmatch(name)
     return int(match[2]) if match else 1
 
 
 def _levels(line: _Line, *, several: bool) -> dict[str, Scalar]:
-    """The benchmark, its sub-benchmarks (/key=value by its key, others by their place), and settings."""
+    """Return the benchmark, its sub-benchmarks (/key=value by its key, others by position), and settings."""
     suffix = None if line.reason else PROCESSORS.fullmatch(line.name)
     first, *parts = (suffix[1] if suffix else line.name).split("/")
     levels: dict[str, Scalar] = {"benchmark": first.removeprefix("Benchmark") or first}
@@ -187,7 +187,7 @@ def _run(builder: Builder, line: _Line, levels: dict[str, Scalar]) -> None:
 
 
 def _own(unit: str) -> ReadMetric:
-    """What a benchmark reports itself: its unit names it, and says the way for rates and costs alone."""
+    """Return a metric of the benchmark's own: its unit is its name; only rates and costs have a direction."""
     lower = False if unit.endswith("/s") else True if unit.endswith("/op") else None
     name = f"reported_{unit}" if unit in {metric.name for metric, _ in KNOWN.values()} else unit
     return ReadMetric(name[:80], unit[:80], UNKNOWN_UNIT, lower, "aggregated")

@@ -1,4 +1,4 @@
-"""Google Benchmark, `--benchmark_out_format=json`: one run for each repetition, in seconds."""
+"""Read Google Benchmark, `--benchmark_out_format=json`: one run for each repetition, in seconds."""
 
 import re
 
@@ -30,7 +30,7 @@ ITS_OWN = {
     *("family_index", "per_family_instance_index", "repetitions", "repetition_index", "threads"),
     *("iterations", *TIMES, *RATES),
 }
-"""Numbers that are no counter of the benchmark's author."""
+"""Numbers that are not counters of the benchmark's author."""
 OURS = {metric.name for metric in (*TIMES.values(), *RATES.values())}
 RUNTIME = re.compile(r"(min_time|min_warmup_time|iterations|repeats|threads):[\d.s]{1,20}")
 CLOCKS = ("real_time", "process_time", "manual_time")
@@ -45,11 +45,11 @@ class GoogleBenchmark:
     label = "Google Benchmark"
 
     def detects(self, head: bytes, filename: str) -> bool:
-        """The times that every benchmark has."""
+        """Return whether there are the times that every benchmark has."""
         return all(key in head for key in (b'"real_time"', b'"cpu_time"', b'"time_unit"'))
 
     def read(self, source: Source, options: Options) -> Read:
-        """Read the repetitions; the means of them, where the file has nothing else."""
+        """Read the repetitions, or their means, if the file has only those."""
         builder = Builder(self.name, self.label, work=("benchmark",))
         builder.declare(*TIMES.values(), *RATES.values())
         outputs = documents(source.text())
@@ -85,7 +85,7 @@ class GoogleBenchmark:
 
 
 def _kind(benchmark: Node) -> str:
-    """`iteration`, or the name of an aggregate; versions before 1.5 do not say."""
+    """Return `iteration`, or the name of an aggregate, which versions before 1.5 leave out."""
     if "run_type" not in benchmark:
         return "iteration"
     kind = benchmark.at("run_type").text()
@@ -93,7 +93,7 @@ def _kind(benchmark: Node) -> str:
 
 
 def _levels(benchmark: Node) -> dict[str, Scalar]:
-    """The name without what says how long to measure; arguments by their name, or by their place."""
+    """Return the name without its options of duration; arguments by name, or by position."""
     full = benchmark.at("run_name" if "run_name" in benchmark else "name").text()
     first, *parts = _parts(full)
     levels: dict[str, Scalar] = {"benchmark": first}
@@ -111,7 +111,7 @@ def _levels(benchmark: Node) -> dict[str, Scalar]:
 
 
 def _parts(name: str) -> list[str]:
-    """Cut at slashes outside of template arguments."""
+    """Split at slashes outside of template arguments."""
     depth, cut = 0, ""
     for letter in name:
         depth += (letter == "<") - (letter == ">")
@@ -151,7 +151,7 @@ def _run(builder: Builder, benchmark: Node, levels: dict[str, Scalar]) -> None:
 
 
 def _context(output: Node) -> dict[str, Scalar]:
-    """What tells outputs apart that were put together: host, executable, and --benchmark_context."""
+    """Return what differs between concatenated outputs: host, executable, and --benchmark_context."""
     context = output.get("context")
     provided = context.items() if context is not None else ()
     return {

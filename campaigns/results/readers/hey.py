@@ -1,4 +1,4 @@
-"""hey, what it prints; the outputs of several runs may follow one another."""
+"""Read hey: its printed output, of one run or several."""
 
 import re
 
@@ -25,7 +25,7 @@ class Hey:
     label = "hey"
 
     def detects(self, head: bytes, filename: str) -> bool:
-        """The headings that its output has, and those of similar tools do not."""
+        """Return whether there are its headings, which similar tools do not have."""
         return all(key in head for key in (b"Summary:", b"Latency distribution:", b"req write:"))
 
     def read(self, source: Source, options: Options) -> Read:

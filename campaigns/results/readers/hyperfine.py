@@ -1,4 +1,4 @@
-"""hyperfine, `--export-json`: every run of every command, in seconds; `--export-csv`: their summaries."""
+"""Read hyperfine, `--export-json`: every run of every command, in seconds; `--export-csv`: summaries."""
 
 import re
 from collections import Counter
@@ -37,19 +37,19 @@ MEMORY = ReadMetric("memory", "Peak memory", "B", lower_is_better=True, fidelity
 
 
 class Hyperfine:
-    """Parameters are factors; the command is one where several were run."""
+    """Parameters are factors; the command is one if there are several."""
 
     name = "hyperfine"
     label = "hyperfine"
 
     def detects(self, head: bytes, filename: str) -> bool:
-        """Results that have a command and times, or the columns of summaries."""
+        """Return whether there are results with a command and times, or the columns of summaries."""
         return head.startswith(CSV) or (
             head.lstrip().startswith(b"{") and b'"command"' in head and b'"times"' in head
         )
 
     def read(self, source: Source, options: Options) -> Read:
-        """Read the results; of CSV the summaries, which are all that it has."""
+        """Read the results; of CSV the summaries, since it has nothing else."""
         builder = Builder(self.name, self.label)
         commands = (
             _summaries(builder, source) if source.head.startswith(CSV) else _all(builder, source)
@@ -64,7 +64,7 @@ class Hyperfine:
 
 
 def _all(builder: Builder, source: Source) -> list[str]:
-    """Read every run from JSON; give the commands."""
+    """Read every run from JSON; return the commands."""
     builder.declare(DURATION, MEMORY)
     results = [each for file in documents(source.text()) for each in file.at("results").elements()]
     items = [(result.at("command").text(), _parameters(result)) for result in results]
@@ -77,7 +77,7 @@ def _all(builder: Builder, source: Source) -> list[str]:
 
 
 def _summaries(builder: Builder, source: Source) -> list[str]:
-    """Read a run for each command from CSV; give the commands."""
+    """Read a run for each command from CSV; return the commands."""
     builder.declare(
         *(ReadMetric(name, label, "s", True, "aggregated") for name, label in SUMMARY.values())
     )
@@ -155,7 +155,7 @@ def _reason(code: Node) -> str:
 
 
 def _levels(results: list[tuple[str, dict[str, Scalar]]]) -> list[dict[str, Scalar]]:
-    """Parameters; and the command, where the same parameters are there more than once."""
+    """Return the parameters, and the command if the same parameters occur more than once."""
     items = [parameters for _, parameters in results]
     different = {(command, repr(parameters)) for command, parameters in results}
     if max(Counter(key for _, key in different).values(), default=1) == 1 and all(items):
@@ -168,7 +168,7 @@ def _levels(results: list[tuple[str, dict[str, Scalar]]]) -> list[dict[str, Scal
 
 
 def _template(command: str, levels: dict[str, Scalar]) -> str:
-    """Put the names of parameters back in place of their values."""
+    """Replace the values of parameters by their names."""
     for name, value in levels.items():
         if str(value):
             pattern = rf"(?<!\w){re.escape(str(value))}(?!\w)"

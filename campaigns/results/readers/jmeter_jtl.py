@@ -1,4 +1,4 @@
-"""JMeter's result files: CSV with or without a header, and XML; one run for each label."""
+"""Read JMeter's result files: CSV with or without a header, and XML; one run for each label."""
 
 import re
 from itertools import chain
@@ -60,7 +60,7 @@ class JmeterJtl:
     label = "JMeter"
 
     def detects(self, head: bytes, filename: str) -> bool:
-        """Its root element, its first columns, or lines that begin with an instant."""
+        """Return whether there is its root element, its first columns, or a line that begins with an instant."""
         begin = head.removeprefix(b"\xef\xbb\xbf")
         header = begin.partition(b"\n")[0]
         return (
@@ -70,7 +70,7 @@ class JmeterJtl:
         )
 
     def read(self, source: Source, options: Options) -> Read:
-        """Read every sample, and gather it by label."""
+        """Read every sample, and group them by label."""
         builder = Builder(self.name, self.label, work=("label",))
         builder.declare(*stream_metrics())
         samples = Samples()
@@ -121,7 +121,7 @@ class Samples:
         size: str,
         threads: str,
     ) -> None:
-        """Add a sample as it is written: milliseconds since 1970, milliseconds, and bytes."""
+        """Add a sample as the file has it: milliseconds since 1970, milliseconds, and bytes."""
         start, took = _number(began, "timeStamp", where), _number(elapsed, "elapsed", where)
         if not EARLIEST <= start / 1000 < LATEST or took > LONGEST_MS:
             refuse(
@@ -136,7 +136,7 @@ class Samples:
             self.threads = max(self.threads, int(threads[:9]))
 
     def _stream(self, label: str, where: str) -> Stream:
-        """The stream of a label; two that look alike, once cleaned, are one."""
+        """Return the stream of a label; labels that are equal after cleaning share one."""
         result = self._by_label.get(label)
         if result is None:
             if len(self._by_label) >= MOST_CELLS:

@@ -1,4 +1,4 @@
-"""k6, `--out json` and `--out csv`: every sample on a line; gathered by scenario and request."""
+"""Read k6, `--out json` and `--out csv`: every sample on a line, grouped by scenario and request."""
 
 from collections import Counter
 
@@ -25,7 +25,7 @@ PARTS = {
 }
 CSV = b"metric_name,timestamp,metric_value"
 PARTS_OF_A_SECOND = {13: 1e-3, 16: 1e-6, 19: 1e-9}
-"""By the number of digits of an instant since 1970; whole seconds have 10."""
+"""Seconds per unit by the number of digits of an instant since 1970; whole seconds have 10."""
 Cell = tuple[str, str]
 
 
@@ -36,7 +36,7 @@ class K6Points:
     label = "k6, single samples"
 
     def detects(self, head: bytes, filename: str) -> bool:
-        """A first line that is a Metric or a Point, or the columns of CSV."""
+        """Return whether the first line is a Metric or a Point, or has the columns of CSV."""
         first = head.lstrip().partition(b"\n")[0]
         return first.startswith(CSV) or (
             first.startswith(b"{")
@@ -45,7 +45,7 @@ class K6Points:
         )
 
     def read(self, source: Source, options: Options) -> Read:
-        """Read the points of requests; where there are none, those of iterations."""
+        """Read the points of requests, or those of iterations if there are none."""
         points = _Points()
         if source.head.startswith(CSV):
             _take_csv(points, source)
@@ -135,7 +135,7 @@ class _Points:
         streams.setdefault(cell, Stream(step)).add(ended - seconds, seconds, failed=False)
 
     def _instant(self, text: str) -> float | None:
-        """Seconds since 1970, from any of the formats in which k6 writes time."""
+        """Return seconds since 1970, from any of the formats in which k6 writes time."""
         if not text.isascii() or not text.isdigit():
             result = instant_of(text)
             return result.timestamp() if result else None

@@ -1,4 +1,4 @@
-"""k6, the summary at the end: `--summary-export`, `handleSummary`, and the machine-readable one."""
+"""Read k6's summary: `--summary-export`, `handleSummary`, and the machine-readable one."""
 
 import re
 from datetime import datetime, timedelta
@@ -22,17 +22,17 @@ PARTS = ("blocked", "connecting", "tls_handshaking", "sending", "waiting", "rece
 BUILT_IN_TIMES = ("http_req_", "iteration_duration", "group_duration", "grpc_req_", "ws_")
 SKIPPED = ("checks", "checks_total", "checks_failed", "checks_succeeded", "vus", "vus_max")
 OURS = ("latency", "request", "transfer")
-"""What names of metrics begin with here that k6 measures itself; a script may use the same words."""
+"""Prefixes of metrics that k6 measures itself; a script may use the same names."""
 
 
 class K6Summary:
-    """One run a summary, of the whole test."""
+    """One summary is one run, of the whole test."""
 
     name = "k6_summary"
     label = "k6, summary"
 
     def detects(self, head: bytes, filename: str) -> bool:
-        """Metrics with k6's own names, in one object."""
+        """Return whether there is an object of metrics with k6's own names."""
         known = b'"iteration_duration"' in head or b'"http_req_duration"' in head
         summary = b'"metrics"' in head and (known or b'"root_group"' in head)
         return head.lstrip().startswith(b"{") and (
@@ -40,7 +40,7 @@ class K6Summary:
         )
 
     def read(self, source: Source, options: Options) -> Read:
-        """Read every summary in the file, of whichever of the three formats."""
+        """Read every summary in the file, of any of the three formats."""
         builder = Builder(self.name, self.label)
         builder.declare(*_declared())
         summaries = documents(source.text())
@@ -107,7 +107,7 @@ class _Metric:
         return result.count() if result is not None else 0
 
     def rate(self, name: str, seconds: float) -> dict[str, float]:
-        """The rate, as it is there, or worked out from the count and the length of the test."""
+        """Return the rate, or compute it from the count and the length of the test."""
         rate = self.number("rate")
         if rate is None and seconds > 0:
             rate = self.count("count") / seconds
@@ -115,7 +115,7 @@ class _Metric:
 
 
 def _named(document: Node) -> dict[str, _Metric]:
-    """The older formats: an object of metrics, whose numbers are beside the type, or in it."""
+    """Read an older format: an object of metrics, whose numbers are next to the type, or in it."""
     result = {}
     for name, node in document.at("metrics").items():
         contains = node.at("contains").text() if "contains" in node else _guessed(name)
@@ -124,7 +124,7 @@ def _named(document: Node) -> dict[str, _Metric]:
 
 
 def _listed(nodes: Node) -> dict[str, _Metric]:
-    """The machine-readable format: a list of metrics."""
+    """Read the machine-readable format: a list of metrics."""
     result = {}
     for node in nodes.elements():
         name = node.at("name").text()[:200]
@@ -140,7 +140,7 @@ def _guessed(name: str) -> str:
 
 
 def _failures(metric: _Metric) -> tuple[int, int]:
-    """Failed requests, and all of them. Of this metric a “pass” is a request that failed."""
+    """Return failed requests, and all of them. Of this metric a “pass” is a request that failed."""
     if "total" in metric.values:
         failed, total = metric.count("matches"), metric.count("total")
     else:
@@ -187,7 +187,7 @@ def _counter(builder: Builder, metric: _Metric, seconds: float) -> dict[str, flo
 
 
 def _own(name: str) -> str:
-    """Name what a script measures, apart from what k6 does."""
+    """Return the metric of a script, which k6 does not measure itself."""
     return f"script_{name}" if name in OURS else name
 
 
@@ -206,7 +206,7 @@ def _declared() -> list[ReadMetric]:
 
 
 def _duration(document: Node) -> float:
-    """How long the test took, in seconds; 0 where the file does not say."""
+    """Return the length of the test in seconds; 0 if the file does not have it."""
     state, config = document.get("state"), document.get("config")
     if state is not None and "testRunDurationMs" in state:
         return min(state.at("testRunDurationMs").seconds(1e-3), 1e9)

@@ -1,9 +1,9 @@
-"""Locust, `--csv`: the file `…_stats_history.csv`, a line a second; one run for each step of users.
+"""Read Locust, `--csv`: the file `…_stats_history.csv`, a line a second; one run for each step of users.
 
-Its totals are cumulative; a run is what came in between the first and the last line of a step. Its
-percentiles are those of the last 10 seconds; they are taken from a step's last line, where the step
-is longer than that, or the test until then is not. A file of short tests alone has a run for each
-test: all of it, without a rate, since the instants are whole seconds.
+Its totals are cumulative; a run has the requests between the first and the last line of a step. Its
+percentiles are those of the last 10 seconds; they are read from a step's last line, where the step is
+longer than that, or the test until then is not. A file of only short tests has a run for each test: all of
+it, without a rate, since the instants are whole seconds.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ NEEDED = ("Total Request Count", "Total Failure Count", "Total Average Response 
 
 @dataclass(slots=True)
 class _Line:
-    """One second of one request. milliseconds: of all requests so far, added up. percentiles: in seconds."""
+    """One second of one request. milliseconds: total of all requests so far. percentiles: in seconds."""
 
     where: str
     time: int
@@ -42,11 +42,11 @@ class LocustHistory:
     label = "Locust, history"
 
     def detects(self, head: bytes, filename: str) -> bool:
-        """The columns that it begins with."""
+        """Return whether it begins with the file's columns."""
         return head.removeprefix(b"\xef\xbb\xbf").startswith(b"Timestamp,User Count,Type,Name")
 
     def read(self, source: Source, options: Options) -> Read:
-        """Read the steps of every request; those of the total, where it is all there is."""
+        """Read the steps of every request, or those of the total if there is nothing else."""
         builder = Builder(self.name, self.label, work=("request",))
         builder.declare(
             *common.latency("aggregated", PERCENTILES.values(), "rounded"),
@@ -123,7 +123,7 @@ def _line(record: dict[str, str], where: str) -> _Line:
 
 
 def _steps(lines: list[_Line]) -> list[list[_Line]]:
-    """Cut where the number of users changes, and where a test begins anew."""
+    """Split where the number of users changes, and where a test starts again."""
     steps: list[list[_Line]] = []
     for line in lines:
         last = steps[-1][-1] if steps else None
@@ -137,7 +137,7 @@ def _steps(lines: list[_Line]) -> list[list[_Line]]:
 
 
 def _with_before(steps: list[list[_Line]]) -> list[tuple[list[_Line], _Line | None]]:
-    """Each step with the line before it, in the same test."""
+    """Return each step with the line before it, in the same test."""
     befores = [None, *(step[-1] for step in steps[:-1])]
     return [
         (step, before if before and before.requests <= step[0].requests else None)

@@ -1,4 +1,4 @@
-"""Locust, `--csv`: the file `…_stats.csv`, one line a request; times in milliseconds."""
+"""Read Locust, `--csv`: the file `…_stats.csv`, one line a request; times in milliseconds."""
 
 from campaigns.results.readers.base import (
     MOST_VALUES,
@@ -25,11 +25,11 @@ class LocustStats:
     label = "Locust, statistics"
 
     def detects(self, head: bytes, filename: str) -> bool:
-        """The columns that it begins with."""
+        """Return whether it begins with the file's columns."""
         return head.removeprefix(b"\xef\xbb\xbf").startswith(b"Type,Name,Request Count,Failure")
 
     def read(self, source: Source, options: Options) -> Read:
-        """Read every line but the total, which is read where it is all there is."""
+        """Read every line except the total, which is read if there is nothing else."""
         builder = Builder(self.name, self.label, work=("request",))
         builder.declare(
             *common.latency("aggregated", PERCENTILES.values(), "rounded"),

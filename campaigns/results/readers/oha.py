@@ -1,4 +1,4 @@
-"""oha, `--output-format json` (`--json` before 1.9): summaries, in seconds and bytes."""
+"""Read oha, `--output-format json` (`--json` before 1.9): summaries, in seconds and bytes."""
 
 import re
 
@@ -6,19 +6,19 @@ from campaigns.results.readers.base import Builder, Node, Options, Read, Source,
 from campaigns.results.readers.base import metrics as common
 
 CUT = "aborted due to deadline"
-"""What oha counts beside errors: requests that were under way when its time was over."""
+"""Errors that are no failures: requests that were in flight when the time was over."""
 
 NUMBERS = {"p50": 50, "p90": 90, "p95": 95, "p99": 99, "p99.9": 99.9}
 
 
 class Oha:
-    """One run a summary, of all requests."""
+    """One summary is one run, of all requests."""
 
     name = "oha"
     label = "oha"
 
     def detects(self, head: bytes, filename: str) -> bool:
-        """A summary with oha's own names."""
+        """Return whether there is a summary with oha's own names."""
         return b'"latencyPercentiles"' in head or (
             b'"successRate"' in head and b'"requestsPerSec"' in head
         )
@@ -86,7 +86,7 @@ def _values(document: Node, summary: Node) -> dict[str, float]:
 
 
 def _sum(counts: Node | None, least: int = 0) -> int:
-    """Add up counts, of the status codes from `least` on."""
+    """Return the sum of the counts of status codes from `least` on."""
     if counts is None:
         return 0
     return sum(

@@ -1,4 +1,4 @@
-"""opl status data: the JSON of one measurement, with its parameters and what was monitored."""
+"""Read opl status data: the JSON of one measurement, with its parameters and monitored values."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -30,13 +30,13 @@ class OplStatusData:
     label = "opl status data"
 
     def detects(self, head: bytes, filename: str) -> bool:
-        """Its own keys, in one object."""
+        """Return whether there is an object with its keys."""
         keys = (b'"started"', b'"ended"', b'"results"', b'"parameters"')
         result = sum(key in head for key in keys) + (b'"measurements"' in head)
         return head.lstrip().startswith(b"{") and result >= 4
 
     def read(self, source: Source, options: Options) -> Read:
-        """Read the results, the parameters, and the means of what was monitored."""
+        """Read the results, the parameters, and the means of monitored values."""
         document = parsed(source.text())
         builder = Builder(self.name, self.label)
         results = dict(_leaves(document.at("results")))
@@ -73,7 +73,7 @@ class OplStatusData:
 
 
 def _leaves(node: Node, above: str = "", depth: int = 0) -> Iterator[tuple[str, Node]]:
-    """Yield what is no object, with its path."""
+    """Yield every value that is not an object, with its path."""
     if depth > MOST_DEPTH:
         refuse(node.path, f"Objects are nested deeper than {MOST_DEPTH}.")
     for key, value in node.items():

@@ -1,4 +1,4 @@
-"""pgbench, what it prints at the end, from version 9 to 18; several outputs may follow."""
+"""Read pgbench, version 9 to 18: its printed output, of one run or several."""
 
 import re
 
@@ -50,13 +50,13 @@ NOTES = ("duration", "number of transactions per client", "number of transaction
 
 
 class Pgbench:
-    """Clients and threads are factors, and what else differs; one output is one run."""
+    """Clients and threads are factors, and other settings that differ; one output is one run."""
 
     name = "pgbench"
     label = "pgbench"
 
     def detects(self, head: bytes, filename: str) -> bool:
-        """The lines that every version prints."""
+        """Return whether there are the lines that every version prints."""
         return b"transaction type: " in head and b"number of clients: " in head
 
     def read(self, source: Source, options: Options) -> Read:
@@ -98,7 +98,7 @@ def _pairs(block: str) -> list[tuple[str, str]]:
 
 
 def _constant(settings: list[dict[str, str]]) -> dict[str, str]:
-    """The settings, apart from clients and threads, that all runs share: no factors."""
+    """Return the settings, except clients and threads, that all runs share: no factors."""
     first = settings[0] if settings else {}
     return {
         name: value

@@ -1,4 +1,4 @@
-"""pyperf, its JSON: one run for each process that it started, with the mean of its values."""
+"""Read pyperf, its JSON: one run for each process that it started, with the mean of its values."""
 
 from math import fsum
 
@@ -24,7 +24,7 @@ UNITS = {
 MEMORY = ReadMetric("memory", "Peak memory", "B", True, "raw")
 MEMORY_KEYS = ("mem_max_rss", "command_max_rss")
 SETTINGS = ("python_implementation", "python_version", "python_executable", "hostname")
-"""What tells files apart that were put together: factors where they differ."""
+"""Metadata that distinguishes concatenated files: factors if they differ."""
 FACTS = (
     "cpu_model_name",
     "cpu_count",
@@ -43,7 +43,7 @@ class Pyperf:
     label = "pyperf"
 
     def detects(self, head: bytes, filename: str) -> bool:
-        """Benchmarks that have runs with values, or with warm-ups."""
+        """Return whether there are benchmarks that have runs with values, or with warm-ups."""
         return (
             head.lstrip().startswith(b"{")
             and b'"benchmarks"' in head
@@ -77,7 +77,7 @@ class Pyperf:
 
 
 def _benchmarks(suite: Node) -> list[tuple[Node, dict[str, Node]]]:
-    """Each benchmark, with what the suite and it say of themselves."""
+    """Return each benchmark with the metadata of the suite and its own."""
     common = _about(suite)
     return [(each, common | _about(each)) for each in suite.at("benchmarks").elements()]
 

@@ -1,4 +1,4 @@
-"""pytest-benchmark, `--benchmark-json` and saved files: one run of every benchmark, in seconds."""
+"""Read pytest-benchmark, `--benchmark-json` and saved files: one run of every benchmark, in seconds."""
 
 import re
 
@@ -16,7 +16,7 @@ from campaigns.results.readers.base import (
 from campaigns.results.readers.base.source import decoded
 
 MOST_BYTES = 200_000_000
-"""With the rounds: three tests of nanoseconds have 600,000 of them, 26 MB."""
+"""Bytes of a file with its rounds: three tests of nanoseconds have 600,000 of them, 26 MB."""
 ROUNDS = re.compile(rb'("data"\s*:\s*)\[[-+0-9.eE,\s]*\]')
 SUMMARY = {
     "mean": ("duration_mean", "Mean duration"),
@@ -38,14 +38,14 @@ class PytestBenchmark:
     label = "pytest-benchmark"
 
     def detects(self, head: bytes, filename: str) -> bool:
-        """A description of machine or commit, and then benchmarks."""
+        """Return whether there is a description of machine or commit, and then benchmarks."""
         return head.lstrip().startswith(b"{") and (
             (b'"machine_info"' in head and b'"commit_info"' in head)
             or (b'"benchmarks"' in head and b'"fullname"' in head)
         )
 
     def read(self, source: Source, options: Options) -> Read:
-        """Read the benchmarks of every file that was put together."""
+        """Read the benchmarks of every concatenated file."""
         files = documents(decoded(ROUNDS.sub(rb"\1[]", source.document(MOST_BYTES))))
         benchmarks = [each for file in files for each in file.at("benchmarks").elements()]
         commits, _ = varying(
@@ -70,7 +70,7 @@ class PytestBenchmark:
 
 
 def _names(benchmarks: list[Node]) -> list[str]:
-    """Names without parameters; with their module, where two modules have the same name."""
+    """Return names without parameters; with their module, if two modules have the same name."""
     short = [each.at("name").text().partition("[")[0] for each in benchmarks]
     full = [
         each.at("fullname").text().partition("[")[0] if "fullname" in each else name
@@ -80,7 +80,7 @@ def _names(benchmarks: list[Node]) -> list[str]:
 
 
 def _commit(file: Node) -> dict[str, Scalar]:
-    """What tells files apart that were put together."""
+    """Return what distinguishes concatenated files."""
     commit = file.get("commit_info")
     known = commit is not None and "id" in commit
     return {"commit": commit.at("id").text()[:COMMIT_LETTERS]} if commit and known else {}
@@ -98,7 +98,7 @@ def _levels(name: str, benchmark: Node, *, several: bool) -> dict[str, Scalar]:
 
 
 def _runs(builder: Builder, levels: dict[str, Scalar], benchmark: Node) -> None:
-    """Rounds follow one another in one process: they are samples of one run, and not runs."""
+    """Return the runs. Rounds follow one another in one process: they are samples of one run."""
     stats = benchmark.get("stats")
     if stats is None:
         builder.run(levels, {}, reason="the file has no figures of this benchmark")

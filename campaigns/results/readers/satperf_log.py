@@ -1,7 +1,7 @@
-"""satperf's measurement.log: CSV without a header, one line a measurement.
+"""Read satperf's measurement.log: CSV without a header, one line a measurement.
 
-Fields: command, log, exit code, start, end, (duration,) katello, satellite, run, (results). Start
-and end are seconds since 1970, or ISO 8601.
+Fields: command, log, exit code, start, end, (duration,) katello, satellite, run, (results). Start and end
+are seconds since 1970, or ISO 8601.
 """
 
 import re
@@ -36,13 +36,13 @@ AT_ONCE = "concurrent"
 
 
 class SatperfLog:
-    """The test is a factor, and the number in its name, which is how many hosts it had."""
+    """The test is a factor, and so is the number in its name, the number of hosts."""
 
     name = "satperf_log"
     label = "satperf"
 
     def detects(self, head: bytes, filename: str) -> bool:
-        """A line with an exit code, two instants, and the versions of what was measured."""
+        """Return whether there is a line with an exit code, two instants, and versions."""
         if head.lstrip()[:1] in (b"{", b"[", b"<"):
             return False
         return any(FIRST.match(line[:4000]) for line in head.split(b"\n", 5)[:5])
@@ -84,7 +84,7 @@ def _parts(fields: list[str], where: str) -> dict[str, str]:
 
 
 def _test(log: str) -> tuple[str, int | None]:
-    """Take the number out of the name of a log: 50-concurrent-exec-40.log is 40 at once."""
+    """Split the number from the name of a log: 50-concurrent-exec-40.log is 40 at once."""
     name = re.sub(r"\.(log|json)$", "", log.rpartition("/")[2][:300]).strip() or "unnamed"
     match = LEVEL.fullmatch(name)
     if match is None:
@@ -145,7 +145,7 @@ def _of_items(results: dict[str, str], seconds: float, done: int, failed: int) -
 
 
 def _instant(text: str, name: str, where: str) -> datetime | None:
-    """An instant; None where the field is empty, as it is for a measurement that found nothing."""
+    """Return an instant, or None if the field is empty, as it is for a measurement without a result."""
     if not text.strip():
         return None
     seconds = number_of(text)

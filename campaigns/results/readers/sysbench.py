@@ -1,4 +1,4 @@
-"""sysbench, what it prints, of version 1; the outputs of several runs may follow one another."""
+"""Read sysbench, version 1: its printed output, of one run or several."""
 
 import re
 
@@ -71,13 +71,13 @@ EVENT_RATE = "event_rate"
 
 
 class Sysbench:
-    """Threads are a factor, and what else differs; one output is one run."""
+    """Threads are a factor, and other settings that differ; one output is one run."""
 
     name = "sysbench"
     label = "sysbench"
 
     def detects(self, head: bytes, filename: str) -> bool:
-        """The lines that every output begins with."""
+        """Return whether there are the lines with which every output begins."""
         return (
             bool(re.search(rb"^sysbench \d", head, re.MULTILINE)) and b"Number of threads:" in head
         )
@@ -141,7 +141,7 @@ def _settings(block: str, where: str) -> dict[str, Scalar]:
 
 
 def _factors(runs: list[dict[str, Scalar]]) -> set[str]:
-    """The test, and the settings that differ between runs of one test: tests have settings of their own."""
+    """Return the test, and the settings that differ between runs of one test: tests have settings of their own."""
     same = [
         [each for each in runs if each["test"] == test] for test in {run["test"] for run in runs}
     ]

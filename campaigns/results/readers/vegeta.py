@@ -1,4 +1,4 @@
-"""vegeta: reports (`report -type=json`), one run each, or results (`encode -to json`), gathered by attack."""
+"""Read vegeta: reports (`report -type=json`), one run each, or results (`encode -to json`), by attack."""
 
 from campaigns.results.readers.base import (
     Builder,
@@ -21,17 +21,17 @@ from campaigns.results.readers.base.texts import instant_of
 PERCENTILES = {"50th": 50, "90th": 90, "95th": 95, "99th": 99}
 THROUGHPUT = ReadMetric("throughput", "Successful requests per second", "1/s", False, "aggregated")
 DIGITS = 2
-"""Of the rate in a report: attacks of one rate differ by less, and the file has no other name of them."""
+"""Significant digits of a report's rate: attacks of one rate differ by less, and have no other name."""
 
 
 class Vegeta:
-    """The rate is a factor of reports. Of results it is the attack, by its -name (rate=50), and the request."""
+    """The rate is a factor of reports; the attack, by its -name (rate=50), and the request are those of results."""
 
     name = "vegeta"
     label = "vegeta"
 
     def detects(self, head: bytes, filename: str) -> bool:
-        """The keys of a report, or those of a result."""
+        """Return whether there are the keys of a report, or those of a result."""
         return all(
             key in head for key in (b'"latencies"', b'"bytes_in"', b'"status_codes"')
         ) or all(key in head for key in (b'"attack"', b'"seq"', b'"latency"', b'"bytes_in"'))
@@ -70,7 +70,7 @@ def _reports(builder: Builder, reports: list[Node]) -> None:
 
 
 def _rate(report: Node) -> dict[str, Scalar]:
-    """Requests a second: each of them but the first follows another one."""
+    """Return requests per second: each of them except the first follows another one."""
     seconds, requests = report.at("duration").seconds(1e-9), report.at("requests").count()
     if requests < 2 or not seconds:
         return {"rate": "unknown"}
@@ -111,7 +111,7 @@ def _report(builder: Builder, report: Node, levels: dict[str, Scalar]) -> None:
 
 
 class _Results:
-    """An attack is over where its numbers (`seq`) begin anew."""
+    """Results by attack; an attack is over where its numbers (`seq`) start again."""
 
     def __init__(self) -> None:
         self.runs: list[tuple[str, dict[str, Stream]]] = []

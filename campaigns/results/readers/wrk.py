@@ -1,4 +1,4 @@
-"""wrk, what it prints, with or without `--latency`; the outputs of several runs may follow."""
+"""Read wrk: its printed output with or without `--latency`, of one run or several."""
 
 import re
 
@@ -31,7 +31,7 @@ class Wrk:
     label = "wrk"
 
     def detects(self, head: bytes, filename: str) -> bool:
-        """Its first two lines, and the third part that all outputs have."""
+        """Return whether there are its first two lines, and the third part that all outputs have."""
         return b"Running " in head and b" test @ " in head and b"Thread Stats" in head
 
     def read(self, source: Source, options: Options) -> Read:

@@ -1,7 +1,7 @@
-"""What every reader needs: the seam (`values`), the bounded file (`source`), and the parts.
+"""What all readers share: the contract (`values`), the bounded file (`source`), and the parts.
 
-`documents` looks into JSON, `building` gathers runs, `streams` makes figures of single requests,
-`metrics` names what tools have in common.
+`documents` reads JSON, `building` gathers runs, `streams` summarizes single requests, `metrics` names
+common metrics.
 """
 
 from campaigns.kit.errors import BadFile

@@ -1,4 +1,4 @@
-"""Gathers runs into a Read, within limits, and works out the factors."""
+"""Gather runs into a Read, within limits, and derive the factors."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -14,13 +14,13 @@ MOST_CELLS = 500
 MOST_METRICS = 200
 MOST_FACTORS = 6
 MOST_NAMES = 100
-"""Of settings in a file; those that do not differ are facts."""
+"""Settings in a file; those that do not differ are facts."""
 MOST_NOTES = 100
 MOST_UNITS = 10**15
 
 
 class Builder:
-    """Takes what a reader finds, in the order of the file. work: factors that name what is done."""
+    """Collects runs in the order of the file. work: factors that name what is done."""
 
     def __init__(self, name: str, label: str, work: Iterable[str] = ()) -> None:
         self.name, self.label, self.work = name, label, tuple(work)
@@ -33,22 +33,22 @@ class Builder:
         self.info: dict[str, str] = {}
 
     def declare(self, *metrics: ReadMetric) -> None:
-        """Declare metrics; those without a value in any run are left out in the end."""
+        """Declare metrics; those without a value in any run are left out at the end."""
         for metric in metrics:
             self._metrics.setdefault(metric.name, metric)
         if len(self._metrics) > MOST_METRICS:
             refuse("", f"The file has more than {MOST_METRICS} metrics; leave some out.")
 
     def fact(self, name: str, value: object) -> None:
-        """Note something of the environment, where it is known."""
+        """Add a fact of the environment, if it is known."""
         _note(self.facts, name, value)
 
     def note(self, name: str, value: object) -> None:
-        """Note something else."""
+        """Add further information."""
         _note(self.info, name, value)
 
     def drop(self, sentence: str) -> None:
-        """Say what is left out, and why; the same sentence once."""
+        """Record what is left out, and why; each sentence once."""
         if len(self._dropped) < MOST_NOTES:
             self._dropped.setdefault(clean(sentence))
 
@@ -93,7 +93,7 @@ class Builder:
     def build(
         self, *, name: str, question: str, primary: Iterable[str], tags: Iterable[str] = ()
     ) -> Read:
-        """Return what was read. primary: names of metrics, the first that has values is taken."""
+        """Return what was read. primary: names of metrics, of which the first with values is chosen."""
         if not self._runs:
             refuse("", f"There is no run in this file of {self.label}.")
         used = {metric for run in self._runs for metric in run["values"]}
@@ -144,7 +144,7 @@ class Builder:
         return factors
 
     def _fold_constants(self, names: dict[str, None]) -> None:
-        """Turn factors with one level into facts, where there are too many factors."""
+        """Turn factors with one level into facts, if there are too many factors."""
         for name in list(names):
             result = {_key(run["levels"].get(name, NOT_SET)): 0 for run in self._runs}
             if len(result) == 1 and len(names) > MOST_FACTORS:
@@ -155,7 +155,7 @@ class Builder:
                     run["levels"].pop(name, None)
 
     def _typed(self, name: str) -> dict[tuple[str, str], Scalar]:
-        """Return each level as it is; texts that are all numbers become numbers."""
+        """Return the levels; texts that are all numbers become numbers."""
         result = {
             _key(each): each for each in (run["levels"].get(name, NOT_SET) for run in self._runs)
         }
@@ -169,9 +169,9 @@ class Builder:
 def varying(
     values: Iterable[Mapping[str, Scalar]],
 ) -> tuple[list[dict[str, Scalar]], dict[str, Scalar]]:
-    """Split the settings of runs: what differs, run by run, and what all of them share.
+    """Split the settings of runs: those that differ, run by run, and those that all of them share.
 
-    Raise BadFile where they are more than a document may have values.
+    Raise BadFile if they are more than a document may have values.
     """
     settings: list[Mapping[str, Scalar]] = []
     count = 0
@@ -200,14 +200,14 @@ def _note(notes: dict[str, str], name: str, value: object) -> None:
 
 
 def _level(level: Scalar) -> Scalar:
-    """Return a level as it is stored: 5.0 is 5, as it is to the database."""
+    """Return a level as it is stored: 5.0 becomes 5, since the database does not distinguish them."""
     if isinstance(level, float) and level.is_integer():
         return int(level)
     return clean(level, LEVEL_LETTERS) or NOT_SET if isinstance(level, str) else level
 
 
 def _key(level: Scalar) -> tuple[str, str]:
-    """Tell 1, 1.0, True and “1” apart."""
+    """Return a key that distinguishes 1, 1.0, True and “1”."""
     return type(level).__name__, repr(level)
 
 
@@ -219,7 +219,7 @@ def _number(text: str) -> int | float | None:
 
 
 def _in_order(levels: dict[tuple[str, str], Scalar]) -> tuple[Scalar, ...]:
-    """Numbers ascend; texts keep the order of the file."""
+    """Sort numbers; keep the order of texts in the file."""
     results = list(levels.values())
     if all(isinstance(each, int | float) and not isinstance(each, bool) for each in results):
         return tuple(sorted(results, key=lambda each: (float(each), type(each).__name__)))

@@ -13,11 +13,11 @@ from campaigns.results.readers.base.texts import clean
 from campaigns.results.readers.base.values import Scalar
 
 MOST_NUMBER = 1e300
-"""Nothing that anybody measures is larger; sums of such numbers stay finite."""
+"""No measured value is larger; sums of such numbers stay finite."""
 
 MOST_VALUES = 100_000
 MOST_ELEMENTS = 2_000_000
-"""Values and brackets in one document; each takes memory, however short it is written."""
+"""Values and brackets in one document; each takes memory, however short its text is."""
 
 MOST_DOCUMENTS = 10_000
 
@@ -36,13 +36,13 @@ class Node:
         return isinstance(self.value, dict) and self.value.get(key) is not None
 
     def at(self, key: str) -> "Node":
-        """Return what is at a key. Raise BadFile where nothing is."""
+        """Return the value of a key. Raise BadFile if there is none."""
         if key not in self:
             refuse(self._where(), f"There is no “{key}” here; the file is not whole.")
         return Node(self.value[key], self._below(key))
 
     def get(self, key: str) -> "Node | None":
-        """Return what is at a key, or None."""
+        """Return the value of a key, or None."""
         return self.at(key) if key in self else None
 
     def items(self) -> Iterator[tuple[str, "Node"]]:
@@ -86,7 +86,7 @@ class Node:
         return clean(self._as(str))
 
     def scalar(self) -> Scalar:
-        """Return a level: a text, a number, true or false; what is deeper is given as JSON."""
+        """Return a level: a text, number or boolean; anything nested becomes JSON."""
         value = self.value
         if isinstance(value, bool):
             return value
@@ -114,16 +114,16 @@ class Node:
 
 
 def parsed(text: str, where: str = "", nan: bool = False) -> Node:
-    """Parse JSON. Raise BadFile: no JSON, doubled keys, NaN, Infinity, nested or too large.
+    """Parse JSON. Raise BadFile: no JSON, duplicate keys, NaN, Infinity, nested or too large.
 
-    nan: take NaN, too, which is how the tool writes what it did not measure.
+    nan: accept NaN, too, which the tool writes for a missing value.
     """
     with _text(text, where):
         return Node(_decoder(nan).decode(text), where)
 
 
 def documents(text: str, nan: bool = False) -> list[Node]:
-    """Parse JSON documents that follow one another, as `cat` puts files together.
+    """Parse concatenated JSON documents.
 
     The path of each begins with its line, unless it is the only one. Raise BadFile as `parsed` does.
     """
@@ -158,7 +158,7 @@ def _end_of_space(text: str, place: int) -> int:
 
 @contextmanager
 def _text(text: str, where: str) -> Iterator[None]:
-    """Turn what the parser raises into BadFile."""
+    """Raise BadFile for the errors of the parser."""
     if sum(map(text.count, ",[{")) > MOST_ELEMENTS:
         refuse(where, f"The JSON has more than {MOST_ELEMENTS:,} values; split the file.")
     try:

@@ -13,7 +13,7 @@ PERCENTILES = (50, 90, 95, 99)
 
 
 def percentile(number: float) -> str:
-    """Name the metric of a percentile of latency."""
+    """Return the name of the metric of a percentile of latency."""
     return f"latency_p{number:g}".replace(".", "_")
 
 
@@ -33,15 +33,15 @@ def latency(
 
 
 def rate(fidelity: Fidelity) -> ReadMetric:
-    """Requests per second."""
+    """Return requests per second."""
     return ReadMetric(RATE, "Requests per second", "1/s", False, fidelity)
 
 
 def failed_share(fidelity: Fidelity) -> ReadMetric:
-    """Failed requests, as a share of all."""
+    """Return failed requests, as a share of all."""
     return ReadMetric(FAILED_SHARE, "Failed requests", "share", True, fidelity)
 
 
 def transfer(fidelity: Fidelity) -> ReadMetric:
-    """Bytes per second."""
+    """Return bytes per second."""
     return ReadMetric(TRANSFER, "Transfer rate", "B/s", False, fidelity)

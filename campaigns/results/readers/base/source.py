@@ -9,10 +9,10 @@ from typing import IO, Final
 from campaigns.kit.errors import BadFile
 
 MOST_BYTES: Final = 200_000_000
-"""Of a file that is read line by line, after it is unpacked."""
+"""Bytes of a file that is read line by line, after it is unpacked."""
 
 MOST_DOCUMENT_BYTES: Final = 16_000_000
-"""Of a file that has to be in memory as a whole: JSON, and what people print."""
+"""Bytes of a file that must be in memory as a whole: JSON, and printed output."""
 
 MOST_LINE_BYTES: Final = 1_000_000
 HEAD_BYTES: Final = 65_536
@@ -21,7 +21,7 @@ GZIP = b"\x1f\x8b"
 
 
 class Source:
-    """A file. What is compressed with gzip is unpacked, up to the same limits."""
+    """A file. One compressed with gzip is unpacked, up to the same limits."""
 
     def __init__(self, content: bytes | IO[bytes]) -> None:
         raw = io.BytesIO(content) if isinstance(content, bytes) else content
@@ -49,7 +49,7 @@ class Source:
         return b"".join(parts)
 
     def text(self) -> str:
-        """Return the file as text. Raise BadFile where it is not UTF-8, or is too large."""
+        """Return the file as text. Raise BadFile if it is not UTF-8, or is too large."""
         return decoded(self.document())
 
     def lines(self) -> Iterator[tuple[int, str]]:
@@ -84,7 +84,7 @@ class Source:
 
 
 class _Rejoined(io.RawIOBase):
-    """What was read already, then the rest of the file."""
+    """The part that was already read, then the rest of the file."""
 
     def __init__(self, first: bytes, rest: IO[bytes]) -> None:
         self._first, self._rest = first, rest
@@ -114,7 +114,7 @@ def _decoded_lines(content: bytes, number: int) -> list[str]:
 
 
 def _filled(file: IO[bytes], size: int) -> bytes:
-    """Read until there is as much as asked for, or the file ends."""
+    """Read until there are enough bytes, or the file ends."""
     parts, missing = [], size
     while missing and (part := file.read(missing)):
         parts.append(part)

@@ -31,7 +31,7 @@ class Stream:
         self.began, self.ended = float("inf"), float("-inf")
 
     def add(self, began: float, seconds: float, failed: bool, size: float = 0.0) -> None:
-        """Add one request, that failed or not. size: bytes received."""
+        """Add one request, and whether it failed. size: bytes received."""
         self.seconds.append(seconds)
         self.failed += failed
         self.bytes += size
@@ -70,7 +70,7 @@ class Stream:
 
 
 def stream_metrics() -> Iterable[ReadMetric]:
-    """The metrics of a run that was gathered from its requests."""
+    """Return the metrics of a run that was gathered from its requests."""
     return (
         *metrics.latency("aggregated"),
         metrics.rate("aggregated"),
@@ -80,6 +80,6 @@ def stream_metrics() -> Iterable[ReadMetric]:
 
 
 def nearest_rank(ordered: list[float], number: float) -> float | None:
-    """The percentile by nearest rank; None with fewer than BEYOND samples at and beyond it."""
+    """Return the percentile by nearest rank; None with fewer than BEYOND samples at and beyond it."""
     rank = max(1, ceil(len(ordered) * number / 100))
     return ordered[rank - 1] if len(ordered) - rank + 1 >= BEYOND else None

@@ -15,7 +15,7 @@ def rows(
 ) -> Iterator[tuple[str, list[str]]]:
     """Yield “line n” and the fields of each line that is not empty.
 
-    Raise BadFile for what is no CSV, and for more lines than `most`.
+    Raise BadFile if it is not CSV, or has more lines than `most`.
     """
     table = csv.reader((line for _, line in source.lines()), delimiter=delimiter, strict=True)
     try:
@@ -31,7 +31,7 @@ def rows(
 
 
 class Table:
-    """The columns of a table, found by their names."""
+    """The columns of a table, by name."""
 
     def __init__(self, header: Sequence[str]) -> None:
         self.names = [name.strip() for name in header]
@@ -40,18 +40,18 @@ class Table:
                 refuse("line 1", f"The column “{name[:80]}” is there twice.")
 
     def need(self, names: Iterable[str], remedy: str) -> None:
-        """Raise BadFile where one of the names is no column."""
+        """Raise BadFile if one of the names is no column."""
         missing = [name for name in names if name not in self.names]
         if missing:
             columns = clean(", ".join(missing), 200)
             refuse("line 1", f"There is no column {columns}; {remedy}")
 
     def place(self, name: str) -> int | None:
-        """Return which column that is, from 0; None where there is none."""
+        """Return the index of a column; None if there is none."""
         return self.names.index(name) if name in self.names else None
 
     def check(self, where: str, fields: list[str]) -> None:
-        """Raise BadFile where there are more or fewer fields than columns."""
+        """Raise BadFile if there are more or fewer fields than columns."""
         if len(fields) != len(self.names):
             refuse(
                 where,
@@ -59,7 +59,7 @@ class Table:
             )
 
     def record(self, where: str, fields: list[str]) -> dict[str, str]:
-        """Return the fields by name. Raise BadFile where there are more or fewer than columns."""
+        """Return the fields by name. Raise BadFile if there are more or fewer than columns."""
         self.check(where, fields)
         return dict(zip(self.names, fields, strict=True))
 

@@ -17,7 +17,7 @@ NUMBER = re.compile(r"[+-]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})([eE][+-]?\d{1,3})?
 
 
 def clean(text: str, most: int = MOST_LETTERS) -> str:
-    """Take out what cannot be shown or stored, and shorten."""
+    """Remove characters that cannot be shown or stored, and shorten."""
     return "".join(letter if letter.isprintable() else " " for letter in text[: most * 2]).strip()[
         :most
     ]
@@ -61,7 +61,7 @@ def instant_at(seconds: float) -> datetime | None:
 
 
 def outputs(text: str, begin: re.Pattern[str]) -> Iterator[tuple[re.Match[str], str, str]]:
-    """Cut a text where `begin` is found; give the match, its part, and “line n” for messages."""
+    """Split a text at each match of `begin`; return the match, its part, and “line n” for messages."""
     match = begin.search(text)
     line, counted = 1, 0
     while match:

@@ -1,4 +1,4 @@
-"""The contract of a reader: what it returns and raises. Knows no Django and no database."""
+"""The contract of a reader: what it returns and raises. Imports no Django and no database."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,18 +14,18 @@ Fidelity = Literal["raw", "aggregated", "rounded"]
 State = Literal["ok", "failed", "timed_out", "lost"]
 
 UNKNOWN_UNIT = "unknown"
-"""The unit of a number that the file gives without one."""
+"""The unit of a number without one in the file."""
 
 NOT_SET = "none"
-"""The level of a factor that the file does not give for a run, where it does for another one."""
+"""The level of a run without a value of a factor that another run has."""
 
 
 class ReadMetric(Struct, frozen=True):
     """What one number of a run means.
 
-    unit: one of campaigns.kit.units, or as the file calls it, or UNKNOWN_UNIT. lower_is_better: None
-    where neither way is better. fidelity: `raw` as measured, `aggregated` from many samples by the
-    tool, `rounded` by the tool as well. latency: how long one request, or item, took.
+    unit: one of campaigns.kit.units, or as the file names it, or UNKNOWN_UNIT. lower_is_better: None if
+    neither direction is better. fidelity: `raw` as measured, `aggregated` from many samples by the tool,
+    `rounded` by the tool as well. latency: whether it is the time of one request, or item.
     """
 
     name: str
@@ -39,9 +39,10 @@ class ReadMetric(Struct, frozen=True):
 class ReadRun(Struct, frozen=True):
     """One repetition.
 
-    levels: by factor. values: by metric name; one that is not there was not observed. state: `lost` where nothing
-    was observed. reason: in words, where the state is not `ok`, or what has to be known of the value. started_at, finished_at: aware, None where the file does not
-    say. censored: metrics whose value is a lower limit. units_done, units_failed: requests or items.
+    levels: by factor. values: by metric name; a missing one was not observed. state: `lost` if nothing was
+    observed. reason: as text, if the state is not `ok`, or as a remark on the value. started_at,
+    finished_at: aware; None if the file does not have them. censored: metrics whose value is a lower limit.
+    units_done, units_failed: requests or items.
     """
 
     levels: Mapping[str, Scalar]
@@ -57,11 +58,11 @@ class ReadRun(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """All that a file says.
+    """The content of a file.
 
-    name, question: suggestions. factors: levels in order, by name. facts: of the environment, as
-    text. info: what else was noted, as text. dropped: sentences on what was left out, and why.
-    work: factors whose levels are different tests or requests, which are not compared.
+    name, question: suggestions. factors: levels in order, by name. facts: of the environment, as text.
+    info: further information, as text. dropped: sentences on what was left out, and why. work: factors
+    whose levels are different tests or requests, which are not compared.
     """
 
     format: str
@@ -81,7 +82,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a person says of a file. mapping: of columns, for plain CSV only."""
+    """What a person says about a file. mapping: of columns, for plain CSV only."""
 
     filename: str = ""
     mapping: Mapping[str, Any] = field(default_factory=dict)
@@ -94,7 +95,7 @@ class Reader(Protocol):
     label: str
 
     def detects(self, head: bytes, filename: str) -> bool:
-        """Return whether the first 64 KiB look like this format."""
+        """Return whether the first 64 KiB match this format."""
 
     def read(self, source: Source, options: Options) -> Read:
         """Read a whole file. Raise BadFile, and nothing else."""

@@ -17,17 +17,17 @@ PRESET = ",".join(COLUMNS).encode()
 
 
 class PlainCsv:
-    """The preset reads strictly; a mapping says which columns are factors and metrics."""
+    """The preset reads strictly; a mapping names the columns of factors and metrics."""
 
     name = "plain_csv"
     label = "CSV"
 
     def detects(self, head: bytes, filename: str) -> bool:
-        """The columns of the preset; other CSV has to be named, with its mapping."""
+        """Return whether there are the columns of the preset; other CSV must be named, with its mapping."""
         return _columns(head) == PRESET
 
     def read(self, source: Source, options: Options) -> Read:
-        """Read by the mapping, and without one by the preset."""
+        """Read by the mapping, or else by the preset."""
         builder = Builder(self.name, self.label)
         if options.mapping:
             mapped = mapping_of(options.mapping)

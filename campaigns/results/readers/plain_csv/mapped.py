@@ -25,7 +25,7 @@ Converting = Callable[[str], float | None]
 
 @dataclass(frozen=True, slots=True)
 class Mapped:
-    """A checked mapping. metrics: by column, with what reads a field. good: words that mean ok."""
+    """A checked mapping. metrics: by column, with the parser of a field. good: texts that mean ok."""
 
     factors: tuple[str, ...]
     work: tuple[str, ...]
@@ -36,7 +36,7 @@ class Mapped:
     delimiter: str
 
     def columns(self) -> list[str]:
-        """Every column that it names."""
+        """The columns that it names."""
         named = (*self.factors, *self.metrics, *self.places.values(), self.state)
         return [name for name in dict.fromkeys(named) if name]
 

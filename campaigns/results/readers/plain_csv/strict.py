@@ -1,4 +1,4 @@
-"""Reads a CSV of runs: one line a run, strictly. Pure: no Django, no database."""
+"""Read a CSV of runs: one line a run, strictly. Pure: no Django, no database."""
 
 import csv
 import io
@@ -34,7 +34,7 @@ class BadRows(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One run. `mean_seconds` is the mean of its level as the file states it, where it does."""
+    """One run. `mean_seconds` is the stated mean of its level, if there is one."""
 
     line: int
     concurrency: int
@@ -95,7 +95,7 @@ def _require_columns(header: list[str]) -> None:
 
 
 def _row(line: int, fields: list[str]) -> Row:
-    """Read one line. Raise ValueError that says what is wrong."""
+    """Read one line. Raise ValueError with the problem."""
     if len(fields) != len(COLUMNS):
         raise ValueError(f"{len(fields)} fields; there are {len(COLUMNS)} columns.")
     concurrency, mean, duration, start, finish = (field.strip() for field in fields)
@@ -157,7 +157,7 @@ def _zone(offset: str | None) -> timezone:
 
 
 def _doubles(rows: list[Row]) -> list[tuple[int, str]]:
-    """Two rows that begin at the same instant are one run that is there twice."""
+    """Return a problem for each two rows with the same start, which are one run twice."""
     first: dict[datetime, int] = {}
     problems = []
     for row in rows:
@@ -170,7 +170,7 @@ def _doubles(rows: list[Row]) -> list[tuple[int, str]]:
 
 
 def _wrong_means(rows: list[Row]) -> list[tuple[int, str]]:
-    """A stated mean that its own rows do not give: rows are missing, or one is damaged."""
+    """Return a problem for each stated mean that its rows do not have: rows are missing, or damaged."""
     problems = []
     for row in rows:
         if row.mean_seconds is None:
