@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import optimize, special, stats
 
 from campaigns.stats import student
 from campaigns.stats.log_means import Fit
@@ -177,14 +177,14 @@ def one_sided_dunnett(comparisons: int, df: float, alpha: float = 0.05, rho: flo
     weights = weights / weights.sum()
     points, measure = np.polynomial.legendre.leggauss(LEGENDRE)
     quantiles = (points + 1) / 2
-    scale = np.sqrt(stats.chi2.ppf(quantiles, df) / df)
+    scale = np.sqrt(scipy.stats.chi2.ppf(quantiles, df) / df)
     rho = min(rho, LARGEST_RHO)
 
     def excess(d: float) -> float:
         below = (d * scale[:, None] - math.sqrt(rho) * nodes[None, :]) / math.sqrt(1 - rho)
-        inner = special.ndtr(below) ** comparisons @ weights
+        inner = scipy.special.ndtr(below) ** comparisons @ weights
         return float(inner @ measure / 2) - (1 - alpha)
 
     low = student.quantile(1 - alpha, df)
     high = student.quantile(1 - alpha / comparisons, df) + 1e-6
-    return float(optimize.brentq(excess, low - 1e-6, high, xtol=1e-10))
+    return float(scipy.optimize.brentq(excess, low - 1e-6, high, xtol=1e-10))

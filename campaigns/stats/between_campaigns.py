@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from campaigns.stats import student
 from campaigns.stats.comparison_cells import CellRuns
@@ -98,7 +98,7 @@ def _p_of_sessions(sessions: Sequence[NDArray[np.float64]]) -> float:
     if within**0.5 < NO_NOISE:
         return 0.0 if spread**0.5 >= NO_NOISE else 1.0
     statistic = spread / (len(sessions) - 1) / within
-    return float(stats.f.sf(statistic, len(sessions) - 1, df))
+    return float(scipy.stats.f.sf(statistic, len(sessions) - 1, df))
 
 
 def over_cells(

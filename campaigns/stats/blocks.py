@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from campaigns.stats.log_means import NO_NOISE, Fit
 
@@ -94,10 +93,14 @@ class _Design:
         self, cell: NDArray[np.int64], block: NDArray[np.int64], cells: int, blocks: int
     ) -> None:
         self.cell, self.block, self.cells, self.blocks = cell, block, cells, blocks
-        self.table = coo_array((np.ones(cell.size), (cell, block)), (cells, blocks)).tocsr()
+        self.table = scipy.sparse.coo_array(
+            (np.ones(cell.size), (cell, block)), (cells, blocks)
+        ).tocsr()
         self.complete = self.table.nnz == cells * blocks and bool((self.table.data == 1).all())
-        links = coo_array((np.ones(cell.size), (cell, cells + block)), (cells + blocks,) * 2)
-        number, labels = connected_components(links, directed=False)
+        links = scipy.sparse.coo_array(
+            (np.ones(cell.size), (cell, cells + block)), (cells + blocks,) * 2
+        )
+        number, labels = scipy.sparse.csgraph.connected_components(links, directed=False)
         self.groups = np.asarray(labels, dtype=np.int64)
         self.rank = cells + blocks - int(number)
         self.shares = 1 / np.bincount(block, minlength=blocks)
@@ -105,7 +108,10 @@ class _Design:
         self.weights = 1 / (1 + np.bincount(self.of_block, self.shares, int(number)))
         shared = self.table * self.shares
         self.sums = np.asarray(
-            (shared @ coo_array((np.ones(blocks), (np.arange(blocks), self.of_block)))).todense()
+            (
+                shared
+                @ scipy.sparse.coo_array((np.ones(blocks), (np.arange(blocks), self.of_block)))
+            ).todense()
         )
         reduced = np.diag(np.bincount(cell, minlength=cells).astype(float))
         reduced -= np.asarray((shared @ self.table.T).todense())

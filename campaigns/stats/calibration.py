@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from campaigns.stats.interval import Interval
 from campaigns.stats.log_means import NO_NOISE
@@ -53,7 +53,7 @@ def calibrate(log_ratios: Sequence[float], *, alpha: float = 0.05) -> Calibratio
     n, sd = len(log_ratios), result.figures["sd"]
     sd = sd if sd >= NO_NOISE else 0.0
     bounds = (
-        math.sqrt((n - 1) / float(stats.chi2.ppf(share, n - 1)))
+        math.sqrt((n - 1) / float(scipy.stats.chi2.ppf(share, n - 1)))
         for share in (1 - alpha / 2, alpha / 2)
     )
     return Calibration(
@@ -75,4 +75,4 @@ def _floor_pct(log_ratios: Sequence[float]) -> float:
     """Return the bound that one more pair stays within, with 95 %: its mean is known to be zero."""
     n = len(log_ratios)
     spread = math.sqrt(sum(ratio * ratio for ratio in log_ratios) / n)
-    return pct_of(float(stats.t.ppf(0.975, n)) * spread) if spread >= NO_NOISE else 0.0
+    return pct_of(float(scipy.stats.t.ppf(0.975, n)) * spread) if spread >= NO_NOISE else 0.0

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from campaigns.stats import student
 from campaigns.stats.interval import Interval
@@ -201,7 +201,7 @@ def median_interval(values: NDArray[np.float64], confidence: float) -> MedianInt
 
 @lru_cache(maxsize=4096)
 def _median_confidence(n: int, k: int) -> float:
-    return float(1 - 2 * stats.binom.cdf(k - 1, n, 0.5))
+    return float(1 - 2 * scipy.stats.binom.cdf(k - 1, n, 0.5))
 
 
 def _location(values: NDArray[np.float64], confidence: float) -> _Location:
@@ -227,7 +227,7 @@ def _failure_rate(
 @lru_cache(maxsize=4096)
 def _wilson(failed: int, total: int, confidence: float) -> Interval:
     """Return Wilson's interval, from a cache: most cells have equal numbers of runs and failures."""
-    bounds = stats.binomtest(failed, total).proportion_ci(confidence, method="wilson")
+    bounds = scipy.stats.binomtest(failed, total).proportion_ci(confidence, method="wilson")
     return Interval(float(bounds.low), float(bounds.high))
 
 

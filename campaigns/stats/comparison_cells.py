@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from campaigns.stats import student
 from campaigns.stats.criteria import Criteria
@@ -167,7 +167,7 @@ def failed_share(
     effect = _design_effect(counts, share)
     effective = total / effect
     tail = 1 - alpha / 2
-    quantile = float(stats.norm.ppf(tail)) if n == 1 else student.quantile(tail, n - 1)
+    quantile = float(scipy.stats.norm.ppf(tail)) if n == 1 else student.quantile(tail, n - 1)
     return FailedShare(
         share=share,
         ci=_wilson(share, effective, quantile),

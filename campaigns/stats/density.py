@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import signal
 
 from campaigns.stats.logs import is_number
 
@@ -75,7 +75,7 @@ def _modes(
     on_logs: bool,
 ) -> tuple[Mode, ...]:
     """Return prominent peaks that hold at least a tenth of the values between their valleys."""
-    peaks, _ = signal.find_peaks(heights, prominence=PROMINENCE * heights.max())
+    peaks, _ = scipy.signal.find_peaks(heights, prominence=PROMINENCE * heights.max())
     places = [float(np.exp(grid[peak]) if on_logs else grid[peak]) for peak in peaks]
     valleys = [float(grid[a + int(heights[a:b].argmin())]) for a, b in itertools.pairwise(peaks)]
     counts = np.bincount(np.searchsorted(valleys, values), minlength=len(places))

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+import scipy
 from kneed import KneeLocator
 from numpy.typing import NDArray
-from scipy import optimize, stats
 
 from campaigns.stats.interval import Interval
 from campaigns.stats.resamples import Resampler
@@ -78,7 +78,7 @@ def hyperbola(levels: Levels) -> Curve:
         return np.asarray(root * (np.log(scale * (a + b / levels.x) + 1e-300) - y))
 
     start = [0.5, 0.5 * float(np.exp(np.log(levels.x).mean()))]
-    result = optimize.least_squares(
+    result = scipy.optimize.least_squares(
         errors, start, bounds=([1e-12, 0], np.inf), xtol=1e-15, ftol=1e-15, gtol=1e-15
     )
     sse = float(2 * result.cost)
@@ -98,7 +98,7 @@ def broken_power_law(levels: Levels) -> Curve:
 
     ends = [(error(end), end) for end in (low, high, np.log(grid[best]))]
     if high > low:
-        result = optimize.minimize_scalar(
+        result = scipy.optimize.minimize_scalar(
             error, bounds=(low, high), method="bounded", options={"xatol": 1e-12}
         )
         ends.append((float(result.fun), float(result.x)))
@@ -159,7 +159,7 @@ def _curve(
     f = p_value = None
     if df > 0 and levels.df_within > 0 and levels.within > 0:
         f = around / df / (levels.within / levels.df_within)
-        p_value = float(stats.f.sf(f, df, levels.df_within))
+        p_value = float(scipy.stats.f.sf(f, df, levels.df_within))
     return Curve(name, parameters, sse, aicc, f, p_value)
 
 

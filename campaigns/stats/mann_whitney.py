@@ -6,8 +6,8 @@ from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from campaigns.stats.interval import Interval
 from campaigns.stats.logs import pct_of
@@ -46,7 +46,7 @@ def rank_sum(baseline: NDArray[np.float64], candidate: NDArray[np.float64]) -> R
     has_ties = np.unique(np.concatenate([baseline, candidate])).size < m + n
     exact = not has_ties and max(m, n) <= MOST_EXACT
     method = "exact" if exact else "asymptotic"
-    result = stats.mannwhitneyu(baseline, candidate, alternative="two-sided", method=method)
+    result = scipy.stats.mannwhitneyu(baseline, candidate, alternative="two-sided", method=method)
     by_all = has_ties and ways <= MOST_PERMUTATIONS
     p = _p_by_permutations(baseline, candidate) if by_all else float(result.pvalue)
     cles = float(result.statistic) / (m * n)
@@ -67,7 +67,7 @@ def _p_by_permutations(baseline: NDArray[np.float64], candidate: NDArray[np.floa
     Ranks are multiples of a half, so that sums are compared exactly. scipy's PermutationMethod is
     the same, but refuses a side of one value.
     """
-    ranks = stats.rankdata(np.concatenate([baseline, candidate]))
+    ranks = scipy.stats.rankdata(np.concatenate([baseline, candidate]))
     dealt = np.array(list(combinations(range(ranks.size), baseline.size)))
     sums = ranks[dealt].sum(axis=1)
     seen = ranks[: baseline.size].sum()

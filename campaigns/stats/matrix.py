@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.linalg import null_space
-from scipy.stats import f as f_distribution
 
 from campaigns.stats.cell_states import CellState
 from campaigns.stats.comparison_cells import CellRuns, too_many_failures
@@ -109,14 +108,14 @@ def find_interaction(
     if (fit.groups[chosen] != fit.groups[chosen[0]]).any():
         return None
     design = np.hstack([_indicators(rows), _indicators(columns)])
-    contrasts = null_space(design.T).T
+    contrasts = scipy.linalg.null_space(design.T).T
     df = contrasts.shape[0]
     if df == 0:
         return None
     result = contrasts @ fit.means[chosen]
     covariance = contrasts @ fit.covariance[np.ix_(chosen, chosen)] @ contrasts.T
     statistic = float(result @ np.linalg.solve(covariance, result)) / df / fit.sd**2
-    return Interaction(statistic, df, fit.df, float(f_distribution.sf(statistic, df, fit.df)))
+    return Interaction(statistic, df, fit.df, float(scipy.stats.f.sf(statistic, df, fit.df)))
 
 
 def _indicators(labels: Sequence[int]) -> NDArray[np.float64]:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
 
 SINGULAR = 1e-10
 """A part of the largest eigenvalue that counts as 0: cells that no block connects."""
@@ -41,7 +41,7 @@ class _Model:
         self.shares = 1 / np.bincount(self.block)
         cells = np.diag(np.bincount(self.cell).astype(float))
         ones, shape = np.ones(self.block.size), (self.shares.size, len(cells))
-        table = coo_array((ones, (self.block, self.cell)), shape).tocsr()
+        table = scipy.sparse.coo_array((ones, (self.block, self.cell)), shape).tocsr()
         self.means = (table * self.shares[:, None]).tocsr()
         if len(groupings) == 1:
             self.inverse = np.zeros_like(cells)

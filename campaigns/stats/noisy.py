@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from campaigns.stats import student
 from campaigns.stats.blocks import BlockFit, BlockRun, fit_blocks
@@ -201,7 +201,7 @@ def _tails(spread: Spread) -> NDArray[np.float64]:
     known = (spread.own_df >= 1) & (rest_df >= 1) & (rest > NO_NOISE**2 * rest_df)
     safe = np.where(known, rest, 1.0) * np.maximum(spread.own_df, 1)
     ratio = spread.own * np.maximum(rest_df, 1) / safe
-    tails = special.fdtrc(np.maximum(spread.own_df, 1), np.maximum(rest_df, 1), ratio)
+    tails = scipy.special.fdtrc(np.maximum(spread.own_df, 1), np.maximum(rest_df, 1), ratio)
     return np.where(known, tails, 1.0)
 
 
@@ -266,7 +266,7 @@ def _own_contrasts(fit: Fit, noisy: Noisy, own: Own) -> dict[tuple[int, int], Co
 
 def _half(error: NDArray[np.float64], df: NDArray[np.float64]) -> NDArray[np.float64]:
     """Half the width of 95 % intervals; none where there are no degrees of freedom."""
-    return np.where(df > 0, special.stdtrit(np.maximum(df, 1e-3), 0.975) * error, np.inf)
+    return np.where(df > 0, scipy.special.stdtrit(np.maximum(df, 1e-3), 0.975) * error, np.inf)
 
 
 def _table(runs: Sequence[BlockRun], block_fit: BlockFit) -> NDArray[np.float64]:

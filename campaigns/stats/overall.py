@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.interval import Interval
@@ -131,7 +131,7 @@ def _cochran(
     df = len(ratios) - 1
     return (
         q,
-        float(stats.chi2.sf(q, df)),
+        float(scipy.stats.chi2.sf(q, df)),
         _welch(q, weights, ratios),
         max(0.0, 1 - df / q) if q else 0.0,
     )
@@ -143,7 +143,7 @@ def _welch(q: float, weights: NDArray[np.float64], ratios: Sequence[NDArray[np.f
     rest = np.array([each.size - 1 for each in ratios])
     spread = float((np.square(1 - weights / weights.sum()) / rest).sum())
     statistic = q / (count - 1) / (1 + 2 * (count - 2) / (count**2 - 1) * spread)
-    return float(stats.f.sf(statistic, count - 1, (count**2 - 1) / (3 * spread)))
+    return float(scipy.stats.f.sf(statistic, count - 1, (count**2 - 1) / (3 * spread)))
 
 
 def _average_interval(changes: NDArray[np.float64], alpha: float) -> Interval | None:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.interval import Interval
@@ -446,7 +446,7 @@ def bca_pct_change_of_means(
 
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # of degenerate resamples; the result shows them as NaN
-        bounds = stats.bootstrap(
+        bounds = scipy.stats.bootstrap(
             (candidate[ordered], baseline[ordered]),
             change,
             paired=True,

@@ -7,8 +7,8 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from campaigns.stats.log_means import NO_NOISE, Fit
 from campaigns.stats.verdict import Contrast
@@ -53,7 +53,7 @@ def equal_noise(samples: Sequence[NDArray[np.float64]]) -> bool:
     if all(values.std() < NO_NOISE for values in samples):
         return True
     with np.errstate(all="ignore"):
-        return bool(float(stats.levene(*samples).pvalue) > LEVENE_LIMIT)
+        return bool(float(scipy.stats.levene(*samples).pvalue) > LEVENE_LIMIT)
 
 
 def welch(baseline: NDArray[np.float64], candidate: NDArray[np.float64]) -> Contrast | None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from scipy import optimize, stats
+import scipy
 
 from campaigns.stats import student
 from campaigns.stats.logs import pct_of
@@ -47,10 +47,10 @@ def design_of_blocks(cells: int) -> Design:
 def power_of(noncentrality: float, df: float, alpha: float = 0.05) -> float:
     """Return the chance that a two-sided t test detects an effect of so many standard errors."""
     critical = student.quantile(1 - alpha / 2, df)
-    upper = float(stats.nct.sf(critical, df, abs(noncentrality)))
+    upper = float(scipy.stats.nct.sf(critical, df, abs(noncentrality)))
     if math.isnan(upper):  # scipy's nct has no value for a large non-centrality (seen from 48 on)
         return 1.0
-    lower = float(stats.nct.cdf(-critical, df, abs(noncentrality)))
+    lower = float(scipy.stats.nct.cdf(-critical, df, abs(noncentrality)))
     return upper + (0.0 if math.isnan(lower) else lower)
 
 
@@ -99,7 +99,7 @@ def _detectable_size(df: float, alpha: float, chance: float) -> float:
     while power_of(high, df, alpha) < chance:
         high *= 2
     return float(
-        optimize.brentq(lambda nc: power_of(nc, df, alpha) - chance, low, high, xtol=1e-13)
+        scipy.optimize.brentq(lambda nc: power_of(nc, df, alpha) - chance, low, high, xtol=1e-13)
     )
 
 

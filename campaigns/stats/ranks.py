@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from campaigns.stats.interval import Interval
 from campaigns.stats.logs import pct_of
@@ -43,10 +43,10 @@ def signed_rank(differences: NDArray[np.float64]) -> SignedRank:
     Exact up to 50 differences without ties, 13 with; no p is below 2 / 2^n.
     """
     ranked = differences[differences != 0]
-    ranks = stats.rankdata(np.abs(ranked))
+    ranks = scipy.stats.rankdata(np.abs(ranked))
     return SignedRank(
         v_plus=float(ranks[ranked > 0].sum()),
-        p=float(stats.wilcoxon(differences).pvalue) if ranked.size else 1.0,
+        p=float(scipy.stats.wilcoxon(differences).pvalue) if ranked.size else 1.0,
         min_attainable_p=min(1.0, 2.0 ** (1 - differences.size)),
     )
 

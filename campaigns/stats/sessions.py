@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.log_means import NO_NOISE
@@ -143,7 +143,7 @@ def over_sessions(
         effect = spread - variance / harmonic
         if variance > 0:
             differ_f = spread * harmonic / variance
-            differ_p = float(stats.f.sf(differ_f, count - 1, df))
+            differ_p = float(scipy.stats.f.sf(differ_f, count - 1, df))
         elif spread > 0:
             differ_p = 0.0
     verdict = judge(

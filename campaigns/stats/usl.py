@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import optimize
 
 from campaigns.stats.interval import Interval
 
@@ -233,7 +233,7 @@ def _fit(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float, 
         by_s = -g * by_g * (levels - 1) / below
         return np.column_stack([by_g, by_s, by_s * levels])
 
-    result = optimize.least_squares(
+    result = scipy.optimize.least_squares(
         errors,
         [1.0, START_S, START_K],
         jac=slopes,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from campaigns.stats import student
 from campaigns.stats.criteria import Criteria
@@ -187,7 +187,7 @@ def aa_noise(log_ratios: Sequence[float]) -> Check:
     ratios = np.array(log_ratios, dtype=float)
     if ratios.size < 2:
         return Check("aa_noise", Outcome.NOT_POSSIBLE)
-    p = _p(stats.ttest_1samp(ratios, 0).pvalue) if np.ptp(ratios) else 1.0
+    p = _p(scipy.stats.ttest_1samp(ratios, 0).pvalue) if np.ptp(ratios) else 1.0
     floor = pct_of(float(np.quantile(np.abs(ratios), 0.95)))
     return _check("aa_noise", floor, warn=p < DRIFT_P, sd=float(ratios.std(ddof=1)), mean_p=p)
 
@@ -198,7 +198,7 @@ def equal_noise(samples: Sequence[Sequence[float]]) -> Check:
     if len(groups) < 2 or all(np.ptp(group) < NO_NOISE for group in groups):
         return Check("equal_noise", Outcome.NOT_POSSIBLE)
     with np.errstate(all="ignore"):
-        p = _p(stats.levene(*groups).pvalue)
+        p = _p(scipy.stats.levene(*groups).pvalue)
     spreads = [100 * float(np.expm1(group.std(ddof=1))) for group in groups]
     return _check(
         "equal_noise", p, warn=p < NOISE_P, smallest_pct=min(spreads), largest_pct=max(spreads)
@@ -266,11 +266,11 @@ def _trend(name: str, values: Sequence[float], hours: Sequence[float] | None, fe
     if len(values) < fewest or np.ptp(np.array(values, dtype=float)) < NO_NOISE:
         return Check(name, Outcome.NOT_POSSIBLE)
     order = np.arange(len(values)) if hours is None else np.array(hours, dtype=float)
-    tau = stats.kendalltau(order, values)
+    tau = scipy.stats.kendalltau(order, values)
     p = _p(tau.pvalue)
     figures = {"tau": float(tau.statistic)}
     if np.ptp(order):
-        slope = stats.linregress(order, values)
+        slope = scipy.stats.linregress(order, values)
         figures |= {"slope_pct": 100 * float(np.expm1(slope.slope)), "slope_p": _p(slope.pvalue)}
     return Check(name, Outcome.WARN if p < DRIFT_P else Outcome.PASS, p, figures)
 
