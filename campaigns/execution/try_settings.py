@@ -12,7 +12,7 @@ from campaigns.kit.database_clock import database_now
 from campaigns.kit.encryption import SecretUnreadable
 from campaigns.kit.redaction import storable
 from campaigns.models import Setting, SshLogin, Target
-from campaigns.targets.actions import ActionFailed, HostKeyRefused, look
+from campaigns.targets.actions import ActionFailed, HostKeyRefused
 from campaigns.targets.probes import busy
 from campaigns.targets.reaching import access_of, server_of, ssh_of
 
@@ -46,12 +46,14 @@ def look_at_settings(target_pk: int) -> None:
 
 
 def _log_in(target: Target, check: Callable[[], None]) -> None:
+    from campaigns.targets.actions import ssh
+
     login = ssh_of(target)
     if login is None:
         return
     failure, offered = "", login.offered_key
     try:
-        look(access_of(login), server_of(target).endpoint.rules, check)
+        ssh.look(access_of(login), server_of(target).endpoint.rules, check)
         offered = ""
     except HostKeyRefused as refused:
         failure, offered = str(refused), refused.key

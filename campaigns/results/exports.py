@@ -11,7 +11,6 @@ from campaigns.models import Campaign
 from campaigns.planning.outline import factors_of
 from campaigns.results.csv_lines import csv_lines
 from campaigns.results.json_document import json_pieces
-from campaigns.results.parquet import parquet_pieces
 from campaigns.results.versions import fingerprint, whole_version
 from perfdash import __version__
 
@@ -32,10 +31,14 @@ FORMATS: Mapping[str, Format] = {
     "json": Format(
         "application/json", lambda campaign, definition: gathered(json_pieces(campaign, definition))
     ),
-    "parquet": Format(
-        "application/vnd.apache.parquet", lambda campaign, _: parquet_pieces(campaign)
-    ),
+    "parquet": Format("application/vnd.apache.parquet", lambda campaign, _: _parquet(campaign)),
 }
+
+
+def _parquet(campaign: Campaign) -> Iterator[bytes]:
+    from campaigns.results.parquet import parquet_pieces  # loads pyarrow
+
+    return parquet_pieces(campaign)
 
 
 def attachment(campaign: Campaign, ending: str) -> str:

@@ -13,7 +13,6 @@ from itertools import pairwise
 
 import numpy as np
 import scipy
-from kneed import KneeLocator
 from numpy.typing import NDArray
 
 from campaigns.stats.interval import Interval
@@ -298,6 +297,8 @@ def slope_ratio(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
 
 def kneedle(x: NDArray[np.float64], y: NDArray[np.float64], *, logs: bool) -> float | None:
     """Return the knee by kneed (Satopaa et al., 2011), S = 1; None where there is none. Ascending levels only."""
+    from kneed import KneeLocator  # loads nearly all of SciPy
+
     axis = np.log2(x) if logs else x
     falls = y[-1] < y[0]
     with warnings.catch_warnings():

@@ -7,8 +7,17 @@ reads one and reports its errors, `http` and `ssh` do it, `performing` chooses b
 from campaigns.targets.actions.errors import ActionFailed, BadAction, HostKeyRefused
 from campaigns.targets.actions.http import Endpoint
 from campaigns.targets.actions.performing import Done, Server, await_ready, perform, read_value
-from campaigns.targets.actions.ssh import SshAccess, fingerprint_of, look, wrong_key
-from campaigns.targets.actions.values import COMMAND, HAND, HTTP, PLACE, Action, Role, parse
+from campaigns.targets.actions.ssh_keys import fingerprint_of, wrong_key
+from campaigns.targets.actions.values import (
+    COMMAND,
+    HAND,
+    HTTP,
+    PLACE,
+    Action,
+    Role,
+    SshAccess,
+    parse,
+)
 
 __all__ = [
     "COMMAND",
@@ -26,7 +35,6 @@ __all__ = [
     "SshAccess",
     "await_ready",
     "fingerprint_of",
-    "look",
     "parse",
     "perform",
     "read_value",

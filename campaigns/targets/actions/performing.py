@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic, sleep
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from campaigns.targets.actions import http
-from campaigns.targets.actions import ssh as shell
 from campaigns.targets.actions.errors import ActionFailed
-from campaigns.targets.actions.values import COMMAND, HTTP, PLACE, Action
+from campaigns.targets.actions.values import COMMAND, HTTP, PLACE, Action, SshAccess
+
+if TYPE_CHECKING:
+    from campaigns.targets.actions.ssh import Ran
 
 MOST_SAID = 600
 AGAIN_SECONDS = 1.0
@@ -20,7 +22,7 @@ class Server:
     """The connections to the machine of a target; `ssh` is None where it has no login."""
 
     endpoint: http.Endpoint
-    ssh: shell.SshAccess | None = None
+    ssh: SshAccess | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +102,15 @@ def _look_once(action: Action, server: Server, check: Callable[[], None], second
 
 def _run(
     action: Action, server: Server, check: Callable[[], None], seconds: float, value: Any = None
-) -> shell.Ran:
+) -> "Ran":
+    from campaigns.targets.actions import ssh
+
     if action.way != COMMAND:
         raise ActionFailed("A manual step is not done by a worker.")
     if server.ssh is None:
         raise ActionFailed("Nobody has said how commands reach the target: give its SSH login.")
     arguments = [argument.replace(PLACE, _as_text(value)) for argument in action.arguments]
-    ran = shell.run(arguments, server.ssh, server.endpoint.rules, check, seconds)
+    ran = ssh.run(arguments, server.ssh, server.endpoint.rules, check, seconds)
     if ran.exit_status:
         text = shortened(ran.errors or ran.output)
         raise ActionFailed(

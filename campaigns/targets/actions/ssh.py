@@ -1,13 +1,14 @@
 """Run a command over SSH: arguments quoted one by one, the host key accepted by a person.
 
 The output of the command is read to its end and stored in part, so that no amount of it fills memory.
+Imported where a command runs: asyncssh takes some 15 MiB.
 """
 
 import asyncio
 import shlex
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
@@ -16,6 +17,8 @@ import asyncssh
 from campaigns.kit import name_service
 from campaigns.kit.network import NetworkError, Rules
 from campaigns.targets.actions.errors import ActionFailed, HostKeyRefused
+from campaigns.targets.actions.ssh_keys import fingerprint_of
+from campaigns.targets.actions.values import SshAccess
 
 CONNECT_SECONDS = 15.0
 LOOK_SECONDS = 0.1
@@ -23,21 +26,6 @@ LEAVE_SECONDS = 1.0
 KEPT_BYTES = 64 * 1024
 CHUNK = 64 * 1024
 asyncssh.set_log_level("WARNING")  # below that level it logs each command with its arguments
-
-
-@dataclass(frozen=True, slots=True)
-class SshAccess:
-    """The machine and user that run commands. host_key: the accepted one, as a line of OpenSSH; or empty."""
-
-    host: str
-    port: int
-    username: str
-    key: str = field(default="", repr=False)
-    password: str = field(default="", repr=False)
-    host_key: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.username}@{self.host}:{self.port}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,25 +62,6 @@ class Kept:
         """Return the stored part of the output."""
         gap = b"\n[...]\n" if self.cut else b""
         return (self.begin + gap + self.end).decode(errors="replace")
-
-
-def fingerprint_of(host_key: str) -> str:
-    """Return the fingerprint SHA256:... of a line of OpenSSH; empty for an invalid line."""
-    try:
-        return str(asyncssh.import_public_key(host_key).get_fingerprint())
-    except (asyncssh.KeyImportError, ValueError):
-        return ""
-
-
-def wrong_key(text: str) -> str:
-    """Return the error of a private key; empty where it can be used."""
-    try:
-        asyncssh.import_private_key(text)
-    except asyncssh.KeyEncryptionError:
-        return "The key has a passphrase; give one without."
-    except (asyncssh.KeyImportError, ValueError) as error:
-        return f"This is no private key that can be read ({error})."
-    return ""
 
 
 def look(access: SshAccess, rules: Rules, check: Callable[[], None]) -> None:

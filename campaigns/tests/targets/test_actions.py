@@ -19,11 +19,11 @@ from campaigns.targets.actions import (
     SshAccess,
     await_ready,
     fingerprint_of,
-    look,
     parse,
     perform,
     read_value,
 )
+from campaigns.targets.actions.ssh import look
 from campaigns.tests.targets import ssh_server
 
 pytestmark = pytest.mark.system
