@@ -14,6 +14,14 @@ from campaigns.planning.expected import usual_run
 from campaigns.planning.noise import known_noise
 from campaigns.planning.plan import Plan, plan_runs, whole_plots
 from campaigns.planning.pools import measuring_pools
+from campaigns.stats.logs import pct_of
+from campaigns.stats.power import (
+    PAIRS,
+    design_of_blocks,
+    design_of_cells,
+    detectable_pct,
+    required_n,
+)
 
 OVERHEAD_SECONDS = 1.5
 GOOD_FOR_DAYS = 31
@@ -206,16 +214,6 @@ def detection_of(definition: Definition, cells: int) -> Detection | None:
     )
     if noise is None or cells < 2 or definition.campaign.repetitions < 2:
         return None
-    # scipy takes longer to load than the rest of a page, and few pages need it.
-    from campaigns.stats.logs import pct_of
-    from campaigns.stats.power import (
-        PAIRS,
-        design_of_blocks,
-        design_of_cells,
-        detectable_pct,
-        required_n,
-    )
-
     sd = noise.sd_log
     match definition.campaign.order:
         case Campaign.Order.PAIRED:

@@ -4,18 +4,15 @@ Campaigns are related if they began with the same template or, without one, are 
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Exists, F, OuterRef, Q
 
 from campaigns.findings.compared import sides_of, why_unusable
+from campaigns.findings.compute.compared import Compared, compare_campaigns
 from campaigns.kit.activity import Action
 from campaigns.models import AuditEvent, Campaign, Conclusion, Evidence
 from campaigns.reviews.queries import conclusions_seen_by
-
-if TYPE_CHECKING:
-    from campaigns.findings.compute.compared import Compared
 
 MOST_KIN = 1000
 FORMER = (Conclusion.State.REOPENED, Conclusion.State.SUPERSEDED)
@@ -77,9 +74,6 @@ def compare_with(baseline: Baseline, campaign: Campaign) -> "Compared | str":
     sides = sides_of([each.pk for each in both], {each.team_id for each in both if each.team_id})
     if unusable := [why for side in sides if (why := why_unusable(side))]:
         return " ".join(unusable)
-    # Loads scipy, which few pages need.
-    from campaigns.findings.compute.compared import compare_campaigns
-
     return compare_campaigns(sides)
 
 

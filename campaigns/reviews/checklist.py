@@ -7,12 +7,13 @@ reviewer, and stays red.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db.models import Count, Q
 from django.urls import reverse
 
 from campaigns.findings.compared import sides_of
+from campaigns.findings.compute.differences import CAUSE, Difference, differences_of
 from campaigns.kit.charts.formats import counted, percent
 from campaigns.models import Attempt, Campaign, Conclusion, Finding, Proof, Run
 from campaigns.planning.amendments import amendments_of
@@ -31,9 +32,6 @@ from campaigns.reviews.check import (
     State,
 )
 from campaigns.reviews.stored_checks import of_findings
-
-if TYPE_CHECKING:
-    from campaigns.findings.compute.differences import Difference
 
 __all__ = ["Check", "State", "check_as_json", "checklist", "checks_of", "failed", "without_word"]
 FEWEST_RUNS = 3
@@ -271,7 +269,6 @@ def between(campaigns: Sequence[Campaign]) -> dict[int, Check]:
     """
     if len(campaigns) < 2:
         return {}
-    from campaigns.findings.compute.differences import CAUSE, differences_of  # loads scipy
 
     teams = {each.team_id for each in campaigns if each.team_id}
     sides = sides_of([each.pk for each in campaigns], teams)

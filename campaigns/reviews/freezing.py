@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from campaigns.findings.compute.findings import hash_now
+from campaigns.findings.compute.snapshot import snapshot
 from campaigns.models import Campaign, Conclusion, Finding
 from campaigns.planning.analyses import failure_of
 from campaigns.results.data_stamp import stamp_of
@@ -20,8 +22,6 @@ def freeze(conclusion: Conclusion) -> None:
 
     Its campaigns must be locked. Raise NotReady where one is still measured or not analysed.
     """
-    from campaigns.findings.compute.snapshot import snapshot  # loads scipy, which few pages need
-
     evidence = conclusion.evidence.select_related("campaign__target", "campaign__team")
     campaigns = list(dict.fromkeys(each.campaign for each in evidence))
     for campaign in campaigns:
@@ -41,8 +41,6 @@ def freeze(conclusion: Conclusion) -> None:
 
 def require_ready(campaign: Campaign) -> None:
     """Raise NotReady unless the campaign has ended and its findings are up to date."""
-    from campaigns.findings.compute.findings import hash_now
-
     if campaign.state not in Campaign.CLOSED:
         raise NotReady(
             f"“{campaign.name}” is {campaign.state}: its data are not complete. Send the conclusion "

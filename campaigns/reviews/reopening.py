@@ -83,7 +83,7 @@ def moved_since(conclusion: Conclusion) -> list[Change]:
 
     Empty where it was never sent, and while an analysis is pending.
     """
-    # Loads scipy, which few pages need.
+    # Every process connects this module's signals; few analyse.
     from campaigns.findings.compute.snapshot import changes, snapshot
 
     result: list[Change] = []
@@ -137,7 +137,7 @@ def _moved(evidence: Evidence, campaign: Campaign) -> Iterator[Change]:
 
 def _recomputed(evidence: Evidence, campaign: Campaign, finding: Finding) -> Iterator[Change]:
     """Yield findings that other versions compute differently from the same data; without any, note the versions."""
-    from campaigns.findings.compute.snapshot import changes, snapshot  # loads scipy, which few need
+    from campaigns.findings.compute.snapshot import changes, snapshot
 
     result = changes(evidence.snapshot, snapshot(campaign))
     yield from _of_findings(evidence, campaign, result)[:MOST_CHANGES]

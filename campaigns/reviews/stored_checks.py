@@ -6,13 +6,12 @@ from typing import Any
 from campaigns.kit.charts.formats import counted
 from campaigns.models import Campaign
 from campaigns.reviews.check import ELSEWHERE, FAIL, FEW, ORDER, PASS, WARN, Check, State
+from campaigns.stats.validity import FEWEST_BLOCKS, FEWEST_FOR_DRIFT
 
 Stored = Mapping[str, Any]
 STATES: Mapping[str, State] = {"pass": PASS, "warn": WARN, "fail": FAIL, "not_possible": WARN}
 DRIFTS = ("block_drift", "drift", "drift_within")
 PLACES = ("order_in_block", "cold_start")
-FEWEST_RUNS_FOR_DRIFT, FEWEST_BLOCKS_FOR_DRIFT = 8, 5
-"""Copies of the limits in stats.validity, which loads scipy."""
 FIDELITY = ("rounded", "aggregated")
 
 
@@ -74,9 +73,9 @@ def _no_drift(campaign: Campaign, runs: int) -> tuple[str, str]:
     """Return why drift cannot be checked, as a text and a cause. It takes blocks where levels are interleaved, else runs."""
     in_blocks = campaign.order in (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
     word = campaign.block_word
-    there, needed = campaign.blocks.count(), FEWEST_BLOCKS_FOR_DRIFT
+    there, needed = campaign.blocks.count(), FEWEST_BLOCKS
     if not in_blocks:
-        word, there, needed = "run", runs, FEWEST_RUNS_FOR_DRIFT
+        word, there, needed = "run", runs, FEWEST_FOR_DRIFT
     if there < needed:
         text = f"Too few to see a drift: it takes {counted(needed, word)}, and there are {there}."
         return text, FEW

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from campaigns.findings.compared import sides_of
+from campaigns.findings.compute.compared import compare_campaigns
+from campaigns.findings.compute.compared_answer import answer_of
 from campaigns.findings.recommended import favoured_by
 from campaigns.kit.charts.labels import contrast_label
 from campaigns.models import Campaign, Finding
@@ -57,9 +59,6 @@ def findings_offered(campaign: Campaign) -> list[str]:
 
 def _answer(campaigns: Sequence[Campaign]) -> Mapping[str, Any]:
     if len(campaigns) > 1:
-        from campaigns.findings.compute.compared import compare_campaigns  # loads scipy
-        from campaigns.findings.compute.compared_answer import answer_of
-
         sides = sides_of(
             [each.pk for each in campaigns],
             {each.team_id for each in campaigns if each.team_id},

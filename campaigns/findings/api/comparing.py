@@ -10,6 +10,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from campaigns.findings.api.compared import comparison_as_json
 from campaigns.findings.compared import (
     MOST_CAMPAIGNS,
     MOST_CELLS,
@@ -19,6 +20,7 @@ from campaigns.findings.compared import (
     there_is,
     why_unusable,
 )
+from campaigns.findings.compute.compared import compare, csv_rows
 from campaigns.kit.api import outputs
 from campaigns.kit.api.inputs import Input, Word
 from campaigns.kit.api.openapi import CONFLICT, operation
@@ -187,10 +189,6 @@ class Compare(Api):
 
         Cells that have the same levels are compared; `csv`: one line for each two of them.
         """
-        # scipy takes longer to load than all the rest of perfdash, and few requests need it.
-        from campaigns.findings.api.compared import comparison_as_json
-        from campaigns.findings.compute.compared import compare, csv_rows
-
         query = request.query_params
         sent = {
             name: query.getlist(name) if name in LISTS else query[name]

@@ -9,6 +9,7 @@ from django.core.checks import Tags
 from django.core.management.base import CommandError, CommandParser
 from django.db import DEFAULT_DB_ALIAS, transaction
 
+from campaigns.findings.compute import analyse
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid
 from campaigns.management.recorded import RecordedCommand
@@ -45,9 +46,6 @@ class Command(RecordedCommand):
         if imported:
             self.stdout.write(f"Imported “{campaign.name}”.")
         if not campaign.findings.exists():
-            # Imported here: scipy takes longer than all the rest, and every later start needs none.
-            from campaigns.findings.compute import analyse
-
             analyse(campaign)
         if count := request_outdated():
             noun = "campaign is" if count == 1 else "campaigns are"

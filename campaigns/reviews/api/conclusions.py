@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from campaigns.findings.api.compared import comparison_as_json
 from campaigns.kit.api.inputs import Flag, Input, NoQuery
 from campaigns.kit.api.openapi import NOT_FOUND, operation
 from campaigns.kit.api.outputs import picked, selected
@@ -266,9 +267,6 @@ def _baseline(view: APIView, campaign: Campaign) -> dict[str, Any]:
     compared = compare_with(result, campaign)
     if isinstance(compared, str):
         return {**facts, "reason": compared, "comparison": None}
-    # Loads scipy, which few requests need.
-    from campaigns.findings.api.compared import comparison_as_json
-
     keys = [result.campaign.pk, campaign.pk]
     cells = Cell.objects.filter(campaign__in=keys).values_list("pk", "position")
     return {**facts, "reason": "", "comparison": comparison_as_json(compared, dict(cells), request)}

@@ -6,6 +6,8 @@ from urllib.parse import urlencode
 
 from django.contrib.auth.models import AnonymousUser, User
 
+from campaigns.findings.compute.compared_answer import answer_of
+from campaigns.findings.pages.compare_tables import tables_of
 from campaigns.models import Campaign
 from campaigns.reviews.baselines import Baseline, baseline_of, compare_with
 
@@ -34,10 +36,6 @@ def baseline_panel(campaign: Campaign, user: User | AnonymousUser) -> BaselinePa
     compared = compare_with(result, campaign)
     if isinstance(compared, str):
         return BaselinePanel(result, query, refused=compared)
-    # scipy takes longer to load than all the rest of a page; compare_with has loaded it.
-    from campaigns.findings.compute.compared_answer import answer_of
-    from campaigns.findings.pages.compare_tables import tables_of
-
     return BaselinePanel(
         result, query, answer=answer_of(compared), tables=tuple(tables_of(compared))
     )
