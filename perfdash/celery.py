@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import beat_init, celeryd_init, setup_logging
+from celery.signals import celeryd_init, setup_logging
 
 from perfdash.database import limit_waits
 from perfdash.environment import REQUIRED, refuse_missing
@@ -21,12 +21,6 @@ app.autodiscover_tasks()
 @celeryd_init.connect
 def _check_environment(**kwargs: Any) -> None:
     refuse_missing(REQUIRED)
-
-
-@beat_init.connect
-def _check_environment_of_beat(**kwargs: Any) -> None:
-    """It sends messages, and does nothing else."""
-    refuse_missing(("BROKER_URL",))
 
 
 @setup_logging.connect

@@ -156,7 +156,7 @@ def servers(variables: Mapping[str, str], ports: Ports, katello_ca: Path) -> lis
         "--workers", "1", "--blocking-threads", str(min(8, 2 * cpu_count() + 1)), "--no-ws", "--log-level", "warning",
         "perfdash.local.wsgi:application",
     )  # fmt: skip
-    beat = ("-m", "celery", "-A", "perfdash", "--quiet", "beat", "--pidfile=")
+    beat = ("-m", "celery", "-A", "perfdash.schedule", "--quiet", "beat", "--pidfile=")
     return [
         replace(
             _python("web", variables, *web),
