@@ -20,6 +20,8 @@ MAY = {
     (Scope.OPERATE,): "everything its owner may do",
 }
 """Combinations of scopes that a token can have, with their labels."""
+LINK_PATH = "sign-in/link/"
+"""What the path of a sign-in link begins with."""
 DAYS = {"30d": 30, "90d": 90, "1y": 365, "never": None}
 
 

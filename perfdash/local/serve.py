@@ -15,6 +15,7 @@ from campaigns.kit import kernel
 from perfdash.local import machine, ownership, ports, postgres, services, stale, swap
 from perfdash.local.book import Book
 from perfdash.local.directory import DataDirectory
+from perfdash.local.gate import DATABASE, PREPARED, Gate
 from perfdash.local.journal import Journal
 from perfdash.local.services import FOUNDATIONS, Ports
 from perfdash.local.state import State, needed
@@ -59,21 +60,29 @@ def serve(directory: DataDirectory, port: int | None) -> int:
         directory.state,
     )
     book.save()
+    # Most of a start is loading of modules, which needs nothing: these are held where they need something.
+    database_up, prepared = (Gate(directory.path, name) for name in (DATABASE, PREPARED))
     disk = machine.DiskWatch([directory.path, directory.database], journal.say)
     supervisor = Supervisor(journal, book.note, disk.hindrance)
     if "DATABASE_URL" in ours and not directory.database.is_relative_to(directory.path):
         journal.say(f"The database is in {directory.database}: its account cannot walk to --data.")
     try:
         stale.wait_for_server(postgres.cluster_of(directory), journal.say)
-        supervisor.start(services.foundations(directory, ours))
-        supervisor.wait_until_ready()
-        *output, link = supervisor.run(services.preparation(variables, chosen, katello_ca))
+        foundations = supervisor.start(services.foundations(directory, ours))
+        held.pop(0).close()
+        web = services.web(variables, chosen, lambda: prepared.is_open)
+        supervisor.start([web])
+        preparation = supervisor.begin(services.preparation(variables, chosen, katello_ca))
+        supervisor.wait_until_ready(foundations)
+        database_up.open()
+        *output, link = supervisor.finish(preparation)
+        prepared.open()
         for line in output:
             journal.say(line)
+        supervisor.wait_until_ready()
         for port_of_server in held:
             port_of_server.close()
-        supervisor.start(services.servers(variables, chosen, katello_ca))
-        supervisor.wait_until_ready()
+        supervisor.start(services.others(variables, chosen, katello_ca))
         book.ready()
         journal.greet(link, directory.path)
         supervisor.watch(partial(_look_after, disk, book))

@@ -144,25 +144,29 @@ def preparation(variables: Mapping[str, str], ports: Ports, katello_ca: Path) ->
     return replace(service, secret=True)
 
 
-def servers(variables: Mapping[str, str], ports: Ports, katello_ca: Path) -> list[Service]:
-    """Describe what answers over HTTP, and what works."""
+def web(variables: Mapping[str, str], ports: Ports, prepared: Callable[[], bool]) -> Service:
+    """Describe the web server. It answers only when all is `prepared`, and is not asked before."""
+    command = (
+        "-m", "granian", "--interface", "wsgi", "--host", HOST, "--port", str(ports.web),
+        "--workers", "1", "--blocking-threads", str(min(8, 2 * cpu_count() + 1)), "--no-ws", "--log-level", "warning",
+        "perfdash.local.wsgi:application",
+    )  # fmt: skip
+    return replace(
+        _python("web", variables, *command),
+        stage=4,
+        ready=lambda pid: prepared() and answers(f"{ports.base_url}/health/"),
+    )
+
+
+def others(variables: Mapping[str, str], ports: Ports, katello_ca: Path) -> list[Service]:
+    """Describe the workers, what sends them messages, and the sandbox."""
     sandbox = (
         "-m", "sandbox", "--host", HOST, "--port", str(ports.sandbox), "--pulp-port", str(ports.pulp),
         "--katello-port", str(ports.katello), "--katello-tls-port", str(ports.katello_tls),
         "--katello-ca", str(katello_ca), "--katello", json.dumps({"time_scale": KATELLO_TIME_SCALE}),
     )  # fmt: skip
-    web = (
-        "-m", "granian", "--interface", "wsgi", "--host", HOST, "--port", str(ports.web),
-        "--workers", "1", "--blocking-threads", str(min(8, 2 * cpu_count() + 1)), "--no-ws", "--log-level", "warning",
-        "perfdash.local.wsgi:application",
-    )  # fmt: skip
     beat = ("-m", "celery", "-A", "perfdash.schedule", "--quiet", "beat", "--pidfile=")
     return [
-        replace(
-            _python("web", variables, *web),
-            stage=4,
-            ready=lambda pid: answers(f"{ports.base_url}/health/"),
-        ),
         _worker("measure", variables),
         _worker("control", variables, "--pool", "threads", "--concurrency", "8"),
         _worker(

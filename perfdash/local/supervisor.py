@@ -49,6 +49,7 @@ class Supervisor:
         self.hindrance = hindrance
         self.clock = clock
         self.children: list[Child] = []
+        self._commands: list[Child] = []
         self.requests = 0  # how often a stop was requested
         self._selector = selectors.DefaultSelector()
         self._wake_reader, self._wake_writer = os.pipe()
@@ -62,31 +63,43 @@ class Supervisor:
             if not nohup:
                 signal.signal(number, self._ask_to_stop)
 
-    def start(self, services: Sequence[Service]) -> None:
+    def start(self, services: Sequence[Service]) -> list[Child]:
         """Start services side by side, and keep them running from now on."""
-        for service in services:
-            child = Child(service)
+        started = [Child(service) for service in services]
+        for child in started:
             self.children.append(child)
             self._spawn(child)
+        return started
 
-    def wait_until_ready(self) -> None:
-        """Wait until every service that can be checked is ready. Raise StartFailed, Stopped."""
-        for child in self.children:
+    def wait_until_ready(self, children: Sequence[Child] | None = None) -> None:
+        """Wait until those that can be checked are ready, of all or some. Raise StartFailed, Stopped."""
+        for child in self.children if children is None else children:
             if child.service.ready is not None:
                 self._wait(child.check, child)
 
     def run(self, service: Service) -> list[str]:
         """Run a command to its end and give its lines. Raise StartFailed where it fails; Stopped."""
+        return self.finish(self.begin(service))
+
+    def begin(self, service: Service) -> Child:
+        """Start a command; `finish` waits for its end."""
         child = Child(service)
-        process = self._spawn(child)
+        self._commands.append(child)
+        self._spawn(child)
+        return child
+
+    def finish(self, child: Child) -> list[str]:
+        """Wait for the end of a command and give its lines. Raise StartFailed where it fails; Stopped."""
+        process = child.process
+        if process is None:
+            raise AssertionError("a command is finished once")
         try:
             self._wait(lambda: process.poll() is not None, child)
         finally:
-            kill_group(process)
-            self._close(child)
+            self._end(child)
         if process.returncode:
-            if service.secret:  # what went wrong is none; the secret comes at a good end
-                self.journal.take(service.name, "\n".join([*child.output, ""]).encode())
+            if child.service.secret:  # what went wrong is none; the secret comes at a good end
+                self.journal.take(child.service.name, "\n".join([*child.output, ""]).encode())
             raise StartFailed(self._advice(child, describe_end(process.returncode)))
         return child.output
 
@@ -101,6 +114,8 @@ class Supervisor:
     def stop(self) -> None:
         """Stop everything, stage by stage. A second request kills all but the last stage."""
         self.requests = max(self.requests, 1)  # nobody is started again from here on
+        for command in [*self._commands]:
+            self._end(command)
         stages = sorted({child.service.stage for child in self.children}, reverse=True)
         for stage in stages:
             children = [child for child in self.children if child.service.stage == stage]
@@ -181,6 +196,14 @@ class Supervisor:
     def _record(self, child: Child, piece: bytes) -> None:
         child.written += len(piece)
         child.remember(self.journal.take(child.service.name, piece, secret=child.service.secret))
+
+    def _end(self, command: Child) -> None:
+        """End a command, with all that it started."""
+        if command.process is not None:
+            kill_group(command.process)
+            command.process.wait()
+            self._close(command)
+        self._commands.remove(command)
 
     def _close(self, child: Child) -> None:
         """Take the last output of an ended process and let go of it."""

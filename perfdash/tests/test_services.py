@@ -20,7 +20,8 @@ OF_WORKERS = SECRETS - {
 @pytest.fixture
 def given():
     variables = dict.fromkeys(SECRETS | SURROUNDINGS | {"LEASE_SECONDS"}, "x")
-    described = services.servers(variables, PORTS, Path("/ca"))
+    web = services.web(variables, PORTS, lambda: True)
+    described = [web, *services.others(variables, PORTS, Path("/ca"))]
     return {service.name: set(service.environment) for service in described}
 
 

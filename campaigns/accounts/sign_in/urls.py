@@ -6,12 +6,13 @@ from django.urls import include, path
 from django.views.decorators.http import require_POST
 from django.views.generic import RedirectView
 
+from campaigns.accounts.access import LINK_PATH
 from campaigns.accounts.sign_in import invitations, oidc, own_email, password, sessions
 from campaigns.accounts.sign_in.password import by_mail
 
 urlpatterns = [
     path("sign-in/", password.SignIn.as_view(), name="account_login"),
-    path("sign-in/link/<str:token>/", password.sign_in_by_link, name="sign-in-link"),
+    path(f"{LINK_PATH}<str:token>/", password.sign_in_by_link, name="sign-in-link"),
     path(
         "sign-in/reset/",
         by_mail(password.ForgottenPassword.as_view()),
