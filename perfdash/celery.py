@@ -1,10 +1,11 @@
 """The Celery application; the tasks are in `campaigns.tasks`."""
 
+import gc
 import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import celeryd_init, setup_logging
+from celery.signals import celeryd_init, setup_logging, worker_before_create_process
 
 from perfdash.database import limit_waits
 from perfdash.environment import REQUIRED, refuse_missing
@@ -31,3 +32,10 @@ def _leave_logging_to_django(**kwargs: Any) -> None:
 @celeryd_init.connect
 def _wait_for_no_silent_database(**kwargs: Any) -> None:
     limit_waits()
+
+
+@worker_before_create_process.connect
+def _share_memory_with_children(**kwargs: Any) -> None:
+    """Keep the collector of a child from writing into, and so from copying, what its worker has loaded."""
+    gc.collect()
+    gc.freeze()
