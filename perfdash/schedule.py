@@ -15,7 +15,7 @@ from perfdash.environment import refuse_missing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "perfdash.settings")
 
-app = Celery("perfdash", fixups=())
+app = Celery("perfdash", fixups=[])
 app.config_from_object("django.conf:settings", namespace="CELERY")
 
 

@@ -35,12 +35,12 @@ def test_without_a_gate_everybody_passes(data):
 
 def test_an_opened_gate_stays_open(data):
     gate = Gate(data, PREPARED)
-    assert not gate.is_open
+    before = gate.is_open
 
     gate.open()
     gate.open()
 
-    assert gate.is_open
+    assert (before, gate.is_open) == (False, True)
     wait_at(PREPARED)
 
 
