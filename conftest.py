@@ -18,6 +18,7 @@ from django.db import connection
 from django.db.backends.base.operations import BaseDatabaseOperations
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from django.test import override_settings
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 TIERS = ("unit", "db", "system", "e2e")
@@ -153,6 +154,13 @@ def delete_rows(
     """
     rows = (f"DELETE FROM {operations.quote_name(table)};" for table in tables)  # noqa: S608
     return ["SET LOCAL session_replication_role = replica;", *rows]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def passwords_are_hashed_fast(django_test_environment: None) -> Iterator[None]:
+    """Spend no time on what makes guessing slow."""
+    with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -16,8 +16,7 @@ PASSWORD = "only for tests 1"  # noqa: S105
 
 
 @pytest.fixture
-def person(db, settings) -> User:
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # a fast one
+def person(db) -> User:
     return somebody("reviewer", password=PASSWORD)
 
 

@@ -40,7 +40,6 @@ def configured(provider, **changes):
 def oidc(provider, settings, monkeypatch):
     """Everybody of the provider may come in, as often as he likes; a function that changes the settings."""
     monkeypatch.setattr(signing, "TRIES", Rate(10_000, 60))
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.OIDC = configured(provider)
 
     def change(**changes):

@@ -21,8 +21,7 @@ NEW = {"name": "anna", "email": "", "password": "much better 7", "again": "much 
 
 
 @pytest.fixture
-def team(db, settings):
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+def team(db):
     return Team.objects.create(name="storage")
 
 
