@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -193,8 +194,13 @@ def _sensitivity(
 
 def versions_now() -> dict[str, str]:
     """Return the versions of the methods and libraries that compute findings here."""
-    versions = {name: version(name) for name in ("numpy", "scipy", "hdrhistogram", "kneed")}
-    return {**versions, "methods": METHODS}
+    return {**_library_versions(), "methods": METHODS}
+
+
+@cache
+def _library_versions() -> dict[str, str]:
+    """Read them once: each is in a file that has to be parsed."""
+    return {name: version(name) for name in ("numpy", "scipy", "hdrhistogram", "kneed")}
 
 
 def _spread(
