@@ -65,6 +65,7 @@ def compare_cells(
     together: Sequence[tuple[int, int]] = (),
     alone: bool = False,
     places: Sequence[Place] | None = None,
+    ranks: bool = True,
 ) -> Comparisons:
     """Compare the cells of `wanted`, pairs of baseline and candidate, as one family (Holm).
 
@@ -73,8 +74,11 @@ def compare_cells(
     hold a pair its word is that between sessions. together: pairs whose mean
     is one more comparison of the family. alone: each cell has its own noise (Welch), as cells of
     different campaigns have. places: where each cell stands in whole plots, if levels are hard to change.
+    ranks: no verdict needs them.
     """
-    family = _Family(cells, interleaved, lower_is_better, criteria, alone=alone, places=places)
+    family = _Family(
+        cells, interleaved, lower_is_better, criteria, alone=alone, places=places, ranks=ranks
+    )
     requested = [*((pair,) for pair in wanted), *([tuple(together)] if together else [])]
     result = family.compare(requested)
     if not together:
@@ -94,9 +98,10 @@ class _Family:
         *,
         alone: bool = False,
         places: Sequence[Place] | None = None,
+        ranks: bool = True,
     ) -> None:
         self.cells, self.criteria, self.lower_is_better = cells, criteria, lower_is_better
-        self.alone = alone
+        self.alone, self.ranks = alone, ranks
         self.fitted = tuple(i for i, cell in enumerate(cells) if cell.has_logs)
         self.place = {cell: place for place, cell in enumerate(self.fitted)}
         self.logs = {i: np.log(cells[i].array) for i in self.fitted}
@@ -417,6 +422,8 @@ class _Family:
         self, pairs: Pairs
     ) -> tuple[SignedRank | RankSum | None, HodgesLehmann | None]:
         confidence = 1 - self.criteria.alpha
+        if not self.ranks:
+            return None, None
         if not self.blocks:
             if len(pairs) > 1:
                 return None, None

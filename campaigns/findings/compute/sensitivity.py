@@ -174,7 +174,9 @@ class _Judge:
             yield "together", self._word(what, mean.word, mean.reason)
 
     def _of_levels(self, runs: Sequence[ObservedRun]) -> Iterator[tuple[str, Outcome]]:
-        family = Family(self.campaign, self.metric, self.criteria, self.cells, runs, self.hard)
+        family = Family(
+            self.campaign, self.metric, self.criteria, self.cells, runs, self.hard, ranks=False
+        )
         wanted = [pair for group in self.groups for pair in group.pairs]
         compared, primary = compare_with_primary(self.campaign, family, wanted)
         rows = dict(zip(wanted, compared.comparisons, strict=True))

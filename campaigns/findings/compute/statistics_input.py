@@ -45,8 +45,14 @@ class Family:
         cells: Sequence[Cell],
         runs: Sequence[ObservedRun],
         hard: Sequence[str] | None = None,
+        *,
+        ranks: bool = True,
     ) -> None:
-        """Build it from the cells and runs. hard: the factors that are costly to change, if they were read before."""
+        """Build it from the cells and runs.
+
+        hard: the factors that are costly to change, if they were read before. ranks: no verdict needs them.
+        """
+        self.ranks = ranks
         self.metric, self.criteria, self.cells = metric, criteria, cells
         self.hard = hard_factors(campaign) if hard is None else hard
         self.places = places_of(self.hard, cells)
@@ -112,6 +118,7 @@ class Family:
             criteria=self.criteria,
             together=together,
             places=self.places if len(cell_runs) == len(self.cells) else None,
+            ranks=self.ranks,
         )
 
     def row(self, pair: tuple[int, int], comparison: Comparison) -> dict[str, Any]:

@@ -434,3 +434,24 @@ def test_without_sessions_nothing_is_between_them(interleaved):
 
     assert found.between is None
     assert found.comparisons[0].sessions.standing == "one_session"
+
+
+@pytest.mark.parametrize("in_blocks", [True, False])
+def test_without_ranks_each_verdict_is_the_same(golden, in_blocks):
+    _, cells = unblocked_cells(golden)
+    if in_blocks:
+        cells = [replace(cell, blocks=list(range(len(cell.values)))) for cell in cells]
+    wanted = [(i, i + 1) for i in range(len(cells) - 1)]
+
+    usual, short = (
+        compare_cells(
+            cells, wanted, interleaved=in_blocks, lower_is_better=True, ranks=ranks
+        ).comparisons
+        for ranks in (True, False)
+    )
+
+    assert all(each.ranks and each.shift for each in usual)
+    assert not any(each.ranks or each.shift for each in short)
+    assert [replace(each.verdict, badges=()) for each in usual] == [
+        replace(each.verdict, badges=()) for each in short
+    ]
