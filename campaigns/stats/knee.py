@@ -238,14 +238,14 @@ def find_knee(
     means: NDArray[np.float64],
     *,
     resampler: Resampler | None = None,
-    resamples: int = RESAMPLES,
+    resamples: int | None = None,
     seed: int = 0,
     alpha: float = 0.05,
 ) -> Knee | None:
     """Find the knee in five levels or more, all above 0; None with fewer.
 
     means: of the levels on the scale of the values, shape (m,), for the methods that are shown on it.
-    resampler: draws cells in the order of the levels.
+    resampler: draws cells in the order of the levels. resamples: RESAMPLES where nothing is said.
     """
     if levels.x.size < FEWEST_LEVELS:
         return None
@@ -263,7 +263,9 @@ def find_knee(
         delta_aicc=delta if math.isfinite(delta) else 0.0,
         curves=(*smooth, broken),
         methods=_methods(levels.x, means, k),
-        uncertainty=_uncertainty(levels, resampler, resamples, seed, alpha) if resampler else None,
+        uncertainty=_uncertainty(levels, resampler, resamples or RESAMPLES, seed, alpha)
+        if resampler
+        else None,
     )
 
 

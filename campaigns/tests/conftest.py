@@ -14,6 +14,20 @@ def sandbox() -> Iterator[Sandbox]:
         yield process
 
 
+@pytest.fixture(autouse=True)
+def few_resamples_of_a_knee(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Draw fewer resamples of a knee, but for tests of `stats/`, which need no database, and `all_resamples`."""
+    if request.node.get_closest_marker("db") and "all_resamples" not in request.fixturenames:
+        monkeypatch.setattr("campaigns.stats.knee.RESAMPLES", 199)
+
+
+@pytest.fixture
+def all_resamples() -> None:
+    """Draw as many resamples as perfdash does: the test compares an interval with a published one."""
+
+
 @pytest.fixture
 def team(db: None) -> Team:
     """The team that everything belongs to, unless it says another."""

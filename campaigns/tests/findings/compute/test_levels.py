@@ -138,6 +138,7 @@ def test_findings_can_be_stored_as_json(interleaved):
     assert words({"levels": found}) == ["not_enough_data"] * 4
 
 
+@pytest.mark.usefixtures("all_resamples")
 def test_the_published_campaign_is_read_rigorously(published):
     found = findings(published)["levels"]
 

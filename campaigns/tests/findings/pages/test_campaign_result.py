@@ -54,6 +54,7 @@ def test_the_published_runs_answer_with_a_caveat_on_their_order(browser, publish
     assert "10:39" in page.text
 
 
+@pytest.mark.usefixtures("all_resamples")
 def test_the_published_page_compares_steps_and_names_the_cost_of_each_setting(browser, published):
     page = Page(get(browser, published))
 
