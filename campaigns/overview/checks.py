@@ -62,7 +62,7 @@ def documentation_is_there(**kwargs: Any) -> list[CheckMessage]:
     return [
         Error(
             f"The documentation is missing: there is no {path}.",
-            hint="Copy docs/ and CHANGELOG.md beside manage.py, as the Dockerfile does.",
+            hint="Copy docs/ and CHANGELOG.md into the directory of manage.py, as the Dockerfile does.",
             id="perfdash.E002",
         )
     ]

@@ -1,4 +1,4 @@
-"""Queries of the first page and the lists of targets. Reads only."""
+"""Queries of the home page and the lists of targets. Reads only."""
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class CurrentRun:
-    """The run that is going on."""
+    """The current run."""
 
     pk: int
     position: int
@@ -47,7 +47,7 @@ class CurrentRun:
 
 @dataclass(frozen=True, slots=True)
 class OpenCampaign:
-    """A campaign that is not closed. `waits`: why no run goes on; None while one does."""
+    """A campaign that is not closed. `waits`: why no run is active; None while one is."""
 
     pk: int
     name: str
@@ -90,7 +90,7 @@ class WorkerRow:
 
 
 def open_campaigns(teams: Set[int], most: int = 8) -> list[OpenCampaign]:
-    """Campaigns of teams that run, wait or stop, and drafts that are tried out; the oldest first."""
+    """Return campaigns of teams that run, wait or stop, and drafts with an active try-out; oldest first."""
     tried = Q(state=Campaign.State.DRAFT, runs__attempts__state__in=Attempt.OPEN)
     rows = (
         Campaign.objects.filter(Q(state__in=Campaign.ACTIVE) | tried, team__in=teams)
@@ -102,7 +102,7 @@ def open_campaigns(teams: Set[int], most: int = 8) -> list[OpenCampaign]:
 
 
 def latest_answers(teams: Set[int], most: int = 6) -> list[Answer]:
-    """The newest answers of closed campaigns of teams, with what their sparks are drawn from."""
+    """Return the newest answers of closed campaigns of teams, with the data of their sparklines."""
     rows = (
         Finding.objects.filter(name="answer", campaign__team__in=teams, campaign__archived_at=None)
         .exclude(campaign__state__in=Campaign.ACTIVE)
@@ -127,9 +127,9 @@ def latest_answers(teams: Set[int], most: int = 6) -> list[Answer]:
 
 
 def means_of_cells(campaigns: Sequence[int]) -> dict[int, list[float | None]]:
-    """The mean of each cell (geometric where there is one), by campaign.
+    """Return the mean of each cell (geometric where there is one), by campaign.
 
-    Not of paired campaigns: their strata do different work, so that no curve joins them.
+    Paired campaigns are left out: their strata do different work, so no curve joins them.
     """
     rows = Finding.objects.filter(campaign__in=campaigns, campaign__paired_factor="", name="cells")
     return {
@@ -141,7 +141,7 @@ def means_of_cells(campaigns: Sequence[int]) -> dict[int, list[float | None]]:
 
 
 def measured_runs(campaigns: Sequence[int]) -> dict[int, int]:
-    """How many runs count, by campaign; without warm-ups and try-outs."""
+    """Return the number of measured runs by campaign, without warm-ups and try-outs."""
     rows = (
         Run.objects.filter(campaign__in=campaigns, purpose=Run.Purpose.MEASURED)
         .order_by()
@@ -152,9 +152,9 @@ def measured_runs(campaigns: Sequence[int]) -> dict[int, int]:
 
 
 def worker_rows(teams: Set[int]) -> list[WorkerRow]:
-    """Workers that ever answered within the last day; the silent ones are lost.
+    """Return the workers that answered within the last day; silent ones are lost.
 
-    They work for everybody; runs of other teams are not shown.
+    Workers execute runs of all teams; runs of other teams are not shown.
     """
     busy = {
         attempt.worker: attempt
@@ -171,7 +171,7 @@ def worker_rows(teams: Set[int]) -> list[WorkerRow]:
 
 
 def demonstration(teams: Set[int]) -> Campaign | None:
-    """The draft that can be launched with one click: the newest one with the tag “demo”."""
+    """Return the draft that can be launched with one click: the newest with the tag “demo”."""
     return (
         Campaign.objects.filter(
             state=Campaign.State.DRAFT,
@@ -186,7 +186,7 @@ def demonstration(teams: Set[int]) -> Campaign | None:
 
 
 def demonstration_made(teams: Set[int]) -> Campaign | None:
-    """The last demonstration that is over, to be made again; None while one is open."""
+    """Return the last finished demonstration, which can be repeated; None while one is open."""
     made = Campaign.objects.filter(
         tags__contains=["demo"], target__retired_at=None, target__isnull=False, team__in=teams
     ).exclude(state=Campaign.State.DRAFT)

@@ -167,7 +167,7 @@ class CampaignDetail(CampaignOutput):
         ]
 
     def get_stand_in(self, campaign: Campaign) -> list[str]:
-        """What stood in for the target while runs were measured; empty: a real one was."""
+        """The simulated servers that were measured instead of real ones; empty for real ones."""
         return environment.stand_ins_of(campaign)
 
     @extend_schema_field(EnvironmentChange(many=True))
@@ -192,32 +192,32 @@ class CampaignDetail(CampaignOutput):
         return [cell_output(cell) for cell in campaign.cells.all()]
 
     def get_seconds_left(self, campaign: Campaign) -> float | None:
-        """Expected seconds until the last run has ended; null where nobody knows."""
+        """Expected seconds until the last run has ended; null where unknown."""
         if campaign.state not in Campaign.ACTIVE:
             return None
         return live.progress_of(campaign).left_seconds
 
     def get_analysis_pending(self, campaign: Campaign) -> bool:
-        """Return whether the findings are still those of before what was last measured or changed."""
+        """Return whether the findings are older than the latest runs or changes."""
         return campaign.analysis_requested_at is not None
 
     def get_analysis_failure(self, campaign: Campaign) -> str:
-        """How the last analysis failed, so that findings are of before; empty where it did not."""
+        """Return why the last analysis failed, so that the findings are older; empty where it did not."""
         return failure_of(campaign)
 
     @extend_schema_field(serializers.DictField(child=FindingEntry()))
     def get_findings(self, campaign: Campaign) -> dict[str, Any]:
-        """By name; none that judges while the campaign is active, and `answer_withheld` says why."""
+        """Findings by name; none with a verdict while the campaign is active, see `answer_withheld`."""
         return {entry.pop("name"): entry for entry in finding_entries(campaign)}
 
     @extend_schema_field(LaunchRequestOutput(allow_null=True))
     def get_launch_request(self, campaign: Campaign) -> dict[str, Any] | None:
-        """What waits for approval by a second person; null where nothing does."""
+        """The request that waits for approval by a second person; null where there is none."""
         rows = campaign.launch_requests.filter(state=LaunchRequest.State.WAITING)
         row = rows.select_related("campaign", "asked_by").first()
         context = {"request": self.context["request"]}
         return dict(LaunchRequestOutput(row, context=context).data) if row else None
 
     def get_version(self, campaign: Campaign) -> str:
-        """Text that changes with every run, phase, exclusion, state, analysis and second yes; for `seen`."""
+        """Text that changes with every run, phase, exclusion, state, analysis and approval; for `seen`."""
         return versions.whole_version(campaign)

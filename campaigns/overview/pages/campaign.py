@@ -34,7 +34,7 @@ CANCELLING = "The load is being stopped; the page changes when the target is cle
 @require_GET
 @takes(Right.SEE, Campaign)
 def campaign(request: HttpRequest, pk: int) -> HttpResponse:
-    """Choose by the state; `?view=results` shows the results so far of a running campaign."""
+    """Show the page for the campaign's state; `?view=results` shows the results so far of a running campaign."""
     row = get_object_or_404(Campaign.objects.select_related("target", "author"), pk=pk)
     outline, waiting = outline_of(row), {"launch_request": lifecycle.waiting_of(row)}
     if row.state == Campaign.State.DRAFT:
@@ -47,7 +47,7 @@ def campaign(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _draft(campaign: Campaign, outline: Outline) -> dict[str, Any]:
-    """Show definition, plan, and results of try-outs."""
+    """Show definition, plan and results of try-outs of a draft."""
     labels = Levels(outline.factors)
     problems: list[str] = []
     plan = None
@@ -75,7 +75,7 @@ def _draft(campaign: Campaign, outline: Outline) -> dict[str, Any]:
 
 
 def _running(campaign: Campaign, outline: Outline) -> dict[str, Any]:
-    """Progress, live chart, matrix, log, and what is known so far."""
+    """Show progress, live chart, matrix, log and results so far."""
     current = live.current_of(campaign)
     plot = running.live_plot(campaign, current)
     lines = live.log_of(campaign)

@@ -23,7 +23,7 @@ PAGE_SIZE = 25
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A campaign as the list shows it. `cloneable`: perfdash can execute its kind."""
+    """A row of the list of campaigns. `cloneable`: perfdash can execute its kind."""
 
     campaign: Campaign
     kind: str
@@ -37,7 +37,7 @@ class Row:
 @require_GET
 @takes(Right.SEE)
 def campaign_list(request: HttpRequest) -> HttpResponse:
-    """One page of the campaigns that fit; the newest first unless the query sorts otherwise."""
+    """Show a page of the filtered campaigns; newest first unless the query sorts otherwise."""
     teams = may(request).see
     filters = CampaignPageFilters(request.GET, teams)
     page = Paginator(filters.rows, PAGE_SIZE).get_page(request.GET.get("page"))

@@ -56,5 +56,5 @@ def checks() -> dict[str, str]:
 
 @cache
 def _known_migrations() -> frozenset[tuple[str, str]]:
-    """Those that this code comes with."""
+    """Return the migrations of this version."""
     return frozenset(MigrationLoader(None).disk_migrations)

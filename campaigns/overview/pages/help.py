@@ -23,7 +23,7 @@ OUTSIDE = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word of the glossary: where it is explained, and the hint."""
+    """A term of the glossary: the address of its explanation, and its hint."""
 
     address: str
     hint: str
@@ -32,7 +32,7 @@ class Term:
 @require_safe
 @for_everybody
 def help_page(request: HttpRequest, page: str = "") -> HttpResponse:
-    """A page of the documentation; without a name its table of contents."""
+    """Show a page of the documentation; without a name its table of contents."""
     path = pages().get(page)
     if path is None:
         raise Http404(f"The documentation has no page “{page}”.")
@@ -44,7 +44,7 @@ def help_page(request: HttpRequest, page: str = "") -> HttpResponse:
 
 @cache
 def pages() -> dict[str, str]:
-    """Files of the documentation, below the root of the installation, by the name in their address."""
+    """Return the files of the documentation, relative to the installation, by the name in their address."""
     root = settings.BASE_DIR
     files = [path.relative_to(root).as_posix() for path in sorted(root.glob("docs/**/*.md"))]
     return {_name(path): path for path in [*files, CHANGELOG]}
@@ -52,14 +52,14 @@ def pages() -> dict[str, str]:
 
 @cache
 def read(path: str) -> Document:
-    """Read a page, with its links leading to addresses of perfdash."""
+    """Return a page whose links lead to addresses of perfdash."""
     text = Path(settings.BASE_DIR, path).read_text(encoding="utf-8")
     return document(text, lambda link: _address(path, link))
 
 
 @cache
 def glossary() -> Mapping[str, Term]:
-    """The terms of the glossary; a heading may name several, with commas between them."""
+    """Return the terms of the glossary; a heading may have several, separated by commas."""
     home = _of_page(GLOSSARY)
     return {
         name.strip().lower(): Term(f"{home}#{heading.anchor}", heading.first)
@@ -79,7 +79,7 @@ def _of_page(path: str) -> str:
 
 
 def _address(path: str, link: str) -> str | None:
-    """Where a link of a page leads; None for what is no page, such as code."""
+    """Return the address to which a link of a page leads; None for anything but a page, such as code."""
     if OUTSIDE.match(link) or link.startswith("#"):
         return link
     file, mark, anchor = link.partition("#")

@@ -1,4 +1,4 @@
-"""The first page: running campaigns, latest answers, targets and workers."""
+"""The home page: running campaigns, latest answers, targets and workers."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from campaigns.targets.holders import target_rows
 @require_GET
 @takes(Right.SEE)
 def home(request: HttpRequest) -> HttpResponse:
-    """Everything on one page, or, without any campaign, where to begin."""
+    """Show the home page; without any campaign, how to begin."""
     teams = may(request).see
     answers = queries.latest_answers(teams)
     demonstration = queries.demonstration(teams)
@@ -40,7 +40,7 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_GET
 @takes(Right.SEE)
 def running(request: HttpRequest) -> HttpResponse:
-    """The panels that change by themselves; an unchanged one is answered with 304."""
+    """Return the panels that change while the page is open; 304 if unchanged."""
     teams = may(request).see
     context = _running(request) | {
         "targets": target_rows(teams),

@@ -39,7 +39,7 @@ def _is_open(campaign: Campaign) -> bool:
 def polled(
     version: Version, wanted: Wanted = _is_open
 ) -> Callable[[View], Callable[..., HttpResponse]]:
-    """Answer only where there is something new; end the polling where it is not wanted any more."""
+    """Answer only where there is something new; end the polling when it is not needed any more."""
 
     def decorate(view: View) -> Callable[..., HttpResponse]:
         @require_GET
@@ -86,7 +86,7 @@ def figure_version(campaign: Campaign) -> str:
 
 @polled(progress_version)
 def progress(request: HttpRequest, campaign: Campaign, etag: str) -> HttpResponse:
-    """How far it is, and the run that is on. The page loads again where its buttons are others."""
+    """Return the progress and the current run. The page reloads if its buttons change."""
     if request.GET.get("state", campaign.state) != campaign.state:
         return HttpResponse(status=STOP_POLLING, headers={"HX-Refresh": "true"})
     part = running.progress_context(campaign, etag)
@@ -95,14 +95,14 @@ def progress(request: HttpRequest, campaign: Campaign, etag: str) -> HttpRespons
 
 @polled(versions.version)
 def matrix(request: HttpRequest, campaign: Campaign, etag: str) -> HttpResponse:
-    """Runs by cell and repetition."""
+    """Return the runs by cell and repetition."""
     part = running.matrix_context(campaign, etag)
     return render(request, "overview/_matrix.html", {"part": part})
 
 
 @polled(versions.findings_version)
 def so_far(request: HttpRequest, campaign: Campaign, etag: str) -> HttpResponse:
-    """The cells as far as they are known; no verdict."""
+    """Return the results of the cells so far, without verdicts."""
     part = running.so_far_context(campaign, etag)
     return render(request, "overview/_so_far.html", {"part": part})
 
@@ -125,14 +125,14 @@ def log(request: HttpRequest, pk: int) -> HttpResponse:
 
 @polled(figure_version)
 def figure(request: HttpRequest, campaign: Campaign, etag: str) -> HttpResponse:
-    """The figure of the run that is on, or of the last one, as JSON."""
+    """Return the figure of the current run, or of the last one, as JSON."""
     plot = running.live_plot(campaign, live.current_of(campaign))
     return JsonResponse({"figure": plot.figure, "title": plot.title, "label": plot.label})
 
 
 @polled(versions.version, live.trial_goes_on)
 def trials(request: HttpRequest, campaign: Campaign, etag: str) -> HttpResponse:
-    """The try-outs of a draft, as long as one is going on."""
+    """Return the try-outs of a draft, while one is active."""
     part = running.trials_context(campaign, etag)
     return render(request, "planning/_trials.html", {"part": part})
 
@@ -140,7 +140,7 @@ def trials(request: HttpRequest, campaign: Campaign, etag: str) -> HttpResponse:
 @require_GET
 @takes(Right.SEE, Campaign)
 def analysis(request: HttpRequest, pk: int) -> HttpResponse:
-    """204 while the analysis is awaited; then the page loads again."""
+    """Return 204 while the analysis is running; then the page reloads."""
     campaign = get_object_or_404(Campaign, pk=pk)
     if campaign.analysis_requested_at is not None:
         return HttpResponse(status=204)

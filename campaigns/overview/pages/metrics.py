@@ -42,7 +42,7 @@ from campaigns.models import (
 )
 from campaigns.planning.workers import present_by_pool
 
-KEPT_SECONDS = 5.0
+CACHE_SECONDS = 5.0
 """A bound on the load by frequent scrapes: it must not disturb runs on this machine."""
 FORWARDED = ("X-Forwarded-For", "X-Forwarded-Proto", "X-Real-IP", "Forwarded", "Via")
 """Headers that only a proxy sends."""
@@ -66,7 +66,7 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class HeldLease:
-    """A lease with its holder's age, and how long it still lasts (less than 0: it has lapsed)."""
+    """A lease with its holder's age, and its remaining time (less than 0: it has expired)."""
 
     of: str
     name: str
@@ -76,7 +76,7 @@ class HeldLease:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Everything, at one instant; times in seconds."""
+    """All metrics at one instant; times in seconds."""
 
     queues: tuple[Queue, ...]
     leases: tuple[HeldLease, ...]
@@ -93,7 +93,7 @@ class Figures:
 
 
 def figures() -> Figures:
-    """Count. Raise DatabaseError where the database is away, or takes longer than LONGEST_SECONDS."""
+    """Query the metrics. Raise DatabaseError where the database is unavailable or takes over LONGEST_SECONDS."""
     with _briefly():
         return Figures(
             queues=tuple(_queues()),
@@ -118,20 +118,20 @@ def figures() -> Figures:
 
 @contextmanager
 def _briefly() -> Iterator[None]:
-    """One snapshot, without the chance to hold anybody up for long."""
+    """Read one snapshot in a transaction with a short time limit, so that it delays nobody."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{LONGEST_SECONDS}s"])
         yield
 
 
 def _by_state(rows: QuerySet, states: list[str]) -> dict[str, int]:
-    """Rows in each state, the states without any too."""
+    """Return the number of rows in each state, also 0."""
     counted = dict(rows.order_by().values_list("state").annotate(Count("pk")))
     return {state: counted.get(state, 0) for state in states}
 
 
 def _oldest_delivery() -> float:
-    """How long the oldest message has waited; 0 where none waits."""
+    """Return how long the oldest message has waited; 0 where none waits."""
     waiting = Delivery.objects.filter(state=Delivery.State.WAITING).order_by("created_at")
     age = waiting.values_list(Extract(Now() - F("created_at"), "epoch"), flat=True).first()
     return float(age or 0)
@@ -151,7 +151,7 @@ def _queues() -> Iterator[Queue]:
 
 
 def _leases(rows: QuerySet, of: str, name: str) -> Iterator[HeldLease]:
-    """Those that somebody holds, since their attempt was queued or claimed."""
+    """Return the leases that are held, with the time since their attempt was queued or claimed."""
     since = F("attempt__queued_at") if of == "target" else F("attempt__claimed_at")
     held = rows.exclude(attempt=None).values_list(
         name, Extract(Now() - since, "epoch"), Extract(F("expires_at") - Now(), "epoch")
@@ -169,13 +169,14 @@ def metrics(request: HttpRequest) -> HttpResponse:
         refusal = HttpResponse(REFUSED, status=401, content_type="text/plain; charset=utf-8")
         refusal.headers["WWW-Authenticate"] = 'Bearer realm="perfdash metrics"'
         return refusal
-    return HttpResponse(_kept.page(), content_type=CONTENT_TYPE_PLAIN_0_0_4)
+    return HttpResponse(_cache.page(), content_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
 def _may_see(request: HttpRequest) -> bool:
-    """Token where one is set, else this machine; or the owner of the installation: they are of all teams.
+    """Return whether the request has the token or, if none is set, comes from this machine.
 
-    Behind a proxy everybody seems to come from its machine, which is why that opens nothing then.
+    The owner of the installation may always see the metrics, since they are of all teams. Behind a proxy
+    all requests come from its machine, so the machine then permits nothing.
     """
     text = request.headers.get("Authorization", "").split()
     if settings.METRICS_TOKEN:
@@ -195,8 +196,8 @@ def _is_local(request: HttpRequest) -> bool:
         return False
 
 
-class _Kept:
-    """Return the last page within KEPT_SECONDS; one request at a time makes a new one."""
+class _Cache:
+    """Holds the last page for CACHE_SECONDS; one request at a time makes a new one."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -209,12 +210,12 @@ class _Kept:
                 registry = CollectorRegistry()
                 registry.register(_Perfdash())
                 self._page = generate_latest(registry)
-                self._until = monotonic() + KEPT_SECONDS
+                self._until = monotonic() + CACHE_SECONDS
             return self._page
 
 
 class _Perfdash(Collector):
-    """Counts anew at every collection."""
+    """Queries the metrics at every collection."""
 
     def describe(self) -> Iterable[Metric]:
         return ()  # else registering would collect
@@ -237,7 +238,7 @@ class _Perfdash(Collector):
         yield from _of_broker(sorted(pools))
 
 
-_kept = _Kept()
+_cache = _Cache()
 
 
 def _of_database(result: Figures) -> Iterator[Metric]:

@@ -49,7 +49,7 @@ def conditional(etag: str) -> str:
 
 
 def progress_context(campaign: Campaign, etag: str) -> dict[str, Any]:
-    """How far the campaign is, and the run that is on."""
+    """Return the progress of the campaign and the current run."""
     progress = live.progress_of(campaign)
     current = progress.current
     left = progress.left_seconds
@@ -73,7 +73,7 @@ def progress_context(campaign: Campaign, etag: str) -> dict[str, Any]:
 
 
 def matrix_context(campaign: Campaign, etag: str) -> dict[str, Any]:
-    """Runs by cell and repetition."""
+    """Return the runs by cell and repetition."""
     rows = run_rows(campaign, campaign.primary_metric)
     return {
         "campaign": campaign,
@@ -83,7 +83,7 @@ def matrix_context(campaign: Campaign, etag: str) -> dict[str, Any]:
 
 
 def so_far_context(campaign: Campaign, etag: str) -> dict[str, Any]:
-    """The cells as far as they are known."""
+    """Return the results of the cells so far."""
     findings = findings_of(campaign, campaign.primary_metric)
     cells = findings.cells
     return {
@@ -110,7 +110,7 @@ def ahead(outlook: Mapping[str, Any]) -> str:
 
 
 def trials_context(campaign: Campaign, etag: str) -> dict[str, Any]:
-    """The try-outs of a draft, the latest first."""
+    """Return the try-outs of a draft, latest first."""
     labels = Levels(factors_of(campaign))
     current = live.current_of(campaign)
     return {
@@ -126,7 +126,7 @@ def trials_context(campaign: Campaign, etag: str) -> dict[str, Any]:
 
 
 def live_plot(campaign: Campaign, current: live.Current | None) -> Plot:
-    """Throughput of the run that is on; before its clock has started, of the last one."""
+    """Draw the throughput of the current run; before its clock has started, of the last one."""
     return labelled(_live_plot(campaign, current), stand_ins_of(campaign))
 
 

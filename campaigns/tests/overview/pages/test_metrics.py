@@ -28,7 +28,7 @@ FAMILIES = {
 
 @pytest.fixture(autouse=True)
 def _anew(monkeypatch):
-    monkeypatch.setattr(metrics, "_kept", metrics._Kept())
+    monkeypatch.setattr(metrics, "_cache", metrics._Cache())
     yield
     broker._redis.cache_clear()
 
