@@ -202,10 +202,10 @@ def _notify(conclusion: Conclusion, user: User, word: Word, reason: str, *, deci
         reason=reason,
         state=conclusion.state,
     )
-    needed, given = conclusion.team.approvals_needed, len(approvals(conclusion))
+    needed, count = conclusion.team.approvals_needed, len(approvals(conclusion))
     stands = f" It is {conclusion.get_state_display()}." if decided else ""
     if word == Word.APPROVE and not decided:
-        stands = f" {given} of {needed} approvals are there."
+        stands = f" {count} of {needed} approvals are there."
     announce(
         Announcement.Kind.REVIEW_DECIDED,
         conclusion.team,

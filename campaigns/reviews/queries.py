@@ -15,7 +15,7 @@ MOST_EVENTS = 200
 
 @dataclass(frozen=True, slots=True)
 class ReviewRequest:
-    """A reviewer of the current revision, whether asked or not."""
+    """A reviewer of the current revision, requested or not."""
 
     name: str
     asked_at: datetime | None
@@ -37,7 +37,7 @@ def conclusions_on(campaign: Campaign, user: User | AnonymousUser) -> QuerySet[C
 
 
 def waiting_for(user: User) -> QuerySet[Conclusion]:
-    """Return the conclusions in review on which the user was asked to decide and has not."""
+    """Return the conclusions in review on which the user is requested to decide and has not."""
     decided = Decision.objects.filter(
         conclusion=OuterRef("pk"), revision=OuterRef("revision"), user=user.pk
     )
@@ -53,7 +53,7 @@ def mine(user: User) -> QuerySet[Conclusion]:
 
 
 def review_requests(conclusion: Conclusion) -> list[ReviewRequest]:
-    """Return who was asked and who decided on the current revision."""
+    """Return the requested reviewers of the current revision, and everybody who decided on it."""
     rows = conclusion.decisions.filter(revision=conclusion.revision).select_related("user")
     decided = {row.user_id: row for row in rows}
     requested = conclusion.reviewers.select_related("user", "asked_by").order_by("asked_at", "pk")

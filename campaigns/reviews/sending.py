@@ -25,7 +25,7 @@ def send(key: int, user: User, reviewers: Sequence[User]) -> Conclusion:
     """Freeze findings, checklist and data hash, and ask the reviewers to decide.
 
     Raise ReviewRefused (NotReady where data or findings are not final), Invalid where somebody may not
-    be asked, NotVisible, NotAllowed.
+    review, NotVisible, NotAllowed.
     """
     try:
         return _send(key, user, reviewers)
@@ -169,7 +169,7 @@ def _require_reviewers(conclusion: Conclusion, reviewers: Sequence[User]) -> Non
 
 
 def _ask(conclusion: Conclusion, user: User, reviewers: Sequence[User]) -> None:
-    """Store the reviewers, asked now, and remove those who are no longer named."""
+    """Store the requested reviewers with the present time, and remove those who are no longer named."""
     gone = conclusion.reviewers.exclude(user__in=reviewers).select_related("user")
     for lost in gone:
         record(

@@ -70,7 +70,7 @@ def _drift(campaign: Campaign, check: Stored | None, runs: int) -> Check:
 
 
 def _no_drift(campaign: Campaign, runs: int) -> tuple[str, str]:
-    """Return why drift cannot be checked, as a text and a cause. It takes blocks where levels are interleaved, else runs."""
+    """Return why drift cannot be checked, as a text and a cause. It needs blocks where levels are interleaved, else runs."""
     in_blocks = campaign.order in (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
     word = campaign.block_word
     there, needed = campaign.blocks.count(), FEWEST_BLOCKS
@@ -79,9 +79,7 @@ def _no_drift(campaign: Campaign, runs: int) -> tuple[str, str]:
     if there < needed:
         text = f"Too few to see a drift: it takes {counted(needed, word)}, and there are {there}."
         return text, FEW
-    text = (
-        "Whether there is a drift cannot be said: too little of the values is left to judge it by."
-    )
+    text = "Whether there is a drift is unknown: too few values are left to judge it."
     return text, "" if in_blocks else ORDER
 
 

@@ -1,7 +1,7 @@
 """Comments on campaigns, cells, runs, charts and conclusions.
 
-`places` says what a thread is on, `mentions` whom a text names, `threads` what may be written and what
-can be done. Each deed is one transaction; whether somebody may is asked by the faces.
+`places` identifies the subject of a thread, `mentions` finds the users that a text names, and `threads` writes
+threads and comments. Each change is one transaction; pages and REST views check the rights.
 """
 
 from campaigns.reviews.comments.places import Place, page_of, place_on, place_text

@@ -15,7 +15,7 @@ LONGEST = 160
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Something that waits. what: of which thing; words: what is to be done; path: where."""
+    """An item of the inbox. what: the name of its subject; words: what to do; path: the path of its page."""
 
     why: str
     what: str

@@ -37,11 +37,9 @@ def mentioned(text: str, team: Team, conclusion: Conclusion | None = None) -> Fo
 
 
 def sentence_of(left: tuple[str, ...]) -> str:
-    """Tell an author which mentions reach nobody; the same words for strangers and for nobody at all."""
+    """Return a warning about mentions that reach nobody; it does not reveal whether such a user exists."""
     if not left:
         return ""
     names = ", ".join(f"@{name:.50}" for name in left[:5])
     more = f" and {len(left) - 5} more" if len(left) > 5 else ""
-    return (
-        f"{names}{more}: no member of the team has that name, so it stays text and nobody is told."
-    )
+    return f"{names}{more}: no member of the team has that name, so it stays text and nobody is notified."

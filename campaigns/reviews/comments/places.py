@@ -19,7 +19,7 @@ OF_CAMPAIGN = (On.CAMPAIGN, On.CELL, On.RUN, On.CHART)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a thread stands. key: a cell's or run's position; of a chart its name, `?` and its query."""
+    """The subject of a thread. key: the position of a cell or run; the name of a chart, `?` and its query."""
 
     on: Thread.On
     team: Team
@@ -29,14 +29,14 @@ class Place:
 
 
 def place_on(what: Campaign | Conclusion, on: str = "", key: str = "") -> Place:
-    """Find a place. Raise Invalid, of `on` or `key`, where there is nothing of that name."""
+    """Return the subject of a new thread. Raise Invalid for `on` or `key` where it does not exist."""
     if isinstance(what, Conclusion):
         if on not in ("", On.CONCLUSION) or key:
             raise Invalid({"on": ["A thread of a conclusion is on the conclusion itself."]})
         return Place(On.CONCLUSION, what.team, conclusion=what)
     if on not in ("", *OF_CAMPAIGN):
         text = ", ".join(OF_CAMPAIGN)
-        raise Invalid({"on": [f"“{on:.40}” is nothing to talk about here; choose one of {text}."]})
+        raise Invalid({"on": [f"“{on:.40}” cannot have a thread; choose one of {text}."]})
     chosen = On(on or On.CAMPAIGN)
     return Place(chosen, what.team, campaign=what, key=_key(what, chosen, key))
 
@@ -63,8 +63,8 @@ def _position(campaign: Campaign, on: Thread.On, key: str) -> str:
 
 def _chart(key: str) -> str:
     name, _, query = key.partition("?")
-    asked = sorted((each, value) for each, value in parse_qsl(query) if each != "view")
-    result = f"{name}?{urlencode(asked)}" if asked else name
+    query_pairs = sorted((each, value) for each, value in parse_qsl(query) if each != "view")
+    result = f"{name}?{urlencode(query_pairs)}" if query_pairs else name
     if not CHART.match(name) or len(result) > LONGEST or "\x00" in result:
         raise Invalid(
             {"key": ["Give the name of the chart and its query, such as curve?metric=duration."]}
@@ -73,14 +73,14 @@ def _chart(key: str) -> str:
 
 
 def place_text(thread: Thread | Place) -> str:
-    """What it is on, within the campaign or the conclusion; empty for that itself."""
+    """Return the subject within the campaign or conclusion as text; empty for the whole of it."""
     if thread.on == On.CHART:
         return f"chart {thread.key.partition('?')[0].replace('-', ' ')}"
     return f"{On(thread.on).label} {thread.key}" if thread.key else ""
 
 
 def page_of(thread: Thread | Place) -> str:
-    """Address of the page that shows what it is on, as it was looked at."""
+    """Return the address of the page that shows the subject, with the view that was chosen there."""
     if thread.conclusion is not None:
         return reverse("conclusion", args=[thread.conclusion.pk])
     if thread.campaign is None:

@@ -25,7 +25,7 @@ LONGEST = 5000
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A comment as it is stored. left: names that it mentions and that are nobody's in the team."""
+    """A comment as it is stored. left: mentioned names that no member of the team has."""
 
     comment: Comment
     left: tuple[str, ...] = ()
@@ -81,7 +81,7 @@ def edit(comment: Comment, text: str, user: User) -> Written:
 
 @transaction.atomic
 def delete(comment: Comment, user: User) -> None:
-    """Take the text of one's own comment away. Raise PermissionDenied, NotPossible."""
+    """Delete the text of one's own comment. Raise PermissionDenied, NotPossible."""
     row = _own(comment, user)
     Comment.objects.filter(pk=row.pk).update(text="", deleted_at=Now())
     row.mentions.all().delete()
@@ -91,7 +91,7 @@ def delete(comment: Comment, user: User) -> None:
 
 @transaction.atomic
 def resolve(thread: Thread, user: User) -> None:
-    """Say that nothing is open any more. Of two at once one did it; raise NotPossible for the other."""
+    """Resolve a thread. Raise NotPossible where it is resolved, also by a user who did so at the same time."""
     open_ones = Thread.objects.filter(pk=thread.pk, resolved_at=None)
     if not open_ones.update(resolved_at=Now(), resolved_by=user):
         now = Thread.objects.select_related("resolved_by").get(pk=thread.pk)
@@ -101,7 +101,7 @@ def resolve(thread: Thread, user: User) -> None:
 
 @transaction.atomic
 def reopen(thread: Thread, user: User) -> None:
-    """Say that it is not settled after all. Raise NotPossible where it is open."""
+    """Open a resolved thread again. Raise NotPossible where it is open."""
     settled = Thread.objects.filter(pk=thread.pk, resolved_at__isnull=False)
     if not settled.update(resolved_at=None, resolved_by=None):
         raise NotPossible("This thread is open already.")
@@ -109,13 +109,13 @@ def reopen(thread: Thread, user: User) -> None:
 
 
 def see_mentions(thread: Thread, user: User) -> None:
-    """Note that somebody has seen where a thread mentions him."""
+    """Mark the mentions of a user in a thread as seen."""
     rows = Mention.objects.filter(comment__thread=thread, user=user, seen_at=None)
     rows.update(seen_at=Now())
 
 
 def see_all_mentions(user: User) -> int:
-    """Note that somebody has seen all mentions; give how many were new."""
+    """Mark all mentions of a user as seen, and return how many were new."""
     return Mention.objects.filter(user=user, seen_at=None).update(seen_at=Now())
 
 
@@ -137,7 +137,7 @@ def _own(comment: Comment, user: User) -> Comment:
 
 
 def _mention(comment: Comment) -> tuple[str, ...]:
-    """Keep who is mentioned, tell those who were not before, and give the names that stay text."""
+    """Store the mentions, notify the newly mentioned users, and return the names that stay text."""
     thread = comment.thread
     result = mentioned(comment.text, thread.team, thread.conclusion)
     comment.mentions.exclude(user__in=result.people).delete()

@@ -14,7 +14,7 @@ from campaigns.reviews.baselines import Baseline, baseline_of, compare_with
 
 @dataclass(frozen=True, slots=True)
 class BaselinePanel:
-    """What it shows. refused: why nothing is compared; query: of the compare page."""
+    """The content of the panel. refused: why nothing is compared; query: of the compare page."""
 
     baseline: Baseline
     query: str

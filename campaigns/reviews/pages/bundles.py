@@ -20,7 +20,7 @@ from campaigns.reviews.rows import require_to_see
 @require_GET
 @takes(Right.SEE, Campaign)
 def campaign_bundle(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """A campaign as a zip that stands for itself."""
+    """Send the bundle of a campaign."""
     campaign = campaign_of(request, pk)
     name = exports.attachment(campaign, "zip")
     return _sent(request, campaign, name, lambda: bundle_of([campaign]))
@@ -29,7 +29,7 @@ def campaign_bundle(request: HttpRequest, pk: int) -> HttpResponseBase:
 @require_GET
 @takes(Right.SEE, Conclusion)
 def conclusion_bundle(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """A conclusion: every campaign that it rests on, what it says, and its report."""
+    """Send the bundle of a conclusion: every campaign of its evidence, its text, and its report."""
     conclusion = Conclusion.objects.select_related("author", "team").get(pk=pk)
     require_to_see(user_of(request), conclusion)
     return _sent(request, conclusion, attachment(conclusion), lambda: concluded(conclusion))

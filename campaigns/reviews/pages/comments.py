@@ -198,7 +198,7 @@ def _page(
     except Invalid as invalid:
         return draw(replace(tried, errors=invalid.errors.get("text", [str(invalid)])), 422)
     except Changed as changed:
-        now = f"You changed this comment in another tab. It says now: “{changed.stored['text']}”. "
+        now = f"You changed this comment in another tab. Its text is now: “{changed.stored['text']}”. "
         again = "Save again to replace that by what stands here."
         return draw(replace(tried, errors=[now + again], seen=revision_of(changed.stored)), 409)
     except NotPossible as refusal:

@@ -15,7 +15,7 @@ from campaigns.reviews.inbox import MOST, count, waiting
 @require_GET
 @takes(Right.SEE)
 def inbox(request: HttpRequest) -> HttpResponse:
-    """All that waits, the longest first."""
+    """Show all open items, the oldest first."""
     user = user_of(request)
     lines = [inbox_line(each) for each in waiting(user)]
     context = {
@@ -29,7 +29,7 @@ def inbox(request: HttpRequest) -> HttpResponse:
 @require_POST
 @takes(Right.SEE)
 def seen(request: HttpRequest) -> HttpResponse:
-    """Note that all mentions were seen."""
+    """Mark all mentions of the user as seen."""
     number = comments.see_all_mentions(user_of(request))
     messages.success(request, f"{number} mention{'' if number == 1 else 's'} noted as seen.")
     return redirect("inbox")

@@ -21,7 +21,7 @@ MOST_SHOWN = 30
 
 @dataclass(frozen=True, slots=True)
 class CommentView:
-    """A comment. own: whoever looks wrote it, and may change it."""
+    """A comment. own: the user wrote it, and may change it."""
 
     comment: Comment
     html: SafeString
@@ -30,7 +30,7 @@ class CommentView:
 
 @dataclass(frozen=True, slots=True)
 class ThreadView:
-    """A thread. words: what it is on, empty for all of it; page: the address of that."""
+    """A thread. words: its subject as text, empty for the whole campaign or conclusion; page: its address."""
 
     thread: Thread
     words: str
@@ -40,7 +40,7 @@ class ThreadView:
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """A form to write a comment in. names: who may be mentioned; seen: revision of what is changed."""
+    """A form for a comment. names: of users who can be mentioned; seen: revision of the changed comment."""
 
     id: str
     action: str
@@ -57,13 +57,13 @@ class Writing:
 
     @property
     def shown_errors(self) -> Sequence[str]:
-        """The errors, but for beside a preview."""
+        """Return the errors of the form; none beside a preview."""
         return () if self.preview else self.errors
 
 
 @dataclass(frozen=True, slots=True)
 class Discussion:
-    """What is said of something: threads, and the form to begin one; None for who may not."""
+    """Threads on a subject, and the form to begin one; None for a user who may not comment."""
 
     open: Sequence[ThreadView]
     resolved: Sequence[ThreadView]
@@ -73,12 +73,12 @@ class Discussion:
 
 
 def html_of(text: str, people: Iterable[str]) -> SafeString:
-    """Markdown as HTML in which nothing runs."""
+    """Return Markdown as HTML in which nothing runs."""
     return mark_safe(to_html(text, frozenset(people)))  # noqa: S308 - campaigns.kit.markup makes it so
 
 
 def thread_view(thread: Thread, user: User | AnonymousUser) -> ThreadView:
-    """Describe a thread; it comes with its comments, as `threads` gives them."""
+    """Return a thread for pages. It must have its comments, as `threads` returns them."""
     return ThreadView(
         thread,
         place_text(thread),
@@ -88,7 +88,7 @@ def thread_view(thread: Thread, user: User | AnonymousUser) -> ThreadView:
 
 
 def discussion(what: Campaign | Conclusion, user: User | AnonymousUser) -> Discussion:
-    """What is said of a campaign or a conclusion."""
+    """Return the threads on a campaign or a conclusion, for its page."""
     rows = threads_on(what)
     results = [thread_view(thread, user) for thread in rows[: MOST_SHOWN + 1]]
     shown = results[:MOST_SHOWN]
@@ -105,7 +105,7 @@ def discussion(what: Campaign | Conclusion, user: User | AnonymousUser) -> Discu
 def writing_on(
     what: Campaign | Conclusion, user: User | AnonymousUser, on: str = "", key: str = ""
 ) -> Writing | None:
-    """The form that begins a thread; None for whoever may not."""
+    """Return the form that begins a thread; None for a user who may not comment."""
     if not may_in(user, what.team, Right.COMMENT):
         return None
     return Writing(
@@ -120,7 +120,7 @@ def writing_on(
 
 
 def threads_address(what: Campaign | Conclusion) -> str:
-    """The page of all threads of something."""
+    """Return the address of the page of all threads of a campaign or a conclusion."""
     kind = "campaign" if isinstance(what, Campaign) else "conclusion"
     return reverse(f"{kind}-threads", args=[what.pk])
 

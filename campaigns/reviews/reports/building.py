@@ -33,7 +33,7 @@ TONES = {
 }
 MOVED = "Its data have changed: it is under review again"
 SIDES = (("was", "before"), ("is", "after"))
-"""In words, where there are any, else as it is stored."""
+"""Keys of the two values of a change: as text, and as stored where there is no text."""
 WITHOUT = "No conclusion: the findings only, not signed"
 NO_SNIPPET = "No tool's option is known for {}: set it as you do on your target."
 
@@ -41,7 +41,7 @@ ORDER = ("fail", "warn", "pass")
 
 
 def report_of(conclusion: Conclusion, *, public: bool = False) -> Report:
-    """Build the report as things stand now; public: without what part_of leaves out, and the team."""
+    """Build the report from the present data; public: without the team and what `part_of` leaves out."""
     state = State(conclusion.state)
     evidence = list(conclusion.evidence.select_related("campaign__target").order_by("position"))
     return Report(
@@ -73,14 +73,14 @@ def report_of(conclusion: Conclusion, *, public: bool = False) -> Report:
 
 
 def stands(conclusion: Conclusion) -> bool:
-    """Return whether it is accepted, and nothing that it rests on has moved since; re-opening takes a moment."""
+    """Return whether the conclusion is accepted and its data are unchanged; re-opening takes a moment."""
     if conclusion.state != State.ACCEPTED:
         return False
     return not {row.campaign_id for row in conclusion.evidence.all()} & set(overdue())
 
 
 def report_of_campaign(campaign: Campaign) -> Report:
-    """Build what a report would be that nobody has concluded anything for yet."""
+    """Build the report of a campaign without a conclusion."""
     part: Part = part_of(campaign)
     return Report(
         claim=campaign.question,
@@ -106,9 +106,9 @@ def report_of_campaign(campaign: Campaign) -> Report:
 
 
 def advice_of(campaign: Campaign, contrast: object, *, own: bool = True) -> Iterator[Advice]:
-    """Yield which setting the findings favour, with what sets it; nothing before all runs are made.
+    """Yield the setting that the findings favour, with commands that set it; nothing before all runs have ended.
 
-    own: also by commands that the target's settings have.
+    own: also with commands of the target's settings.
     """
     if campaign.state in Campaign.ACTIVE:
         return
@@ -156,7 +156,7 @@ def _value(value: object) -> str:
 
 
 def check_rows(conclusion: Conclusion) -> tuple[CheckRow, ...]:
-    """Write every check of every campaign, what fails first, with the author's word on it."""
+    """Return every check of every campaign, failed ones first, with the author's justification."""
     return tuple(sorted(_rows(conclusion), key=lambda row: ORDER.index(row.state)))
 
 

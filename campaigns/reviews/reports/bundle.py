@@ -1,4 +1,4 @@
-"""The bundle of a conclusion with its report, and how any bundle is sent."""
+"""The bundle of a conclusion with its report, and the response that sends a bundle."""
 
 from django.http import FileResponse
 
@@ -14,19 +14,19 @@ ZIP = "application/zip"
 
 
 def concluded(conclusion: Conclusion) -> Ready:
-    """The bundle of a conclusion with its report in both forms. Raise NotReady."""
+    """Write the bundle of a conclusion with its report as HTML and Markdown. Raise NotReady."""
     report = report_of(conclusion)
     reports = {"report.html": standalone(report), "report.md": markdown(report)}
     return bundle_of_conclusion(conclusion, reports)
 
 
 def attachment(conclusion: Conclusion) -> str:
-    """Say in a header how the bundle of a conclusion is called."""
+    """Return the header with the file name of a conclusion's bundle."""
     return f'attachment; filename="{file_name(conclusion, "zip")}"'
 
 
 def answered(subject: Campaign | Conclusion, name: str, ready: Ready) -> FileResponse:
-    """Send a bundle, and write down who took it."""
+    """Return the response with a bundle, and record who downloaded it."""
     campaign = subject if isinstance(subject, Campaign) else None
     activity.record(Action.BUNDLE_DOWNLOADED, subject=subject, campaign=campaign, seal=ready.seal)
     headers = {"Content-Disposition": name, HEADER: ready.seal}

@@ -21,15 +21,15 @@ def charts_of(
     campaign: Campaign,
     outline: Outline,
     findings: Findings,
-    asked: Mapping[str, str],
+    query: Mapping[str, str],
     stand_ins: list[str],
 ) -> tuple[Chart, ...]:
-    """Draw what the result page draws beside the answer; asked: the view that was chosen there."""
+    """Draw the charts beside the answer of the result page; query: of the view that was chosen there."""
     labels = Levels(outline.factors, campaign.block_word)
     if findings.pairs:
         plots: tuple[Plot, ...] = (pairs_plot(findings.pairs, labels),)
     elif findings.cells:
-        view = view_of({**asked, "metric": ""}, campaign, outline, findings)
+        view = view_of({**query, "metric": ""}, campaign, outline, findings)
         whole, small = levels_plot(findings.cells, labels, view, findings.levels)
         plots = small[:MOST_CHARTS] or (whole,)
     else:

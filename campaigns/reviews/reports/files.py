@@ -1,4 +1,4 @@
-"""Reports as files that stand alone: HTML that needs no network and no script, and Markdown."""
+"""Reports as self-contained files: HTML that needs no network and no script, and Markdown."""
 
 import hashlib
 from base64 import b64encode
@@ -16,14 +16,14 @@ STYLES = ("style.css", "report.css")
 
 @cache
 def style() -> str:
-    """The style sheets of a report, as they stand in its file."""
+    """Return the style sheets of a report, for the file itself."""
     sheets = files("campaigns") / "static" / "campaigns"
     return "\n".join((sheets / name).read_text(encoding="utf-8") for name in STYLES)
 
 
 @cache
 def policy() -> str:
-    """A policy under which a file of a report shows, and nothing else in it would do anything."""
+    """Return the Content-Security-Policy of a report: it can be shown, and nothing in it can run or load."""
     digest = b64encode(hashlib.sha256(style().encode()).digest()).decode()
     return "; ".join(
         (
@@ -39,18 +39,19 @@ def policy() -> str:
 
 
 def standalone(report: Report) -> str:
-    """Write the report as one file of HTML."""
+    """Return the report as one self-contained HTML file."""
     return render_to_string("reviews/reports/standalone.html", {"report": report, "style": style()})
 
 
 def file_name(conclusion: Conclusion, ending: str) -> str:
-    """What the file is called; letters of one alphabet, since headers take no others."""
+    """Return the name of the file, in ASCII as headers require."""
     name = slugify(conclusion.claim)[:60].strip("-") or "report"
     return f"conclusion-{conclusion.pk}-{name}.{ending}"
 
 
-def page_of_message(title: str, said: str) -> str:
-    """Write a page that says one thing, in the same way."""
+def page_of_message(title: str, message: str) -> str:
+    """Return a page with one message, in the style of the reports."""
     return render_to_string(
-        "reviews/reports/page_of_message.html", {"title": title, "said": said, "style": style()}
+        "reviews/reports/page_of_message.html",
+        {"title": title, "message": message, "style": style()},
     )

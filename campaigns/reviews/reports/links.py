@@ -1,4 +1,4 @@
-"""Public links to a report: create, list, revoke, and the page that strangers see."""
+"""Views of reports and of public links to them: create, list, revoke, read without an account."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ PUBLIC_HEADERS = {
 @require_http_methods(["GET", "HEAD", "POST"])
 @takes(Right.REVIEW, Conclusion)
 def link_list(request: HttpRequest, pk: int) -> HttpResponse:
-    """The links of a conclusion. POST makes one and shows it, this once."""
+    """List the links of a conclusion. POST creates one and shows it, only this once."""
     conclusion = Conclusion.objects.get(pk=pk)
     require_to_see(user_of(request), conclusion)
     if request.method != "POST":
@@ -51,7 +51,7 @@ def link_list(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @takes(Right.REVIEW, Conclusion)
 def link_revoke(request: HttpRequest, pk: int, link: int) -> HttpResponse:
-    """End a link."""
+    """Revoke a link."""
     public_links.revoke_link(get_object_or_404(PublicLink, pk=link, conclusion=pk))
     return redirect("public-links", pk)
 
@@ -59,24 +59,24 @@ def link_revoke(request: HttpRequest, pk: int, link: int) -> HttpResponse:
 @login_not_required
 @require_safe
 def public_report(request: HttpRequest, token: str) -> HttpResponse:
-    """What a link shows to anybody: this report, and nothing else.
+    """Show the report of a link to anybody, and nothing else.
 
-    404 for what is no link in force; 410 while the conclusion is not accepted, which says no more.
+    404 for anything but an active link; 410, without the reason, while the conclusion is not accepted.
     """
     conclusion = public_links.conclusion_by(token)
     if conclusion is None:
         return _no_report(request, client_address(request))
-    taken = rates.take(f"public:{conclusion.pk}", READS)
-    if taken is not None and not taken.allowed:
+    usage = rates.take(f"public:{conclusion.pk}", READS)
+    if usage is not None and not usage.allowed:
         return _text("Too many at once", "Read it again in a minute.", 429)
     if not stands(conclusion):
-        text = "What this link led to is not accepted any more. Ask whoever gave you the link."
+        text = "The report of this link is not accepted any more. Ask the person who gave you the link."
         return _text("This report was withdrawn", text, 410)
     return _public(files.standalone(_for_anybody(conclusion)), 200)
 
 
 def public_address(request: HttpRequest, text: str) -> str:
-    """The whole address of a link."""
+    """Return the whole address of a link."""
     return request.build_absolute_uri(reverse("public-report", args=[text]))
 
 
@@ -85,10 +85,10 @@ def _for_anybody(conclusion: Conclusion) -> Report:
 
 
 def _no_report(request: HttpRequest, address: str | None) -> HttpResponse:
-    """Refuse a guess, and count it by its sender."""
+    """Refuse a wrong link, and count it by the address of its sender."""
     limit = settings.API_RATES["failure"]
-    taken = limit and rates.take(f"public-guess:{address}", rates.Rate(*limit))
-    if taken and not taken.allowed:
+    usage = limit and rates.take(f"public-guess:{address}", rates.Rate(*limit))
+    if usage and not usage.allowed:
         return _text("Too many wrong links", "Try again in a minute.", 429)
     return _text("No report here", "The link is wrong, or it was revoked.", 404)
 
@@ -121,7 +121,7 @@ def _page(
 @require_safe
 @takes(Right.SEE, Conclusion)
 def report(request: HttpRequest, pk: int) -> HttpResponse:
-    """The report of a conclusion, in the house style and for printing."""
+    """Show the report of a conclusion, also for printing."""
     result = _conclusion(request, pk)
     context = {"report": report_of(result), "conclusion": result}
     return render(request, "reviews/reports/report.html", context)
@@ -130,7 +130,7 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 @takes(Right.SEE, Conclusion)
 def report_html(request: HttpRequest, pk: int) -> HttpResponse:
-    """The report as one file that needs nothing else."""
+    """Send the report as one self-contained HTML file."""
     result = _conclusion(request, pk)
     return _file(result, files.standalone(report_of(result)), "html", "text/html; charset=utf-8")
 
@@ -138,7 +138,7 @@ def report_html(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 @takes(Right.SEE, Conclusion)
 def report_markdown(request: HttpRequest, pk: int) -> HttpResponse:
-    """The report for a pull request."""
+    """Send the report as Markdown, for a pull request."""
     result = _conclusion(request, pk)
     return _file(result, markdown(report_of(result)), "md", "text/markdown; charset=utf-8")
 
@@ -146,14 +146,14 @@ def report_markdown(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 @takes(Right.SEE, Campaign)
 def draft_report(request: HttpRequest, pk: int) -> HttpResponse:
-    """What a report of a campaign would be that nobody has concluded anything for."""
+    """Show the report of a campaign without a conclusion."""
     campaign = campaign_of(request, pk)
     context = {"report": report_of_campaign(campaign), "campaign": campaign}
     return render(request, "reviews/reports/report.html", context)
 
 
 def _conclusion(request: HttpRequest, pk: int) -> Conclusion:
-    """What somebody may see, with all that it rests on. Raise NotVisible."""
+    """Return a conclusion that the user may see, with all its evidence. Raise NotVisible."""
     conclusion = Conclusion.objects.select_related("author", "team").get(pk=pk)
     require_to_see(user_of(request), conclusion)
     return conclusion

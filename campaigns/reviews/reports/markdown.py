@@ -1,4 +1,4 @@
-"""A report as Markdown of GitHub's kind, for a pull request. Nobody's words can become markup. Pure."""
+"""A report as Markdown of GitHub's kind, for a pull request. No text of a person can become markup. Pure."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,12 +14,12 @@ JOINER = "\u2060"
 
 
 def markdown(report: Report) -> str:
-    """Write the whole report."""
+    """Return the whole report."""
     return "\n\n".join(part for part in _blocks(report) if part) + "\n"
 
 
 def line(text: object) -> str:
-    """Make words safe inside a line, or a cell of a table."""
+    """Escape a text for a line, or for a cell of a table."""
     flat = " ".join(CONTROL.sub("", str(text)).split())
     escaped = MARKUP.sub(r"\\\1", flat.replace("&", "&amp;").replace("<", "&lt;"))
     escaped = escaped.replace("://", "\\://").replace("@", f"@{JOINER}")
@@ -29,20 +29,20 @@ def line(text: object) -> str:
 
 
 def paragraphs(text: str) -> str:
-    """Make longer words safe; their lines stay lines, their paragraphs stay paragraphs."""
+    """Escape a longer text; its lines stay lines, its paragraphs stay paragraphs."""
     parts = re.split(r"\n\s*\n", text.replace("\r\n", "\n").replace("\r", "\n").strip())
     return "\n\n".join("\\\n".join(line(each) for each in part.splitlines()) for part in parts)
 
 
 def code(text: str) -> str:
-    """Put a snippet into a block that none of its own backticks can end."""
+    """Return a snippet as a code block that none of its own backticks can end."""
     longest = max((len(match) for match in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}sh\n{CONTROL.sub('', text)}\n{fence}"
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Write a table; nothing without rows."""
+    """Return a table; nothing without rows."""
     if not rows:
         return ""
     written = [heads, ["---"] * len(heads), *([line(cell) for cell in row] for row in rows)]

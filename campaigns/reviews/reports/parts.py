@@ -25,7 +25,7 @@ PUBLIC_FACTS = frozenset(
     {"Candlepin", "Foreman", "Katello", "Pulp", "cores", "kernel", "memory", "processor", "python",
      "stand-in", "version", "versions of workers", "workers"}
 )  # fmt: skip
-"""Of the environment, what a public report tells: versions and sizes, nothing that names a machine."""
+"""Facts of the environment in a public report: versions and sizes, nothing that names a machine."""
 SOMEBODY = "a member of the team"
 MOST_COMPARED = 30
 """Comparisons that are written out; the bundle and the page of the campaign have all."""
@@ -34,18 +34,18 @@ OPEN = "The runs are not complete. No verdict is given until the stop rule is me
 
 
 def part_of(campaign: Campaign, evidence: Evidence | None = None, *, public: bool = False) -> Part:
-    """Gather what is said of a campaign, as part of a conclusion or alone.
+    """Return the part of a report about a campaign, of a conclusion or alone.
 
     public: without the target's name, names of people, and facts that could name a machine.
     """
     outline = outline_of(campaign)
-    asked = dict(parse_qsl(urlsplit(evidence.view).query)) if evidence else {}
+    query = dict(parse_qsl(urlsplit(evidence.view).query)) if evidence else {}
     findings = findings_of(campaign, "")
     is_open = campaign.state in Campaign.ACTIVE
     compared = [] if is_open else list(_compared(campaign, outline, findings))
     answer: Mapping[str, Any] = (not is_open and findings.answer) or {}
     surroundings = surroundings_of(campaign, findings.surroundings)
-    stand_ins = stand_ins_of(campaign)
+    simulators = stand_ins_of(campaign)
     contrast = evidence.contrast if evidence else None
     return Part(
         name=campaign.name,
@@ -59,7 +59,7 @@ def part_of(campaign: Campaign, evidence: Evidence | None = None, *, public: boo
         ),
         compared=tuple(compared[:MOST_COMPARED]),
         more_compared=max(0, len(compared) - MOST_COMPARED),
-        charts=() if is_open else charts_of(campaign, outline, findings, asked, stand_ins),
+        charts=() if is_open else charts_of(campaign, outline, findings, query, simulators),
         definition=tuple(_definition(campaign, outline, public=public)),
         how=tuple(_how(campaign, outline)),
         sessions=tuple(_sessions(campaign)),
@@ -84,7 +84,7 @@ def part_of(campaign: Campaign, evidence: Evidence | None = None, *, public: boo
 
 
 def at(instant: datetime | None) -> str:
-    """Write an instant in UTC; empty where there is none."""
+    """Format an instant in UTC; empty where there is none."""
     return f"{instant:%Y-%m-%d %H:%M:%S} UTC" if instant else ""
 
 
@@ -163,7 +163,7 @@ def _how(campaign: Campaign, outline: Outline) -> Iterator[tuple[str, str]]:
 
 
 def _counts(campaign: Campaign, outline: Outline) -> str:
-    """How many of the planned runs came through, and what became of the others."""
+    """Describe how many of the planned runs are done, and the states of the others."""
     runs = campaign.runs.filter(purpose=Run.Purpose.MEASURED).order_by().values("state")
     states = {row["state"]: row["runs"] for row in runs.annotate(runs=Count("pk"))}
     done = states.pop(Run.State.DONE, 0)
@@ -198,7 +198,7 @@ def _amended(campaign: Campaign, *, public: bool) -> Iterator[str]:
 
 
 def _sensitivity(campaign: Campaign) -> tuple[str, ...]:
-    """Return whether a verdict hangs on one run or block, as the analysis found it."""
+    """Return whether a verdict depends on one run or block, as stored by the analysis."""
     finding = Finding.objects.filter(campaign=campaign, name="sensitivity").first()
     return (str(finding.result["sentence"]),) if finding else ()
 

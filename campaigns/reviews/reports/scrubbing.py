@@ -25,7 +25,7 @@ HOST_FACTS = ("host", "hosts of workers")
 
 
 def scrubbed(report: Report, conclusion: Conclusion) -> Report:
-    """Leave out URLs, e-mail addresses, addresses of numbers, names of targets, machines, other people."""
+    """Remove URLs, e-mail and IP addresses, and names of targets, machines and people who did not sign."""
     hosts = _any_of(host for host in _hosts(conclusion) if len(host) >= FEWEST_LETTERS)
     people = _any_of(
         _people(conclusion, {report.author, *(each.name for each in report.signatures)})
@@ -41,11 +41,11 @@ def scrubbed(report: Report, conclusion: Conclusion) -> Report:
 
 
 def host_like(report: Report) -> list[str]:
-    """Words that may name a machine which perfdash does not know: whoever publishes them looks."""
+    """Return words that may name an unknown machine; the person who publishes the report checks them."""
     result: set[str] = set()
 
     def noted(text: str) -> str:
-        if not text.lstrip().startswith("<"):  # a chart, whose words stand in tables, too
+        if not text.lstrip().startswith("<"):  # a chart, whose texts are in tables, too
             result.update(HOST_LIKE.findall(text))
         return text
 
@@ -54,14 +54,14 @@ def host_like(report: Report) -> list[str]:
 
 
 def _any_of(names: Iterable[str]) -> re.Pattern[str]:
-    """Find any of these as whole words, the longest first; nothing where there are none."""
+    """Return a pattern of these names as whole words, the longest first; without names it matches nothing."""
     ordered = sorted(set(names), key=len, reverse=True)
     either = "|".join(re.escape(name) for name in ordered) or r"(?!)"
     return re.compile(rf"(?<!\w)(?:{either})(?::\d+)?(?!\w)", re.IGNORECASE)
 
 
 def _people(conclusion: Conclusion, signers: set[str]) -> set[str]:
-    """Names of whoever had a hand in the campaigns, but for those who signed."""
+    """Return the names of people who worked on the campaigns, except those who signed."""
     campaigns = conclusion.evidence.values("campaign")
     users = User.objects.filter(
         Q(campaigns__in=campaigns)

@@ -38,7 +38,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Excluded:
-    """A run that was taken out, by whom, why."""
+    """A run that was excluded, by whom, and why."""
 
     run: str
     value: str
@@ -49,7 +49,7 @@ class Excluded:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One campaign that a conclusion rests on."""
+    """The part of a report about one campaign."""
 
     name: str
     question: str
@@ -88,7 +88,7 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class CheckRow:
-    """A check of the list with its number, and the author's word where it warns."""
+    """A check with its number, and the author's justification where it warns or fails."""
 
     title: str
     state: str
@@ -99,7 +99,7 @@ class CheckRow:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What the findings favour, as the target's tools take it."""
+    """The setting that the findings favour, as a command of the target's tools."""
 
     setting: str
     why: str
@@ -109,7 +109,7 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The whole page. loud: what has to be read before all else, empty of an accepted one."""
+    """The whole report. loud: the notice at its top, empty for an accepted conclusion."""
 
     claim: str
     state: str
@@ -134,7 +134,7 @@ class Report:
 
 
 def mapped(value: Any, change: Callable[[str], str]) -> Any:
-    """Change every text in a report, wherever it stands."""
+    """Return a report with every text in it changed."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, tuple):

@@ -1,1 +1,1 @@
-"""Pages of conclusions: the list, one of them, its form, and the steps of its life."""
+"""Pages of conclusions: the list, one conclusion, its form, and its steps."""

@@ -34,7 +34,7 @@ TEXTS = ("claim", "recommendation", "limits", "evidence", "words")
 @require_http_methods(["GET", "POST"])
 @takes(Right.WRITE)
 def conclusion_new(request: HttpRequest) -> HttpResponse:
-    """Begin one from campaigns (`?campaign=`), or from an older conclusion (`?supersedes=`)."""
+    """Begin a conclusion from campaigns (`?campaign=`), or from an older conclusion (`?supersedes=`)."""
     if request.method == "GET":
         return _draw(request, _begun(request), {})
     content = read(request)
@@ -49,7 +49,7 @@ def conclusion_new(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @takes(Right.WRITE, Conclusion)
 def conclusion_edit(request: HttpRequest, pk: int) -> HttpResponse:
-    """Change what it says, and write words on what warns."""
+    """Edit the text of a conclusion, and justify its checks."""
     conclusion = Conclusion.objects.select_related("team").get(pk=pk)
     if conclusion.state not in Conclusion.EDITABLE:
         messages.warning(
@@ -75,7 +75,7 @@ def conclusion_edit(request: HttpRequest, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @takes(Right.WRITE, Conclusion)
 def conclusion_send(request: HttpRequest, pk: int) -> HttpResponse:
-    """Choose who is asked, then send it to review."""
+    """Choose the reviewers of a conclusion, and send it to review."""
     conclusion = Conclusion.objects.select_related("team").get(pk=pk)
     people = possible_reviewers(conclusion)
     requested = set(conclusion.reviewers.values_list("user", flat=True))
@@ -105,7 +105,7 @@ def conclusion_send(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @takes(Right.REVIEW, Conclusion)
 def conclusion_decide(request: HttpRequest, pk: int) -> HttpResponse:
-    """Approve, ask for changes, or reject what was looked at."""
+    """Approve the shown revision, request changes, or reject it."""
     word, revision = request.POST.get("decision", ""), request.POST.get("revision", "")
     if word not in Word.values or not is_key(revision):
         messages.warning(request, "Choose to approve, to ask for changes, or to reject.")
@@ -128,7 +128,7 @@ def conclusion_decide(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @takes(Right.WRITE, Conclusion)
 def conclusion_withdraw(request: HttpRequest, pk: int) -> HttpResponse:
-    """Take it back to draft."""
+    """Withdraw a conclusion to draft."""
     value = request.POST.get("revision", "")
     revision = int(value) if is_key(value) else None
     return _take(
@@ -153,7 +153,7 @@ def conclusion_delete(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _take(request: HttpRequest, pk: int, step: Callable[[User], object], done: str) -> HttpResponse:
-    """Take a step and go back to the page, where what was refused is said."""
+    """Take a step and redirect to the page, which shows the reason of a refusal."""
     try:
         step(user_of(request))
     except ReviewRefused as refusal:
@@ -164,7 +164,7 @@ def _take(request: HttpRequest, pk: int, step: Callable[[User], object], done: s
 
 
 def _begun(request: HttpRequest) -> Content:
-    """What a new one begins with. Raise NotVisible for what somebody may not see."""
+    """Return the initial content of a new conclusion. Raise NotVisible for what the user may not see."""
     older = request.GET.get("supersedes", "")
     if is_key(older):
         row = find(Conclusion.objects.all(), user_of(request), pk=int(older))
@@ -202,7 +202,7 @@ def _draw(
 
 
 def _moved(changed: Changed, content: Content) -> Moved:
-    """Texts as they are; of evidence and words, that they differ and how many there are."""
+    """Return changed texts as they are; for evidence and justifications, that they differ and their number."""
     typed, stored = asdict(content), dict(changed.stored)
     for name, of in (("evidence", "piece"), ("words", "written word")):
         for value in (typed, stored):

@@ -113,7 +113,7 @@ class WordForm(forms.Form):
 
 
 def read(request: HttpRequest) -> Content:
-    """What was typed. Rows without a campaign are left out."""
+    """Return the content of the form, without rows that name no campaign."""
     post, launched = request.POST, _launched(request)
     older = post.get("supersedes", "")
     return Content(
@@ -143,11 +143,11 @@ def read(request: HttpRequest) -> Content:
 def drawn(
     request: HttpRequest, content: Content, errors: Errors, conclusion: Conclusion | None = None
 ) -> dict[str, Any]:
-    """Return what the form is drawn from; a conclusion that is stored has its checks to answer."""
+    """Return the context of the form; a stored conclusion has fields for its justifications."""
     form = ConclusionForm({name: getattr(content, name) for name in ConclusionForm.base_fields})
     add_errors(form, Invalid({name: errors[name] for name in form.fields if name in errors}))
     text = _label(conclusion, content, errors) if conclusion else []
-    left_over = _left_over(content, text) if errors else []
+    left_over = _without_field(content, text) if errors else []
     return {
         "form": form,
         "rows": _rows(request, content, errors),
@@ -171,7 +171,7 @@ def _text(post: QueryDict, name: str) -> str:
 
 
 def _named(campaign: Campaign) -> str:
-    """Write a campaign as the list offers it."""
+    """Return a campaign as the list offers it."""
     return f"{campaign.name} ({campaign.pk})"
 
 
@@ -243,8 +243,8 @@ def _label(conclusion: Conclusion, content: Content, errors: Errors) -> list[Wor
     return texts
 
 
-def _left_over(content: Content, words: Sequence[WordForm]) -> list[tuple[str, str]]:
-    """Return what was typed on checks that have no field any more: their titles, and the texts."""
+def _without_field(content: Content, words: Sequence[WordForm]) -> list[tuple[str, str]]:
+    """Return justifications of checks that have no field any more: titles and texts."""
     known = {line.check.key for form in words for line in form.group.lines}
     return [
         (title_of(key.rpartition("-")[0])[:60], text)

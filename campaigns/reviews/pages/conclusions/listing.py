@@ -15,7 +15,7 @@ PAGE_SIZE = 25
 @require_safe
 @takes(Right.SEE)
 def conclusion_list(request: HttpRequest) -> HttpResponse:
-    """One page of the conclusions that fit, the newest first unless the address says otherwise."""
+    """Show a page of the filtered conclusions, newest first unless the query sorts otherwise."""
     filters = ConclusionPageFilters(request.GET, user_of(request))
     rows = filters.rows.select_related("author", "team").prefetch_related("evidence__campaign")
     page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))

@@ -38,7 +38,7 @@ MOST_LETTERS = 120
 
 @dataclass(frozen=True, slots=True)
 class CheckLine:
-    """A check with its tone, and the author's word on it; missing: it takes one."""
+    """A check with its tone and the author's justification; missing: it needs one."""
 
     check: Check
     tone: str
@@ -50,34 +50,34 @@ class CheckLine:
 
 @dataclass(frozen=True, slots=True)
 class CheckGroup:
-    """Checks that one text answers: warnings of one cause, or one check alone."""
+    """Checks that share one justification: warnings of one cause, or one check alone."""
 
     lines: tuple[CheckLine, ...]
 
     @property
     def title(self) -> str:
-        """The cause that several warnings have; of one check nothing."""
+        """Return the common cause of several warnings; empty for one check."""
         return CAUSES.get(self.lines[0].check.cause, "") if len(self.lines) > 1 else ""
 
     @property
     def keys(self) -> str:
-        """Names the checks, with commas between them."""
+        """Return the names of the checks, separated by commas."""
         return ",".join(line.check.key for line in self.lines)
 
     @property
     def word(self) -> str:
-        """The author's text; empty where there is none."""
+        """Return the author's justification; empty where there is none."""
         return next((line.word for line in self.lines if line.word), "")
 
     @property
     def missing(self) -> bool:
-        """Return whether one of them takes a text."""
+        """Return whether one of the checks needs a justification."""
         return any(line.missing for line in self.lines)
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceLine:
-    """A piece of evidence; sessions: behind it; noted: other versions that gave the same."""
+    """A piece of evidence; sessions: their number; noted: other versions with the same result."""
 
     row: Evidence
     contrast: str
@@ -100,13 +100,13 @@ class Event:
 @require_safe
 @takes(Right.SEE, Conclusion)
 def conclusion_page(request: HttpRequest, pk: int) -> HttpResponse:
-    """Everything about it, and what the one who reads may do."""
+    """Show a conclusion, and the actions that the user may take."""
     rows = Conclusion.objects.select_related("author", "team", "supersedes")
     return render(request, "reviews/conclusions/conclusion.html", context(request, rows.get(pk=pk)))
 
 
 def context(request: HttpRequest, conclusion: Conclusion) -> dict[str, Any]:
-    """What the page is written from."""
+    """Return the context of the page."""
     user = user_of(request)
     checks = checklist(conclusion)
     requested = review_requests(conclusion)
@@ -151,7 +151,7 @@ def context(request: HttpRequest, conclusion: Conclusion) -> dict[str, Any]:
 
 
 def check_lines(conclusion: Conclusion, checks: list[Check]) -> list[CheckLine]:
-    """Write the checks, what fails first, each with its word."""
+    """Return the checks with their justifications, failed ones first."""
     texts = {word.check_name: word for word in conclusion.words.all()}
     missing = {check.key for check in without_word(conclusion, checks)}
     names = dict(conclusion.evidence.values_list("campaign", "campaign__name"))
@@ -169,7 +169,7 @@ def check_lines(conclusion: Conclusion, checks: list[Check]) -> list[CheckLine]:
 
 
 def check_groups(lines: Iterable[CheckLine]) -> list[CheckGroup]:
-    """Group warnings by their cause; those that were answered with different texts stay apart."""
+    """Group warnings by their cause; those with different justifications stay separate."""
     result: dict[str, list[CheckLine]] = {}
     for line in lines:
         result.setdefault(line.check.cause or line.check.key, []).append(line)
@@ -204,11 +204,11 @@ def _evidence(conclusion: Conclusion) -> Iterator[EvidenceLine]:
 
 
 def _charts(row: Evidence) -> tuple[Chart, ...]:
-    """Draw what the author saw beside the answer."""
+    """Draw the charts of the view that the author chose."""
     campaign = row.campaign
-    asked = dict(parse_qsl(urlsplit(row.view).query))
+    query = dict(parse_qsl(urlsplit(row.view).query))
     outline, findings = outline_of(campaign), findings_of(campaign, "")
-    return charts_of(campaign, outline, findings, asked, stand_ins_of(campaign))
+    return charts_of(campaign, outline, findings, query, stand_ins_of(campaign))
 
 
 def _versions(versions: Mapping[str, Any]) -> str:

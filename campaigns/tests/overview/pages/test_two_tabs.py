@@ -281,7 +281,7 @@ def test_a_comment_is_not_overwritten(browser, draft, person):
     refused = browser.post(address, mine | {"text": "Third.", "act": "post"})
 
     assert refused.status_code == 409
-    assert "It says now: “Second.”" in Page(refused).text
+    assert "Its text is now: “Second.”" in Page(refused).text
     assert "Third." in refused.content.decode()
     assert Comment.objects.get().text == "Second."
     kept = next(form for form in Forms(refused).found if "text" in form) | {"act": "post"}
