@@ -47,7 +47,7 @@ class Side:
 
 
 def sides_of(keys: Sequence[int], teams: Set[int], metric: str = "") -> list[Side]:
-    """Read campaigns in the order of their keys; those that are not there, or not of these teams, are left out.
+    """Read campaigns in the order of their keys; missing campaigns, and those of other teams, are left out.
 
     metric: whose cells are read; empty for the primary one of the first campaign.
     """

@@ -1,4 +1,4 @@
-"""Whether the target changed under the campaign: each run against its own cell. Pure."""
+"""The chart of drift: each run against the mean of its own cell. Pure."""
 
 import math
 from collections.abc import Sequence

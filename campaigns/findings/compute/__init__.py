@@ -1,6 +1,6 @@
-"""Loads runs, calls the statistics, stores findings with the hash of what they rest on.
+"""Load runs, compute the statistics, and store findings with the hash of their data.
 
-Runs on a queue of its own, between two runs; pages only read what is stored here.
+Analyses have a queue of their own, between two runs; pages only read the stored findings.
 """
 
 from campaigns.findings.compute.claiming import claimed

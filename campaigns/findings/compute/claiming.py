@@ -1,4 +1,4 @@
-"""Claim an analysis, so that one worker computes it at a time, and report that it is still going on."""
+"""Claim an analysis, so that one worker computes it at a time, and report that it is still running."""
 
 import logging
 import threading
@@ -20,9 +20,9 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def claimed(campaign: int) -> Iterator[Campaign | None]:
-    """Claim the requested analysis of a campaign. None: it was done since, or another worker has it.
+    """Claim the requested analysis of a campaign. None: it is done, or another worker has it.
 
-    What is requested from here on is another analysis: data that comes now may not be read any more.
+    A request from here on leads to another analysis, since this one may not read data that arrives now.
     """
     wanted = Campaign.objects.filter(pk=campaign, analysis_requested_at__isnull=False)
     free = wanted.filter(Q(analysis_began_at=None) | lost())
@@ -40,12 +40,12 @@ def claimed(campaign: int) -> Iterator[Campaign | None]:
 
 
 def report_alive(mine: Campaign) -> None:
-    """Give a sign of life, unless another worker has claimed it since."""
+    """Report that this worker still computes, unless another one has claimed the analysis since."""
     _claim(mine).update(analysis_sent_at=Now())
 
 
 def _go_on(mine: Campaign, ended: threading.Event) -> None:
-    """Give signs of life until the end. No connection is opened for an analysis that is short."""
+    """Report repeatedly until the end. A short analysis opens no connection for this."""
     while not ended.wait(ALIVE_SECONDS):
         try:
             report_alive(mine)

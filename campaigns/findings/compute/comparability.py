@@ -2,7 +2,7 @@
 
 Another *work* is refused: kind, family of servers, metric, direction, dimension of the unit, every
 parameter that says what work is done, and how much of it the proofs counted. Another *setting* or
-*environment* is not: it is what people compare campaigns for, so it is named beside every verdict.
+*environment* is not: people compare campaigns for such a difference, so every verdict names it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

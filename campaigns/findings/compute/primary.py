@@ -1,4 +1,4 @@
-"""The comparison of the primary contrast: one of the others, or one more of their family."""
+"""The comparison of the primary contrast: one of the other comparisons, or one more in their family."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
