@@ -81,7 +81,7 @@ class NewAccount(forms.Form):
     def clean_name(self) -> str:
         """Raise ValidationError for the name of another account, in whatever case."""
         name = str(self.cleaned_data["name"])
-        if is_taken(name):
+        if name_exists(name):
             raise ValidationError(f"Somebody is called “{name}” already; choose another name.")
         return name
 
@@ -98,7 +98,7 @@ class EmailForm(forms.Form):
     )
 
 
-def is_taken(name: str) -> bool:
+def name_exists(name: str) -> bool:
     """Return whether an account has this name, in whatever case."""
     return User.objects.filter(username__iexact=name).exists()
 
@@ -110,7 +110,7 @@ def new_user(name: str, email: str, password: str | None) -> User:
         with transaction.atomic():
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ONE_NAMER])
-            if is_taken(name):  # the table's own constraint is case-sensitive
+            if name_exists(name):  # the table's own constraint is case-sensitive
                 raise Invalid({"name": [message]})
             user = User.objects.create_user(name, email, password)
             activity.record(Action.ACCOUNT_MADE, user=user, subject=user)

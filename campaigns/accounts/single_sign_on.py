@@ -14,7 +14,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
 from campaigns.accounts import invitations
-from campaigns.accounts.own_account import LONGEST_NAME, NAME, is_taken, new_user
+from campaigns.accounts.own_account import LONGEST_NAME, NAME, name_exists, new_user
 from campaigns.kit import activity
 from campaigns.kit.activity import Action
 from campaigns.kit.errors import Invalid
@@ -193,7 +193,7 @@ def _free_name(identity: Identity) -> str:
     wanted = (identity.username, identity.email.partition("@")[0])
     base = next(filter(None, map(_plain, wanted)), "person")
     name, number = base, 2
-    while is_taken(name):
+    while name_exists(name):
         name, number = f"{base}-{number}", number + 1
     return name[:LONGEST_NAME]
 

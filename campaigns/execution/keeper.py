@@ -25,7 +25,7 @@ from campaigns.kinds.programs.deadline import monotonic
 from campaigns.kit import redaction
 from campaigns.kit.units import written
 from campaigns.models import Attempt
-from campaigns.planning.lifecycle.stopping import heed_limits
+from campaigns.planning.lifecycle.stopping import apply_limits
 
 LOOK_SECONDS = 0.4
 LIMITS_SECONDS = 3.0
@@ -140,7 +140,7 @@ class Keeper:
             self._renew_at = monotonic() + settings.RENEW_SECONDS
         if not self.cancelled.is_set() and monotonic() >= self._limits_at:
             self._limits_at = monotonic() + LIMITS_SECONDS
-            heed_limits(self.attempt.pk)
+            apply_limits(self.attempt.pk)
         if not self.lost:
             self._look()
 

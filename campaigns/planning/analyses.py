@@ -48,9 +48,9 @@ def request_analysis_of_received(campaign: Campaign, runs: int) -> None:
 
 def _request(campaign: Campaign, at: Combinable) -> None:
     """Request an analysis, unless one that no worker has begun is waiting: that one will read all data."""
-    untaken = Q(analysis_began_at=None) | Q(analysis_requested_at__gt=F("analysis_began_at"))
+    unread = Q(analysis_began_at=None) | Q(analysis_requested_at__gt=F("analysis_began_at"))
     waits = When(
-        untaken | lost(), analysis_requested_at__isnull=False, then=F("analysis_requested_at")
+        unread | lost(), analysis_requested_at__isnull=False, then=F("analysis_requested_at")
     )
     Campaign.objects.filter(pk=campaign.pk).update(analysis_requested_at=Case(waits, default=at))
 
@@ -83,9 +83,9 @@ def request_outdated() -> int:
 
 SILENT_SECONDS = 60
 """The time without a heartbeat after which a worker has lost its analysis."""
-UNTAKEN_SECONDS = 30
+UNREAD_SECONDS = 30
 """The time after which an unread message is lost: it is sent only where a worker is free for it."""
-BESIDE_SECONDS = 120
+OVERDUE_SECONDS = 120
 """The time without a gap between two runs after which an analysis is computed during a run."""
 HOLDING_SECONDS = 180
 """The time after which runs stop waiting for an analysis."""
@@ -101,7 +101,7 @@ WHAT_TO_DO = (
 def under_way() -> Q:
     """Return the condition of campaigns whose analysis was sent, or is computed by a worker with recent heartbeats."""
     begun = Q(analysis_began_at__isnull=False, analysis_sent_at__gt=_ago(SILENT_SECONDS))
-    sent = Q(analysis_began_at=None, analysis_sent_at__gt=_ago(UNTAKEN_SECONDS))
+    sent = Q(analysis_began_at=None, analysis_sent_at__gt=_ago(UNREAD_SECONDS))
     return Q(analysis_requested_at__isnull=False) & (begun | sent)
 
 
@@ -161,7 +161,7 @@ def wait_of(campaign: Campaign) -> str:
         )
     if Attempt.objects.filter(state__in=Attempt.OPEN).exists():
         parts.append(
-            f"It begins when nothing is measured, or {BESIDE_SECONDS // 60} minutes after it was requested."
+            f"It begins when nothing is measured, or {OVERDUE_SECONDS // 60} minutes after it was requested."
         )
     return " ".join(parts)
 

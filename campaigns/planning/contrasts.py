@@ -61,7 +61,7 @@ def _contrast(
         "factor": factor,
         "candidate": candidate,
         "baseline": baseline,
-        "at": _elsewhere(values.get("at"), driver, factors, factor),
+        "at": _other_levels(values.get("at"), driver, factors, factor),
     }
     if not pairs_of(contrast, cells):
         where = f" at {_text(contrast['at'])}" if contrast["at"] else ""
@@ -124,7 +124,7 @@ def _level(values: Any, side: str, driver: Driver, levels: Sequence[Any], factor
     return same[0]
 
 
-def _elsewhere(values: Any, driver: Driver, factors: Factors, factor: str) -> dict[str, Any]:
+def _other_levels(values: Any, driver: Driver, factors: Factors, factor: str) -> dict[str, Any]:
     """Return the levels of the other factors at which the contrast is."""
     if values in (None, ""):
         return {}

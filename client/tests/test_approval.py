@@ -139,7 +139,7 @@ def test_the_yes_is_waited_for_as_long_as_was_said(perfdash, draft, meanwhile):
 
 
 def test_a_try_out_that_waits_is_no_launch(perfdash, draft):
-    lifecycle.try_or_ask(draft, draft.author, None, "toy server")
+    lifecycle.try_or_request_approval(draft, draft.author, None, "toy server")
 
     ran = perfdash("campaign", "watch", draft.pk)
 

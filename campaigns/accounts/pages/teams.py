@@ -25,7 +25,7 @@ class MemberRow(NamedTuple):
 
     member: Membership
     form: teams.MemberForm
-    words: str
+    rights: str
     seen: str
 
 

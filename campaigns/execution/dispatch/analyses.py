@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 from campaigns.kit.messages import ANALYSIS
 from campaigns.models import Attempt, Campaign
 from campaigns.planning import workers
-from campaigns.planning.analyses import BESIDE_SECONDS, awaited_by_runs, under_way
+from campaigns.planning.analyses import OVERDUE_SECONDS, awaited_by_runs, under_way
 from campaigns.results.importing import waiting
 
 
@@ -60,7 +60,7 @@ def _due() -> QuerySet[Campaign]:
 
 
 def _after_a_long_wait(due: QuerySet[Campaign]) -> QuerySet[Campaign]:
-    return due.filter(analysis_requested_at__lt=Now() - timedelta(seconds=BESIDE_SECONDS))
+    return due.filter(analysis_requested_at__lt=Now() - timedelta(seconds=OVERDUE_SECONDS))
 
 
 def _workers() -> int:

@@ -8,9 +8,9 @@ from campaigns.kit.units import roughly
 from campaigns.models import Attempt, Campaign, LogLine, Run
 from campaigns.planning.expected import budget_seconds_left, expected_seconds
 from campaigns.planning.lifecycle.stopping import (
+    apply_budget,
+    apply_quiet_hours,
     end_budget,
-    heed_budget,
-    heed_quiet_hours,
     measuring,
 )
 from campaigns.targets import quiet
@@ -26,13 +26,13 @@ def end_used_up_budgets(now: datetime) -> None:
         counted_from__isnull=False,
     )
     for campaign in limited.distinct():
-        heed_budget(campaign, now)
+        apply_budget(campaign, now)
 
 
 def interrupt_in_quiet_hours(now: datetime) -> None:
     """Interrupt open runs where quiet hours have begun; they are repeated afterwards."""
     for attempt in measuring():
-        heed_quiet_hours(attempt, now)
+        apply_quiet_hours(attempt, now)
 
 
 def may_begin(run: Run, now: datetime) -> bool:

@@ -177,7 +177,7 @@ class Try(CampaignApi):
             cell = campaign.cells.filter(position=position).first()
             if cell is None:
                 raise Invalid({"cell": [f"This campaign has no cell {position}."]})
-        run = lifecycle.try_or_ask(campaign, self.user, cell, sent["confirm_target"])
+        run = lifecycle.try_or_request_approval(campaign, self.user, cell, sent["confirm_target"])
         if isinstance(run, LaunchRequest):
             return self.approval_answer(run)
         work_waits.send(sender=None)

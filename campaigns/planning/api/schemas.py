@@ -131,8 +131,8 @@ def _field(name: str) -> dict[str, Any]:
     if not field.required:
         shape = {"anyOf": [*shape.get("anyOf", [shape]), {"type": "null"}]}
     initial = {} if field.initial is None else {"default": field.initial}
-    words = " ".join(str(text) for text in (field.label, field.help_text) if text)
-    return {**shape, **initial, "description": words or name.replace("_", " ").capitalize() + "."}
+    text = " ".join(str(text) for text in (field.label, field.help_text) if text)
+    return {**shape, **initial, "description": text or name.replace("_", " ").capitalize() + "."}
 
 
 def _shape(field: Declared) -> dict[str, Any]:

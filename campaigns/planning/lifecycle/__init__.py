@@ -13,7 +13,7 @@ from campaigns.planning.lifecycle.campaigns import (
     pause,
     resume,
     try_one,
-    try_or_ask,
+    try_or_request_approval,
 )
 from campaigns.planning.lifecycle.guards import production_server
 from campaigns.planning.lifecycle.planning import design_of
@@ -36,7 +36,7 @@ __all__ = [
     "run_again",
     "takes_two",
     "try_one",
-    "try_or_ask",
+    "try_or_request_approval",
     "waiting_of",
     "withdraw",
 ]

@@ -30,7 +30,9 @@ def takes_two(campaign: Campaign) -> bool:
     return any(team.second_for_production for team in teams)
 
 
-def ask(campaign: Campaign, step: LaunchRequest.Step, user: User, **options: Any) -> LaunchRequest:
+def request_approval(
+    campaign: Campaign, step: LaunchRequest.Step, user: User, **options: Any
+) -> LaunchRequest:
     """Create a request for approval, and notify the other operators. The campaign must be locked.
 
     Return the waiting request where the same user made the same one before. Raise NotPossible.

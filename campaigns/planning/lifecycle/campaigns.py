@@ -23,7 +23,7 @@ from campaigns.planning.lifecycle.planning import (
     store_plan,
 )
 from campaigns.planning.lifecycle.rows import (
-    counted_anew,
+    count_from_now,
     lock_open_runs,
     locked,
     log,
@@ -58,7 +58,7 @@ def launch(
     if campaign.runs.filter(attempts__state__in=Attempt.OPEN).exists():
         raise NotPossible("A try-out run is going on; launch when it has ended.")
     if user is not None and second is None and approval.takes_two(campaign):
-        approval.ask(campaign, LaunchRequest.Step.LAUNCH, user)
+        approval.request_approval(campaign, LaunchRequest.Step.LAUNCH, user)
         return _fresh(campaign)
     campaign.runs.filter(state=Run.State.PLANNED).update(
         state=Run.State.CANCELLED, reason="launched before it began", finished_at=Now()
@@ -107,7 +107,7 @@ def extend(
     if not 1 <= blocks <= MOST_REPETITIONS:
         raise NotPossible(f"Extend by 1 to {MOST_REPETITIONS} repetitions.")
     if user is not None and second is None and approval.takes_two(campaign):
-        approval.ask(campaign, LaunchRequest.Step.EXTEND, user, blocks=blocks)
+        approval.request_approval(campaign, LaunchRequest.Step.EXTEND, user, blocks=blocks)
         return _fresh(campaign)
     last = campaign.runs.exclude(purpose=Run.Purpose.TRIAL).aggregate(
         last_position=Max("position"),
@@ -150,14 +150,14 @@ def try_one(
     campaign: Campaign, user: User | None, cell: Cell | None = None, confirmed_name: str = ""
 ) -> Run:
     """Plan one run of a draft, which no analysis includes. Raise NotPossible where it takes two people."""
-    made = try_or_ask(campaign, user, cell, confirmed_name)
+    made = try_or_request_approval(campaign, user, cell, confirmed_name)
     if isinstance(made, LaunchRequest):
         raise NotPossible("A try-out on this server needs approval by a second person.")
     return made
 
 
 @transaction.atomic
-def try_or_ask(
+def try_or_request_approval(
     campaign: Campaign,
     user: User | None,
     cell: Cell | None = None,
@@ -176,7 +176,7 @@ def try_or_ask(
     if cell is None:
         cell = campaign.cells.order_by("position")[0]
     if user is not None and second is None and approval.takes_two(campaign):
-        return approval.ask(campaign, LaunchRequest.Step.TRY, user, cell=cell.position)
+        return approval.request_approval(campaign, LaunchRequest.Step.TRY, user, cell=cell.position)
     last = campaign.runs.aggregate(Max("position"))["position__max"] or 0
     session = campaign.sessions.filter(kind=Session.Kind.TRIAL).first()
     if session is None:
@@ -217,7 +217,7 @@ def resume(campaign: Campaign, user: User | None = None, confirmed_name: str = "
     if campaign.state == Campaign.State.PAUSED:
         require_confirmed(campaign, confirmed_name)
     text = f"resumed by {name_of(user)}"
-    anew = counted_anew(campaign) | {"state_reason": ""}
+    anew = count_from_now(campaign) | {"state_reason": ""}
     moved = _move(campaign, Campaign.State.PAUSED, Campaign.State.RUNNING, text, **anew)
     record(Action.CAMPAIGN_RESUMED, user=user, campaign=moved, confirmed_name=confirmed_name)
     return moved

@@ -54,11 +54,11 @@ def open_for_dispatch(campaign: Campaign) -> None:
         state_reason="",
         closed_at=None,
         queue_place=last + 1,
-        **counted_anew(campaign),
+        **count_from_now(campaign),
     )
 
 
-def counted_anew(campaign: Campaign) -> dict[str, Any]:
+def count_from_now(campaign: Campaign) -> dict[str, Any]:
     """Return the values that let failures and time budget count from now on. The campaign must be locked."""
     over = Attempt.objects.filter(run__campaign=campaign).exclude(state__in=Attempt.OPEN)
     last = over.aggregate(Max("pk"))["pk__max"] or 0

@@ -77,7 +77,7 @@ def run_again(
     require_executable(campaign)
     require_confirmed(campaign, confirmed_name)
     if user is not None and second is None and approval.takes_two(campaign):
-        return approval.ask(campaign, LaunchRequest.Step.AGAIN, user, run=run.position)
+        return approval.request_approval(campaign, LaunchRequest.Step.AGAIN, user, run=run.position)
     log(
         campaign,
         f"run {run.position}, {run.state} ({run.reason}), is run again by {name_of(user)}",

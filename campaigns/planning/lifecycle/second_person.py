@@ -11,7 +11,7 @@ from campaigns.kit.owners import require_right
 from campaigns.kit.rights import NotAllowed, NotVisible, Right, may
 from campaigns.models import Announcement, Campaign, LaunchRequest
 from campaigns.planning.lifecycle import approval
-from campaigns.planning.lifecycle.campaigns import extend, launch, try_or_ask
+from campaigns.planning.lifecycle.campaigns import extend, launch, try_or_request_approval
 from campaigns.planning.lifecycle.rows import locked, log, name_of
 from campaigns.planning.lifecycle.runs import run_again
 
@@ -130,6 +130,6 @@ def _act(row: LaunchRequest, campaign: Campaign) -> None:
             run_again(campaign.runs.at(row.options["run"]), row.asked_by, name, second=row)
         else:
             cell = campaign.cells.filter(position=row.options.get("cell")).first()
-            try_or_ask(campaign, row.asked_by, cell, name, second=row)
+            try_or_request_approval(campaign, row.asked_by, cell, name, second=row)
     except (NotVisible, NotAllowed):
         raise NotPossible("The person who requested it may not launch any more.") from None

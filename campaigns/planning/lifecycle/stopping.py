@@ -21,14 +21,14 @@ from campaigns.targets import quiet
 
 
 @transaction.atomic
-def heed_limits(attempt_pk: int) -> None:
+def apply_limits(attempt_pk: int) -> None:
     """Request that one attempt stops where a limit requires it; its keeper treats that like a cancellation."""
     attempt = measuring().filter(pk=attempt_pk).first()
     if attempt is None:
         return
     now = database_now()
-    heed_budget(attempt.run.campaign, now)
-    heed_quiet_hours(attempt, now)
+    apply_budget(attempt.run.campaign, now)
+    apply_quiet_hours(attempt, now)
 
 
 def measuring() -> QuerySet[Attempt]:
@@ -38,15 +38,15 @@ def measuring() -> QuerySet[Attempt]:
     ).select_related("run__campaign__target")
 
 
-def heed_quiet_hours(attempt: Attempt, now: datetime) -> None:
+def apply_quiet_hours(attempt: Attempt, now: datetime) -> None:
     """Stop an attempt where quiet hours have begun; its run starts again afterwards."""
     target = attempt.run.campaign.target
     silent = quiet.on_by(target, now) if target else None
     if target is not None and silent is not None:
-        _give_back(attempt, f"the quiet hours of {target_name(silent, target.team_id)} began")
+        _interrupt(attempt, f"the quiet hours of {target_name(silent, target.team_id)} began")
 
 
-def heed_budget(campaign: Campaign, now: datetime) -> None:
+def apply_budget(campaign: Campaign, now: datetime) -> None:
     """Stop the active attempts of a campaign whose time budget is used up.
 
     A campaign that was paused, by a user or automatically, stays paused: a resumption starts a new budget,
@@ -57,7 +57,7 @@ def heed_budget(campaign: Campaign, now: datetime) -> None:
     if campaign.state == Campaign.State.RUNNING:
         end_budget(campaign)
     elif campaign.state == Campaign.State.PAUSED:
-        _give_back_what_is_on(campaign)
+        _interrupt_active(campaign)
 
 
 def end_budget(campaign: Campaign, details: str = "") -> None:
@@ -81,11 +81,11 @@ def end_budget(campaign: Campaign, details: str = "") -> None:
     log(campaign, text, tone=LogLine.Tone.BAD)
 
 
-def _give_back_what_is_on(campaign: Campaign) -> None:
+def _interrupt_active(campaign: Campaign) -> None:
     if not _lock(campaign, Campaign.State.PAUSED):
         return
     for attempt in measuring().filter(run__campaign=campaign):
-        if _give_back(attempt, _over(campaign)):
+        if _interrupt(attempt, _over(campaign)):
             text = (
                 f"{_over(campaign)}; the current run is stopped, and waits until the campaign is "
                 "resumed"
@@ -93,7 +93,7 @@ def _give_back_what_is_on(campaign: Campaign) -> None:
             log(campaign, text, attempt.run, LogLine.Tone.BAD)
 
 
-def _give_back(attempt: Attempt, reason: str) -> bool:
+def _interrupt(attempt: Attempt, reason: str) -> bool:
     """Request that an attempt stops; as at the shutdown of a worker, it does not count as a try."""
     runs = Run.objects.filter(pk=attempt.run_id, state=Run.State.RUNNING)
     if runs.select_for_update(no_key=True, skip_locked=True).first() is None:

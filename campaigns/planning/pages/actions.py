@@ -59,7 +59,7 @@ def try_one(request: HttpRequest, pk: int) -> HttpResponse:
 
     def one(campaign: Campaign, name: str) -> object:
         cell = campaign.cells.filter(pk=int(key)).first() if is_key(key) else None
-        return lifecycle.try_or_ask(campaign, user, cell, name)
+        return lifecycle.try_or_request_approval(campaign, user, cell, name)
 
     return _load(request, pk, step, one)
 

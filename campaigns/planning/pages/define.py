@@ -42,7 +42,7 @@ def campaign_new(request: HttpRequest) -> HttpResponse:
     user = user_of(request)
     if request.method == "POST":
         return _answer(request, None, lambda definition: drafts.create(definition, user))
-    return _draw(request, None, _beginning(request), {})
+    return _draw(request, None, _initial(request), {})
 
 
 @require_http_methods(["GET", "POST"])
@@ -155,7 +155,7 @@ def _go_on(request: HttpRequest, stored: Campaign, act: str) -> HttpResponse:
         if act == "launch":
             lifecycle.launch(stored, user)
         elif act == "try":
-            lifecycle.try_or_ask(stored, user)
+            lifecycle.try_or_request_approval(stored, user)
     except NotConfirmed:
         messages.info(request, f"“{stored.name}” is saved as a draft.")
         return redirect(f"campaign-{act}", stored.pk)
@@ -205,7 +205,7 @@ def _with_question(entered: Entered) -> Entered:
     )
 
 
-def _beginning(request: HttpRequest) -> Entered:
+def _initial(request: HttpRequest) -> Entered:
     kinds = forms.kinds_to_choose()
     key = request.GET.get("target", "")
     teams = _teams(request)

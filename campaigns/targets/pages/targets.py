@@ -173,7 +173,7 @@ def _form_page(request: HttpRequest, target: Target | None) -> HttpResponse:
         "moved": changed and of_form(changed, form, SECRETS),
         "seen": opened_on(request, saving.revised(stored) if target else None, changed),
         "locked": _locked(target and stored),
-        "kept": target is not None
+        "mark_is_protected": target is not None
         and is_protected(stored)
         and stored.team_id not in may(request).manage,
     }

@@ -164,7 +164,7 @@ def test_two_people_who_ask_do_not_say_yes_to_each_other_by_accident(draft, ann,
 
 
 def test_a_try_out_takes_two_as_well(draft, ann, bob):
-    request = lifecycle.try_or_ask(draft, ann, None, draft.target.name)
+    request = lifecycle.try_or_request_approval(draft, ann, None, draft.target.name)
 
     assert isinstance(request, LaunchRequest)
     lifecycle.approve(request, bob)
