@@ -49,7 +49,7 @@ def execute(
     log.info("Attempt %s of run %s is claimed.", attempt.number, attempt.run.position)
     keeper = Keeper(attempt, asked_at)
     steps = Steps(attempt, keeper, ask)
-    keeper.when_hung = lambda: _bury(attempt, keeper, steps)
+    keeper.when_hung = lambda: _store_and_exit(attempt, keeper, steps)
     with keeper:
         outcome, bug = steps.go()
         keeper.rest()
@@ -75,7 +75,7 @@ def _report_stored(attempt: Attempt) -> None:
         mine.filter(token=attempt.token).update(phase=Attempt.Phase.STORE)
 
 
-def _bury(attempt: Attempt, keeper: Keeper, steps: Steps) -> NoReturn:
+def _store_and_exit(attempt: Attempt, keeper: Keeper, steps: Steps) -> NoReturn:
     """Store the outcome of an attempt whose thread hangs, and kill this process.
 
     A thread cannot be ended; so the lease of the target is not released, but expires a moment after the

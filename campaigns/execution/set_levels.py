@@ -38,7 +38,7 @@ def put_in_force(
             _ask_again(rows[name], bench)
             continue
         if campaign is not None and before != UNKNOWN:
-            remember_found(rows[name], before, campaign, bench)
+            store_original(rows[name], before, campaign, bench)
         _apply(rows[name], value, bench)
         changed = True
     if changed:
@@ -46,7 +46,7 @@ def put_in_force(
     return [_in_force(rows[name], value, bench) for name, value in wanted.items()]
 
 
-def remember_found(setting: Setting, value: Any, campaign: Campaign, bench: Workbench) -> None:
+def store_original(setting: Setting, value: Any, campaign: Campaign, bench: Workbench) -> None:
     """Store the value of a setting before the campaign first changed it."""
     restore = campaign.settings_afterwards == Campaign.Afterwards.RESTORE
     bench.patiently(

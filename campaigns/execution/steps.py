@@ -386,12 +386,12 @@ class Record:
     started_at: datetime | None = None
     finished_at: datetime | None = None
 
-    def refused(self, error: ParametersRefused, asked: Mapping[str, Any]) -> None:
+    def refused(self, error: ParametersRefused, levels: Mapping[str, Any]) -> None:
         """Store the target's error message with each refused level, where the form shows it."""
         self.settings = [
             *(setting for setting in self.settings if setting.name not in error.refused),
             *(
-                EffectiveSetting(name, asked.get(name), f"{REFUSED}{sentence}", ok=False)
+                EffectiveSetting(name, levels.get(name), f"{REFUSED}{sentence}", ok=False)
                 for name, sentence in error.refused.items()
             ),
         ]

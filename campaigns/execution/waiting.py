@@ -42,8 +42,8 @@ def waiting_for(campaign: Campaign) -> Wait:
             f"No worker of the pool “{pool}” answers. Runs begin as soon as one does.",
             open_end=True,
         )
-    if hands := list(open_requests(campaign).exclude(run=None)[:1]):
-        return Wait(f"Waiting for a manual step: {hands[0].words}", open_end=True)
+    if requests := list(open_requests(campaign).exclude(run=None)[:1]):
+        return Wait(f"Waiting for a manual step: {requests[0].words}", open_end=True)
     if campaign.not_before is not None and campaign.not_before > now:
         return Wait(f"Cool-down until {campaign.not_before:%H:%M:%S} UTC.")
     return (

@@ -61,7 +61,7 @@ def _make(root: Path, attempt: int) -> tuple[Path, int]:
         place = Path(mkdtemp(prefix=f"attempt-{attempt}-", dir=root))
         try:
             lock = os.open(place / LOCK, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileNotFoundError:  # taken for a leftover, before there was a lock
+        except FileNotFoundError:  # another process removed it as stale before it was locked
             continue
         except OSError:
             place.rmdir()

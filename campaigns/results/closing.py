@@ -57,7 +57,7 @@ def close(attempt: Attempt, outcome: Outcome, *, hung: bool = False) -> Run:
     store(attempt, campaign, outcome)
     until = loaded_until(attempt)
     release_leases([attempt.pk], targets=not (hung or until))
-    put_away([attempt.pk])
+    clear_generators([attempt.pk])
     if hung or until:
         soon = Now() + timedelta(seconds=HUNG_LEASE_SECONDS)
         TargetLease.objects.filter(attempt=attempt).update(expires_at=Greatest(soon, until))
@@ -81,7 +81,7 @@ def loaded_until(attempt: Attempt) -> datetime | None:
     return result
 
 
-def put_away(attempts: Collection[int]) -> None:
+def clear_generators(attempts: Collection[int]) -> None:
     """Delete the requests and samples of generators, and end those that are still open.
 
     The programs stop when they see that the attempt has ended.

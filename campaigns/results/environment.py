@@ -105,7 +105,7 @@ def stretches_of(campaign: Campaign, facts: Iterable[Fact]) -> Stretches:
     for fact, runs in seen.items():
         changes = _changes(*fact, runs)
         following = {one.run: other.run for one, other in pairwise(runs)}
-        for change in () if _comes_and_goes(changes, len(runs)) else changes:
+        for change in () if _unstable(changes, len(runs)) else changes:
             first = following.get(change.last_run_before)
             if first is not None:
                 begins.setdefault(first, []).append(change)
@@ -172,7 +172,7 @@ def _seen(campaign: Campaign, facts: Iterable[Fact]) -> dict[tuple[str, str], li
     return seen
 
 
-def _comes_and_goes(changes: Sequence[Change], runs: int) -> bool:
+def _unstable(changes: Sequence[Change], runs: int) -> bool:
     """Return whether a fact is unstable: it changes again and again, or during more than one run."""
     during = sum(change.last_run_before == change.first_run_after for change in changes)
     often = len(changes) > MOST_CHANGES and len(changes) * RUNS_A_CHANGE > runs

@@ -224,22 +224,22 @@ def settings_of(campaign: Campaign) -> list[SettingSeen]:
 
 
 @dataclass(frozen=True, slots=True)
-class CameIn:
+class ImportNotes:
     """Sentences on what an import left out, and its further information: names with their values as text."""
 
     left_out: tuple[str, ...] = ()
     info: tuple[tuple[str, str], ...] = ()
 
 
-def came_in(campaign: Campaign) -> CameIn:
+def import_notes(campaign: Campaign) -> ImportNotes:
     """Return this of the first submissions of a campaign; nothing where perfdash measured its runs."""
     if not campaign.source:
-        return CameIn()
+        return ImportNotes()
     result = campaign.submissions.order_by("pk").values_list("dropped", "info")[:MOST]
     rows = list(result)
     notes = dict.fromkeys((name, _text(value)) for _, info in rows for name, value in info.items())
     left_out = dict.fromkeys(chain.from_iterable(dropped for dropped, _ in rows))
-    return CameIn(tuple(left_out)[:MOST], tuple(notes)[:MOST])
+    return ImportNotes(tuple(left_out)[:MOST], tuple(notes)[:MOST])
 
 
 def _text(value: Any) -> str:

@@ -47,12 +47,12 @@ def too_old(rule: Retention) -> QuerySet[RawSamples]:
     """Return the raw samples that are older than the rule of their team."""
     return RawSamples.objects.filter(
         attempt__run__campaign__team=rule.team_id,
-        attempt__run__campaign__in=let_go(),
+        attempt__run__campaign__in=deletable(),
         attempt__finished_at__lt=Now() - timedelta(days=rule.keep_samples_days),
     )
 
 
-def let_go() -> QuerySet[Campaign]:
+def deletable() -> QuerySet[Campaign]:
     """Return campaigns whose samples may be deleted: they have ended, and no conclusion in force uses them."""
     standing = Evidence.objects.filter(
         campaign=OuterRef("pk"), conclusion__state__in=Conclusion.STANDING
@@ -67,7 +67,7 @@ def _delete_batch(rule: Retention, most: int) -> int:
     # Whoever sends a conclusion to review locks its campaigns, too: it comes before this, or after.
     locked = Campaign.objects.select_for_update(no_key=True, skip_locked=True)
     campaigns = {each.pk: each for each in locked.filter(pk__in=set(keys.values()))}
-    free = set(let_go().filter(pk__in=campaigns).values_list("pk", flat=True))
+    free = set(deletable().filter(pk__in=campaigns).values_list("pk", flat=True))
     chosen = RawSamples.objects.filter(pk__in=[pk for pk, of in keys.items() if of in free])
     notes = list(chosen.values_list("attempt", "count", "pk"))
     days = rule.keep_samples_days

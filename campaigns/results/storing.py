@@ -25,7 +25,7 @@ from campaigns.models import (
     Series,
 )
 
-NOT_TOLD = "not told"
+MISSING_FACT = "not told"
 MOST_LETTERS = 200
 
 
@@ -235,14 +235,16 @@ def store_environment(
 ) -> None:
     """Store facts by side and name; of those read `after` the run, only what differs.
 
-    A fact that is missing in one of the two readings is NOT_TOLD there.
+    A fact that is missing in one of the two readings is MISSING_FACT there.
     """
     rows = []
     for side in environment.keys() | (after or {}).keys():
         facts = environment.get(side, {})
         facts_after = (after or {}).get(side, facts)
         for name in facts.keys() | facts_after.keys():
-            value, later = (str(each.get(name, "")) or NOT_TOLD for each in (facts, facts_after))
+            value, later = (
+                str(each.get(name, "")) or MISSING_FACT for each in (facts, facts_after)
+            )
             rows.append(
                 EnvironmentFact(
                     attempt=attempt,

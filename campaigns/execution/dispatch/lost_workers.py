@@ -21,7 +21,7 @@ from campaigns.models import (
     Worker,
 )
 from campaigns.planning.lifecycle.rows import release_leases
-from campaigns.results.closing import put_away
+from campaigns.results.closing import clear_generators
 from campaigns.results.settling import settle
 
 log = logging.getLogger(__name__)
@@ -81,7 +81,7 @@ def take_back_lost() -> None:
             state=Attempt.State.LOST, reason=reason, finished_at=Now()
         )
         release_leases([attempt.pk])
-        put_away([attempt.pk])
+        clear_generators([attempt.pk])
         settle(attempt, attempt.run, Attempt.State.LOST, reason)
         LogLine.objects.create(
             campaign=attempt.run.campaign,

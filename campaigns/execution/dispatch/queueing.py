@@ -101,7 +101,7 @@ def _room_by_pool() -> dict[str, int]:
     return room
 
 
-# The server's queue waits with a run that waits for a hand, so that nobody changes the server while
+# The server's queue waits with a run that waits for a manual step, so that nobody changes the server while
 # something is measured on it.
 def waits_for_manual_step(run: Run) -> bool:
     """Return whether a run waits for manual steps; request those that are not requested yet."""
@@ -115,7 +115,7 @@ def waits_for_manual_step(run: Run) -> bool:
         of: dict[str, Any] = {"setting": what, "value": value}
         if isinstance(what, TargetStep):
             of = {"step": what}
-        asked, made = HandRequest.objects.get_or_create(
+        request, made = HandRequest.objects.get_or_create(
             run=run,
             attempt_number=number,
             done_at=None,
@@ -127,12 +127,12 @@ def waits_for_manual_step(run: Run) -> bool:
             },
         )
         if made:
-            new.append(asked.words)
+            new.append(request.words)
             LogLine.objects.create(
                 campaign=run.campaign,
                 run=run,
                 tone=LogLine.Tone.NOW,
-                text=f"run {run.position} waits for a manual step on {target.name}: {asked.words}",
+                text=f"run {run.position} waits for a manual step on {target.name}: {request.words}",
             )
     if new:
         announce(

@@ -101,7 +101,7 @@ def _outcome(generator: Generator, hold: Hold) -> dict[str, Any]:
     target = generator.attempt.run.campaign.target
     assert target is not None  # noqa: S101 - for the type checker: it is leased
     try:
-        as_driver_sees_it(target)  # from here on nothing that is said quotes its secrets
+        as_driver_sees_it(target)  # registers its secrets, so that no message quotes them
         _require_machine(generator)
         order = unpack_order(generator.request)
         with _with_directory(order.request, generator.attempt_id) as request:

@@ -56,7 +56,7 @@ class Matrix:
         return len(self.heads) > NARROW_COLUMNS
 
 
-def matrix_of(campaign: Campaign, rows: Sequence[RunRow], words: Levels) -> Matrix:
+def matrix_of(campaign: Campaign, rows: Sequence[RunRow], labels: Levels) -> Matrix:
     """Arrange runs: a line for each cell; in a paired campaign the sides of a stratum together."""
     paired = campaign.paired_factor
     by_cell: dict[int, list[RunRow]] = {}
@@ -70,13 +70,13 @@ def matrix_of(campaign: Campaign, rows: Sequence[RunRow], words: Levels) -> Matr
     former = None
     for runs in cells:
         levels = runs[0].levels
-        group = words.values(levels, without=paired) if paired else ""
+        group = labels.values(levels, without=paired) if paired else ""
         measured = [row for row in runs if not row.is_warm_up]
         lines.append(
             Line(
                 group=group if group != former else "",
-                name=level_text(levels[paired]) if paired else words.values(levels) or "all runs",
-                whole=words.sentence(levels),
+                name=level_text(levels[paired]) if paired else labels.values(levels) or "all runs",
+                whole=labels.sentence(levels),
                 squares=tuple(
                     tuple(_square(campaign, row) for row in runs if row.repetition == column)
                     for column in columns
@@ -85,7 +85,7 @@ def matrix_of(campaign: Campaign, rows: Sequence[RunRow], words: Levels) -> Matr
             )
         )
         former = group
-    corner = inside(words.factors[0].label) if len(words.factors) == 1 else "cell"
+    corner = inside(labels.factors[0].label) if len(labels.factors) == 1 else "cell"
     heads = tuple("warm-up" if column == 0 else f"block {column}" for column in columns)
     if paired:
         heads = tuple("warm-up" if column == 0 else f"pair {column}" for column in columns)

@@ -29,7 +29,13 @@ from campaigns.planning.pages.limits import limits_of, stopped_of
 from campaigns.results.environment import stand_ins_of
 from campaigns.results.filters import RunTableFilters
 from campaigns.results.pages.changes import changed_facts
-from campaigns.results.pages_data import Findings, Outline, came_in, findings_of, surroundings_of
+from campaigns.results.pages_data import (
+    Findings,
+    Outline,
+    findings_of,
+    import_notes,
+    surroundings_of,
+)
 from campaigns.results.phrases import (
     MISSING,
     Levels,
@@ -121,7 +127,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "counts": _text(runs),
         "table": table,
         "facts": surroundings.facts,
-        "came_in": came_in(campaign),
+        "import_notes": import_notes(campaign),
         "changes": changed_facts(surroundings.changes),
         "begun": findings.sessions["changed"] if findings.sessions else (),
         "unread": surroundings.unread,

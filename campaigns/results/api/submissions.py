@@ -253,8 +253,8 @@ class Submissions(Receiving):
     )
     def post(self, request: Request) -> HttpResponseBase:
         """Store a finished campaign with all of its runs, or nothing; 200: nothing new was made."""
-        asked = self.read_query(OfTeamQuery)
-        dry, team = asked["dry_run"], team_for(self.user, asked.get("team"))
+        query = self.read_query(OfTeamQuery)
+        dry, team = query["dry_run"], team_for(self.user, query.get("team"))
 
         def act(body: IO[bytes]) -> Response:
             submitted = read_submission(self.json(body))
@@ -304,9 +304,9 @@ class Imports(Receiving):
 
         202: the file is large, and a worker reads it; `submission` says by and by what became of it.
         """
-        asked = self.read_query(ImportQuery)
-        dry, team = asked.pop("dry_run"), team_for(self.user, asked.pop("team", None))
-        about = about_of(asked)
+        query = self.read_query(ImportQuery)
+        dry, team = query.pop("dry_run"), team_for(self.user, query.pop("team", None))
+        about = about_of(query)
 
         def act(file: IO[bytes]) -> Response:
             size = file.seek(0, os.SEEK_END)
@@ -385,15 +385,15 @@ APPENDING = operation(
 )
 
 
-def about_of(asked: dict[str, Any]) -> About:
+def about_of(query: dict[str, Any]) -> About:
     """Return the description of a file from the query. Raise ValidationError."""
     return About(
-        filename=asked.get("filename", "").replace("\\", "/").rsplit("/", 1)[-1],
-        format=asked.get("format", ""),
-        definition={name: asked[name] for name in DEFINITION if asked.get(name)},
-        context={name: str(value) for name, value in _object(asked, "context").items()},
-        mapping=_object(asked, "mapping"),
-        fidelity=asked.get("fidelity", ""),
+        filename=query.get("filename", "").replace("\\", "/").rsplit("/", 1)[-1],
+        format=query.get("format", ""),
+        definition={name: query[name] for name in DEFINITION if query.get(name)},
+        context={name: str(value) for name, value in _object(query, "context").items()},
+        mapping=_object(query, "mapping"),
+        fidelity=query.get("fidelity", ""),
     )
 
 
