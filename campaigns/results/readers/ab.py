@@ -99,13 +99,10 @@ def _run(
     for percent, milliseconds in PERCENTILE.findall(block):
         if int(milliseconds):
             values[common.percentile(int(percent))] = int(milliseconds) / 1000
-    if total:
-        values[common.FAILED_SHARE] = failed / total
-    silent = fields.get("Total transferred", "").startswith("0 bytes")
-    reason = "no request succeeded" if failed == total else ""
-    if silent:
+    reason = "no request succeeded"
+    if fields.get("Total transferred", "").startswith("0 bytes"):
         reason = "no byte came back: the server closed every connection, which ab does not count as failed"
-    builder.run(levels, values, reason=reason, units_done=total - failed, units_failed=failed)
+    builder.requests(levels, values, total=total, failed=failed, reason=reason)
 
 
 def _failed(builder: Builder, fields: dict[str, str], block: str, where: str, total: int) -> int:

@@ -76,18 +76,11 @@ def _run(builder: Builder, block: str, where: str) -> None:
     ]:
         del values[name]
         builder.drop("Times that hey prints as 0.0000 s are left out: they are below 0.05 ms.")
-    values[common.FAILED_SHARE] = (wrong + broken) / (answered + broken)
     for code, count in codes[:20]:
         builder.note(f"status {code}", count)
     for count, error in ERROR.findall(errors)[:20]:
         builder.note(f"error {error}", count)
-    builder.run(
-        {},
-        values,
-        reason="no request succeeded" if answered == wrong else "",
-        units_done=answered - wrong,
-        units_failed=wrong + broken,
-    )
+    builder.requests({}, values, total=answered + broken, failed=wrong + broken)
 
 
 reader = Hey()

@@ -77,18 +77,16 @@ def _run(builder: Builder, document: Node) -> None:
             values |= metric.rate(common.RATE, seconds)
         elif name not in SKIPPED:
             values |= _values(builder, metric, seconds)
-    if total:
-        values[common.FAILED_SHARE] = failed / total
     _about(builder, document, result)
     ended = _ended(document)
-    builder.run(
+    builder.requests(
         {},
         values,
-        reason="every request failed" if total and failed == total else "",
+        total=total,
+        failed=failed,
+        reason="every request failed" if total else "",
         started_at=ended - timedelta(seconds=seconds) if ended and seconds else None,
         finished_at=ended,
-        units_done=total - failed,
-        units_failed=failed,
     )
 
 

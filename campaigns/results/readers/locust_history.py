@@ -156,7 +156,6 @@ def _run(builder: Builder, step: list[_Line], before: _Line | None, request: str
     values = {common.RATE: requests / seconds}
     if requests:
         values[common.MEAN] = max(0.0, last.milliseconds - first.milliseconds) / requests / 1000
-        values[common.FAILED_SHARE] = failed / requests
         began = before or first
         only = not before or not before.requests
         if seconds > WINDOW_SECONDS or (only and last.time - began.time <= WINDOW_SECONDS):
@@ -181,7 +180,6 @@ def _whole(builder: Builder, lines: list[_Line], request: str) -> None:
         values = {}
         if last.requests:
             values[common.MEAN] = last.milliseconds / last.requests / 1000
-            values[common.FAILED_SHARE] = failed / last.requests
             if last.time - test[0].time <= WINDOW_SECONDS:
                 values |= last.percentiles
         users = max(line.users for line in test)
@@ -201,15 +199,14 @@ def _add(
     levels: dict[str, str | int] = {"users": users}
     if request:
         levels["request"] = request
-    requests, failed = counts
-    builder.run(
+    total, failed = counts
+    builder.requests(
         levels,
         values,
-        reason="" if requests > failed else "no request succeeded",
+        total=total,
+        failed=failed,
         started_at=instant_at(instants[0]),
         finished_at=instant_at(instants[1]),
-        units_done=requests - failed,
-        units_failed=failed,
     )
 
 

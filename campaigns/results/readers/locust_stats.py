@@ -64,10 +64,7 @@ def _run(builder: Builder, levels: dict[str, str], record: dict[str, str], where
     if not total:
         builder.run(levels, {}, reason="no request was made")
         return
-    values = {
-        common.MEAN: number(record, "Average Response Time", where) / 1000,
-        common.FAILED_SHARE: failed / total,
-    }
+    values = {common.MEAN: number(record, "Average Response Time", where) / 1000}
     for column, name in EXTREMES.items():
         if column in record:
             values[name] = number(record, column, where) / 1000
@@ -76,13 +73,7 @@ def _run(builder: Builder, levels: dict[str, str], record: dict[str, str], where
     for column, percent in PERCENTILES.items():
         if record.get(column, "N/A") != "N/A":
             values[common.percentile(percent)] = number(record, column, where) / 1000
-    builder.run(
-        levels,
-        values,
-        reason="every request failed" if failed == total else "",
-        units_done=total - failed,
-        units_failed=failed,
-    )
+    builder.requests(levels, values, total=total, failed=failed, reason="every request failed")
 
 
 reader = LocustStats()

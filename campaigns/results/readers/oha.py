@@ -54,19 +54,11 @@ def _run(builder: Builder, document: Node) -> None:
     wrong = _sum(document.get("statusCodeDistribution"), least=400)
     broken = _sum(document.get("errorDistribution"))
     values = _values(document, summary)
-    if answered + broken:
-        values[common.FAILED_SHARE] = (wrong + broken) / (answered + broken)
     for key in ("total", "slowest", "fastest"):
         if key in summary:
             builder.note(f"{key} seconds", summary.at(key).scalar())
     _distributions(builder, document)
-    builder.run(
-        {},
-        values,
-        reason="no request succeeded" if answered == wrong else "",
-        units_done=answered - wrong,
-        units_failed=wrong + broken,
-    )
+    builder.requests({}, values, total=answered + broken, failed=wrong + broken)
 
 
 def _values(document: Node, summary: Node) -> dict[str, float]:

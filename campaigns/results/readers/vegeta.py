@@ -87,7 +87,6 @@ def _report(builder: Builder, report: Node, levels: dict[str, Scalar]) -> None:
         latencies = report.at("latencies")
         values = {
             common.MEAN: latencies.at("mean").seconds(1e-9),
-            common.FAILED_SHARE: failed / requests,
             THROUGHPUT.name: report.at("throughput").seconds(),
         }
         for key, number in PERCENTILES.items():
@@ -99,14 +98,14 @@ def _report(builder: Builder, report: Node, levels: dict[str, Scalar]) -> None:
     errors = report.get("errors")
     for number, error in enumerate(errors.elements()[:20] if errors is not None else (), 1):
         builder.note(f"error {number}", error.text())
-    builder.run(
+    builder.requests(
         levels,
         values,
-        reason="" if requests > failed else reason,
+        total=requests,
+        failed=failed,
+        reason=reason,
         started_at=instant_of(report.at("earliest").text()),
         finished_at=instant_of(report.at("end").text()),
-        units_done=requests - failed,
-        units_failed=failed,
     )
 
 

@@ -84,15 +84,7 @@ def _run(builder: Builder, block: str, where: str, url: str) -> None:
     broken = sum(sum(map(int, match.groups())) for match in SOCKETS.finditer(block))
     if wrong > answered:
         refuse(where, f"{wrong} wrong responses of {answered} requests; the output is damaged.")
-    if answered + broken:
-        values[common.FAILED_SHARE] = (wrong + broken) / (answered + broken)
-    builder.run(
-        levels,
-        values,
-        reason="no request succeeded" if answered == wrong else "",
-        units_done=answered - wrong,
-        units_failed=wrong + broken,
-    )
+    builder.requests(levels, values, total=answered + broken, failed=wrong + broken)
 
 
 def _quantity(text: str, units: dict[str, float], where: str) -> float:

@@ -6,6 +6,7 @@ from math import isfinite
 from typing import Any
 
 from campaigns.results.readers.base.documents import MOST_ELEMENTS, MOST_VALUES
+from campaigns.results.readers.base.metrics import FAILED_SHARE
 from campaigns.results.readers.base.problems import refuse
 from campaigns.results.readers.base.texts import LEVEL_LETTERS, clean, number_of
 from campaigns.results.readers.base.values import NOT_SET, Read, ReadMetric, ReadRun, Scalar, State
@@ -88,6 +89,29 @@ class Builder:
                 "units_done": units_done,
                 "units_failed": units_failed,
             }
+        )
+
+    def requests(
+        self,
+        levels: Mapping[str, Scalar],
+        values: Mapping[str, float],
+        *,
+        total: int,
+        failed: int,
+        reason: str = "no request succeeded",
+        started_at: datetime | None = None,
+        finished_at: datetime | None = None,
+    ) -> None:
+        """Add a run of requests, with the share of failed ones. reason: why it failed if none succeeded."""
+        share = {FAILED_SHARE: failed / total} if total else {}
+        self.run(
+            levels,
+            {**values, **share},
+            reason="" if failed < total else reason,
+            started_at=started_at,
+            finished_at=finished_at,
+            units_done=total - failed,
+            units_failed=failed,
         )
 
     def build(

@@ -32,7 +32,7 @@ class Source:
             first = self._unpacked(HEAD_BYTES)
         self.head = first
         self._rest = first
-        self._given = 0
+        self._yielded = 0
 
     def pieces(self) -> Iterator[bytes]:
         """Yield the file in pieces. Raise BadFile above MOST_BYTES."""
@@ -77,8 +77,8 @@ class Source:
             raise BadFile([("", f"The file is a damaged gzip file: {error}.")]) from None
 
     def _count(self, size: int, most: int) -> None:
-        self._given += size
-        if self._given > most:
+        self._yielded += size
+        if self._yielded > most:
             text = f"The file is larger than {most // 1_000_000} MB, unpacked; split it."
             raise BadFile([("", text)])
 

@@ -41,10 +41,7 @@ class Stream:
         """Add the run of these requests."""
         samples = sorted(self.seconds)
         total, span = len(samples), self.ended - self.began
-        values = {
-            metrics.MEAN: fsum(samples) / total,
-            metrics.FAILED_SHARE: self.failed / total,
-        }
+        values = {metrics.MEAN: fsum(samples) / total}
         for number in metrics.PERCENTILES:
             if (result := nearest_rank(samples, number)) is not None:
                 values[metrics.percentile(number)] = result
@@ -57,15 +54,14 @@ class Stream:
             values[metrics.RATE] = total / span
             if self.bytes:
                 values[metrics.TRANSFER] = self.bytes / span
-        reason = "every request failed" if self.failed == total else ""
-        builder.run(
+        builder.requests(
             levels,
             values,
-            reason=reason,
+            total=total,
+            failed=self.failed,
+            reason="every request failed",
             started_at=instant_at(self.began),
             finished_at=instant_at(self.ended),
-            units_done=total - self.failed,
-            units_failed=self.failed,
         )
 
 
