@@ -149,11 +149,11 @@ class Keeper:
             self._stop(NOT_RENEWED, lost=True)
 
     def _renew(self) -> None:
-        asked_at = monotonic()
+        began = monotonic()
         if not renew(self.attempt):
             self._stop("somebody else holds the target's lease", lost=True)
             return
-        self._certain_until = asked_at + settings.LEASE_SECONDS - settings.LEASE_MARGIN_SECONDS
+        self._certain_until = began + settings.LEASE_SECONDS - settings.LEASE_MARGIN_SECONDS
 
     def _look(self) -> None:
         """Read whether somebody requested the end. A missing row counts as lost."""

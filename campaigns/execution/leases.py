@@ -3,7 +3,7 @@
 A lease has one holder until it expires by the database's clock. Its token grows by one with each
 holder, and every write of a run names it, so that a worker whose lease was lost writes nothing.
 Leases are released by `planning.lifecycle.rows.release_leases`, since a campaign that is cancelled
-releases them too, and taken back from lost workers in `dispatch.lost_workers`.
+releases them too. Those of lost workers end in `dispatch.lost_workers`.
 """
 
 from datetime import timedelta
@@ -53,13 +53,13 @@ def lease_host(attempt: Attempt, host: str) -> bool:
     """
     GeneratorLease.objects.get_or_create(host=host)
     lease = GeneratorLease.objects.filter(host=host)
-    taken = lease.filter(attempt=None).update(
+    leased = lease.filter(attempt=None).update(
         attempt=attempt,
         holder=f"run {attempt.run.position} of {attempt.run.campaign.name}"[:200],
         token=F("token") + 1,
         expires_at=_end_of_term(),
     )
-    return bool(taken) or lease.filter(attempt=attempt).exists()
+    return bool(leased) or lease.filter(attempt=attempt).exists()
 
 
 def renew_queued(attempt: Attempt, address: str) -> bool:

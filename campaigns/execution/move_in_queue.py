@@ -81,12 +81,12 @@ def _give_places(queue: list[Campaign]) -> None:
 
 def _log(moved: Campaign, neighbour: Campaign, side: str, user: User | None) -> None:
     by, of_one_team = name_of(user), moved.team_id == neighbour.team_id
-    beside = quoted_campaign(neighbour, moved.team_id)
+    other = quoted_campaign(neighbour, moved.team_id)
     mine = quoted_campaign(moved, neighbour.team_id)
     by_whom = f" by {by}" if of_one_team else ""
     LogLine.objects.bulk_create(
         [
-            LogLine(campaign=moved, text=f"moved {side} {beside} in the queue by {by}"),
+            LogLine(campaign=moved, text=f"moved {side} {other} in the queue by {by}"),
             LogLine(
                 campaign=neighbour,
                 text=f"{mine} was moved {side} this one in the queue{by_whom}",

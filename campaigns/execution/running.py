@@ -40,14 +40,14 @@ def execute(
     ask: sends messages for the generators that an attempt wants. A bug in a driver is stored with the
     attempt and raised again.
     """
-    asked_at = monotonic()
+    claim_began = monotonic()
     log_context.add(attempt=attempt_pk)
     attempt = claim(attempt_pk, worker, host)
     if attempt is None:
         return None
     log_context.add(campaign=attempt.run.campaign_id, run=attempt.run.position)
     log.info("Attempt %s of run %s is claimed.", attempt.number, attempt.run.position)
-    keeper = Keeper(attempt, asked_at)
+    keeper = Keeper(attempt, claim_began)
     steps = Steps(attempt, keeper, ask)
     keeper.when_hung = lambda: _store_and_exit(attempt, keeper, steps)
     with keeper:

@@ -47,7 +47,7 @@ def used_by_campaigns(user: User) -> list[Used]:
     result: dict[int, dict[str, int]] = {}
     for kind, (model, column, path) in PACKED.items():
         size = Func(F(column), function="pg_column_size", output_field=BigIntegerField())
-        rows = model._default_manager.order_by().values_list(path).annotate(taken=Sum(size))
+        rows = model._default_manager.order_by().values_list(path).annotate(total_bytes=Sum(size))
         for campaign, count in rows:
             result.setdefault(campaign, {})[kind] = count
     rows = (

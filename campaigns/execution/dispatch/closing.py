@@ -66,7 +66,7 @@ def _end(campaign: Campaign, state: Campaign.State) -> None:
     record(Action.CAMPAIGN_ENDED, user=None, campaign=campaign, state=state)
     if state == Campaign.State.FINISHED:
         _announce(campaign)
-    # What was found between two runs is of a part of them: it is not the answer of a campaign that has ended.
+    # Findings from between two runs cover a part of them: they are not the answer of a campaign that has ended.
     campaign.findings.filter(name__in=Finding.JUDGING).delete()
     request_analysis(campaign)
 

@@ -120,14 +120,14 @@ class Hold:
         self._look()
 
     def _renew(self) -> None:
-        asked_at = monotonic()
+        began = monotonic()
         with connection.cursor() as cursor:
             cursor.execute(RENEW, [self.generator.pk, self.generator.attempt.token])
             row = cursor.fetchone()
         if row is None or row[0] is None:
             self._stop("the run has ended, or lost its lease")
             return
-        self._certain_until = asked_at + row[0] - settings.LEASE_MARGIN_SECONDS
+        self._certain_until = began + row[0] - settings.LEASE_MARGIN_SECONDS
 
     def _look(self) -> None:
         """Read whether the end or the start was requested. A missing row means the end."""

@@ -43,10 +43,10 @@ class About:
 def import_file(
     content: IO[bytes], about: About, author: User | None, team: Team | None = None
 ) -> Received:
-    """Read a file and store it as a finished campaign of a team (the default one unless given); one that is stored already is given.
+    """Read a file and store it as a finished campaign of a team: the default one unless named.
 
-    Raise readers.BadFile where it cannot be read, Invalid where what was said of it cannot
-    be a campaign.
+    A file that is already stored with the same description is not stored again. Raise readers.BadFile
+    where it cannot be read, Invalid where its description cannot be that of a campaign.
     """
     digest = digest_of(content, about)
     wait_for_turn(f"file {digest}")

@@ -21,10 +21,10 @@ _ENCODER = json.JSONEncoder(sort_keys=True)
 
 
 class Places:
-    """Of one campaign, which is locked. Nothing is stored before `store`.
+    """Cells, blocks and positions of one campaign, which is locked. Nothing is stored before `store`.
 
-    submitted: what brings its runs: its factors have levels in the order in which they shall be
-    shown, and others come as they are met; its `work` are those that say what is done.
+    submitted: its factors have levels in the order of display; further ones are added in the order of the
+    runs. Its `work` are factors whose levels are different work.
     """
 
     def __init__(

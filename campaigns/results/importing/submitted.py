@@ -166,10 +166,10 @@ class SubmissionInput(RunsInput, kw_only=True):
 
 
 class SubmittedRun(ReadRun, frozen=True, kw_only=True):
-    """A run with what only REST sends.
+    """A run with the fields that only REST sends.
 
-    block: which runs were made close together; None: the n-th run of a cell is in block n. context: facts of its
-    environment. external_id: by which whoever sends it knows it.
+    block: runs of a block were made close together; None: the n-th run of a cell is in block n. context: facts
+    of its environment. external_id: the sender's id of it.
     """
 
     block: int | None = None
@@ -179,11 +179,11 @@ class SubmittedRun(ReadRun, frozen=True, kw_only=True):
 
 
 class Submitted(Struct, frozen=True, kw_only=True):
-    """What came in at once. definition: the fields of a campaign that whoever sends it may choose.
+    """A submission. definition: the fields of a campaign that the sender may set.
 
-    factors: levels in the order in which they shall be shown; what is missing comes as it is met.
-    work: factors that say what is done, so that their levels are not compared.
-    digest: of all of it; `format` and `filename`: of a file.
+    factors: levels in the order of display; further ones are added in the order of the runs.
+    work: factors whose levels are different work, which is not compared.
+    digest: of the whole; `format` and `filename`: of a file.
     """
 
     runs: Sequence[SubmittedRun]
