@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from campaigns.kinds.base import EffectiveSetting, Proof
-from campaigns.kit.charts.formats import amount
+from campaigns.kit.numbers import amount
 
 MOST_DETAILS = 5
 

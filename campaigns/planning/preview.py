@@ -7,6 +7,7 @@ from datetime import datetime
 from campaigns.kinds.base.values import BLIND_LABEL, driver_levels
 from campaigns.kinds.registry import driver_of
 from campaigns.kit.database_clock import database_now
+from campaigns.kit.numbers import without_sign
 from campaigns.kit.units import written
 from campaigns.models import Campaign
 from campaigns.planning.checking import Definition
@@ -252,8 +253,8 @@ def sight_of(definition: Definition, cells: int) -> Sight | None:
         )
     age = (database_now() - result.calibrated_at).days if result.calibrated_at else 0
     seen = (
-        f"{_source(result)} ({result.noise_pct:.1f} %) this detects changes of "
-        f"{result.detectable_pct:.1f} % and more, with 80 % power"
+        f"{_source(result)} ({without_sign(result.noise_pct)}) this detects changes of "
+        f"{without_sign(result.detectable_pct)} and more, with 80 % power"
     )
     smallest = f"{result.smallest_pct:g} %"
     if result.enough:

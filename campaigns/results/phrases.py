@@ -3,14 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from campaigns.kit.charts import formats
+from campaigns.kit import numbers
 from campaigns.kit.charts.labels import short_labels
 from campaigns.kit.forms import as_text
 from campaigns.planning.outline import FactorOutline
 from campaigns.results.rows import Accepted, RunRow
-
-MISSING = "—"
-MINUS = "\u2212"
 
 FLAGS = {
     "empty": "not measured",
@@ -110,8 +107,8 @@ class Levels:
 def value_text(measured: Accepted | None) -> str:
     """Write the value of a run: “above” where it timed out, “at most” where it is a bound."""
     if measured is None:
-        return MISSING
-    text = formats.amount(measured.value, measured.unit)
+        return numbers.MISSING
+    text = numbers.amount(measured.value, measured.unit)
     if measured.censored:
         return f"above {text}"
     if measured.bound:
@@ -119,29 +116,11 @@ def value_text(measured: Accepted | None) -> str:
     return text
 
 
-def amount(value: float | None, unit: str) -> str:
-    """Write a value with its unit."""
-    return MISSING if value is None else formats.amount(value, unit)
-
-
-def percent(value: float | None, digits: int = 1) -> str:
-    """Write a change given in percent, with its sign."""
-    return MISSING if value is None else formats.percent(value, digits)
-
-
 def span(interval: Sequence[float] | None, unit: str) -> str:
     """Write an interval in a metric's unit."""
     if interval is None:
-        return MISSING
-    low, high = interval
-    return f"{formats.amount(low, unit)} … {formats.amount(high, unit)}"
-
-
-def p_text(p: float | None) -> str:
-    """Write a p value: three decimals, powers of ten below 0.001."""
-    if p is None:
-        return MISSING
-    return f"{p:.3f}" if p >= 0.001 else f"{p:.1e}".replace("e-0", f"e{MINUS}").replace("-", MINUS)
+        return numbers.MISSING
+    return numbers.span(interval, unit)
 
 
 def confirmation_text(standing: Mapping[str, Any]) -> str:
@@ -154,11 +133,13 @@ def confirmation_text(standing: Mapping[str, Any]) -> str:
 def session_remarks(standing: Mapping[str, Any]) -> list[str]:
     """Return the remarks below a verdict of several sessions: the change in each, or between and within them."""
     if standing["sessions"] == 2:
-        return [f"each session: {', '.join(percent(each) for each in standing['each_pct'])}"]
+        return [
+            f"each session: {', '.join(numbers.percent(each) for each in standing['each_pct'])}"
+        ]
     within = standing.get("within")
     if standing.get("between") and within:
-        bounds = formats.span_pct(within["ci_pct"])
-        return [f"within these sessions: {percent(within['pct_change'])} ({bounds} %)"]
+        bounds = numbers.span_pct(within["ci_pct"])
+        return [f"within these sessions: {numbers.percent(within['pct_change'])} ({bounds} %)"]
     return []
 
 

@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from campaigns.findings.compared import sides_of
 from campaigns.findings.compute.differences import CAUSE, Difference, differences_of
-from campaigns.kit.charts.formats import counted, percent
+from campaigns.kit.numbers import counted, percent
 from campaigns.models import Attempt, Campaign, Conclusion, Finding, Proof, Run
 from campaigns.planning.amendments import amendments_of
 from campaigns.results.data_stamp import exclusions_of

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from campaigns.kit.charts.formats import amount, number
+from campaigns.kit.numbers import amount, number
 from campaigns.stats.changes import Change
 
 SILENT = frozenset({"summary", "comparison", "verdict", "figures", "groups", "checks", "states"})

@@ -13,7 +13,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 
 from campaigns.kit.activity import Action, record
-from campaigns.kit.charts.formats import counted
+from campaigns.kit.numbers import counted
 from campaigns.kit.outbox import announce
 from campaigns.models import (
     Amendment,

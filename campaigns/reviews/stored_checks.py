@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from campaigns.kit.charts.formats import counted
+from campaigns.kit.numbers import counted, p_value
 from campaigns.models import Campaign
 from campaigns.reviews.check import ELSEWHERE, FAIL, FEW, ORDER, PASS, WARN, Check, State
 from campaigns.stats.validity import FEWEST_BLOCKS, FEWEST_FOR_DRIFT
@@ -59,8 +59,10 @@ def _drift(campaign: Campaign, check: Stored | None, runs: int) -> Check:
         labels = "No drift within levels; between levels it cannot be determined in this order."
         if check["outcome"] != "pass":
             labels = "Runs of one level drift, so levels measured one after the other differ by that, too."
-        return Check("drift", campaign.pk, WARN, f"p {check['value']:.2g}", labels, cause=ORDER)
-    number = f"τ {check['figures']['tau']:.2f}, p {check['value']:.2g}"
+        return Check(
+            "drift", campaign.pk, WARN, f"p {p_value(check['value'])}", labels, cause=ORDER
+        )
+    number = f"τ {check['figures']['tau']:.2f}, p {p_value(check['value'])}"
     if check["outcome"] == "pass":
         return Check("drift", campaign.pk, PASS, number, "No trend with time was found.")
     labels = "Runs change with time: compare levels with care."
@@ -96,7 +98,7 @@ def _place(campaign: Campaign, made: Mapping[str, Stored]) -> Iterator[Check]:
         "cold_start": "First runs of blocks are the extremes of most levels: warm up.",
     }
     text = " ".join(texts[each["name"]] for each in bad) or "No effect of the position was found."
-    number = f"p {judged[0]['value']:.2g}" if judged[0]["name"] == "order_in_block" else "—"
+    number = f"p {p_value(judged[0]['value'])}" if judged[0]["name"] == "order_in_block" else "—"
     yield Check("place", campaign.pk, _state(bad[0]) if bad else PASS, number, text)
 
 

@@ -1,77 +1,120 @@
-"""How numbers are written, as on perfdash's pages: 18:29, 1,206 MB/s, −24.0 %. Pure."""
+"""How numbers are written, as on perfdash's pages: 18:29, 1.21 GB/s, −24.0 %. Pure."""
 
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-MINUS = "−"
-CLOCK_ABOVE_SECONDS = 120
+MISSING, MINUS = "—", "−"
+DIGITS, MOST_DIGITS = 3, 6
+PLAIN_BELOW = 1e9
+CLOCK_FROM_SECONDS = 119.5
+SCALES = {"B": ("B", "kB", "MB", "GB", "TB"), "B/s": ("B/s", "kB/s", "MB/s", "GB/s", "TB/s")}
 
 
-def number(value: float) -> str:
-    """Write three significant digits, and whole numbers from 100 on with commas."""
-    if not math.isfinite(value):
-        return "—"
-    text = f"{value:,.0f}" if 100 <= abs(value) < 1e9 else f"{value:.3g}"
-    return text.replace("-", MINUS)
+def number(value: float | None, digits: int = DIGITS) -> str:
+    """Write significant digits, and whole numbers from 100 on with commas; a dash for no number."""
+    if value is None or not math.isfinite(value):
+        return MISSING
+    whole = isinstance(value, int) or abs(value) >= 10 ** (digits - 1)
+    if whole and abs(value) < PLAIN_BELOW:
+        text = f"{value:,.0f}"
+    else:
+        text = f"{value:{'#' if digits > DIGITS else ''},.{digits}g}"
+        if "e" in text:
+            mantissa, exponent = text.split("e")
+            text = f"{mantissa}e{int(exponent)}"
+    return ("0" if text == "-0" else text).replace("-", MINUS)
 
 
-def amount(value: float | None, unit: str) -> str:
+def amount(value: float | None, unit: str, digits: int = DIGITS) -> str:
     """Write a value with its unit; a dash where there is none."""
-    if value is None:
-        return "—"
-    if unit in ("B", "B/s"):
-        value, unit = value / 1e6, unit.replace("B", "MB")
+    if value is None or not math.isfinite(value):
+        return MISSING
     if unit == "s":
-        return seconds(value)
+        return seconds(value, digits)
     if unit == "share":
-        return f"{number(100 * value)} %"
+        return share(value)
     if unit in ("", "count"):
-        return number(value)
-    return f"{number(value)} {unit}"
+        return number(value, digits)
+    if unit == "1/s":
+        return f"{number(value, digits)}/s"
+    scales = SCALES.get(unit, (unit,))
+    place = 0
+    while abs(value) >= 999.5 and place < len(scales) - 1:
+        value, place = value / 1000, place + 1
+    return f"{number(value, digits)} {scales[place]}"
 
 
-def seconds(value: float) -> str:
-    """Write a duration: 0.61 s, 18:29, 26:01:40."""
-    if not math.isfinite(value) or abs(value) <= CLOCK_ABOVE_SECONDS:
-        return f"{number(value)} s"
-    whole = math.floor(abs(value) + 0.5)
-    sign, hours = MINUS if value < 0 else "", whole // 3600
-    if hours:
-        return f"{sign}{hours}:{whole // 60 % 60:02d}:{whole % 60:02d}"
-    return f"{sign}{whole // 60}:{whole % 60:02d}"
+def seconds(value: float, digits: int = DIGITS) -> str:
+    """Write a duration: 45 µs, 320 ms, 8.93 s, 18:29, 26:01:40."""
+    size = abs(value)
+    if size >= CLOCK_FROM_SECONDS:
+        minutes, rest = divmod(math.floor(size + 0.5), 60)
+        hours, minutes = divmod(minutes, 60)
+        text = f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+        return f"{MINUS if value < 0 else ''}{text}"
+    if size == 0 or size >= 0.9995:
+        return f"{number(float(value), digits)} s"
+    if size >= 0.9995e-4:
+        return f"{number(value * 1e3, digits)} ms"
+    return f"{number(value * 1e6, digits)} µs"
+
+
+def share(value: float) -> str:
+    """Write a share of 1 as a percentage, 0 % and 100 % only where it is exactly that."""
+    percentage = 100 * value
+    if 0 < abs(percentage) < 0.1:
+        return f"{number(percentage, 2)} %"
+    if 99.9 < abs(percentage) < 100:
+        exact = 100 - float(f"{100 - abs(percentage):.1g}")
+        return f"{MINUS if value < 0 else ''}{exact:.10g} %"
+    text = f"{percentage:,.0f}" if abs(percentage) >= 1000 else f"{percentage:.1f}"
+    return f"{text.removesuffix('.0').replace('-', MINUS)} %"
 
 
 def percent(value: float | None) -> str:
     """Write a change with its sign; a dash where there is none."""
-    if value is None:
-        return "—"
+    signed = _signed(value)
+    return signed if signed == MISSING else f"{signed} %"
+
+
+def _signed(value: float | None) -> str:
+    if value is None or not math.isfinite(value):
+        return MISSING
     text = f"{value:+,.0f}" if abs(value) >= 1000 else f"{value:+.1f}"
-    plain = text[1:] if not text.strip("+-0.") else text.replace("-", MINUS)
-    return f"{plain} %"
+    return text[1:] if not text.strip("+-0.") else text.replace("-", MINUS)
 
 
 def about(value: float) -> str:
-    """Write how long something still takes, roughly."""
-    if value < 90:
-        return f"about {max(1, round(value))} s"
-    if value < 5400:
-        return f"about {round(value / 60)} min"
-    return f"about {value / 3600:.1f} h"
+    """Write how long something still takes, with at most two units: 40 s, 5 h 28 min."""
+    if not math.isfinite(value):
+        return MISSING
+    whole = max(0, round(value))
+    if whole < 60:
+        return f"{whole} s" if whole else "under 1 s"
+    parts = ((86400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s"))
+    size, name, below, small = next(part for part in parts if whole >= part[0])
+    first, rest = divmod(whole, size)
+    second = rest // below
+    if name == "min" and first >= 10:
+        return f"{round(whole / 60)} min"
+    return f"{first} {name}" + (f" {second} {small}" if second else "")
 
 
 def span(low: float | None, high: float | None, unit: str) -> str:
-    """Write an interval; empty where there is none."""
+    """Write an interval with the digits that its width calls for; empty where there is none."""
     if low is None or high is None:
         return ""
-    return f"{amount(low, unit)} … {amount(high, unit)}"
+    digits, size, width = DIGITS, max(abs(low), abs(high)), high - low
+    if math.isfinite(size) and width > 0 and size > 0:
+        needed = math.floor(math.log10(size)) - math.floor(math.log10(width)) + 1
+        digits = min(MOST_DIGITS, max(DIGITS, needed))
+    return f"{amount(low, unit, digits)} … {amount(high, unit, digits)}"
 
 
 def span_percent(low: float | None, high: float | None) -> str:
     """Write an interval of changes; empty where there is none."""
-    if low is None or high is None:
-        return ""
-    return f"{percent(low).removesuffix(' %')} … {percent(high)}"
+    return "" if low is None or high is None else f"{_signed(low)} … {_signed(high)} %"
 
 
 def levels(found: Mapping[str, Any]) -> str:

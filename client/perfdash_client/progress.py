@@ -42,7 +42,7 @@ def summary(campaign: Campaign) -> str:
     parts += [f"{runs[word]} {word}" for word in ("failed", "void", "cancelled") if runs.get(word)]
     left = campaign.get("seconds_left")
     if left is not None:
-        parts.append(f"{about(left)} left")
+        parts.append(f"about {about(left)} left")
     if campaign["state"] != "running":
         parts.append(campaign["state"])
     if campaign["state"] in ("finished", "cancelled") and campaign.get("analysis_pending"):

@@ -14,9 +14,10 @@ from campaigns.execution.pages.run_samples import (
     sample_table,
 )
 from campaigns.kinds.base import Metric
-from campaigns.kit.charts import formats
-from campaigns.kit.formats import direction, number, observed
+from campaigns.kit import numbers
+from campaigns.kit.formats import direction, observed
 from campaigns.kit.histogram import needs
+from campaigns.kit.numbers import number
 from campaigns.models import Attempt, DeletedSamples, Generator, Measurement, Phase, Proof
 from campaigns.results.phrases import level_text, value_text
 from campaigns.results.rows import Accepted
@@ -103,8 +104,8 @@ def _lag(figures: Mapping[str, float]) -> str:
 def _used(figures: Mapping[str, float], used: str, most: str) -> str:
     if used not in figures:
         return "—"
-    limit = f" of {formats.number(figures[most])}" if figures.get(most) else ""
-    return f"{formats.number(figures[used])}{limit}"
+    limit = f" of {numbers.number(figures[most])}" if figures.get(most) else ""
+    return f"{numbers.number(figures[used])}{limit}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,15 +134,15 @@ def _detail(values: Mapping[str, Any]) -> str:
     """Return the details of the current step."""
     parts = []
     if isinstance(values.get("seconds"), int | float):
-        parts.append(formats.duration(values["seconds"]))
+        parts.append(numbers.duration(values["seconds"]))
     if files := _first(values, "files_total", "files"):
         parts.append(f"{values.get('files_done', 0):,} of {files:,} files")
     elif values.get("files_done"):
-        parts.append(formats.counted(values["files_done"], "file"))
+        parts.append(numbers.counted(values["files_done"], "file"))
     if syncs := values.get("syncs_total"):
-        parts.append(f"{values.get('syncs_done', 0):,} of {formats.counted(syncs, 'sync')}")
+        parts.append(f"{values.get('syncs_done', 0):,} of {numbers.counted(syncs, 'sync')}")
     if hosts := values.get("hosts"):
-        parts.append(f"{values.get('hosts_done', 0):,} of {formats.counted(hosts, 'host')}")
+        parts.append(f"{values.get('hosts_done', 0):,} of {numbers.counted(hosts, 'host')}")
     return " · ".join(parts)
 
 
@@ -253,7 +254,7 @@ def attempt_view(
         ),
         values=_values(list(attempt.measurements.all()), metrics, attempt.units_done),
         figures=tuple(
-            (name.replace("_", " "), formats.number(float(value)))
+            (name.replace("_", " "), numbers.number(float(value)))
             for name, value in sorted(attempt.health_figures.items())
             if isinstance(value, int | float)
         ),
@@ -274,7 +275,7 @@ def _deleted(attempt: Attempt, sample: str) -> str:
     if gone is None:
         return ""
     return (
-        f"The {formats.counted(gone.count, sample)} of this attempt were deleted on {gone.at:%Y-%m-%d}, "
+        f"The {numbers.counted(gone.count, sample)} of this attempt were deleted on {gone.at:%Y-%m-%d}, "
         f"as the team keeps raw samples for {gone.kept_days} days: they are not listed or drawn here any "
         "more. Measurements, distributions and series stay, and every statistic with them."
     )
@@ -285,7 +286,7 @@ def _parts(phases: Sequence[Phase]) -> tuple[Part, ...]:
     return tuple(
         Part(
             name=phase.name.replace("_", " "),
-            text=formats.duration(phase.seconds),
+            text=numbers.duration(phase.seconds),
             width=f"{100 * phase.seconds / whole:.2f}%",
             shade=f"l{1 + index % 6}",
         )
@@ -317,8 +318,8 @@ def _share(seconds: float, whole: float) -> str:
 
 def _from_to(start: float, end: float) -> str:
     """Write two instants of one time axis, no more exact than the interval between two probes of the target."""
-    if end > formats.CLOCK_ABOVE_SECONDS:
-        return f"{formats.clock(start)} … {formats.clock(end)}"
+    if end >= numbers.CLOCK_FROM_SECONDS:
+        return f"{numbers.clock(start)} … {numbers.clock(end)}"
     return f"{start:.2f} … {end:.2f} s"
 
 

@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.kit.charts import formats
+from campaigns.kit import numbers
+from campaigns.kit.numbers import MISSING
 from campaigns.models import Attempt
-from campaigns.results.phrases import MISSING, inside
+from campaigns.results.phrases import inside
 from campaigns.results.run_plots import Plot, samples_plot
 
 TIMES = "_seconds"
@@ -50,7 +51,7 @@ def sample_table(samples: Mapping[str, Sequence[Any]], sample: str) -> SampleTab
         for name, column in columns.items()
     }
     return SampleTable(
-        title=formats.counted(count, sample),
+        title=numbers.counted(count, sample),
         heads=tuple((_word(name), numeric[name]) for name in columns),
         rows=tuple(
             tuple((_cell(name, columns[name][index]), numeric[name]) for name in columns)
@@ -83,7 +84,7 @@ def _word(name: str) -> str:
 def _cell(name: str, value: Any) -> str:
     if value is None or value == "":
         return MISSING
-    return formats.duration(float(value)) if name.endswith(TIMES) else str(value)
+    return numbers.duration(float(value)) if name.endswith(TIMES) else str(value)
 
 
 def failure_lines(

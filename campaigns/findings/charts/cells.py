@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from campaigns.findings.charts.sampling import Quota, quota_of
 from campaigns.kit.charts.figure import Quantity, is_finite
-from campaigns.kit.charts.formats import short
+from campaigns.kit.numbers import short
 
 STATES = ("ok", "failed", "censored", "bound", "excluded")
 

@@ -28,7 +28,7 @@ from campaigns.kit.charts.figure import (
     series_token,
     text,
 )
-from campaigns.kit.charts.formats import counted, number, percent
+from campaigns.kit.numbers import counted, number, percent
 
 SYMBOLS = (
     "circle",

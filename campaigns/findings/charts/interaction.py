@@ -26,7 +26,7 @@ from campaigns.kit.charts.figure import (
     series_token,
     text,
 )
-from campaigns.kit.charts.formats import counted, percent, short, span_pct
+from campaigns.kit.numbers import counted, percent, short, span_pct
 
 MOST_DESCRIBED = 6
 LONGEST_TICK = 24

@@ -23,7 +23,7 @@ from campaigns.kit.charts.figure import (
     series_token,
     text,
 )
-from campaigns.kit.charts.formats import amount, counted, span
+from campaigns.kit.numbers import amount, counted, span
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 """Quantiles of the runs that a box shows: its whiskers, its sides, and the line in it."""

@@ -41,7 +41,7 @@ from campaigns.kit.charts.figure import (
     series_token,
     text,
 )
-from campaigns.kit.charts.formats import amount, bracketed, counted, number
+from campaigns.kit.numbers import amount, bracketed, counted, number
 
 INTERVAL_ROOM = 1.6
 """An interval may stretch the axis to so many times the largest value; a longer one is cut off."""

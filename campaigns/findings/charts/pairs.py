@@ -22,7 +22,7 @@ from campaigns.kit.charts.figure import (
     markers,
     text,
 )
-from campaigns.kit.charts.formats import counted, percent, short, span_pct
+from campaigns.kit.numbers import counted, percent, short, span_pct
 
 ORDERS: tuple[tuple[bool | None, str, str, str], ...] = (
     (True, "circle-open", "series-1", "s1"),

@@ -11,7 +11,7 @@ from campaigns.kit.charts.axes import (
     log_ticks,
 )
 from campaigns.kit.charts.figure import Trace, is_finite, line, text
-from campaigns.kit.charts.formats import counted
+from campaigns.kit.numbers import counted
 
 HOVER = "%{text}<extra></extra>"
 LONGEST_NOTE = 200

@@ -18,7 +18,7 @@ from campaigns.kit.charts.figure import (
     series_token,
     text,
 )
-from campaigns.kit.charts.formats import amount, counted, span
+from campaigns.kit.numbers import amount, counted, span
 
 TICKS = (0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 DESCRIBED = (0.5, 0.95, 0.99)

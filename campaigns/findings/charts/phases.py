@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from campaigns.findings.charts.parts import HOVER, MARGIN_BELOW_LEGEND, and_more, seconds_axis
 from campaigns.kit.charts.figure import Figure, Trace, figure, sentence, series_token, text
-from campaigns.kit.charts.formats import counted, duration
+from campaigns.kit.numbers import counted, duration, share
 
 PATTERNS = ("", "/", ".", "x", "-", "+")
 """Patterns, which distinguish phases in addition to their colours."""
@@ -114,4 +114,4 @@ def _share(cell: PhaseCell, index: int, chart: PhasesChart) -> str:
     whole = sum(cell.seconds)
     if chart.overlap or not whole:
         return ""
-    return f", {100 * cell.seconds[index] / whole:.0f} %"
+    return f", {share(cell.seconds[index] / whole, 0)}"

@@ -17,7 +17,7 @@ from campaigns.kit.charts.figure import (
     series_token,
     text,
 )
-from campaigns.kit.charts.formats import amount, counted, duration
+from campaigns.kit.numbers import amount, counted, duration
 
 MOST_POINTS = 300
 

@@ -18,7 +18,7 @@ from campaigns.kit.charts.figure import (
     sentence,
     text,
 )
-from campaigns.kit.charts.formats import amount, number
+from campaigns.kit.numbers import amount, number
 
 
 @dataclass(frozen=True, slots=True)

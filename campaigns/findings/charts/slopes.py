@@ -25,7 +25,7 @@ from campaigns.kit.charts.figure import (
     series_token,
     text,
 )
-from campaigns.kit.charts.formats import amount, counted, percent, short
+from campaigns.kit.numbers import amount, counted, percent, short
 
 LONGEST_TICK = 24
 MOST_DESCRIBED = 8

@@ -14,6 +14,7 @@ from campaigns.findings.charts.parts import (
     legend_of,
 )
 from campaigns.findings.charts.sampling import WHERE_ALL_ARE, evenly
+from campaigns.kit import numbers
 from campaigns.kit.charts.axes import (
     clock_ticks,
     has_clock,
@@ -36,7 +37,7 @@ from campaigns.kit.charts.figure import (
     symbol_of,
     text,
 )
-from campaigns.kit.charts.formats import amount, counted
+from campaigns.kit.numbers import amount, counted
 
 MOST_DESCRIBED = 6
 LARGEST_POWER = 300
@@ -187,7 +188,8 @@ def describe_density(chart: DensityChart) -> str:
     parts = []
     for curve in chart.curves[:MOST_DESCRIBED]:
         modes = " and ".join(
-            f"{amount(at, unit)} ({100 * share:.0f} % of the runs)" for at, share in curve.modes
+            f"{amount(at, unit)} ({numbers.share(share, 0)} of the runs)"
+            for at, share in curve.modes
         )
         count = f"{len(curve.modes)} modes" if len(curve.modes) > 1 else "one mode"
         parts.append(f"{curve.name}: {count}, {modes}" if curve.modes else f"{curve.name}: no mode")
@@ -250,7 +252,7 @@ def _density(
             legendgroup=text(curve.name),
             text=[
                 f"<b>{text(curve.name)}</b><br>mode at {amount(factor * at, unit)},"
-                f" {100 * share:.0f} % of {counted(curve.runs, 'run')}"
+                f" {numbers.share(share, 0)} of {counted(curve.runs, 'run')}"
                 for at, _, share in places
             ],
             hovertemplate=HOVER,

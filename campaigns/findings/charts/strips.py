@@ -10,7 +10,7 @@ from itertools import cycle
 from campaigns.findings.charts.sampling import evenly
 from campaigns.kit.charts.axes import nice_step
 from campaigns.kit.charts.figure import is_finite
-from campaigns.kit.charts.formats import amount, percent, signed, span_pct
+from campaigns.kit.numbers import amount, percent, signed, span_pct
 
 ROWS = ("9", "14", "19")
 """Dots are drawn on three lines, so that equal values are seen."""

@@ -15,8 +15,8 @@ from campaigns.findings.compute.session_sentences import confirmed_by_sessions, 
 from campaigns.findings.compute.verdict_labels import bound_of
 from campaigns.findings.compute.withheld_verdicts import drift_note
 from campaigns.kinds.base import Metric
-from campaigns.kit.charts.formats import amount, counted, percent, span_pct
 from campaigns.kit.charts.labels import contrast_label
+from campaigns.kit.numbers import amount, counted, percent, share, span_pct
 from campaigns.models import Campaign
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.work_factors import work_of
@@ -338,7 +338,7 @@ def _strongest(
     overall = pairs["overall"] if pairs is not None else None
     if overall and overall["heterogeneous"]:
         return (
-            f"The change is not the same everywhere (I² {100 * overall['i2']:.0f} %), so one number "
+            f"The change is not the same everywhere (I² {share(overall['i2'], 0)}), so one number "
             "does not fit all: read the rows first."
         )
     if (pairs or levels or {"sessions": 0})["sessions"] > 1:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from campaigns.kinds.base.values import BLIND_LABEL
-from campaigns.kit.charts.formats import counted, percent
+from campaigns.kit.numbers import counted, percent
 from campaigns.models import Campaign
 from campaigns.stats.calibration import calibrate
 from campaigns.stats.criteria import Criteria

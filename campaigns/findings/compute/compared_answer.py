@@ -7,7 +7,7 @@ from campaigns.findings.compared import Side
 from campaigns.findings.compute.compared import Against, Compared, Row
 from campaigns.findings.compute.verdict_labels import bound_of
 from campaigns.kinds.registry import UnknownKind, driver_of
-from campaigns.kit.charts.formats import percent, span_pct
+from campaigns.kit.numbers import percent, span_pct
 from campaigns.stats.comparisons import WITHOUT_NUMBERS
 
 MOST_FACTS = 4

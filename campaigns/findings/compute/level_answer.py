@@ -5,8 +5,8 @@ from typing import Any
 
 from campaigns.findings.compute.verdict_labels import superlative
 from campaigns.kinds.base import Metric
-from campaigns.kit.charts.formats import amount, bracketed, counted, number, percent, span_pct
 from campaigns.kit.charts.labels import short_labels
+from campaigns.kit.numbers import amount, bracketed, counted, number, percent, share, span_pct
 
 Finding = Mapping[str, Any]
 MOST_FACTS, FEWEST_RUNS = 4, 3
@@ -196,9 +196,7 @@ class _Answer:
         often = f"between {number(shares['low'])} and {number(shares['high'])} "
         where = bracketed(low, high, group["values"])
         most = (
-            ""
-            if where.startswith(often)
-            else f", most often {often}({100 * shares['share']:.0f} %)"
+            "" if where.startswith(often) else f", most often {often}({share(shares['share'], 0)})"
         )
         return f"The knee lies {where}{most}."
 

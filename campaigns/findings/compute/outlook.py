@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from campaigns.kit.database_clock import database_now
+from campaigns.kit.numbers import share, without_sign
 from campaigns.models import Campaign, Run
 from campaigns.planning.expected import budget_seconds_left
 from campaigns.results.values import ObservedRun
@@ -67,7 +68,7 @@ def ended(campaign: Campaign, ahead: Mapping[str, Any] | None, alpha: float) -> 
         return ""
     which = "interval of the primary contrast" if ahead["primary"] else "widest interval"
     width, target = ahead["half_width_pct"], f"±{ahead['target_pct']:g} %"
-    known = "is not known" if width is None else f"is ±{width:.1f} %"
+    known = "is not known" if width is None else f"is ±{without_sign(width)}"
     why = {
         "precise": f"the {which} {known}, within the {target} that were asked for",
         "most_blocks": f"that is the most it may take; the {which} {known}, {target} were asked for",
@@ -76,7 +77,7 @@ def ended(campaign: Campaign, ahead: Mapping[str, Any] | None, alpha: float) -> 
     most = max(campaign.stop_most, campaign.repetitions)
     return (
         f"Ended after {campaign.repetitions} of at most {most} blocks: {why}. Because it may end "
-        f"early, each interval called 95 % is made as one of {100 * (1 - alpha):.1f} %."
+        f"early, each interval called 95 % is made as one of {share(1 - alpha)}."
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from campaigns.kit.charts.formats import percent, span_pct
+from campaigns.kit.numbers import percent, span_pct
 
 MOST_FACTS = 4
 AS_PUBLISHED = "as published elsewhere"

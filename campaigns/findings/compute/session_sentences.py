@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from campaigns.findings.compute.sessions import Begun
-from campaigns.kit.charts.formats import counted, number, percent, span_pct
+from campaigns.kit.numbers import counted, number, percent, span_pct
 from campaigns.models import Campaign
 from campaigns.results.environment import Change
 from campaigns.results.values import ObservedRun

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from campaigns.kinds.base import Metric
-from campaigns.kit.charts.formats import amount
+from campaigns.kit.numbers import amount
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.labels import Display, display
 from campaigns.stats.verdict import Word

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.kit.charts.formats import counted, without_sign
+from campaigns.kit.numbers import counted, p_value, percent, without_sign
 from campaigns.models import Campaign
 from campaigns.planning.noise import calibrations_on
-from campaigns.results.phrases import p_text, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ def calibration_panel(campaign: Campaign, finding: Mapping[str, Any]) -> Calibra
         noise=without_sign(finding["sd_pct"]),
         noise_interval=f"{without_sign(low)} to {without_sign(high)}",
         run_noise=without_sign(finding["run_sd_pct"]),
-        labels=f"{percent(finding['mean_pct'])}, p {p_text(finding['mean_p'])}",
+        labels=f"{percent(finding['mean_pct'])}, p {p_value(finding['mean_p'])}",
         pairs=finding["n"],
         detectable=tuple(
             (each["pairs"], without_sign(each["pct"])) for each in finding["detectable"]

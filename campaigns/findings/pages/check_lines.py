@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.kit.charts.formats import counted
 from campaigns.kit.marks import OUTCOMES
-from campaigns.results.phrases import p_text, percent
+from campaigns.kit.numbers import counted, p_value, percent, share, without_sign
 
 TITLES = {
     "interleaving": "Interleaving",
@@ -92,7 +91,7 @@ def _text(name: str, check: Mapping[str, Any]) -> tuple[str, str]:
                 text = f"Runs change with time ({trend}): compare levels with care."
             else:
                 text = f"The target drifts ({trend}): contrasts are protected, absolute levels are not."
-            return f"τ {figures['tau']:.2f}, p {p_text(value)}", text
+            return f"τ {figures['tau']:.2f}, p {p_value(value)}", text
         case "drift_within":
             text = "No drift within levels; between levels it cannot be determined in this order."
             if not good:
@@ -101,29 +100,29 @@ def _text(name: str, check: Mapping[str, Any]) -> tuple[str, str]:
                     f"Runs of one level drift ({trend}), so levels measured one after the other differ "
                     "by that, too: no verdict is given where it may reach the margin."
                 )
-            return f"p {p_text(value)}", text
+            return f"p {p_value(value)}", text
         case "order_in_block":
             text = "No effect of the position within the block was found."
             if not good:
                 text = f"Each later position within the block changes a run by {percent(figures['slope_pct'])}."
-            return f"p {p_text(value)}", text
+            return f"p {p_value(value)}", text
         case "cold_start":
             text = (
                 "First runs of blocks are the extremes of this share of the levels: no more often "
-                f"than chance makes them (p {p_text(figures['p'])})."
+                f"than chance makes them (p {p_value(figures['p'])})."
             )
             if not good:
                 text = (
                     "The first run of a block is the extreme of its level in most levels: warm up."
                 )
-            return f"{100 * value:.0f} %", text
+            return f"{share(value, 0)}", text
         case "equal_noise":
-            spread = f"{figures['smallest_pct']:.1f} to {figures['largest_pct']:.1f} %"
+            spread = f"{figures['smallest_pct']:.1f} to {without_sign(figures['largest_pct'])}"
             text = f"The noise of the levels is {spread}"
             text += "; no difference was found." if good else ": each is judged by its own."
             if good and (apart := figures.get("apart", 0)):
                 text += f" To be safe, {apart:.0f} of them {'is' if apart == 1 else 'are'} compared by its own noise."
-            return f"p {p_text(value)}", text
+            return f"p {p_value(value)}", text
         case "autocorrelation":
             text = f"Worth {figures['n_eff']:.0f} independent runs."
             return (
@@ -162,10 +161,10 @@ def _text(name: str, check: Mapping[str, Any]) -> tuple[str, str]:
             text = "19 of 20 further pairs differ by no more, based on these; no difference between the two labels was found."
             if not good:
                 text = (
-                    f"The two labels differ (p {p_text(figures['p'])}) although they are one setting: "
+                    f"The two labels differ (p {p_value(figures['p'])}) although they are one setting: "
                     "by chance, or since something changes with time or place."
                 )
-            return f"{value:.1f} %", text
+            return f"{without_sign(value)}", text
         case "rows":
             listed = f"; off by a second: runs {runs}" if runs else ""
             if good:

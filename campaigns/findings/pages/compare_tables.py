@@ -7,8 +7,9 @@ from typing import Any
 from campaigns.findings.charts import strips
 from campaigns.findings.compute.compared import Against, Compared, Row
 from campaigns.findings.compute.differences import CAUSE, DESIGN, NOT_RECORDED, TIME, Difference
-from campaigns.kit.charts import formats
-from campaigns.results.phrases import BADGES, MISSING, amount, p_text, percent
+from campaigns.kit import numbers
+from campaigns.kit.numbers import MISSING, amount, p_value, percent
+from campaigns.results.phrases import BADGES
 
 MOST_LISTED = 12
 """The most cells without a counterpart that are listed; further ones are counted."""
@@ -163,7 +164,7 @@ def _of_candidate(
         only_there=_listed(against.only_there),
         names=names,
         total=_total(against, scale),
-        sample=formats.span_pct(sample) if sample else "",
+        sample=numbers.span_pct(sample) if sample else "",
         scale=_ends(scale, lines),
     )
 
@@ -186,11 +187,11 @@ def _line(compared: Compared, row: Row, scale: strips.Scale) -> Line:
         ),
         means=(amount(row.means[0], unit), amount(row.means[1], own_unit)),
         change=percent(verdict.pct_change),
-        interval=formats.span_pct(verdict.ci_pct) if verdict.ci_pct else MISSING,
+        interval=numbers.span_pct(verdict.ci_pct) if verdict.ci_pct else MISSING,
         forest=strips.forest(verdict.pct_change, verdict.ci_pct, scale) if shown else None,
         tone=row.display.tone,
-        p_holm=p_text(verdict.p_adjusted),
-        p_ranks=p_text(row.comparison.ranks.p if row.comparison.ranks else None),
+        p_holm=p_value(verdict.p_adjusted),
+        p_ranks=p_value(row.comparison.ranks.p if row.comparison.ranks else None),
         display=asdict(row.display),
         advice=row.advice or _reason(verdict.reason, verdict.side, verdict.share),
         confirmation=row.confirmation,
@@ -213,7 +214,7 @@ def _total(against: Against, scale: strips.Scale) -> Line | None:
         runs="",
         means=("", ""),
         change=percent(over.geometric_pct),
-        interval=formats.span_pct(over.ci_pct) if over.ci_pct else MISSING,
+        interval=numbers.span_pct(over.ci_pct) if over.ci_pct else MISSING,
         forest=strips.forest(over.geometric_pct, over.ci_pct, scale),
         tone="thin",
         p_holm="",
@@ -231,7 +232,7 @@ def _reason(reason: str, side: str, share: float | None) -> str:
     """Return why a comparison is refused, and on which side."""
     if reason not in REASONS:
         return ""
-    part = "" if share is None else f"{100 * share:.0f} % "
+    part = "" if share is None else f"{numbers.share(share, 0)} "
     where = SIDES.get(side, "")
     return f"{part}{REASONS[reason]}{f' in {where}' if where else ''}."
 

@@ -6,18 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.findings.charts import strips
-from campaigns.kit.charts import formats
-from campaigns.results.phrases import (
-    BADGES,
-    MISSING,
-    Levels,
-    amount,
-    confirmation_text,
-    level_text,
-    p_text,
-    percent,
-    session_remarks,
-)
+from campaigns.kit import numbers
+from campaigns.kit.numbers import MISSING, amount, p_value, percent, share, without_sign
+from campaigns.results.phrases import BADGES, Levels, confirmation_text, level_text, session_remarks
 
 MODELS = {
     "blocks": "cell and block: the noise within a block",
@@ -145,7 +136,7 @@ def _pair(name: Mapping[str, Any], labels: Levels) -> str:
 def _side(shown: Mapping[str, Any]) -> ExcludedSide:
     return ExcludedSide(
         change=percent(shown["pct_change"]),
-        interval=formats.span_pct(shown["ci_pct"]) if shown["ci_pct"] else MISSING,
+        interval=numbers.span_pct(shown["ci_pct"]) if shown["ci_pct"] else MISSING,
         display=shown["display"],
     )
 
@@ -229,12 +220,12 @@ def _step(row: Mapping[str, Any], names: Mapping[int, str], scale: strips.Scale)
         baseline=names[row["baseline"]],
         candidate=names[row["candidate"]],
         change=percent(verdict["pct_change"]),
-        interval=formats.span_pct(verdict["ci_pct"]) if verdict["ci_pct"] else MISSING,
+        interval=numbers.span_pct(verdict["ci_pct"]) if verdict["ci_pct"] else MISSING,
         forest=strips.forest(verdict["pct_change"], verdict["ci_pct"], scale) if shown else None,
         tone=row["display"]["tone"],
-        p_holm=p_text(verdict["p_adjusted"]),
-        p_ranks=p_text(comparison["ranks"]["p"] if comparison["ranks"] else None),
-        alone=formats.span_pct(other["ci_pct"]) if other else MISSING,
+        p_holm=p_value(verdict["p_adjusted"]),
+        p_ranks=p_value(comparison["ranks"]["p"] if comparison["ranks"] else None),
+        alone=numbers.span_pct(other["ci_pct"]) if other else MISSING,
         display=row["display"],
         advice=row["advice"],
         confirmation=confirmation_text(row["standing"]),
@@ -295,9 +286,9 @@ def _knee(knee: Mapping[str, Any] | None, levels: Sequence[float]) -> list[tuple
     ]
     if doubt:
         low, high = doubt["interval"]
-        texts.insert(2, ("interval of the break", formats.bracketed(low, high, levels)))
+        texts.insert(2, ("interval of the break", numbers.bracketed(low, high, levels)))
         shares = ", ".join(
-            f"{_level(each['low'])} to {_level(each['high'])}: {100 * each['share']:.0f} %"
+            f"{_level(each['low'])} to {_level(each['high'])}: {share(each['share'], 0)}"
             for each in doubt["between"]
             if each["share"] > 0
         )
@@ -316,7 +307,7 @@ def _evidence(knee: Mapping[str, Any]) -> str:
 
 
 def _level(value: float | None) -> str:
-    return "none found" if value is None else formats.number(value)
+    return "none found" if value is None else numbers.number(value)
 
 
 def _noise(noise: Mapping[str, Any], plots: Mapping[str, Any] | None) -> Sequence[tuple[str, str]]:
@@ -324,15 +315,18 @@ def _noise(noise: Mapping[str, Any], plots: Mapping[str, Any] | None) -> Sequenc
         return []
     if plots:
         return [
-            ("noise under one setting", f"{plots['within_pct']:.1f} % (df {plots['sub_df']})"),
+            (
+                "noise under one setting",
+                f"{without_sign(plots['within_pct'])} (df {plots['sub_df']})",
+            ),
             (
                 "between settings of what is hard to change",
-                f"{plots['between_pct']:.1f} % (df {plots['whole_df']}, {plots['blocks']} blocks)",
+                f"{without_sign(plots['between_pct'])} (df {plots['whole_df']}, {plots['blocks']} blocks)",
             ),
         ]
-    texts = [("noise", f"{noise['sd_pct']:.1f} % (df {noise['df']})")]
+    texts = [("noise", f"{without_sign(noise['sd_pct'])} (df {noise['df']})")]
     if "block_sd_pct" in noise:
-        texts.append(("between blocks", f"{noise['block_sd_pct']:.1f} %"))
+        texts.append(("between blocks", f"{without_sign(noise['block_sd_pct'])}"))
     if noise.get("efficiency"):
         texts.append(
             ("without blocks it would have taken", f"{noise['efficiency']:.1f} times the runs")

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.findings.compute.sensitivity_sentences import change_text
-from campaigns.kit.charts.formats import counted
 from campaigns.kit.marks import OUTCOMES as MARKS
+from campaigns.kit.numbers import counted
 
 MOST_LINES = 20
 OUTCOMES = {

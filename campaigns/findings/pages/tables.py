@@ -7,18 +7,15 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 
 from campaigns.findings.charts import strips
-from campaigns.kit.charts import formats
+from campaigns.kit import numbers
 from campaigns.kit.marks import RUNS
+from campaigns.kit.numbers import MISSING, amount, p_value, percent, share
 from campaigns.results.phrases import (
     BADGES,
     FLAGS,
-    MISSING,
     Levels,
-    amount,
     confirmation_text,
     level_text,
-    p_text,
-    percent,
     session_remarks,
     span,
 )
@@ -128,7 +125,7 @@ def _cell_line(
         gmean=_average(cell, unit),
         mean=amount(summary["mean"], unit),
         interval=span(interval, unit),
-        cv=MISSING if summary["cv"] is None else f"{100 * summary['cv']:.1f} %",
+        cv=MISSING if summary["cv"] is None else f"{share(summary['cv'])}",
         median=amount(summary["median"], unit),
         sd=amount(summary["sd"], unit),
         strip=strips.strip(
@@ -219,9 +216,9 @@ def _stratum_line(
         change=percent(verdict["pct_change"]),
         forest=strips.forest(verdict["pct_change"], verdict["ci_pct"], scale) if shown else None,
         tone=stratum["display"]["tone"],
-        interval=formats.span_pct(verdict["ci_pct"]) if verdict["ci_pct"] else MISSING,
-        p_holm=p_text(verdict["p_adjusted"]),
-        p_wilcoxon=p_text(comparison["wilcoxon_p"]),
+        interval=numbers.span_pct(verdict["ci_pct"]) if verdict["ci_pct"] else MISSING,
+        p_holm=p_value(verdict["p_adjusted"]),
+        p_wilcoxon=p_value(comparison["wilcoxon_p"]),
         display=stratum["display"],
         advice=stratum["advice"],
         confirmation=confirmation_text(stratum["standing"]),
@@ -248,14 +245,14 @@ def _remarks(verdict: Mapping[str, Any]) -> list[str]:
         remarks.append(f"differs in {', '.join(verdict['fields'])}")
     if verdict["share"] is not None:
         side = f" of {verdict['side']}" if verdict["side"] else ""
-        remarks.append(f"{100 * verdict['share']:.0f} %{side} affected")
+        remarks.append(f"{share(verdict['share'], 0)}{side} affected")
     return remarks
 
 
 def _order(effect: Mapping[str, Any] | None, finding: Mapping[str, Any]) -> tuple[str, str]:
     if effect is None:
         return "", ""
-    difference = f"{percent(effect['difference_pct'])}, p {p_text(effect['p'])}"
+    difference = f"{percent(effect['difference_pct'])}, p {p_value(effect['p'])}"
     firsts = (
         f"{level_text(finding['candidate'])} ran first in {effect['candidate_first']} pairs, "
         f"{level_text(finding['baseline'])} in {effect['baseline_first']}"

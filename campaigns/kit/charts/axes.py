@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from campaigns.kit.charts.figure import Quantity, text
-from campaigns.kit.charts.formats import CLOCK_ABOVE_SECONDS, clock, number
+from campaigns.kit.numbers import CLOCK_FROM_SECONDS, clock, number
 
 CLOCK_STEPS = (15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400)
 LARGEST_STEPS = 8
@@ -15,7 +15,7 @@ TICK_GAP = 0.035
 
 def has_clock(unit: str, largest: float) -> bool:
     """Return whether the axis is written in min:s."""
-    return unit == "s" and largest > CLOCK_ABOVE_SECONDS
+    return unit == "s" and largest >= CLOCK_FROM_SECONDS
 
 
 def value_title(quantity: Quantity, *, with_clock: bool) -> str:

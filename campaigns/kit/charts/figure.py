@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from campaigns.kit.charts.formats import readable, short
+from campaigns.kit.numbers import readable, short
 
 Figure = dict[str, Any]
 Trace = dict[str, Any]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from campaigns.kit.charts.formats import number
+from campaigns.kit.numbers import number
 
 LONG = 28
 """Labels with more characters are shortened."""

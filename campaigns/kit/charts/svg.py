@@ -16,7 +16,7 @@ import numpy as np
 
 from campaigns.kit.charts.axes import nice_step
 from campaigns.kit.charts.figure import Figure
-from campaigns.kit.charts.formats import number
+from campaigns.kit.numbers import number
 
 TOKEN = re.compile(r"@([a-z0-9-]+)(?:/(\d{1,3}))?\Z")
 DASHES = {

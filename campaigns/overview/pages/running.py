@@ -14,13 +14,13 @@ from campaigns.execution.pages.matrix import matrix_of
 from campaigns.execution.pages.run_details import _first, steps_of
 from campaigns.execution.queues import place_of
 from campaigns.findings.pages.tables import cell_table
-from campaigns.kit.charts import formats
-from campaigns.kit.formats import about
+from campaigns.kit import numbers
+from campaigns.kit.numbers import MISSING, about, without_sign
 from campaigns.models import Campaign
 from campaigns.planning.outline import factors_of, rate_of, sample_of
 from campaigns.results.environment import stand_ins_of
 from campaigns.results.pages_data import findings_of
-from campaigns.results.phrases import MISSING, Levels, reason_of, value_text
+from campaigns.results.phrases import Levels, reason_of, value_text
 from campaigns.results.rows import RunRow, run_rows
 from campaigns.results.run_plots import Plot, labelled, throughput_plot
 
@@ -97,15 +97,15 @@ def so_far_context(campaign: Campaign, etag: str) -> dict[str, Any]:
 def ahead(outlook: Mapping[str, Any]) -> str:
     """Return how precise a campaign is, and how much is to come."""
     width, target = outlook["half_width_pct"], f"±{outlook['target_pct']:g} %"
-    so_far = "not known yet" if width is None else f"±{width:.1f} %"
+    so_far = "not known yet" if width is None else f"±{without_sign(width)}"
     which = "interval of the primary contrast" if outlook.get("primary") else "widest interval"
     text = f"The {which} is {so_far}; it ends at {target}."
     if outlook["stop"] or not outlook["more"]:
         return text
-    blocks = formats.counted(outlook["more"], "more block")
+    blocks = numbers.counted(outlook["more"], "more block")
     about_time = f", about {about(outlook['seconds'])}" if outlook["seconds"] else ""
     expected = outlook["expected_pct"]
-    precise = "" if expected is None else f", expected ±{expected:.1f} %"
+    precise = "" if expected is None else f", expected ±{without_sign(expected)}"
     return f"{text} {blocks}{about_time}{precise}."
 
 
@@ -148,7 +148,7 @@ def _live_plot(campaign: Campaign, current: live.Current | None) -> Plot:
 
 
 def _time(seconds: float | None) -> str:
-    return MISSING if seconds is None else formats.clock(seconds)
+    return MISSING if seconds is None else numbers.clock(seconds)
 
 
 def _left(seconds: float | None) -> str:
@@ -177,13 +177,13 @@ def _facts(values: Mapping[str, Any], sample: str) -> Sequence[tuple[str, str]]:
     facts = []
     transferred = _first(values, "bytes_done", "bytes")
     if transferred is not None:
-        facts.append(("transferred", formats.amount(transferred, "B")))
+        facts.append(("transferred", numbers.amount(transferred, "B")))
     if failed := _first(values, "failed", "files_failed"):
-        facts.append(("failed", formats.counted(failed, sample)))
+        facts.append(("failed", numbers.counted(failed, sample)))
     if "in_flight" in values:
         facts.append(("in flight", str(values["in_flight"])))
     if values.get("cpu_share") is not None:
-        facts.append(("generator CPU", formats.amount(values["cpu_share"], "share")))
+        facts.append(("generator CPU", numbers.amount(values["cpu_share"], "share")))
     if values.get("loop_lag_ms") is not None:
-        facts.append(("loop lag", formats.amount(values["loop_lag_ms"], "ms")))
+        facts.append(("loop lag", numbers.amount(values["loop_lag_ms"], "ms")))
     return facts

@@ -11,8 +11,8 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_POST
 
 from campaigns.kinds.registry import all_kinds
-from campaigns.kit.charts.formats import without_sign
 from campaigns.kit.errors import Invalid
+from campaigns.kit.numbers import without_sign
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign, Target

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 
-from campaigns.kit.formats import about, number
+from campaigns.kit.numbers import about, number
 from campaigns.kit.units import written
 from campaigns.models import Campaign
 from campaigns.planning.design import FIELDS, in_group, values_of

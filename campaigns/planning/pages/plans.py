@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.kit.charts.labels import short_labels
-from campaigns.kit.formats import about
 from campaigns.kit.forms import as_text
+from campaigns.kit.numbers import about
 from campaigns.models import Campaign
 from campaigns.planning.checking import Definition
 from campaigns.planning.plan import Levels, PlannedRun

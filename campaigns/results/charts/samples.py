@@ -26,8 +26,8 @@ from campaigns.kit.charts.figure import (
     series_token,
     text,
 )
-from campaigns.kit.charts.formats import amount
 from campaigns.kit.histogram import needs
+from campaigns.kit.numbers import amount
 
 MOST_POINTS = 400
 SHARES = (0.5, 0.95, 0.99)

@@ -6,7 +6,7 @@ from typing import Any
 
 from campaigns.kit.charts.axes import clock_ticks, has_clock, value_title
 from campaigns.kit.charts.figure import Figure, Quantity, figure, is_finite, line, sentence, text
-from campaigns.kit.charts.formats import amount, duration
+from campaigns.kit.numbers import amount, duration
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from django.db.models import Model
 from campaigns.findings.compute.findings import compute, versions_now
 from campaigns.kinds.base import Recomputed
 from campaigns.kit import histogram
-from campaigns.kit.charts.formats import counted
+from campaigns.kit.numbers import counted
 from campaigns.models import (
     Attempt,
     Campaign,

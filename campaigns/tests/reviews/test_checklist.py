@@ -2,7 +2,7 @@ from datetime import timedelta
 
 import pytest
 
-from campaigns.kit.charts.formats import counted
+from campaigns.kit.numbers import counted
 from campaigns.models import Campaign, Run
 from campaigns.results.importing.demonstration import published_campaign
 from campaigns.reviews.checklist import checks_of

@@ -134,7 +134,7 @@ def _show_plan(out: Output, plan: dict[str, Any]) -> None:
     warm_ups = f" and {plan['warm_up_runs']} warm-ups" if plan["warm_up_runs"] else ""
     out.line(
         f"{plan['measured_runs']} runs{warm_ups} in {plan['blocks']} blocks, {plan['order']},"
-        f" {about(plan['seconds'])}",
+        f" about {about(plan['seconds'])}",
         "bold",
     )
     out.table(

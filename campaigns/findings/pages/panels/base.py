@@ -7,11 +7,12 @@ from typing import Any
 from django.forms import BoundField
 
 from campaigns.findings.pages.view import View
-from campaigns.kit.charts import formats
+from campaigns.kit import numbers
+from campaigns.kit.numbers import MISSING
 from campaigns.kit.pages.forms import selector
 from campaigns.models import Campaign
 from campaigns.results.pages_data import Findings, Outline
-from campaigns.results.phrases import MISSING, Levels
+from campaigns.results.phrases import Levels
 from campaigns.results.run_plots import Plot, labelled
 
 MOST_ROWS = 200
@@ -176,4 +177,4 @@ def _shown(value: Value, unit: str) -> str:
         return MISSING
     if isinstance(value, str):
         return value
-    return formats.percent(value) if unit == "%" else formats.amount(value, unit)
+    return numbers.percent(value) if unit == "%" else numbers.amount(value, unit)

@@ -7,7 +7,7 @@ from typing import Any
 from campaigns.findings.charts import drift
 from campaigns.findings.pages.panels.base import Column, Numbers, Panel, Shown
 from campaigns.findings.pages.plots import quantity_of, run_note
-from campaigns.kit.charts.formats import counted, number
+from campaigns.kit.numbers import counted, number
 from campaigns.results.phrases import inside
 from campaigns.results.run_plots import Plot
 

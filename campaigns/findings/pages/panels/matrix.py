@@ -6,8 +6,8 @@ from typing import Any
 
 from campaigns.findings.charts import interaction
 from campaigns.findings.pages.panels.base import Column, Numbers, Panel, Shown
-from campaigns.kit.charts.formats import counted
-from campaigns.results.phrases import Levels, inside, p_text, percent
+from campaigns.kit.numbers import counted, p_value, percent
+from campaigns.results.phrases import Levels, inside
 from campaigns.results.run_plots import Plot
 from campaigns.stats.cell_states import CellState
 
@@ -235,7 +235,7 @@ def _numbers(result: Mapping[str, Any], labels: Levels) -> Numbers:
 def _interaction(result: Mapping[str, Any] | None) -> tuple[str, str]:
     if result is None:
         return "", ""
-    numbers = f"F {result['f']:.1f} on {result['df']} and {result['noise_df']} df, p {p_text(result['p'])}"
+    numbers = f"F {result['f']:.1f} on {result['df']} and {result['noise_df']} df, p {p_value(result['p'])}"
     if result["p"] < INTERACTS:
         return f"The rows differ: what a column brings depends on the row ({numbers}).", "warn"
     return f"No interaction is shown ({numbers}): that is not a proof of none.", "thin"

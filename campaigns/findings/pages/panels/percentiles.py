@@ -6,7 +6,7 @@ from typing import Any
 from campaigns.findings.charts import percentile_curves
 from campaigns.findings.pages.panels.base import Column, Numbers, Panel, Shown
 from campaigns.kit.charts.figure import Quantity
-from campaigns.kit.charts.formats import counted
+from campaigns.kit.numbers import counted
 from campaigns.planning.outline import sample_of
 from campaigns.results.phrases import inside
 from campaigns.results.run_plots import Plot

@@ -4,7 +4,7 @@ from typing import Any
 
 from campaigns.findings.charts import phases
 from campaigns.findings.pages.panels.base import Column, Numbers, Panel, Shown
-from campaigns.kit.charts.formats import counted
+from campaigns.kit.numbers import counted
 from campaigns.results.phrases import inside
 from campaigns.results.run_plots import Plot
 

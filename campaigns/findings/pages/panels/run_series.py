@@ -4,7 +4,7 @@ from campaigns.findings.charts import run_series
 from campaigns.findings.pages.panels.base import Column, Numbers, Panel, Shown
 from campaigns.findings.pages.plots import in_utc
 from campaigns.kit.charts.figure import Quantity
-from campaigns.kit.charts.formats import counted
+from campaigns.kit.numbers import counted
 from campaigns.results.run_plots import Plot, readable_rate
 from campaigns.results.series import RunSeries, series_of_cell
 

@@ -7,7 +7,7 @@ from campaigns.findings.charts import scalability
 from campaigns.findings.pages.panels.base import Chosen, Column, Numbers, Panel, Shown
 from campaigns.findings.pages.plots import run_note
 from campaigns.kit.charts.figure import Quantity
-from campaigns.kit.charts.formats import amount, counted, number
+from campaigns.kit.numbers import amount, counted, number
 from campaigns.planning.metrics import metric_of
 from campaigns.results.phrases import inside
 from campaigns.results.run_plots import Plot

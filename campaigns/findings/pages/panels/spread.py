@@ -7,7 +7,7 @@ from typing import Any
 from campaigns.findings.charts import spread
 from campaigns.findings.pages.panels.base import Column, Numbers, Panel, Shown
 from campaigns.findings.pages.plots import quantity_of, run_note
-from campaigns.kit.charts.formats import counted
+from campaigns.kit.numbers import counted
 from campaigns.results.phrases import inside
 from campaigns.results.run_plots import Plot
 

@@ -9,116 +9,13 @@ from campaigns.kit import formats
 from campaigns.kit import marks as kit_marks
 
 
-def plain(text):
-    """The text with ordinary blanks."""
-    return str(text).replace(formats.SPACE, " ")
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0, "0 s"),
-        (0.00032, "0.32 ms"),
-        (0.32, "320 ms"),
-        (0.9996, "1.00 s"),
-        (8.934, "8.93 s"),
-        (22.84, "22.8 s"),
-        (59.96, "1:00"),
-        (636, "10:36"),
-        (3599.7, "1:00:00"),
-        (3723, "1:02:03"),
-        (-5, "−5.00 s"),
-        (None, "—"),
-        (float("nan"), "—"),
-        ("much", "—"),
-        (True, "—"),
-    ],
-)
-def test_measured_times(seconds, text):
-    assert plain(formats.duration(seconds)) == text
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0.2, "under 1 s"),
-        (40, "40 s"),
-        (72, "1 min 12 s"),
-        (600, "10 min"),
-        (950, "16 min"),
-        (3600, "1 h"),
-        (19_680, "5 h 28 min"),
-        (187_300, "2 d 4 h"),
-        (None, "—"),
-        (float("inf"), "—"),
-    ],
-)
-def test_expected_times(seconds, text):
-    assert plain(formats.about(seconds)) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (10_097, "10 097"),
-        (1_234_567.8, "1 234 568"),
-        (0.012345, "0.0123"),
-        (-19.52, "−19.5"),
-        (1e-9, "1.00e−09"),
-        (5, "5"),
-        ("n/a", "n/a"),
-        (None, "—"),
-    ],
-)
-def test_numbers(value, text):
-    assert plain(formats.number(value)) == text
-
-
-@pytest.mark.parametrize(
-    ("share", "text"),
-    [
-        (0.057, "5.7 %"),
-        (1, "100 %"),
-        (-0.195, "−19.5 %"),
-        (0, "0 %"),
-        (-0.0001, "0 %"),
-        (None, "—"),
-    ],
-)
-def test_shares(share, text):
-    assert plain(formats.percent(share)) == text
-
-
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [(0, "0 B"), (999, "999 B"), (4_194_304, "4.19 MB"), (20_000, "20 kB"), (5e15, "5 000 TB")],
-)
-def test_sizes(count, text):
-    assert plain(formats.size(count)) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "unit", "text"),
-    [
-        (636, "s", "10:36"),
-        (123.456, "MB/s", "123 MB/s"),
-        (0.5, "share", "50 %"),
-        (2048, "B", "2.05 kB"),
-        (3, "count", "3"),
-        (None, "MB/s", "—"),
-    ],
-)
-def test_quantities(value, unit, text):
-    assert plain(formats.quantity(value, unit)) == text
-
-
 @pytest.mark.parametrize(
     ("value", "unit", "text"),
     [
         (0, "files", "0 files"),
         (83_337_768_960, "B", "83.3 GB"),
         ("at least 80000", "B", "at least 80 kB"),
-        ("at least 80000", "files", "at least 80 000 files"),
+        ("at least 80000", "files", "at least 80,000 files"),
         ("below 500", "", "below 500"),
         ("within 5 s", "s", "within 5 s"),
         (True, "", "on"),
@@ -126,7 +23,7 @@ def test_quantities(value, unit, text):
     ],
 )
 def test_what_a_proof_found_has_separators_and_its_unit(value, unit, text):
-    assert plain(formats.observed(value, unit)) == text
+    assert formats.observed(value, unit) == text
 
 
 def test_a_number_is_not_parted_from_its_unit():
@@ -152,7 +49,7 @@ def test_instants_are_written_in_utc():
 def test_what_was_a_while_ago_keeps_its_instant():
     moment = datetime.now(UTC) - timedelta(minutes=14, seconds=5)
 
-    assert "14 min ago</time>" in plain(formats.ago(moment))
+    assert "14\u00a0min ago</time>" in formats.ago(moment)
     assert moment.isoformat() in formats.ago(moment)
     assert "just now" in formats.ago(datetime.now(UTC))
 
