@@ -2,7 +2,9 @@
 
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,11 +13,11 @@ from perfdash_client import formats
 TABLE = Path(__file__).with_name("numbers.json")
 """A copy of the table that perfdash's own formatter is tested against."""
 NAMED = {"NaN": math.nan, "inf": math.inf}
-HERE = {
+HERE: dict[str, Callable[..., Any]] = {
     "span": lambda interval, unit: formats.span(*interval, unit),
     "span_pct": lambda interval: formats.span_percent(*interval).removesuffix(" %"),
 }
-NOT_HERE = {"counted", "p_value"}
+NOT_HERE: dict[str, Callable[..., Any]] = {"counted", "p_value"}
 
 
 @pytest.mark.parametrize(
@@ -29,4 +31,4 @@ NOT_HERE = {"counted", "p_value"}
 def test_numbers_are_written_as_on_pages(function, arguments, text):
     values = [NAMED.get(value, value) if isinstance(value, str) else value for value in arguments]
 
-    assert HERE.get(function, getattr(formats, function, None))(*values) == text
+    assert (HERE.get(function) or getattr(formats, function))(*values) == text
