@@ -4,7 +4,6 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,11 +12,11 @@ from perfdash_client import formats
 TABLE = Path(__file__).with_name("numbers.json")
 """A copy of the table that perfdash's own formatter is tested against."""
 NAMED = {"NaN": math.nan, "inf": math.inf}
-HERE: dict[str, Callable[..., Any]] = {
-    "span": lambda interval, unit: formats.span(*interval, unit),
+HERE: dict[str, Callable[..., str]] = {
+    "span": lambda interval, unit: formats.span(interval[0], interval[1], unit),
     "span_pct": lambda interval: formats.span_percent(*interval).removesuffix(" %"),
 }
-NOT_HERE: dict[str, Callable[..., Any]] = {"counted", "p_value"}
+NOT_HERE = {"counted", "p_value"}
 
 
 @pytest.mark.parametrize(
