@@ -233,6 +233,8 @@ class Finding(models.Model):
         "within_blocks",
     )
     """The names of findings with verdicts, ranks or recommendations."""
+    FAILED_PARTS = "failed_parts"
+    """The name of the finding that lists what could not be computed."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="findings")
     session = models.ForeignKey(Session, on_delete=models.CASCADE, null=True)

@@ -74,9 +74,10 @@ def request_analysis_after(run: Run) -> None:
 
 
 def request_outdated() -> int:
-    """Request analyses where other methods computed the findings, or the analysis failed; return how many."""
+    """Request analyses where other methods computed the findings, or any part failed; return how many."""
     outdated = Finding.objects.exclude(versions__contains={"methods": METHODS}).values("campaign")
-    again = Q(pk__in=outdated) | Q(pk__in=failures().values("campaign"))
+    parts = Finding.objects.filter(name=Finding.FAILED_PARTS).values("campaign")
+    again = Q(pk__in=outdated) | Q(pk__in=parts) | Q(pk__in=failures().values("campaign"))
     campaigns = Campaign.objects.filter(again, analysis_requested_at=None)
     return campaigns.update(analysis_requested_at=Now(), analysis_sent_at=None)
 

@@ -100,6 +100,7 @@ class Findings:
     sessions: Mapping[str, Any] | None
     sensitivity: Mapping[str, Any] | None
     answer: Mapping[str, Any] | None
+    failed_parts: Mapping[str, Any] | None
     charts: Mapping[str, Mapping[str, Any]]
     metrics: tuple[str, ...]
     computed_at: datetime | None
@@ -167,7 +168,7 @@ def findings_of(campaign: Campaign, metric: str, *, brief: bool = False) -> Find
     shown = metric if cells != "cells" else campaign.primary_metric
     of_metric = {f"{name}:{shown}": name for name in ("density", "drift")}
     wanted = ["answer", "pairs", "levels", "checks", "with_excluded", "outlook", "matrix"]
-    wanted += ["calibration", "surroundings", "sessions", "sensitivity"]
+    wanted += ["calibration", "surroundings", "sessions", "sensitivity", Finding.FAILED_PARTS]
     read = f"brief:{shown}" if brief else cells
     reported = current.filter(name__in=[*wanted, read])
     rows = [_Stored(*row) for row in reported.values_list(*_Stored._fields)]
@@ -187,6 +188,7 @@ def findings_of(campaign: Campaign, metric: str, *, brief: bool = False) -> Find
         sessions=results.get("sessions"),
         sensitivity=results.get("sensitivity"),
         answer=results.get("answer"),
+        failed_parts=results.get(Finding.FAILED_PARTS),
         charts=LateResults(
             {
                 of_metric.get(name, name): pk

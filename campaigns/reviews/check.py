@@ -24,6 +24,7 @@ TITLES = {
     "sessions": "Sessions",
     "fidelity": "What the numbers are",
     "sensitivity": "Sensitivity",
+    "analysis": "Failed parts of the analysis",
     "stand_in": "Simulator",
 }
 PLACES = {

@@ -110,7 +110,8 @@ def _all(campaign: Campaign, results: Mapping[str, Any]) -> Iterator[Check]:
 
 def _results(campaign: Campaign) -> dict[str, Any]:
     names = {f"brief:{campaign.primary_metric}": "brief"}
-    wanted = ["answer", "checks", "pairs", "levels", "with_excluded", "sensitivity", *names]
+    wanted = ["answer", "checks", "pairs", "levels", "with_excluded", "sensitivity"]
+    wanted += [Finding.FAILED_PARTS, *names]
     rows = Finding.objects.filter(campaign=campaign, name__in=wanted)
     return {names.get(name, name): result for name, result in rows.values_list("name", "result")}
 

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from campaigns.findings.failed_parts import failed_parts
 from campaigns.kit.numbers import counted, p_value
-from campaigns.models import Campaign
+from campaigns.models import Campaign, Finding
 from campaigns.reviews.check import ELSEWHERE, FAIL, FEW, ORDER, PASS, WARN, Check, State
 from campaigns.stats.validity import FEWEST_BLOCKS, FEWEST_FOR_DRIFT
 
@@ -28,6 +29,8 @@ def of_findings(campaign: Campaign, results: Mapping[str, Any]) -> Iterator[Chec
     yield from _fidelity(campaign, made)
     if (stored := results.get("sensitivity")) is not None:
         yield sensitivity_check(campaign, stored)
+    if failed := failed_parts(results.get(Finding.FAILED_PARTS)):
+        yield Check("analysis", campaign.pk, WARN, counted(len(failed), "part"), "; ".join(failed))
 
 
 def _confounding(campaign: Campaign, check: Stored | None) -> Check:

@@ -1,9 +1,14 @@
-"""All findings of a campaign, computed in one go and stored in one transaction."""
+"""Compute all findings of a campaign, and store them in one transaction.
 
-from collections.abc import Mapping, Sequence
+The answer and what it rests on are one part: if that fails, nothing is stored. Each other finding is a part
+of its own: if one fails, it is missing, `failed_parts` names it, and the others are stored.
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from typing import Any
 
@@ -49,6 +54,8 @@ ROWS_AT_ONCE = 10
 """Findings in one statement: those of many runs are megabytes each."""
 NOT_HASHED = frozenset(name for name, field in FIELDS.items() if not field.hashed)
 """Fields of a definition that only limit the execution, or that the criteria contain already."""
+
+log = logging.getLogger(__name__)
 
 
 def analyse(campaign: Campaign) -> None:
@@ -121,42 +128,26 @@ def compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], dict[str, An
     metrics, surroundings, runs, begun = read.metrics, read.surroundings, read.runs, read.begun
     criteria = read.criteria
     primary = metrics[campaign.primary_metric]
-    results: dict[str, dict[str, Any]] = {
-        f"cells:{name}": summarise_cells(campaign, metric, runs[name], criteria)
-        for name, metric in metrics.items()
-    }
-    results |= {f"brief:{name}": without_runs(results[f"cells:{name}"]) for name in metrics}
-    results["cells"] = results[f"cells:{primary.name}"]
-    compared = without_ranks(compare(campaign, primary, runs[primary.name], criteria), primary)
-    pairs = false_alarms(campaign, compared)
-    if pairs is not None:
-        results["pairs"] = pairs
-    calibrated = calibration(campaign, pairs, criteria)
-    if calibrated is not None:
-        results["calibration"] = calibrated
-    levels = without_ranks(levels_of(campaign, primary, runs[primary.name], criteria), primary)
-    if levels is not None:
-        results["levels"] = levels
-        within = changes_in_blocks(levels, runs[primary.name])
-        if within is not None:
-            results["within_blocks"] = within
-    crossed = matrix(campaign, primary, runs[primary.name], criteria)
-    if crossed is not None:
-        results["matrix"] = crossed
-    ahead = outlook(campaign, runs[primary.name], levels, pairs, criteria.alpha)
-    if ahead is not None:
-        results["outlook"] = ahead
-    excluded = with_excluded(campaign, primary, runs[primary.name], criteria, (levels, pairs))
-    if excluded is not None:
-        results["with_excluded"] = excluded
-    results[SURROUNDINGS] = asdict(surroundings)
-    sessions = session_sentences(campaign, runs[primary.name], begun)
-    if sessions is not None:
-        results["sessions"] = sessions
-    results |= _spread(campaign, metrics, runs, results, criteria)
-    results["checks"] = check(
-        campaign, primary, runs[primary.name], results["cells"], criteria, calibrated
+    mine = runs[primary.name]
+    parts = Parts()
+    results = parts.results
+    for name, metric in metrics.items():
+        cells = partial(summarise_cells, campaign, metric, runs[name], criteria)
+        if metric is primary:
+            results[f"cells:{name}"] = results["cells"] = cells()
+        else:
+            parts.add(f"cells:{name}", cells)
+        if f"cells:{name}" in results:
+            results[f"brief:{name}"] = without_runs(results[f"cells:{name}"])
+    pairs = false_alarms(
+        campaign, without_ranks(compare(campaign, primary, mine, criteria), primary)
     )
+    calibrated = calibration(campaign, pairs, criteria)
+    levels = without_ranks(levels_of(campaign, primary, mine, criteria), primary)
+    ahead = outlook(campaign, mine, levels, pairs, criteria.alpha)
+    sessions = session_sentences(campaign, mine, begun)
+    results[SURROUNDINGS] = asdict(surroundings)
+    results["checks"] = check(campaign, primary, mine, results["cells"], criteria, calibrated)
     results["answer"] = answer(
         campaign,
         primary,
@@ -166,16 +157,52 @@ def compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], dict[str, An
         calibrated=calibrated,
         sessions=sessions,
         changes=surroundings.changes,
-        failing=failing_cells(runs[primary.name], criteria),
+        failing=failing_cells(mine, criteria),
     )
     if value := ended(campaign, ahead, criteria.alpha):
         results["answer"]["ended"] = value
+    core = {
+        "pairs": pairs,
+        "calibration": calibrated,
+        "levels": levels,
+        "outlook": ahead,
+        "sessions": sessions,
+    }
+    results |= {name: result for name, result in core.items() if result is not None}
+    if levels is not None:
+        parts.add("within_blocks", lambda: changes_in_blocks(levels, mine))
+    parts.add("matrix", lambda: matrix(campaign, primary, mine, criteria))
+    parts.add(
+        "with_excluded", lambda: with_excluded(campaign, primary, mine, criteria, (levels, pairs))
+    )
+    _spread(parts, campaign, metrics, runs, criteria)
     document = _document(campaign, read)
     hashed = data_hash(**document)
-    robust = _sensitivity(campaign, primary, runs[primary.name], criteria, hashed)
-    if robust is not None:
-        results[SENSITIVITY] = robust
+    parts.add(SENSITIVITY, lambda: _sensitivity(campaign, primary, mine, criteria, hashed))
+    if parts.failed:
+        results[Finding.FAILED_PARTS] = {"parts": parts.failed}
     return results, document
+
+
+class Parts:
+    """Findings by name, and what failed of them: names with the error of each."""
+
+    def __init__(self) -> None:
+        self.results: dict[str, dict[str, Any]] = {}
+        self.failed: list[dict[str, str]] = []
+
+    def add(self, name: str, compute: Callable[[], dict[str, Any] | None]) -> None:
+        """Add a finding, unless there is none or it fails. A database that is away is no failure of a part."""
+        try:
+            result = compute()
+        except (OperationalError, InterfaceError):
+            raise
+        except Exception as bug:
+            log.exception("The finding %s cannot be computed.", name)
+            self.failed.append({"name": name, "error": f"{type(bug).__name__}: {bug}"})
+            return
+        if result is not None:
+            self.results[name] = result
 
 
 def _sensitivity(
@@ -204,26 +231,38 @@ def _library_versions() -> dict[str, str]:
 
 
 def _spread(
+    parts: Parts,
     campaign: Campaign,
     metrics: Mapping[str, Metric],
     runs: Mapping[str, list[ObservedRun]],
-    cells: Mapping[str, Any],
     criteria: Criteria,
-) -> dict[str, dict[str, Any]]:
-    """Return the findings of the charts below the answer: distributions, drift, phases, scalability."""
+) -> None:
+    """Add the findings of the charts below the answer: distributions, drift, phases, scalability."""
     primary = runs[campaign.primary_metric]
-    curves, means = percentiles(campaign, primary, criteria.alpha)
-    by_key: dict[str, dict[str, Any] | None] = {
-        **{
-            f"density:{name}": without_densities(densities(cells[f"cells:{name}"]), metric)
-            for name, metric in metrics.items()
-        },
-        **{f"drift:{name}": drift(campaign, observed) for name, observed in runs.items()},
-        **{f"percentiles:{name}": curve for name, curve in curves.items()},
-        "phases": phases(campaign, primary),
-        "usl": scalability(campaign, runs, means, criteria),
-    }
-    return {name: result for name, result in by_key.items() if result is not None}
+    for name, metric in metrics.items():
+        if cells := parts.results.get(f"cells:{name}"):
+            parts.add(f"density:{name}", partial(_density, cells, metric))
+    for name, observed in runs.items():
+        parts.add(f"drift:{name}", partial(drift, campaign, observed))
+    parts.add("phases", lambda: phases(campaign, primary))
+    means: Mapping[str, Mapping[int, float]] | None = None
+
+    def curves() -> None:
+        nonlocal means
+        by_quantity, means = percentiles(campaign, primary, criteria.alpha)
+        parts.results.update({f"percentiles:{name}": each for name, each in by_quantity.items()})
+
+    def fits() -> dict[str, Any] | None:
+        if means is None:
+            raise LookupError("it needs the percentiles, which failed")
+        return scalability(campaign, runs, means, criteria)
+
+    parts.add("percentiles", curves)
+    parts.add("usl", fits)
+
+
+def _density(cells: Mapping[str, Any], metric: Metric) -> dict[str, Any]:
+    return without_densities(densities(cells), metric)
 
 
 def _note_done(campaign: Campaign, requested_at: datetime | None) -> None:

@@ -8,7 +8,7 @@ from campaigns.stats.changes import Change, changed
 
 __all__ = ["Change", "changes", "snapshot"]
 
-RETOLD = ("answer", "outlook", "surroundings", "sensitivity", "density:", "brief:")
+RETOLD = ("answer", "outlook", "surroundings", "sensitivity", "density:", "brief:", "failed_parts")
 """Findings that repeat others, plan, or are only drawn: they are not in a snapshot."""
 
 

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django.core.paginator import Paginator
 from django.http import HttpRequest
 
+from campaigns.findings.failed_parts import failed_parts
 from campaigns.findings.pages.calibration import calibration_panel
 from campaigns.findings.pages.check_lines import check_lines
 from campaigns.findings.pages.level_tables import LevelTables, excluded_table, level_tables
@@ -131,6 +132,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "awaited": campaign.analysis_requested_at is not None and not is_open,
         "waits_for": wait_of(campaign) if campaign.analysis_requested_at and not is_open else "",
         "analysis_failed": failure_of(campaign),
+        "failed_parts": failed_parts(shown.findings.failed_parts),
         "cancelled": f"Cancelled: {campaign.state_reason}. What had been measured stands below.",
         "can_extend": outline.executable and campaign.state in EXTENDABLE,
     }

@@ -1,0 +1,30 @@
+"""Describe the parts of an analysis that failed. Pure."""
+
+from collections.abc import Mapping
+from typing import Any
+
+LABELS = {
+    "cells": "Values of {}",
+    "density": "Distribution of {}",
+    "drift": "Drift of {}",
+    "matrix": "Interaction of two factors",
+    "percentiles": "Percentiles",
+    "phases": "Phases",
+    "sensitivity": "Sensitivity",
+    "usl": "Scalability",
+    "with_excluded": "The answer with excluded runs",
+    "within_blocks": "Changes within blocks",
+}
+
+
+def failed_parts(stored: Mapping[str, Any] | None) -> list[str]:
+    """Return a line for each failed part: what it is, and the error. stored: the finding `failed_parts`."""
+    return [
+        f"{label_of(part['name'])}: {part['error']}" for part in (stored or {}).get("parts", ())
+    ]
+
+
+def label_of(name: str) -> str:
+    """Return the label of a finding that may fail alone."""
+    kind, _, metric = name.partition(":")
+    return LABELS[kind].format(metric.replace("_", " "))
