@@ -31,7 +31,13 @@ from campaigns.planning.pages.limits import limits_of, stopped_of
 from campaigns.results.environment import stand_ins_of
 from campaigns.results.filters import RunTableFilters
 from campaigns.results.pages.changes import changed_facts
-from campaigns.results.pages_data import Findings, Outline, findings_of, import_notes, surroundings_of
+from campaigns.results.pages_data import (
+    Findings,
+    Outline,
+    findings_of,
+    import_notes,
+    surroundings_of,
+)
 from campaigns.results.phrases import Levels, level_text, place, reason_of, value_text
 from campaigns.results.rows import RunRow
 from campaigns.results.run_list import COLUMNS, NO_PLAIN_VALUE, WITHOUT_VALUE, RunList
