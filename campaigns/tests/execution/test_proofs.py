@@ -9,7 +9,7 @@ def test_numbers_are_written_in_the_units_that_people_know():
         Proof("clock", "any", 0.25, "s", ok=True),
     ]
 
-    assert proofs_text(proofs) == "storage used 18,188 MB; artifacts 0; clock 0.25 s"
+    assert proofs_text(proofs) == "storage used 18.2 GB; artifacts 0; clock 250 ms"
 
 
 def test_what_does_not_hold_says_what_it_should_have_been():

@@ -90,7 +90,7 @@ def test_of_levels_measured_one_after_the_other_the_drift_within_them_is_told():
 
     check = check_of(finished(campaign), "drift")
 
-    assert (check.state, check.number) == ("warn", "p 0.32")
+    assert (check.state, check.number) == ("warn", "p 0.322")
     assert check.words == (
         "No drift within levels; between levels it cannot be determined in this order."
     )

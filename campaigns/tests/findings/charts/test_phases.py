@@ -54,8 +54,8 @@ def test_the_hover_tells_seconds_and_share(traces):
 def test_the_description_says_every_phase():
     assert title(chart()) == "Parts of the measured time by concurrency"
     assert describe(chart()) == (
-        "Parts of the measured time by concurrency, means of the runs. 3: wait 0.5 s, download "
-        "17.4 s; 20: wait 0.8 s, download 3.1 s."
+        "Parts of the measured time by concurrency, means of the runs. 3: wait 500 ms, download "
+        "17.4 s; 20: wait 800 ms, download 3.1 s."
     )
 
 

@@ -44,7 +44,7 @@ def test_the_description_says_lengths_and_the_highest():
 
     assert title(chart) == "Throughput over the time of each run"
     assert describe(chart) == (
-        "Throughput over the time of each run of concurrency 4: 2 runs, 0.5 s to 1 s long; highest "
+        "Throughput over the time of each run of concurrency 4: 2 runs, 500 ms to 1 s long; highest "
         "from 2 MB/s to 3 MB/s."
     )
 
