@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.results.pages_data import Findings
+from campaigns.findings.store import Findings
 
 Levels = Mapping[str, Any]
 

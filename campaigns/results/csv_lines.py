@@ -15,9 +15,9 @@ from campaigns.kit.downloads import lines_of
 from campaigns.models import Campaign, Measurement
 from campaigns.planning.metrics import metric_of
 from campaigns.planning.outline import FactorOutline
-from campaigns.results.pages_data import findings_of
 from campaigns.results.rows import Accepted, RunRow
 from campaigns.results.run_stream import MeasuredRun, measured_runs, units_of
+from campaigns.stats.methods import METHODS
 
 IMPORTED = "external"
 
@@ -77,8 +77,11 @@ def _with_next(runs: Iterable[MeasuredRun]) -> Iterator[tuple[MeasuredRun, Measu
 
 
 def _averages(campaign: Campaign) -> dict[int, float | None]:
-    cells = findings_of(campaign, campaign.primary_metric).cells
-    return {cell["cell"]: cell["summary"]["mean"] for cell in cells["cells"]} if cells else {}
+    stored = campaign.findings.filter(
+        name=f"brief:{campaign.primary_metric}", versions__methods=METHODS
+    )
+    cells = stored.values_list("result__cells", flat=True).first() or ()
+    return {cell["cell"]: cell["summary"]["mean"] for cell in cells}
 
 
 def _described(row: RunRow, mean: float | None, *, published: bool) -> list[Any]:

@@ -8,9 +8,10 @@ from campaigns.findings.compared import sides_of
 from campaigns.findings.compute.compared import compare_campaigns
 from campaigns.findings.compute.compared_answer import answer_of
 from campaigns.findings.recommended import favoured_by
+from campaigns.findings.store import findings_of
 from campaigns.kit.charts.labels import contrast_label
 from campaigns.models import Campaign, Finding
-from campaigns.results.pages_data import findings_of, shown_findings
+from campaigns.results.pages_data import shown_findings
 from campaigns.reviews.content import Cited, Content
 from campaigns.reviews.validation import LONGEST_CLAIM
 

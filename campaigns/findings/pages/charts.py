@@ -13,12 +13,13 @@ from campaigns.findings.pages.panels.base import Shown, comes_late
 from campaigns.findings.pages.plots import CURVE
 from campaigns.findings.pages.result import levels_of, main_plot
 from campaigns.findings.pages.view import view_of
+from campaigns.findings.store import findings_of
 from campaigns.kit.pages.people import takes
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
 from campaigns.results import versions
 from campaigns.results.environment import stand_ins_of
-from campaigns.results.pages_data import findings_of, outline_of
+from campaigns.results.pages_data import outline_of
 from campaigns.results.phrases import Levels
 from campaigns.results.run_plots import labelled
 from perfdash import __version__

@@ -8,13 +8,14 @@ from campaigns.findings.comparison_rows import comparison_rows
 from campaigns.findings.pages.panels import panel_of
 from campaigns.findings.pages.panels.base import Shown
 from campaigns.findings.pages.view import view_of
+from campaigns.findings.store import findings_of
 from campaigns.kit.downloads import lines_of
 from campaigns.kit.pages.people import takes
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
 from campaigns.planning import drafts
 from campaigns.results import exports
-from campaigns.results.pages_data import findings_of, outline_of
+from campaigns.results.pages_data import outline_of
 from campaigns.results.phrases import Levels
 
 

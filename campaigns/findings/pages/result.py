@@ -19,6 +19,7 @@ from campaigns.findings.pages.plots import CURVE, levels_plot, levels_title, pai
 from campaigns.findings.pages.sensitivity_lines import sensitivity_panel
 from campaigns.findings.pages.tables import cell_table, strata_table
 from campaigns.findings.pages.view import selectors, view_of
+from campaigns.findings.store import Findings, findings_of
 from campaigns.kit.marks import RUNS
 from campaigns.kit.numbers import MISSING, percent
 from campaigns.kit.pages.sorting import Sort
@@ -31,13 +32,7 @@ from campaigns.planning.pages.limits import limits_of, stopped_of
 from campaigns.results.environment import stand_ins_of
 from campaigns.results.filters import RunTableFilters
 from campaigns.results.pages.changes import changed_facts
-from campaigns.results.pages_data import (
-    Findings,
-    Outline,
-    findings_of,
-    import_notes,
-    surroundings_of,
-)
+from campaigns.results.pages_data import Outline, import_notes, surroundings_of
 from campaigns.results.phrases import Levels, level_text, place, reason_of, value_text
 from campaigns.results.rows import RunRow
 from campaigns.results.run_list import COLUMNS, NO_PLAIN_VALUE, WITHOUT_VALUE, RunList

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from django.forms import BoundField
 
+from campaigns.findings.store import Findings
 from campaigns.kit.pages.forms import selector
 from campaigns.models import Campaign
 from campaigns.planning.outline import FactorOutline
-from campaigns.results.pages_data import Findings, Outline
+from campaigns.results.pages_data import Outline
 
 TOGETHER = "all"
 """As colour: all other factors together make the series. As small multiples: there are none."""

@@ -14,12 +14,12 @@ from campaigns.execution.pages.matrix import matrix_of
 from campaigns.execution.pages.run_details import _first, steps_of
 from campaigns.execution.queues import place_of
 from campaigns.findings.pages.tables import cell_table
+from campaigns.findings.store import findings_of
 from campaigns.kit import numbers
 from campaigns.kit.numbers import MISSING, about, without_sign
 from campaigns.models import Campaign
 from campaigns.planning.outline import factors_of, rate_of, sample_of
 from campaigns.results.environment import stand_ins_of
-from campaigns.results.pages_data import findings_of
 from campaigns.results.phrases import Levels, reason_of, value_text
 from campaigns.results.rows import RunRow, run_rows
 from campaigns.results.run_plots import Plot, labelled, throughput_plot

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 
 from campaigns.findings.pages.plots import levels_plot, pairs_plot
 from campaigns.findings.pages.view import view_of
+from campaigns.findings.store import Findings
 from campaigns.kit.charts.svg import drawn
 from campaigns.models import Campaign
-from campaigns.results.pages_data import Findings, Outline
+from campaigns.results.pages_data import Outline
 from campaigns.results.phrases import Levels
 from campaigns.results.run_plots import Plot, labelled
 from campaigns.reviews.reports.values import Chart

@@ -9,6 +9,7 @@ from django.db.models import Count, Max, Min
 
 from campaigns.findings.pages.level_tables import level_tables
 from campaigns.findings.pages.tables import strata_table
+from campaigns.findings.store import Findings, findings_of
 from campaigns.kit.charts.labels import contrast_label
 from campaigns.kit.numbers import amount, counted
 from campaigns.models import Campaign, Evidence, Exclusion, Finding, Run
@@ -16,7 +17,7 @@ from campaigns.planning.amendments import amendments_of
 from campaigns.planning.metrics import metric_of
 from campaigns.planning.pages.limits import limits_of
 from campaigns.results.environment import stand_ins_of
-from campaigns.results.pages_data import Findings, Outline, findings_of, outline_of, surroundings_of
+from campaigns.results.pages_data import Outline, outline_of, surroundings_of
 from campaigns.results.phrases import Levels, level_text
 from campaigns.reviews.reports.charts import charts_of
 from campaigns.reviews.reports.values import Compared, Excluded, Part, Rows

@@ -2,9 +2,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError
 
+from campaigns.findings.store import findings_of
 from campaigns.models import Campaign, Finding, Run, Target, Team
 from campaigns.planning import checking, drafts, lifecycle, preview
-from campaigns.results.pages_data import findings_of
 from campaigns.targets.saving import retire_target, save_target
 from campaigns.tests.people import somebody
 

@@ -7,11 +7,12 @@ from typing import Any
 from django.forms import BoundField
 
 from campaigns.findings.pages.view import View
+from campaigns.findings.store import Findings
 from campaigns.kit import numbers
 from campaigns.kit.numbers import MISSING
 from campaigns.kit.pages.forms import selector
 from campaigns.models import Campaign
-from campaigns.results.pages_data import Findings, Outline
+from campaigns.results.pages_data import Outline
 from campaigns.results.phrases import Levels
 from campaigns.results.run_plots import Plot, labelled
 

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from campaigns.findings.store import findings_of
 from campaigns.kit.activity import Action
 from campaigns.kit.charts.labels import contrast_label
 from campaigns.kit.marks import OUTCOMES
@@ -16,7 +17,7 @@ from campaigns.kit.pages.people import may, takes, user_of
 from campaigns.kit.rights import Right
 from campaigns.models import AuditEvent, Conclusion, Evidence, Finding
 from campaigns.results.environment import stand_ins_of
-from campaigns.results.pages_data import findings_of, outline_of
+from campaigns.results.pages_data import outline_of
 from campaigns.reviews.check import CAUSES, Check
 from campaigns.reviews.checklist import checklist, failed, without_word
 from campaigns.reviews.deciding import approvals, may_confirm

@@ -8,11 +8,11 @@ from campaigns.findings.compared import sides_of
 from campaigns.findings.compute.compared import compare_campaigns
 from campaigns.findings.compute.compared_answer import answer_of
 from campaigns.findings.recommended import favoured_by
+from campaigns.findings.store import findings_of
 from campaigns.models import Campaign, Run
 from campaigns.results.importing.document import read_submission
 from campaigns.results.importing.files import About, import_file
 from campaigns.results.importing.receiving import create
-from campaigns.results.pages_data import findings_of
 from campaigns.tests.results.readers.files import DATA
 
 pytestmark = pytest.mark.django_db
