@@ -1,12 +1,22 @@
-"""Read the stored findings of a campaign."""
+"""Findings as rows of the database: shapes of `values` to JSON and back. The only place that converts them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+from msgspec import Struct
 
 from campaigns.models import Campaign, Finding
 from campaigns.stats.methods import METHODS
+
+Shape = TypeVar("Shape", bound=Struct)
+
+
+def stored(finding: Struct | dict[str, Any]) -> dict[str, Any]:
+    """Return a finding as JSON for its row."""
+    return finding if isinstance(finding, dict) else dict(msgspec.to_builtins(finding))
 
 
 class _Stored(NamedTuple):
@@ -30,6 +40,10 @@ class LateResults(Mapping[str, Mapping[str, Any]]):
             results = Finding.objects.values_list("result", flat=True)
             self._read[name] = results.get(pk=self._keys[name])
         return self._read[name]
+
+    def read(self, name: str, shape: type[Shape]) -> Shape | None:
+        """Return a finding in its declared shape; None where there is none."""
+        return msgspec.convert(self[name], shape) if name in self else None
 
     def __contains__(self, name: object) -> bool:
         return name in self._keys
@@ -64,7 +78,7 @@ class Findings:
     sensitivity: Mapping[str, Any] | None
     answer: Mapping[str, Any] | None
     failed_parts: Mapping[str, Any] | None
-    charts: Mapping[str, Mapping[str, Any]]
+    charts: LateResults
     metrics: tuple[str, ...]
     computed_at: datetime | None
     data_hash: str

@@ -1,10 +1,17 @@
 """Distributions of the values of each cell and of the samples of its runs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from itertools import groupby
 from typing import Any
 
+from campaigns.findings.values import (
+    CurveTogether,
+    Densities,
+    DensityCell,
+    DensityCurve,
+    PercentileCell,
+    Percentiles,
+)
 from campaigns.kit.histogram import Counts, counts_of
 from campaigns.models import Attempt, Campaign, Distribution
 from campaigns.results.values import ObservedRun
@@ -15,27 +22,27 @@ EVERY = 4
 """Every fourth point of a density is stored, which is fine enough for a chart."""
 
 
-def densities(cells: Mapping[str, Any]) -> dict[str, Any]:
+def densities(cells: Mapping[str, Any]) -> Densities:
     """Return density and modes of each cell's runs, from the finding of the same cells."""
-    return {
-        "fewest": FEWEST,
-        "cells": [
-            {"cell": cell["cell"], "density": _density(density_of(values)), "n": len(values)}
+    return Densities(
+        fewest=FEWEST,
+        cells=[
+            DensityCell(cell["cell"], _density(density_of(values)), len(values))
             for cell in cells["cells"]
             for values in [[run["value"] for run in cell["runs"] if run["state"] == "ok"]]
         ],
-    }
+    )
 
 
 def percentiles(
     campaign: Campaign, runs: Sequence[ObservedRun], alpha: float
-) -> tuple[dict[str, dict[str, Any]], dict[str, dict[int, float]]]:
+) -> tuple[dict[str, Percentiles], dict[str, dict[int, float]]]:
     """Return curves of percentiles by the name of the quantity, and the mean of each run in seconds.
 
     From histograms, a cell at a time: no sample is loaded.
     """
     counted = {run.run for run in runs if run.state == "ok"}
-    curves: dict[str, list[dict[str, Any]]] = {}
+    curves: dict[str, list[PercentileCell]] = {}
     means: dict[str, dict[int, float]] = {}
     for (name, cell), rows in groupby(_rows(campaign), key=lambda row: (row[0], row[1])):
         result: list[Counts] = []
@@ -50,8 +57,8 @@ def percentiles(
                 means.setdefault(name, {})[run] = mean / 1e6
         curve = curve_of(result, alpha)
         if curve is not None:
-            curves.setdefault(name, []).append({"cell": cell, "dropped": dropped, **_curve(curve)})
-    return {name: {"name": name, "cells": cells} for name, cells in curves.items()}, means
+            curves.setdefault(name, []).append(_curve(cell, dropped, curve))
+    return {name: Percentiles(name, cells) for name, cells in curves.items()}, means
 
 
 def _rows(campaign: Campaign) -> Any:
@@ -66,37 +73,39 @@ def _rows(campaign: Campaign) -> Any:
     )
 
 
-def _density(density: Density | None) -> dict[str, Any] | None:
+def _density(density: Density | None) -> DensityCurve | None:
     if density is None:
         return None
     heights = density.heights[::EVERY]
     steps = max(1, len(density.heights) - 1)
     last = EVERY * max(0, len(heights) - 1)
-    return {
-        "low": density.low,
-        "high": density.low + (density.high - density.low) * last / steps,
-        "on_logs": density.on_logs,
-        "heights": [round(height, 4) for height in heights],
-        "modes": [asdict(mode) for mode in density.modes],
-    }
+    return DensityCurve(
+        low=density.low,
+        high=density.low + (density.high - density.low) * last / steps,
+        on_logs=density.on_logs,
+        heights=[round(height, 4) for height in heights],
+        modes=density.modes,
+    )
 
 
-def _curve(percentile_curve: PercentileCurve) -> dict[str, Any]:
+def _curve(cell: int, dropped: int, curve: PercentileCurve) -> PercentileCell:
     """Return the points as columns, in seconds; None where there is no interval."""
+    return PercentileCell(
+        cell=cell,
+        dropped=dropped,
+        runs=curve.runs,
+        counts=curve.counts,
+        fewest=curve.fewest,
+        shares=[point.share for point in curve.points],
+        values=[_seconds(point.value) for point in curve.points],
+        low=[None if point.low is None else _seconds(point.low) for point in curve.points],
+        high=[None if point.high is None else _seconds(point.high) for point in curve.points],
+        together=CurveTogether(
+            shares=[share for share, _ in curve.together],
+            values=[_seconds(value) for _, value in curve.together],
+        ),
+    )
 
-    def seconds(microseconds: float | None) -> float | None:
-        return None if microseconds is None else float(f"{microseconds / 1e6:.9g}")
 
-    return {
-        "runs": percentile_curve.runs,
-        "counts": percentile_curve.counts,
-        "fewest": percentile_curve.fewest,
-        "shares": [point.share for point in percentile_curve.points],
-        "values": [seconds(point.value) for point in percentile_curve.points],
-        "low": [seconds(point.low) for point in percentile_curve.points],
-        "high": [seconds(point.high) for point in percentile_curve.points],
-        "together": {
-            "shares": [share for share, _ in percentile_curve.together],
-            "values": [seconds(value) for _, value in percentile_curve.together],
-        },
-    }
+def _seconds(microseconds: float) -> float:
+    return float(f"{microseconds / 1e6:.9g}")

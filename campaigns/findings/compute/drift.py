@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from campaigns.findings.compute.sessions import split_sessions
+from campaigns.findings.values import BlockEffect, Drift, Missing, SessionStretch
 from campaigns.models import Campaign
 from campaigns.results.values import ObservedRun
 from campaigns.stats.blocks import BlockFit, BlockRun, fit_blocks
@@ -14,25 +15,25 @@ MOST_BLOCKS = 1000
 """More effects than that take minutes to fit."""
 
 
-def drift(campaign: Campaign, runs: Sequence[ObservedRun]) -> dict[str, Any]:
-    """Return effects of blocks in % around 0, how much they and the runs within vary, and the sessions.
-
-    missing: why there are no effects of blocks; empty where there are.
-    """
+def drift(campaign: Campaign, runs: Sequence[ObservedRun]) -> Drift:
+    """Return effects of blocks in % around 0, how much they and the runs within vary, and the sessions."""
     made = [run for run in runs if run.state == "ok" and run.value is not None]
     missing, result = _fitted(campaign, made)
     sessions = split_sessions(made)
-    return {
-        "missing": missing,
-        "blocks": _effects(result, made) if result else [],
-        "block_sd_pct": pct_of(result.block_sd) if result else None,
-        "sd_pct": pct_of(result.fit.sd) if result else None,
-        "efficiency": result.efficiency if result else None,
-        "sessions": [_session(session) for session in sessions],
-    }
+    return Drift(
+        missing=missing,
+        blocks=_effects(result, made) if result else [],
+        block_sd_pct=pct_of(result.block_sd) if result else None,
+        sd_pct=pct_of(result.fit.sd) if result else None,
+        efficiency=result.efficiency if result else None,
+        sessions=[
+            SessionStretch(**_ends(session), number=session[0].session, runs=len(session))
+            for session in sessions
+        ],
+    )
 
 
-def _fitted(campaign: Campaign, made: Sequence[ObservedRun]) -> tuple[str, BlockFit | None]:
+def _fitted(campaign: Campaign, made: Sequence[ObservedRun]) -> tuple[Missing, BlockFit | None]:
     if campaign.order not in IN_BLOCKS:
         return "not_in_blocks", None
     if any(run.value is None or not 0 < run.value < float("inf") for run in made):
@@ -48,27 +49,23 @@ def _fitted(campaign: Campaign, made: Sequence[ObservedRun]) -> tuple[str, Block
     return "", result
 
 
-def _effects(block_fit: BlockFit, made: Sequence[ObservedRun]) -> list[dict[str, Any]]:
+def _effects(block_fit: BlockFit, made: Sequence[ObservedRun]) -> list[BlockEffect]:
     by_part: dict[int, list[ObservedRun]] = {}
     for run in made:
         by_part.setdefault(run.part, []).append(run)
     return [
-        {
-            "block": by_part[part][0].block,
-            "session": by_part[part][0].session,
-            "effect_pct": pct_of(float(effect)),
+        BlockEffect(
             **_ends(by_part[part]),
-        }
+            block=by_part[part][0].block,
+            session=by_part[part][0].session,
+            effect_pct=pct_of(float(effect)),
+        )
         for part, effect in zip(block_fit.blocks, block_fit.effects, strict=True)
     ]
 
 
-def _session(runs: Sequence[ObservedRun]) -> dict[str, Any]:
-    return {"number": runs[0].session, "runs": len(runs), **_ends(runs)}
-
-
 def _ends(runs: Sequence[ObservedRun]) -> dict[str, Any]:
-    """Return first and last position, and instants where every run has one."""
+    """Return the fields of a Stretch: first and last position, and instants where every run has one."""
     starts = [run.started_at for run in runs if run.started_at]
     known = len(starts) == len(runs)
     return {

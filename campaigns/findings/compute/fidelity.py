@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
+from campaigns.findings.values import Densities
 from campaigns.kinds.base import Metric
 from campaigns.kit.units import UNITS
 from campaigns.stats.criteria import Criteria
@@ -42,11 +45,11 @@ def without_ranks(finding: dict[str, Any] | None, metric: Metric) -> dict[str, A
     return value
 
 
-def without_densities(finding: dict[str, Any], metric: Metric) -> dict[str, Any]:
+def without_densities(finding: Densities, metric: Metric) -> Densities:
     """Omit the density of values that were not measured singly: modes are hidden, or artificial."""
     if metric.fidelity == RAW:
         return finding
-    return {**finding, "cells": [{**cell, "density": None} for cell in finding["cells"]]}
+    return replace(finding, cells=[replace(cell, density=None) for cell in finding.cells])
 
 
 def _steps(cells: Mapping[str, Any]) -> list[float]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from django.db import InterfaceError, OperationalError, transaction
 from django.db.models.functions import Now
+from msgspec import Struct
 
 from campaigns.findings.compute.answer import answer
 from campaigns.findings.compute.calibration import calibration, false_alarms
@@ -35,6 +36,8 @@ from campaigns.findings.compute.sensitivity import leave_out
 from campaigns.findings.compute.session_sentences import session_sentences
 from campaigns.findings.compute.sessions import Begun, in_sessions
 from campaigns.findings.compute.statistics_input import criteria_of, failing_cells
+from campaigns.findings.store import stored
+from campaigns.findings.values import Densities
 from campaigns.kinds.base import Metric
 from campaigns.kit.network import normalised_address
 from campaigns.models import Campaign, Exclusion, Finding, LogLine
@@ -191,7 +194,7 @@ class Parts:
         self.results: dict[str, dict[str, Any]] = {}
         self.failed: list[dict[str, str]] = []
 
-    def add(self, name: str, compute: Callable[[], dict[str, Any] | None]) -> None:
+    def add(self, name: str, compute: Callable[[], Struct | dict[str, Any] | None]) -> None:
         """Add a finding, unless there is none or it fails. A database that is away is no failure of a part."""
         try:
             result = compute()
@@ -202,7 +205,7 @@ class Parts:
             self.failed.append({"name": name, "error": f"{type(bug).__name__}: {bug}"})
             return
         if result is not None:
-            self.results[name] = result
+            self.results[name] = stored(result)
 
 
 def _sensitivity(
@@ -213,10 +216,10 @@ def _sensitivity(
     hashed: str,
 ) -> dict[str, Any] | None:
     """Return the stored finding of the same data and versions, since it is the slowest to compute."""
-    stored = Finding.objects.filter(
+    same = Finding.objects.filter(
         campaign=campaign, name=SENSITIVITY, data_hash=hashed, versions=versions_now()
     ).first()
-    return stored.result if stored else leave_out(campaign, metric, runs, criteria)
+    return same.result if same else leave_out(campaign, metric, runs, criteria)
 
 
 def versions_now() -> dict[str, str]:
@@ -250,7 +253,9 @@ def _spread(
     def curves() -> None:
         nonlocal means
         by_quantity, means = percentiles(campaign, primary, criteria.alpha)
-        parts.results.update({f"percentiles:{name}": each for name, each in by_quantity.items()})
+        parts.results.update(
+            {f"percentiles:{name}": stored(each) for name, each in by_quantity.items()}
+        )
 
     def fits() -> dict[str, Any] | None:
         if means is None:
@@ -261,7 +266,7 @@ def _spread(
     parts.add("usl", fits)
 
 
-def _density(cells: Mapping[str, Any], metric: Metric) -> dict[str, Any]:
+def _density(cells: Mapping[str, Any], metric: Metric) -> Densities:
     return without_densities(densities(cells), metric)
 
 

@@ -1,10 +1,11 @@
 """Mean seconds of each phase by cell: steps of an attempt, parts of the measured time."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
+from campaigns.findings.values import PhaseCell, Phases, PhaseTable, Spread
 from campaigns.models import Attempt, Campaign, Phase
 from campaigns.results.values import ObservedRun
 
@@ -12,7 +13,7 @@ Table = dict[str, dict[int, list[float]]]
 """Seconds by name and cell."""
 
 
-def phases(campaign: Campaign, runs: Sequence[ObservedRun]) -> dict[str, Any] | None:
+def phases(campaign: Campaign, runs: Sequence[ObservedRun]) -> Phases | None:
     """Return the mean phases of accepted runs; None where none has phases.
 
     A phase that a run does not have took 0 s of it. Parts that overlap are marked, as they do not
@@ -35,41 +36,37 @@ def phases(campaign: Campaign, runs: Sequence[ObservedRun]) -> dict[str, Any] | 
         if started is not None:
             overlap.add(of)
     result = {
-        of: {"overlap": of in overlap, **_summed(campaign, table, counted, data[of])}
+        of: _table(campaign, table, counted, data[of], overlap=of in overlap)
         for of, table in tables.items()
         if table
     }
-    return result or None
+    return Phases(**result) if result else None
 
 
-def _summed(
-    campaign: Campaign, table: Table, counted: Mapping[int, int], value: set[int]
-) -> dict[str, Any]:
-    numbers: dict[int, int] = {}
-    for run in value:
-        numbers[counted[run]] = numbers.get(counted[run], 0) + 1
-    return {
-        "names": list(table),
-        "cells": [
-            {
-                "cell": cell.pk,
-                "levels": cell.levels_by_factor,
-                "runs": numbers[cell.pk],
-                "seconds": {
+def _table(
+    campaign: Campaign, table: Table, counted: Mapping[int, int], runs: set[int], *, overlap: bool
+) -> PhaseTable:
+    numbers = Counter(counted[run] for run in runs)
+    return PhaseTable(
+        overlap=overlap,
+        names=list(table),
+        cells=[
+            PhaseCell(
+                cell=cell.pk,
+                levels=cell.levels_by_factor,
+                runs=numbers[cell.pk],
+                seconds={
                     name: _spread(by_cell.get(cell.pk, []), numbers[cell.pk])
                     for name, by_cell in table.items()
                 },
-            }
+            )
             for cell in campaign.cells.order_by("position")
             if cell.pk in numbers
         ],
-    }
+    )
 
 
-def _spread(seconds: Sequence[float], runs: int) -> dict[str, float | None]:
+def _spread(seconds: Sequence[float], runs: int) -> Spread:
     values = np.zeros(runs)
     values[: len(seconds)] = seconds
-    return {
-        "mean": float(values.mean()),
-        "sd": float(values.std(ddof=1)) if runs > 1 else None,
-    }
+    return Spread(float(values.mean()), float(values.std(ddof=1)) if runs > 1 else None)

@@ -7,6 +7,7 @@ from typing import Any
 from campaigns.findings.charts import drift
 from campaigns.findings.pages.panels.base import Column, Numbers, Panel, Shown
 from campaigns.findings.pages.plots import quantity_of, run_note
+from campaigns.findings.values import BlockEffect, Drift
 from campaigns.kit.numbers import counted, number
 from campaigns.results.phrases import inside
 from campaigns.results.run_plots import Plot
@@ -36,18 +37,18 @@ def drift_panel(shown: Shown) -> Panel | None:
     finding = shown.findings.cells
     if not finding:
         return None
-    result = shown.findings.charts.get("drift")
+    result = shown.findings.charts.read("drift", Drift)
     runs = _runs(shown, finding)
     chart = drift.DriftChart(
         quantity=quantity_of(finding),
         runs=runs,
         factor=" and ".join(inside(factor.label) for factor in shown.labels.factors),
-        blocks=[_block(block) for block in result["blocks"]] if result else (),
+        blocks=[_block(block) for block in result.blocks] if result else (),
         sessions=_sessions(result) if result else (),
-        block_sd_pct=result["block_sd_pct"] if result else None,
-        sd_pct=result["sd_pct"] if result else None,
+        block_sd_pct=result.block_sd_pct if result else None,
+        sd_pct=result.sd_pct if result else None,
     )
-    sessions = len(result["sessions"]) if result else shown.outline.sessions
+    sessions = len(result.sessions) if result else shown.outline.sessions
     return Panel(
         plot=Plot(
             id="drift",
@@ -83,40 +84,38 @@ def _runs(shown: Shown, finding: Mapping[str, Any]) -> list[drift.DriftRun]:
     ]
 
 
-def _block(result: Mapping[str, Any]) -> drift.BlockStep:
+def _block(result: BlockEffect) -> drift.BlockStep:
     return drift.BlockStep(
-        name=f"block {result['block']}",
-        effect_pct=result["effect_pct"],
-        first=result["first"],
-        last=result["last"],
-        started=_instant(result["started_at"]),
-        ended=_instant(result["ended_at"]),
-        number=result["block"],
-        session=result["session"],
+        name=f"block {result.block}",
+        effect_pct=result.effect_pct,
+        first=result.first,
+        last=result.last,
+        started=_instant(result.started_at),
+        ended=_instant(result.ended_at),
+        number=result.block,
+        session=result.session,
     )
 
 
-def _sessions(result: Mapping[str, Any]) -> list[drift.SessionStart]:
+def _sessions(result: Drift) -> list[drift.SessionStart]:
     return [
-        drift.SessionStart(
-            f"session {session['number']}", session["first"], _instant(session["started_at"])
-        )
-        for session in result["sessions"][1:]
+        drift.SessionStart(f"session {session.number}", session.first, _instant(session.started_at))
+        for session in result.sessions[1:]
     ]
 
 
-def _notes(result: Mapping[str, Any]) -> tuple[str, ...]:
+def _notes(result: Drift) -> tuple[str, ...]:
     """Return how much blocks vary compared with the runs within one, and how many runs blocks saved."""
-    if result["missing"]:
-        return (MISSING[result["missing"]],)
+    if result.missing:
+        return (MISSING[result.missing],)
     texts = (
-        f"Blocks vary by {number(result['block_sd_pct'])} % (standard deviation), runs within a "
-        f"block by {number(result['sd_pct'])} %."
+        f"Blocks vary by {number(result.block_sd_pct)} % (standard deviation), runs within a "
+        f"block by {number(result.sd_pct)} %."
     )
-    if result["efficiency"] is None:
+    if result.efficiency is None:
         return (texts,)
     return (
-        f"{texts} Without blocks it would have taken {number(result['efficiency'])} times the runs "
+        f"{texts} Without blocks it would have taken {number(result.efficiency)} times the runs "
         "to see as much.",
     )
 

@@ -3,8 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from campaigns.findings.charts import percentile_curves
 from campaigns.findings.pages.panels.base import Column, Numbers, Panel, Shown
+from campaigns.findings.values import PercentileCell, Percentiles
 from campaigns.kit.charts.figure import Quantity
 from campaigns.kit.numbers import counted
 from campaigns.planning.outline import sample_of
@@ -44,9 +47,11 @@ def percentiles_panel(shown: Shown) -> Panel | None:
     stored.sort(key=lambda name: name != shown.campaign.primary_metric)
     options = [(name, name.replace("_", " ")) for name in stored]
     quantity = shown.chosen("percentiles-of", "Time of", options)
-    result = shown.findings.charts[f"{PREFIX}{quantity.value}"]
+    result = shown.findings.charts.read(f"{PREFIX}{quantity.value}", Percentiles)
+    if result is None:
+        return None
     names = {cell["cell"]: shown.labels.values(cell["levels"]) for cell in finding["cells"]}
-    known, unit = _readable([cell for cell in result["cells"] if cell["cell"] in names])
+    known, unit = _readable([cell for cell in result.cells if cell.cell in names])
     some, chosen = shown.some("percentiles", known, MOST_CURVES)
     chart = percentile_curves.PercentileChart(
         Quantity(quantity.value.replace("_", " "), unit, lower_is_better=True),
@@ -54,7 +59,7 @@ def percentiles_panel(shown: Shown) -> Panel | None:
         " and ".join(inside(factor.label) for factor in shown.labels.factors),
         sample_of(shown.campaign),
     )
-    dropped = sum(cell["dropped"] for cell in known)
+    dropped = sum(cell.dropped for cell in known)
     return Panel(
         plot=Plot(
             id="percentiles",
@@ -77,7 +82,7 @@ def percentiles_panel(shown: Shown) -> Panel | None:
             ),
             _rows(known, names),
         ),
-        aside=f"{counted(sum(cell['counts'] for cell in known), chart.sample)}, from histograms",
+        aside=f"{counted(sum(cell.counts for cell in known), chart.sample)}, from histograms",
         notes=(f"{counted(dropped, chart.sample)} out of range are in no histogram.",)
         if dropped
         else (),
@@ -85,50 +90,47 @@ def percentiles_panel(shown: Shown) -> Panel | None:
     )
 
 
-def _readable(cells: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], str]:
+def _readable(cells: list[PercentileCell]) -> tuple[list[PercentileCell], str]:
     """Return the cells with their unit: milliseconds where nothing takes a second, else seconds as stored."""
-    highest = max((value for cell in cells for value in cell["together"]["values"]), default=0.0)
+    highest = max((value for cell in cells for value in cell.together.values), default=0.0)
     if highest >= 1:
         return cells, "s"
     return [
-        {
-            **cell,
-            **{name: _times_1000(cell[name]) for name in ("values", "low", "high")},
-            "together": {**cell["together"], "values": _times_1000(cell["together"]["values"])},
-        }
+        replace(
+            cell,
+            values=[1000 * value for value in cell.values],
+            low=[None if value is None else 1000 * value for value in cell.low],
+            high=[None if value is None else 1000 * value for value in cell.high],
+            together=replace(cell.together, values=[1000 * each for each in cell.together.values]),
+        )
         for cell in cells
     ], "ms"
 
 
-def _times_1000(values: list[float | None]) -> list[float | None]:
-    return [None if value is None else 1000 * value for value in values]
-
-
 def _cell(
-    place: int, result: Mapping[str, Any], names: Mapping[int, str]
+    place: int, cell: PercentileCell, names: Mapping[int, str]
 ) -> percentile_curves.PercentileCell:
-    together = result["together"]
     return percentile_curves.PercentileCell(
-        name=names[result["cell"]] or "all runs",
+        name=names[cell.cell] or "all runs",
         points=[
             percentile_curves.PercentilePoint(
                 share, value, None if low is None or high is None else (low, high)
             )
             for share, value, low, high in zip(
-                result["shares"], result["values"], result["low"], result["high"], strict=True
+                cell.shares, cell.values, cell.low, cell.high, strict=True
             )
         ],
-        runs=result["runs"],
-        samples=result["counts"],
-        together=list(zip(together["shares"], together["values"], strict=True)),
+        runs=cell.runs,
+        samples=cell.counts,
+        together=list(zip(cell.together.shares, cell.together.values, strict=True)),
         place=place,
     )
 
 
-def _rows(known: list[dict[str, Any]], names: Mapping[int, str]) -> list[tuple[Any, ...]]:
+def _rows(known: list[PercentileCell], names: Mapping[int, str]) -> list[tuple[Any, ...]]:
     """Return the rows: the percentiles p50, p95 … of all cells first, then the whole curves."""
     rows = [
-        (share, (names[cell["cell"]] or "all runs", f"{100 * share:.10g} %", cell["runs"], *bounds))
+        (share, (names[cell.cell] or "all runs", f"{100 * share:.10g} %", cell.runs, *bounds))
         for cell in known
         for share, *bounds in _columns(cell)
     ]
@@ -136,15 +138,12 @@ def _rows(known: list[dict[str, Any]], names: Mapping[int, str]) -> list[tuple[A
     return named + [row for share, row in rows if share not in NAMED]
 
 
-def _columns(cell: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+def _columns(cell: PercentileCell) -> list[tuple[Any, ...]]:
     over = {
         share: bounds
-        for share, *bounds in zip(
-            cell["shares"], cell["values"], cell["low"], cell["high"], strict=True
-        )
+        for share, *bounds in zip(cell.shares, cell.values, cell.low, cell.high, strict=True)
     }
-    together = cell["together"]
     return [
         (share, *over.get(share, (None, None, None)), value)
-        for share, value in zip(together["shares"], together["values"], strict=True)
+        for share, value in zip(cell.together.shares, cell.together.values, strict=True)
     ]

@@ -1,9 +1,8 @@
 """Mean seconds of each phase by cell: parts of the measured time, and steps of a run."""
 
-from typing import Any
-
 from campaigns.findings.charts import phases
 from campaigns.findings.pages.panels.base import Column, Numbers, Panel, Shown
+from campaigns.findings.values import PhaseCell, Phases
 from campaigns.kit.numbers import counted
 from campaigns.results.phrases import inside
 from campaigns.results.run_plots import Plot
@@ -35,26 +34,29 @@ STEPS = (
 
 def phases_panel(shown: Shown) -> Panel | None:
     """Return the panel; None where no run has phases."""
-    result = shown.findings.charts.get("phases")
-    if not result:
+    result = shown.findings.charts.read("phases", Phases)
+    if result is None:
         return None
-    options = [(of, labels) for of, labels in WHAT.items() if of in result]
+    tables = {"measure": result.measure, "attempt": result.attempt}
+    options = [(of, label) for of, label in WHAT.items() if tables[of]]
     of = shown.chosen("phases-of", "Phases", options)
-    table = result[of.value]
-    some, chosen = shown.some("phases", table["cells"], MOST_BARS)
+    table = tables[of.value]
+    if table is None:
+        return None
+    some, chosen = shown.some("phases", table.cells, MOST_BARS)
     chart = phases.PhasesChart(
         what=WHAT[of.value],
-        phases=[name.replace("_", " ") for name in table["names"]],
+        phases=[name.replace("_", " ") for name in table.names],
         cells=[
             phases.PhaseCell(
                 name=_name(shown, cell),
-                seconds=[cell["seconds"][name]["mean"] for name in table["names"]],
-                runs=cell["runs"],
+                seconds=[cell.seconds[name].mean for name in table.names],
+                runs=cell.runs,
             )
             for cell in some
         ],
         factor=" and ".join(inside(factor.label) for factor in shown.labels.factors),
-        overlap=table["overlap"],
+        overlap=table.overlap,
     )
     bars = len(chart.cells) * (len(chart.phases) if chart.overlap else 1)
     steps = STEPS if of.value == "attempt" else ()
@@ -79,18 +81,18 @@ def phases_panel(shown: Shown) -> Panel | None:
                 (
                     _name(shown, cell),
                     name.replace("_", " "),
-                    cell["runs"],
-                    cell["seconds"][name]["mean"],
-                    cell["seconds"][name]["sd"],
+                    cell.runs,
+                    cell.seconds[name].mean,
+                    cell.seconds[name].sd,
                 )
-                for cell in table["cells"]
-                for name in table["names"]
+                for cell in table.cells
+                for name in table.names
             ],
         ),
-        aside=counted(sum(cell["runs"] for cell in table["cells"]), "run"),
+        aside=counted(sum(cell.runs for cell in table.cells), "run"),
         choices=(of, chosen),
     )
 
 
-def _name(shown: Shown, cell: dict[str, Any]) -> str:
-    return shown.labels.values(cell["levels"]) or "all runs"
+def _name(shown: Shown, cell: PhaseCell) -> str:
+    return shown.labels.values(cell.levels) or "all runs"

@@ -1,12 +1,13 @@
 """How the runs of each cell are spread: their distribution, and density with modes where n allows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import exp
 from typing import Any
 
 from campaigns.findings.charts import spread
 from campaigns.findings.pages.panels.base import Column, Numbers, Panel, Shown
 from campaigns.findings.pages.plots import quantity_of, run_note
+from campaigns.findings.values import Densities, DensityCell, DensityCurve
 from campaigns.kit.numbers import counted
 from campaigns.results.phrases import inside
 from campaigns.results.run_plots import Plot
@@ -76,18 +77,18 @@ def spread_panel(shown: Shown) -> Panel | None:
 
 def density_panel(shown: Shown) -> Panel | None:
     """Return the panel; None where no cell has enough runs for a density. A note counts cells without one."""
-    finding, result = shown.findings.cells, shown.findings.charts.get("density")
-    if not finding or not result:
+    finding, result = shown.findings.cells, shown.findings.charts.read("density", Densities)
+    if not finding or result is None:
         return None
-    known = [each for each in result["cells"] if each["density"] and each["density"]["heights"]]
+    known = [(each, each.density) for each in result.cells if each.density and each.density.heights]
     if not known:
         return None
     names = {cell["cell"]: shown.labels.values(cell["levels"]) for cell in finding["cells"]}
     some, chosen = shown.some("density", known, MOST_CURVES)
-    on_logs = all(each["density"]["on_logs"] for each in known)
-    curves = [_curve(place, each, names) for place, each in enumerate(some)]
+    on_logs = all(density.on_logs for _, density in known)
+    curves = [_curve(place, cell, density, names) for place, (cell, density) in enumerate(some)]
     chart = spread.DensityChart(quantity_of(finding), curves, _factor(shown), on_logs)
-    few = len(result["cells"]) - len(known)
+    few = len(result.cells) - len(known)
     return Panel(
         plot=Plot(
             id="density",
@@ -108,15 +109,15 @@ def density_panel(shown: Shown) -> Panel | None:
             [
                 *_modes(known, names),
                 *(
-                    (names[each["cell"]], "curve", value, None, height)
-                    for each in known
-                    for value, height in _points(each["density"])
+                    (names[each.cell], "curve", value, None, height)
+                    for each, density in known
+                    for value, height in _points(density)
                 ),
             ],
         ),
         notes=(
-            f"{counted(few, 'cell')} of {len(result['cells'])} have no density: it takes "
-            f"{result['fewest']} runs that differ.",
+            f"{counted(few, 'cell')} of {len(result.cells)} have no density: it takes "
+            f"{result.fewest} runs that differ.",
         )
         if few
         else (),
@@ -150,32 +151,36 @@ def _cells(shown: Shown) -> list[spread.SpreadCell]:
     ]
 
 
-def _curve(place: int, result: Mapping[str, Any], names: Mapping[int, str]) -> spread.DensityCurve:
+def _curve(
+    place: int, cell: DensityCell, density: DensityCurve, names: Mapping[int, str]
+) -> spread.DensityCurve:
     return spread.DensityCurve(
-        name=names[result["cell"]] or "all runs",
-        points=_points(result["density"]),
-        modes=[(mode["at"], mode["share"]) for mode in result["density"]["modes"]],
-        runs=result["n"],
+        name=names[cell.cell] or "all runs",
+        points=_points(density),
+        modes=[(mode.at, mode.share) for mode in density.modes],
+        runs=cell.n,
         place=place,
     )
 
 
-def _points(density: Mapping[str, Any]) -> list[tuple[float, float]]:
+def _points(density: DensityCurve) -> list[tuple[float, float]]:
     """Return values and heights of the curve, in the unit of the metric."""
-    heights, low, high = density["heights"], density["low"], density["high"]
+    heights, low, high = density.heights, density.low, density.high
     step = (high - low) / (len(heights) - 1)
     places = [low + step * index for index in range(len(heights))]
     return [
-        (exp(place) if density["on_logs"] else place, height)
+        (exp(place) if density.on_logs else place, height)
         for place, height in zip(places, heights, strict=True)
     ]
 
 
-def _modes(known: list[dict[str, Any]], names: Mapping[int, str]) -> list[tuple[Any, ...]]:
+def _modes(
+    known: Sequence[tuple[DensityCell, DensityCurve]], names: Mapping[int, str]
+) -> list[tuple[Any, ...]]:
     return [
-        (names[each["cell"]], "mode", mode["at"], mode["share"], None)
-        for each in known
-        for mode in each["density"]["modes"]
+        (names[each.cell], "mode", mode.at, mode.share, None)
+        for each, density in known
+        for mode in density.modes
     ]
 
 
