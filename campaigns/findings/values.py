@@ -141,3 +141,110 @@ class Percentiles(Struct, frozen=True):
 
     name: str
     cells: Sequence[PercentileCell]
+
+
+LeftOut = Literal["", "bound", "not_steady", "failures"]
+"""Why the fit of a law does not use a run: the generator was saturated, its halves differ, or too much failed."""
+Bounds = tuple[float | None, float | None]
+"""An interval; None where it has no end."""
+
+
+class LoadRun(Struct, frozen=True):
+    """One run of a closed loop: `n` at a time, throughput in 1/s, mean response time.
+
+    left_out: why the fit does not use it; empty where it does.
+    """
+
+    position: int
+    block: int
+    worker: str
+    started_at: str | None
+    n: float
+    throughput: float
+    response: float | None
+    left_out: LeftOut
+
+
+class LoadLevel(Struct, frozen=True):
+    """Means of the runs with `n` at a time. effective: by Little's law the number served; ratio: of it to `n`."""
+
+    n: float
+    runs: int
+    throughput: float
+    response: float | None
+    effective: float | None
+    ratio: float | None
+    consistent: bool | None
+
+
+class Law(Struct, frozen=True):
+    """The Universal Scalability Law, and what follows from it; None where that is infinite.
+
+    g: throughput of one; s: contention; k: coherency; largest: the most at a time that was measured;
+    throttle: the recommended limit.
+    """
+
+    g: float
+    s: float
+    k: float
+    largest: float
+    peak: float | None
+    whole_peak: int | None
+    most: float | None
+    power_point: float | None
+    linear_limit: float | None
+    peak_reached: bool
+    throttle: int | None
+    extrapolated: bool
+    rule_of_thumb: float | None
+    rule_agrees: bool
+
+
+class LawBounds(Struct, frozen=True):
+    """Bootstrap intervals of the law's figures. with_peak: the share of resamples with a peak."""
+
+    g: Bounds
+    s: Bounds
+    k: Bounds
+    peak: Bounds
+    most: Bounds
+    power_point: Bounds
+    throttle: Bounds | None
+    with_peak: float
+
+
+class LoadPlace(Struct, frozen=True):
+    """A point of the law: `n` at a time, throughput and response time."""
+
+    n: float
+    throughput: float
+    response: float
+
+
+class LoadGroup(Struct, frozen=True):
+    """One curve: the runs whose other levels are equal.
+
+    missing: why there is no law; fewest: levels that it takes. left_out: numbers of runs by reason. curve: points
+    of the law (n, throughput, response time). unranked: why no limit is recommended.
+    """
+
+    levels: Mapping[str, Any]
+    missing: Literal["", "not_enough_levels"]
+    fewest: int
+    left_out: Mapping[str, int]
+    runs: Sequence[LoadRun]
+    levels_measured: Sequence[LoadLevel]
+    law: Law | None
+    bounds: LawBounds | None
+    curve: Sequence[tuple[float, float, float]]
+    places: Mapping[str, LoadPlace]
+    unranked: str = ""
+
+
+class Scalability(Struct, frozen=True):
+    """Curves of throughput by concurrency. parameter: its name; throughput, response: names of metrics."""
+
+    parameter: str
+    throughput: str
+    response: str
+    groups: Sequence[LoadGroup]

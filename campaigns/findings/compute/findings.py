@@ -37,7 +37,7 @@ from campaigns.findings.compute.session_sentences import session_sentences
 from campaigns.findings.compute.sessions import Begun, in_sessions
 from campaigns.findings.compute.statistics_input import criteria_of, failing_cells
 from campaigns.findings.store import stored
-from campaigns.findings.values import Densities
+from campaigns.findings.values import Densities, Scalability
 from campaigns.kinds.base import Metric
 from campaigns.kit.network import normalised_address
 from campaigns.models import Campaign, Exclusion, Finding, LogLine
@@ -257,7 +257,7 @@ def _spread(
             {f"percentiles:{name}": stored(each) for name, each in by_quantity.items()}
         )
 
-    def fits() -> dict[str, Any] | None:
+    def fits() -> Scalability | None:
         if means is None:
             raise LookupError("it needs the percentiles, which failed")
         return scalability(campaign, runs, means, criteria)

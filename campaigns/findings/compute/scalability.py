@@ -3,13 +3,25 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace as change
 from numpy.typing import NDArray
 
 from campaigns.findings.compute.statistics_input import failing_cells
+from campaigns.findings.values import (
+    Bounds,
+    Law,
+    LawBounds,
+    LeftOut,
+    LoadGroup,
+    LoadLevel,
+    LoadPlace,
+    LoadRun,
+    Scalability,
+)
 from campaigns.kinds.base import ClosedLoop
 from campaigns.kinds.registry import driver_of
 from campaigns.models import Attempt, Campaign, Series
@@ -28,6 +40,8 @@ BEYOND = 1.25
 """The law is drawn up to so many times the largest concurrency that was measured."""
 FAILED_SHARE = 0.05
 LIMIT = "recommended limit"
+BOUNDED = ("g", "s", "k", "peak", "most", "power_point", "throttle")
+"""The figures of a law that have an interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +52,7 @@ class Point:
     n: float
     throughput: float
     response: float | None
-    left_out: str
+    left_out: LeftOut
 
 
 def scalability(
@@ -46,7 +60,7 @@ def scalability(
     by_metric: Mapping[str, Sequence[ObservedRun]],
     means: Mapping[str, Mapping[int, float]],
     criteria: Criteria,
-) -> dict[str, Any] | None:
+) -> Scalability | None:
     """Fit each curve; None where the kind is no closed loop, or its concurrency does not vary.
 
     means: of the response times of each run, by the name of the distribution.
@@ -71,31 +85,31 @@ def scalability(
         if point is not None:
             groups[repr(sorted(others.items()))][1].append(point)
     in_blocks = campaign.order == Campaign.Order.INTERLEAVED
-    return {
-        "parameter": loop.parameter,
-        "throughput": loop.throughput,
-        "response": loop.response,
-        "groups": [
+    return Scalability(
+        parameter=loop.parameter,
+        throughput=loop.throughput,
+        response=loop.response,
+        groups=[
             _without_limit(
-                {
-                    "levels": others,
-                    **_judged(points, criteria, in_blocks=in_blocks, bounded=place < MOST_GROUPS),
-                },
+                _judged(others, points, criteria, in_blocks=in_blocks, bounded=place < MOST_GROUPS),
                 _unranked(campaign, points, criteria),
             )
             for place, (others, points) in enumerate(groups.values())
         ],
-    }
+    )
 
 
-def _without_limit(group: Mapping[str, Any], unranked: str) -> dict[str, Any]:
+def _without_limit(group: LoadGroup, unranked: str) -> LoadGroup:
     """Remove the recommended limit of a curve. unranked: why none is recommended; empty keeps it."""
-    if not unranked or not group["law"]:
-        return {**group, "unranked": unranked}
-    bounds = {**group["bounds"], "throttle": None} if group["bounds"] else None
-    places = {name: at for name, at in group["places"].items() if name != LIMIT}
-    law = {**group["law"], "throttle": None, "extrapolated": False, "rule_agrees": False}
-    return {**group, "unranked": unranked, "law": law, "bounds": bounds, "places": places}
+    if not unranked or not group.law:
+        return change(group, unranked=unranked)
+    return change(
+        group,
+        unranked=unranked,
+        law=change(group.law, throttle=None, extrapolated=False, rule_agrees=False),
+        bounds=change(group.bounds, throttle=None) if group.bounds else None,
+        places={name: at for name, at in group.places.items() if name != LIMIT},
+    )
 
 
 def _unranked(campaign: Campaign, points: Sequence[Point], criteria: Criteria) -> str:
@@ -124,7 +138,7 @@ def _point(
         return None
     if not (0 < run.value < math.inf and n > 0):
         return None
-    left_out = ""
+    left_out: LeftOut = ""
     units = run.units_done + run.units_failed
     if run.state == "bound":
         left_out = "bound"
@@ -136,8 +150,13 @@ def _point(
 
 
 def _judged(
-    points: Sequence[Point], criteria: Criteria, *, in_blocks: bool, bounded: bool
-) -> dict[str, Any]:
+    levels: Mapping[str, Any],
+    points: Sequence[Point],
+    criteria: Criteria,
+    *,
+    in_blocks: bool,
+    bounded: bool,
+) -> LoadGroup:
     """Fit the law where that is possible; `missing` is why there is none."""
     used = sorted((p for p in points if not p.left_out), key=lambda p: (p.n, p.run.position))
     law = fit_usl([p.n for p in used], [p.throughput for p in used]) if used else None
@@ -145,20 +164,21 @@ def _judged(
     if law is not None and bounded:
         draws = _draws(used, criteria.seed, in_blocks=in_blocks)
         bounds = bound_laws(draws, criteria.alpha, near=law)
-    return {
-        "missing": "" if law else "not_enough_levels",
-        "fewest": FEWEST_LEVELS,
-        "left_out": {
+    return LoadGroup(
+        levels=levels,
+        missing="" if law else "not_enough_levels",
+        fewest=FEWEST_LEVELS,
+        left_out={
             reason: sum(p.left_out == reason for p in points)
             for reason in ("bound", "not_steady", "failures")
         },
-        "runs": [_run(point) for point in points],
-        "levels_measured": [_level(n, used) for n in sorted({p.n for p in used})],
-        "law": _law(law) if law else None,
-        "bounds": _bounds(bounds) if bounds else None,
-        "curve": _curve(law, min(p.n for p in used)) if law else [],
-        "places": _places(law) if law else {},
-    }
+        runs=[_run(point) for point in points],
+        levels_measured=[_level(n, used) for n in sorted({p.n for p in used})],
+        law=_law(law) if law else None,
+        bounds=_bounds(bounds) if bounds else None,
+        curve=_curve(law, min(p.n for p in used)) if law else [],
+        places=_places(law) if law else {},
+    )
 
 
 def _draws(
@@ -180,77 +200,81 @@ def _resampler(
     return of_levels([np.log([p.throughput for p in points if p.n == n]) for n in levels])
 
 
-def _run(point: Point) -> dict[str, Any]:
+def _run(point: Point) -> LoadRun:
     run = point.run
-    return {
-        "position": run.position,
-        "block": run.block,
-        "worker": run.worker,
-        "started_at": run.started_at.isoformat() if run.started_at else None,
-        "n": point.n,
-        "throughput": point.throughput,
-        "response": point.response,
-        "left_out": point.left_out,
-    }
+    return LoadRun(
+        position=run.position,
+        block=run.block,
+        worker=run.worker,
+        started_at=run.started_at.isoformat() if run.started_at else None,
+        n=point.n,
+        throughput=point.throughput,
+        response=point.response,
+        left_out=point.left_out,
+    )
 
 
-def _level(n: float, points: Sequence[Point]) -> dict[str, Any]:
+def _level(n: float, points: Sequence[Point]) -> LoadLevel:
     """Return the means of one level, and whether its response times include all waiting, run by run."""
     own = [point for point in points if point.n == n]
     throughput = float(np.mean([point.throughput for point in own]))
     timed = [(point.throughput, point.response) for point in own if point.response is not None]
     little = check_little(n, float(np.mean([x * r for x, r in timed])), 1.0) if timed else None
-    return {
-        "n": n,
-        "runs": len(own),
-        "throughput": throughput,
-        "response": float(np.mean([r for _, r in timed])) if timed else None,
-        "effective": little.effective if little else None,
-        "ratio": little.ratio if little else None,
-        "consistent": little.consistent if little else None,
-    }
+    return LoadLevel(
+        n=n,
+        runs=len(own),
+        throughput=throughput,
+        response=float(np.mean([r for _, r in timed])) if timed else None,
+        effective=little.effective if little else None,
+        ratio=little.ratio if little else None,
+        consistent=little.consistent if little else None,
+    )
 
 
-def _law(law: Usl) -> dict[str, Any]:
+def _law(law: Usl) -> Law:
     thumb = law.rule_of_thumb
-    return {
-        "g": law.g,
-        "s": law.s,
-        "k": law.k,
-        "largest": law.largest,
-        "peak": _finite(law.peak),
-        "whole_peak": law.whole_peak,
-        "most": _finite(law.most),
-        "power_point": _finite(law.power_point),
-        "linear_limit": _finite(law.linear_limit),
-        "peak_reached": law.peak_reached,
-        "throttle": law.throttle,
-        "extrapolated": law.extrapolated,
-        "rule_of_thumb": _finite(thumb),
-        "rule_agrees": law.throttle is not None
+    return Law(
+        g=law.g,
+        s=law.s,
+        k=law.k,
+        largest=law.largest,
+        peak=_finite(law.peak),
+        whole_peak=law.whole_peak,
+        most=_finite(law.most),
+        power_point=_finite(law.power_point),
+        linear_limit=_finite(law.linear_limit),
+        peak_reached=law.peak_reached,
+        throttle=law.throttle,
+        extrapolated=law.extrapolated,
+        rule_of_thumb=_finite(thumb),
+        rule_agrees=law.throttle is not None
         and math.isfinite(thumb)
         and abs(thumb - law.throttle) <= 1,
-    }
+    )
 
 
-def _bounds(bounds: UslBounds) -> dict[str, Any]:
-    return {
-        name: [_finite(bound) for bound in value] if isinstance(value, list | tuple) else value
-        for name, value in asdict(bounds).items()
-    }
+def _bounds(bounds: UslBounds) -> LawBounds:
+    return LawBounds(
+        **{name: _ends(getattr(bounds, name)) for name in BOUNDED}, with_peak=bounds.with_peak
+    )
 
 
-def _curve(law: Usl, smallest: float) -> list[list[float]]:
+def _ends(interval: Sequence[float]) -> Bounds:
+    low, high = interval
+    return _finite(low), _finite(high)
+
+
+def _curve(law: Usl, smallest: float) -> list[tuple[float, float, float]]:
     """Return points of the law: n, throughput and response time."""
     grid = np.geomspace(min(1.0, smallest), BEYOND * law.largest, POINTS).tolist()
-    return [[n, law.throughput(n), law.response(n)] for n in grid]
+    return [(n, law.throughput(n), law.response(n)) for n in grid]
 
 
-def _places(law: Usl) -> dict[str, dict[str, float]]:
+def _places(law: Usl) -> dict[str, LoadPlace]:
     """Return the named places of the law, with its throughput and response time there."""
     named = {LIMIT: law.throttle, "peak": _finite(law.peak)}
     return {
-        name: {"n": float(n), "throughput": law.throughput(n), "response": law.response(n)}
+        name: LoadPlace(float(n), law.throughput(n), law.response(n))
         for name, n in named.items()
         if n is not None
     }

@@ -206,19 +206,14 @@ def _point(run: Mapping[str, Any], block: str) -> RunPoint:
         value=run["value"],
         state=run["state"],
         name=f"run {run['position']}",
-        note=run_note(run, block),
+        note=run_note(f"{block} {run['block']}", run["started_at"], run.get("worker")),
         page=run["position"],
     )
 
 
-def run_note(run: Mapping[str, Any], block: str) -> str:
+def run_note(block: str, started_at: str | None, worker: str | None) -> str:
     """Return the block of a stored run, when it began and which worker made it, where known."""
-    parts = [f"{block} {run['block']}"]
-    if run["started_at"]:
-        parts.append(in_utc(run["started_at"]))
-    if worker := run.get("worker"):
-        parts.append(worker)
-    return ", ".join(parts)
+    return ", ".join(filter(None, (block, started_at and in_utc(started_at), worker)))
 
 
 def in_utc(instant: str) -> str:

@@ -74,7 +74,9 @@ def _runs(shown: Shown, finding: Mapping[str, Any]) -> list[drift.DriftRun]:
             position=run["position"],
             started=_instant(run["started_at"]),
             name=f"run {run['position']}",
-            note=run_note(run, shown.labels.block),
+            note=run_note(
+                f"{shown.labels.block} {run['block']}", run["started_at"], run.get("worker")
+            ),
             block=run["block"],
             session=run["session"],
         )

@@ -136,7 +136,9 @@ def _cells(shown: Shown) -> list[spread.SpreadCell]:
                 spread.SpreadRun(
                     run["value"],
                     f"run {run['position']}",
-                    run_note(run, shown.labels.block),
+                    run_note(
+                        f"{shown.labels.block} {run['block']}", run["started_at"], run.get("worker")
+                    ),
                     run["position"],
                 )
                 for run in cell["runs"]

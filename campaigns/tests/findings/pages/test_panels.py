@@ -1,12 +1,14 @@
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.urls import reverse
 
 from campaigns.findings.compute import scalability
 from campaigns.findings.pages.panels.scalability import between, bounds_of, doubt_of
+from campaigns.findings.values import Law, LawBounds, LoadLevel
 from campaigns.kinds.base import ClosedLoop
 from campaigns.kit import histogram
 from campaigns.models import Attempt, Campaign, Distribution, Phase, Run, Series
@@ -256,8 +258,14 @@ def test_times_that_cannot_be_those_of_the_same_requests_are_told(browser, close
     assert note.endswith("They are not all of the same requests, or some were counted twice.")
 
 
+def law_of(**figures):
+    """A law of which only some figures matter."""
+    blank: dict[str, Any] = dict.fromkeys(Law.__struct_fields__)
+    return Law(**(blank | {"extrapolated": False, "peak_reached": True} | figures))
+
+
 def test_an_interval_that_leaves_what_was_measured_has_no_figure_there():
-    law = {"largest": 24}
+    law = law_of(largest=24)
 
     assert between([4.0, 6.0], law) == "4 to 6"
     assert between([18.3, 3150.0], law) == "18.3 to beyond what was measured"
@@ -266,31 +274,34 @@ def test_an_interval_that_leaves_what_was_measured_has_no_figure_there():
 
 
 def test_bounds_where_nothing_was_measured_have_no_figure():
-    law = {"largest": 12}
-    bounds = {
-        "s": [3.9e-22, 0.2],
-        "peak": [7.5, 1e20],
-        "most": [144.0, 7.9e20],
-        "power_point": [3.5, 2.9e19],
-        "throttle": [5.4, 11.0],
-    }
+    law = law_of(largest=12)
+    bounds = LawBounds(
+        g=(12.0, 15.0),
+        s=(3.9e-22, 0.2),
+        k=(0.01, 0.02),
+        peak=(7.5, 1e20),
+        most=(144.0, 7.9e20),
+        power_point=(3.5, 2.9e19),
+        throttle=(5.4, 11.0),
+        with_peak=1.0,
+    )
 
     assert bounds_of("s", bounds, law) == (0.0, 0.2)
     assert bounds_of("power_point", bounds, law) == (3.5, None)
     assert bounds_of("most", bounds, law) == (144.0, None)
     assert bounds_of("throttle", bounds, law) == (5.4, 11.0)
-    assert bounds_of("g", {}, law) == (None, None)
+    assert bounds_of("g", None, law) == (None, None)
 
 
 def test_a_law_that_lies_below_its_runs_recommends_nothing():
-    level = {"n": 12.0, "throughput": 330.0}
+    level = LoadLevel(12.0, 3, 330.0, None, None, None, None)
 
-    said = doubt_of({"law": {"most": 177.0}, "levels_measured": [level]}, "files/s")
+    said = doubt_of(law_of(most=177.0), [level], "files/s")
 
     assert "at 12 the runs carried 330 files/s" in said
     assert "No limit is recommended" in said
-    assert not doubt_of({"law": {"most": 310.0}, "levels_measured": [level]}, "files/s")
-    assert not doubt_of({"law": {"most": None}, "levels_measured": [level]}, "files/s")
+    assert not doubt_of(law_of(most=310.0), [level], "files/s")
+    assert not doubt_of(law_of(most=None), [level], "files/s")
 
 
 def test_a_curve_without_a_run_that_counts_keeps_its_panel(browser, closed_loop):
