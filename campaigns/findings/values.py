@@ -1,6 +1,6 @@
 """What a finding is: the shapes that analysis makes, the database stores as JSON, and pages and REST read.
 
-Each shape is declared here alone. Times are seconds, changes percent, shares of 1; an instant is a text of
+Each shape is declared here alone; sequences are lists, as JSON gives them back. Times are seconds, changes percent, shares of 1; an instant is a text of
 ISO 8601 in UTC; a cell is the key of its row. Findings that are not here yet are dicts.
 """
 
@@ -145,8 +145,8 @@ class Percentiles(Struct, frozen=True):
 
 LeftOut = Literal["", "bound", "not_steady", "failures"]
 """Why the fit of a law does not use a run: the generator was saturated, its halves differ, or too much failed."""
-Bounds = tuple[float | None, float | None]
-"""An interval; None where it has no end."""
+Bounds = Sequence[float | None]
+"""Both ends of an interval; None where it has no end."""
 
 
 class LoadRun(Struct, frozen=True):
@@ -236,7 +236,7 @@ class LoadGroup(Struct, frozen=True):
     levels_measured: Sequence[LoadLevel]
     law: Law | None
     bounds: LawBounds | None
-    curve: Sequence[tuple[float, float, float]]
+    curve: Sequence[Sequence[float]]
     places: Mapping[str, LoadPlace]
     unranked: str = ""
 

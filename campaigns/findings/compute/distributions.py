@@ -84,7 +84,7 @@ def _density(density: Density | None) -> DensityCurve | None:
         high=density.low + (density.high - density.low) * last / steps,
         on_logs=density.on_logs,
         heights=[round(height, 4) for height in heights],
-        modes=density.modes,
+        modes=list(density.modes),
     )
 
 

@@ -261,13 +261,13 @@ def _bounds(bounds: UslBounds) -> LawBounds:
 
 def _ends(interval: Sequence[float]) -> Bounds:
     low, high = interval
-    return _finite(low), _finite(high)
+    return [_finite(low), _finite(high)]
 
 
-def _curve(law: Usl, smallest: float) -> list[tuple[float, float, float]]:
+def _curve(law: Usl, smallest: float) -> list[list[float]]:
     """Return points of the law: n, throughput and response time."""
     grid = np.geomspace(min(1.0, smallest), BEYOND * law.largest, POINTS).tolist()
-    return [(n, law.throughput(n), law.response(n)) for n in grid]
+    return [[n, law.throughput(n), law.response(n)] for n in grid]
 
 
 def _places(law: Usl) -> dict[str, LoadPlace]:
