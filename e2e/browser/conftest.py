@@ -100,7 +100,7 @@ def slow(perfdash):
     campaign = launch(
         perfdash, "slow",
         parameters={"manifest": manifest("slow", files=100, latency=300), "concurrency": 1},
-        factors={"engine": ["futures", "asyncio"]}, repetitions=6,
+        factors={"engine": ["futures", "asyncio"]}, repetitions=40,
     )  # fmt: skip
     yield campaign
     cancel(perfdash, campaign)
