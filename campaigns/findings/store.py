@@ -34,6 +34,7 @@ class LateResults(Mapping[str, Mapping[str, Any]]):
     def __init__(self, keys: Mapping[str, int]) -> None:
         self._keys = keys
         self._read: dict[str, Mapping[str, Any]] = {}
+        self._typed: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Mapping[str, Any]:
         if name not in self._read:
@@ -42,8 +43,13 @@ class LateResults(Mapping[str, Mapping[str, Any]]):
         return self._read[name]
 
     def read(self, name: str, shape: type[Shape]) -> Shape | None:
-        """Return a finding in its declared shape; None where there is none."""
-        return msgspec.convert(self[name], shape) if name in self else None
+        """Return a finding in its declared shape, converted once; None where there is none."""
+        if name not in self:
+            return None
+        if name not in self._typed:
+            self._typed[name] = msgspec.convert(self[name], shape)
+        finding: Shape = self._typed[name]
+        return finding
 
     def __contains__(self, name: object) -> bool:
         return name in self._keys

@@ -1,7 +1,7 @@
 """Hold a process that has loaded its modules until what it needs is there.
 
-A gate is a locked file in the data directory. Who waits is woken by the kernel, and nobody waits for a
-supervisor that died: its lock is gone.
+A gate is a locked file in the data directory. The kernel wakes waiting processes when the lock is released,
+also by the death of the supervisor that held it.
 """
 
 import fcntl
