@@ -8,6 +8,7 @@ import socket
 import ssl
 import subprocess
 import urllib.request
+from urllib.parse import urlsplit
 
 import psutil
 import psycopg
@@ -26,6 +27,17 @@ def children(pid):
         return [child.pid for child in psutil.Process(pid).children(recursive=True)]
     except psutil.NoSuchProcess:
         return []
+
+
+def await_listening(url):
+    """Wait for a server of the sandbox, which starts when the first page is there already."""
+    address = urlsplit(url)
+
+    def listens():
+        with socket.socket() as probe:
+            return probe.connect_ex((address.hostname, address.port)) == 0
+
+    wait_until(listens)
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +111,7 @@ def test_the_sandbox_is_a_pulp_too_and_allowed_as_a_target(shared):
     allowed = state(data)["environment"]["PERFDASH_ALLOWED_ADDRESSES"].splitlines()
 
     assert url.removeprefix("http://") in allowed
+    await_listening(url)
     with urllib.request.urlopen(f"{url}/pulp/api/v3/status/") as status:  # noqa: S310 - ours
         components = {each["component"] for each in json.load(status)["versions"]}
     assert {"core", "stand-in", "file", "rpm"} == components
@@ -111,6 +124,7 @@ def test_the_sandbox_is_a_katello_too_and_allowed_as_a_target(shared):
     allowed = state(data)["environment"]["PERFDASH_ALLOWED_ADDRESSES"].splitlines()
 
     assert url.removeprefix("http://") in allowed
+    await_listening(url)
     with urllib.request.urlopen(f"{url}/katello/api/v2/status") as status:  # noqa: S310 - ours
         assert json.load(status)["version"].endswith("stand-in")
 
@@ -122,6 +136,7 @@ def test_hosts_can_register_with_that_katello_over_tls(shared):
     allowed = state(data)["environment"]["PERFDASH_ALLOWED_ADDRESSES"].splitlines()
 
     assert url.removeprefix("https://") in allowed
+    await_listening(url)
     context = ssl.create_default_context(cafile=data / "secrets" / "katello_ca.pem")
     with urllib.request.urlopen(f"{url}/rhsm/status", context=context) as status:  # noqa: S310 - ours
         assert json.load(status)["result"]

