@@ -1,9 +1,9 @@
 """Describe the parts of an analysis that failed. Pure."""
 
-from collections.abc import Mapping
-from typing import Any
+from campaigns.findings.values import FailedParts
 
 LABELS = {
+    "brief": "Values of {}",
     "cells": "Values of {}",
     "density": "Distribution of {}",
     "drift": "Drift of {}",
@@ -17,11 +17,10 @@ LABELS = {
 }
 
 
-def failed_parts(stored: Mapping[str, Any] | None) -> list[str]:
-    """Return a line for each failed part: what it is, and the error. stored: the finding `failed_parts`."""
-    return [
-        f"{label_of(part['name'])}: {part['error']}" for part in (stored or {}).get("parts", ())
-    ]
+def failed_parts(finding: FailedParts | None) -> list[str]:
+    """Return a line for each failed part: what it is, and the error."""
+    parts = finding.parts if finding else ()
+    return [f"{label_of(part.name)}: {part.error}" for part in parts]
 
 
 def label_of(name: str) -> str:

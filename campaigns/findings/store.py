@@ -8,15 +8,49 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 from msgspec import Struct
 
+from campaigns.findings.values import (
+    BriefCells,
+    CalibrationFinding,
+    Cells,
+    Checks,
+    FailedParts,
+    LevelsFinding,
+    Matrix,
+    Outlook,
+    Pairs,
+    Sensitivity,
+    SessionsFinding,
+    WithExcluded,
+)
 from campaigns.models import Campaign, Finding
+from campaigns.results.pages_data import Surroundings
 from campaigns.stats.methods import METHODS
 
-Shape = TypeVar("Shape", bound=Struct)
+Shape = TypeVar("Shape")
 
 
-def stored(finding: Struct | dict[str, Any]) -> dict[str, Any]:
+VERSION = 2
+"""Of the shapes in the database. Version 1 had no number; `earlier` reads it."""
+
+
+def stored(finding: Struct | Surroundings | dict[str, Any]) -> dict[str, Any]:
     """Return a finding as JSON for its row."""
-    return finding if isinstance(finding, dict) else dict(msgspec.to_builtins(finding))
+    if isinstance(finding, dict):
+        return dict(msgspec.to_builtins(finding, str_keys=True, enc_hook=_number))
+    return {
+        "v": VERSION,
+        **msgspec.to_builtins(finding, builtin_types=(datetime,), str_keys=True, enc_hook=_number),
+    }
+
+
+def _number(value: Any) -> Any:
+    """Return a number of numpy as one of Python."""
+    return value.item()
+
+
+def read(result: Mapping[str, Any], shape: type[Shape]) -> Shape:
+    """Return the result of a row in its declared shape."""
+    return msgspec.convert(result, shape, str_keys=True)
 
 
 class _Stored(NamedTuple):
@@ -47,7 +81,7 @@ class LateResults(Mapping[str, Mapping[str, Any]]):
         if name not in self:
             return None
         if name not in self._typed:
-            self._typed[name] = msgspec.convert(self[name], shape)
+            self._typed[name] = read(self[name], shape)
         finding: Shape = self._typed[name]
         return finding
 
@@ -71,23 +105,29 @@ class Findings:
     within_blocks, and percentiles:NAME of each quantity that has histograms.
     """
 
-    cells: Mapping[str, Any] | None
-    pairs: Mapping[str, Any] | None
-    levels: Mapping[str, Any] | None
-    checks: Mapping[str, Any] | None
-    with_excluded: Mapping[str, Any] | None
-    outlook: Mapping[str, Any] | None
-    calibration: Mapping[str, Any] | None
-    matrix: Mapping[str, Any] | None
-    surroundings: Mapping[str, Any] | None
-    sessions: Mapping[str, Any] | None
-    sensitivity: Mapping[str, Any] | None
+    cells: Cells | None
+    brief: BriefCells | None
+    pairs: Pairs | None
+    levels: LevelsFinding | None
+    checks: Checks | None
+    with_excluded: WithExcluded | None
+    outlook: Outlook | None
+    calibration: CalibrationFinding | None
+    matrix: Matrix | None
+    surroundings: Surroundings | None
+    sessions: SessionsFinding | None
+    sensitivity: Sensitivity | None
     answer: Mapping[str, Any] | None
-    failed_parts: Mapping[str, Any] | None
+    failed_parts: FailedParts | None
     charts: LateResults
     metrics: tuple[str, ...]
     computed_at: datetime | None
     data_hash: str
+
+    @property
+    def summaries(self) -> Cells | BriefCells | None:
+        """Return the cells that were read, with their runs or without."""
+        return self.cells or self.brief
 
 
 def findings_of(campaign: Campaign, metric: str, *, brief: bool = False) -> Findings:
@@ -106,26 +146,31 @@ def findings_of(campaign: Campaign, metric: str, *, brief: bool = False) -> Find
     of_metric = {f"{name}:{shown}": name for name in ("density", "drift")}
     wanted = ["answer", "pairs", "levels", "checks", "with_excluded", "outlook", "matrix"]
     wanted += ["calibration", "surroundings", "sessions", "sensitivity", Finding.FAILED_PARTS]
-    read = f"brief:{shown}" if brief else cells
-    reported = current.filter(name__in=[*wanted, read])
+    wanted_cells = f"brief:{shown}" if brief else cells
+    reported = current.filter(name__in=[*wanted, wanted_cells])
     rows = [_Stored(*row) for row in reported.values_list(*_Stored._fields)]
     results = {row.name: row.result for row in rows}
     late = ("phases", "usl", "within_blocks", *of_metric)
     latest = max(rows, key=lambda row: row.computed_at, default=None)
+
+    def find(name: str, shape: type[Shape]) -> Shape | None:
+        return read(results[name], shape) if name in results else None
+
     return Findings(
-        cells=results.get(read),
-        pairs=results.get("pairs"),
-        levels=results.get("levels"),
-        checks=results.get("checks"),
-        with_excluded=results.get("with_excluded"),
-        outlook=results.get("outlook"),
-        calibration=results.get("calibration"),
-        matrix=results.get("matrix"),
-        surroundings=results.get("surroundings"),
-        sessions=results.get("sessions"),
-        sensitivity=results.get("sensitivity"),
+        cells=None if brief else find(wanted_cells, Cells),
+        brief=find(wanted_cells, BriefCells) if brief else None,
+        pairs=find("pairs", Pairs),
+        levels=find("levels", LevelsFinding),
+        checks=find("checks", Checks),
+        with_excluded=find("with_excluded", WithExcluded),
+        outlook=find("outlook", Outlook),
+        calibration=find("calibration", CalibrationFinding),
+        matrix=find("matrix", Matrix),
+        surroundings=find("surroundings", Surroundings),
+        sessions=find("sessions", SessionsFinding),
+        sensitivity=find("sensitivity", Sensitivity),
         answer=results.get("answer"),
-        failed_parts=results.get(Finding.FAILED_PARTS),
+        failed_parts=find(Finding.FAILED_PARTS, FailedParts),
         charts=LateResults(
             {
                 of_metric.get(name, name): pk

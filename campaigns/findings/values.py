@@ -1,15 +1,650 @@
-"""What a finding is: the shapes that analysis makes, the database stores as JSON, and pages and REST read.
+"""What a finding is: the shapes that analysis makes, the database stores as JSON, and pages, REST and bundles read.
 
-Each shape is declared here alone; sequences are lists, as JSON gives them back. Times are seconds, changes percent, shares of 1; an instant is a text of
-ISO 8601 in UTC; a cell is the key of its row. Findings that are not here yet are dicts.
+Each shape is declared here alone; sequences are lists, as JSON gives them back. Times are seconds, changes percent (`pct`), shares of 1, values
+in the unit of the metric; an instant is a text of ISO 8601 in UTC; a cell is the key of its row. No shape holds a sentence, a label of a verdict,
+a tone or an icon: `wording` writes these.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
+from campaigns.stats.calibration import Detectable
+from campaigns.stats.cell_states import CellState
+from campaigns.stats.cell_summary import CellSummary
+from campaigns.stats.compared import Model, Reading
 from campaigns.stats.density import Mode
+from campaigns.stats.interval import Interval
+from campaigns.stats.knee import Curve, Methods
+from campaigns.stats.labels import Display
+from campaigns.stats.matrix import Interaction
+from campaigns.stats.paired import OrderEffect, PairedComparison
+from campaigns.stats.ranks import HodgesLehmann
+from campaigns.stats.validity import Check
+from campaigns.stats.verdict import Contrast, Verdict, Word
+
+Levels = Mapping[str, Any]
+"""Levels by the names of their factors."""
+Bounds = Sequence[float | None]
+"""Both ends of an interval; None where it has no end."""
+
+
+class Terms(Struct, frozen=True, kw_only=True):
+    """The metric that is judged, and by which criteria: what a sentence about a verdict needs.
+
+    margin_pct: changes below it are called equivalent; delta_pct: the smallest change of interest. alpha: the error
+    rate; minimum_n: the fewest runs, pairs or blocks of a verdict. same_setting: both sides are one setting (A/A).
+    """
+
+    metric: str
+    label: str
+    unit: str
+    lower_is_better: bool
+    margin_pct: float = 2.0
+    delta_pct: float = 5.0
+    alpha: float = 0.05
+    minimum_n: int = 3
+    same_setting: bool = False
+
+
+class Within(Struct, frozen=True):
+    """The change within sessions, all runs together."""
+
+    pct_change: float
+    ci_pct: Interval
+    df: float
+
+
+class Confirmation(Struct, frozen=True):
+    """Whether sessions agree. sessions: those with an estimate; the fields after it are empty without any.
+
+    standing: `confirmed`, `not_confirmed` and others of `stats.sessions`; reason: why not. each, each_pct: verdict
+    and change in each session. between: the verdict is that between sessions (three or more). within: the change
+    within these sessions, on which the verdict rests with one session or two. differ, differ_p: whether all sessions have one effect.
+    """
+
+    standing: str
+    reason: str
+    sessions: int
+    word: Word | None = None
+    ci_pct: Interval | None = None
+    each: Sequence[Word] = ()
+    each_pct: Sequence[float] = ()
+    between: bool = False
+    within: Within | None = None
+    differ: bool | None = None
+    differ_p: float | None = None
+
+
+class Estimate(Struct, frozen=True, kw_only=True):
+    """A verdict, and the error of the estimate on the scale of logs. effective_n: blocks, pairs or runs that inform as much."""
+
+    verdict: Verdict
+    model: Model = Model.PAIRED
+    df: float | None = None
+    standard_error: float | None = None
+    effective_n: float | None = None
+
+
+class RankTest(Struct, frozen=True):
+    """The second opinion. v_plus: of Wilcoxon's test of differences in blocks; u, cles, delta, size: of Mann and Whitney's."""
+
+    p: float
+    min_attainable_p: float
+    v_plus: float | None = None
+    u: float | None = None
+    cles: float | None = None
+    delta: float | None = None
+    size: str = ""
+
+
+class LevelComparison(Estimate, frozen=True, kw_only=True):
+    """One level against another. sensitivity: by another model. ranks, shift: the second opinion."""
+
+    pct_change_of_means: float | None = None
+    sensitivity: Reading | None = None
+    ranks: RankTest | None = None
+    shift: HodgesLehmann | None = None
+
+
+class Primary(Struct, frozen=True, kw_only=True):
+    """The contrast that was named before the launch. at: levels that both sides share; over: the combinations it is a mean of."""
+
+    factor: str
+    candidate: Any
+    baseline: Any
+    at: Levels
+    over: int
+    comparison: Estimate
+    confirmation: Confirmation = field(name="standing")
+    display: Display
+    advice: str
+
+
+class RunsOfCell(Struct, frozen=True):
+    """Counts of one cell's runs, and bounds of its mean where runs timed out.
+
+    states: runs by state. lowest_limit, highest_limit: of the runs that timed out; at_least: the mean with these limits in
+    the place of their values. units, units_failed: work of accepted runs.
+    """
+
+    runs: int
+    states: Mapping[str, int]
+    lowest_limit: float | None
+    highest_limit: float | None
+    at_least: float | None
+    units: int
+    units_failed: int
+    too_many_failures: bool
+
+
+class CellRun(Struct, frozen=True):
+    """One run. run: the key of its row; position: in the plan. value: None where it has none, the limit where it timed out."""
+
+    run: int
+    position: int
+    value: float | None
+    state: str
+    block: int
+    session: int
+    units: int
+    units_failed: int
+    reason: str
+    started_at: str | None
+    worker: str
+
+
+class SummarisedCell(Struct, frozen=True, kw_only=True):
+    """One cell by itself, whatever the others show."""
+
+    cell: int
+    levels: Levels
+    summary: CellSummary
+    counts: RunsOfCell
+
+
+class Cell(SummarisedCell, frozen=True, kw_only=True):
+    """A cell with its runs."""
+
+    runs: Sequence[CellRun]
+
+
+class BriefCell(SummarisedCell, frozen=True, kw_only=True):
+    """A cell with the values of its accepted runs alone: ten thousand whole runs are megabytes."""
+
+    values: Sequence[float | None]
+
+
+class _CellsOfMetric(Struct, frozen=True, kw_only=True):
+    """lower_is_better: None where neither direction is better."""
+
+    metric: str
+    label: str
+    unit: str
+    lower_is_better: bool | None
+
+
+class Cells(_CellsOfMetric, frozen=True, kw_only=True):
+    """All cells of one metric, in the order of their levels."""
+
+    cells: Sequence[Cell]
+
+
+class BriefCells(_CellsOfMetric, frozen=True, kw_only=True):
+    """All cells of one metric, without their runs."""
+
+    cells: Sequence[BriefCell]
+
+
+class PairOfRuns(Struct, frozen=True):
+    """Two runs of a block. Runs are named by their positions."""
+
+    block: int
+    change_pct: float | None
+    baseline: float | None
+    candidate: float | None
+    candidate_first: bool
+    baseline_run: int
+    candidate_run: int
+
+
+class Stratum(Struct, frozen=True, kw_only=True):
+    """The pairs that share all levels but that of the paired factor. name: distinct, of the levels."""
+
+    name: str
+    label: str
+    levels: Levels
+    comparison: PairedComparison
+    confirmation: Confirmation = field(name="standing")
+    pairs: Sequence[PairOfRuns]
+    display: Display
+    advice: str
+
+
+class OverStrata(Struct, frozen=True, kw_only=True):
+    """The change over all strata, by four means; `stats.overall.Overall` has the formulas.
+
+    heterogeneous: strata differ, so the interval is that of a sample of them.
+    """
+
+    strata: int
+    average_pct: float
+    average_ci: Interval | None
+    geometric_pct: float
+    geometric_ci: Interval | None
+    heterogeneous: bool
+    fixed: Contrast | None
+    fixed_ci: Interval | None
+    sample: Contrast | None
+    sample_ci: Interval | None
+    q: float | None
+    q_p: float | None
+    differ_p: float | None
+    i2: float | None
+    total_pct: float
+    rate_pct: float
+    confirmation: Confirmation = field(name="standing")
+
+
+class Pairs(Terms, frozen=True, kw_only=True):
+    """A paired campaign: candidate against baseline in every stratum, judged as one family."""
+
+    factor: str
+    baseline: Any
+    candidate: Any
+    strata: Sequence[Stratum]
+    overall: OverStrata | None
+    sessions: int
+    order_effect: OrderEffect | None
+    primary: Primary | None = None
+
+
+class LevelRow(Struct, frozen=True, kw_only=True):
+    """A comparison of two cells that differ in one factor."""
+
+    baseline: int
+    candidate: int
+    comparison: LevelComparison
+    confirmation: Confirmation = field(name="standing")
+    display: Display
+    advice: str
+
+
+class WithinShare(Struct, frozen=True):
+    """The first cell that is shown to cost no more than `share`; None where none is. blocks_needed: for that."""
+
+    share: float
+    cell: int | None
+    blocks_needed: int | None
+
+
+class Best(Struct, frozen=True):
+    """Cells ranked against the best; `stats.best.Best` has the formulas.
+
+    seen: the cell with the best mean; possibly: those that could be the best. at_edge: the best is the last level.
+    """
+
+    cells: Sequence[int]
+    seen: int
+    at_edge: bool
+    possibly: Sequence[int]
+    cost_pct: Sequence[float]
+    upper_pct: Sequence[float]
+    smallest_share: float
+    critical: Sequence[float]
+    df: float
+    within: Sequence[WithinShare]
+
+
+class BreakShare(Struct, frozen=True):
+    """The share of resamples whose break lies between two neighbouring levels."""
+
+    low: float
+    high: float
+    share: float
+
+
+class KneeUncertainty(Struct, frozen=True):
+    """The uncertainty of the break by resamples. l_shares, chord_shares: by level, of two other methods. rough: few runs."""
+
+    interval: Interval
+    below: Interval
+    above: Interval
+    l_shares: Mapping[str, float]
+    chord_shares: Mapping[str, float]
+    rough: bool
+    between: Sequence[BreakShare]
+
+
+class Knee(Struct, frozen=True):
+    """Where the curve bends. strength: `strong`, `moderate` or `smooth`: no distinct knee."""
+
+    strength: str
+    at: float
+    below: float
+    above: float
+    delta_aicc: float
+    curves: Sequence[Curve]
+    methods: Methods
+    uncertainty: KneeUncertainty | None
+
+
+class LevelGroup(Struct, frozen=True):
+    """Cells that differ in one factor alone. values: its levels, in the order of `cells`.
+
+    reading: bounds for comparing levels on the chart. few: cells with too few runs to be ranked. best_of_each: in each of two sessions.
+    """
+
+    levels: Levels
+    values: Sequence[Any]
+    cells: Sequence[int]
+    numeric: bool
+    reading: Sequence[Interval | None]
+    comparisons: Sequence[LevelRow]
+    best: Best | None
+    best_of_each: Sequence[int]
+    few: Sequence[int]
+    knee: Knee | None
+
+
+class BestOverall(Struct, frozen=True):
+    """The best cell over all factors, for one work. levels: of the work; setting: of the best cell."""
+
+    levels: Levels
+    setting: Levels
+    best: Best
+
+
+class Noise(Struct, frozen=True):
+    """Standard deviations of runs, within blocks where there are some, and between blocks; None where unknown."""
+
+    sd_pct: float | None = None
+    df: float | None = None
+    block_sd_pct: float | None = None
+    efficiency: float | None = None
+    blocks: int | None = None
+
+
+class PlotNoise(Struct, frozen=True):
+    """Standard deviations within whole plots and between them, where a factor is costly to change."""
+
+    within_pct: float
+    between_pct: float
+    whole_df: float
+    sub_df: float
+    blocks: int
+
+
+class OrderDrift(Struct, frozen=True):
+    """Drift within levels that were measured one after the other. known: it can be estimated; slope_pct: in an hour."""
+
+    known: bool
+    shown: bool
+    slope_pct: float | None = None
+    ci_pct: Interval | None = None
+    p: float | None = None
+
+
+class LevelsFinding(Terms, frozen=True, kw_only=True):
+    """A campaign of levels: neighbours compared as one family, the best setting, the knee.
+
+    hard: factors that are costly to change. between: what is said of cells rests on one value a session. overall: empty with one factor to compare.
+    """
+
+    factor: str
+    model: Model
+    noise: Noise
+    hard: Sequence[str] = ()
+    plots: PlotNoise | None = None
+    sessions: int
+    between: bool
+    drift: OrderDrift | None
+    groups: Sequence[LevelGroup]
+    overall: Sequence[BestOverall]
+    primary: Primary | None = None
+
+
+class BlockChanges(Struct, frozen=True):
+    """The change between two cells in each block that holds both."""
+
+    baseline: int
+    candidate: int
+    blocks: Sequence[int]
+    changes_pct: Sequence[float]
+
+
+class WithinBlocks(Struct, frozen=True):
+    """The comparisons of levels, block by block."""
+
+    comparisons: Sequence[BlockChanges]
+
+
+class MatrixCell(Struct, frozen=True):
+    """A cell against the first of its row. improvement_pct: of durations, less is better. word: None for the first."""
+
+    cell: int
+    level: Any
+    state: CellState
+    improvement_pct: float | None
+    ci_pct: Interval | None
+    word: Word | None
+    display: Display | None
+    n: int
+    failed: int
+    lost: int
+    failed_units: int
+
+
+class MatrixRow(Struct, frozen=True):
+    """Cells that differ in the factor of the columns. no_baseline: the first cell has no number. ties: within the tolerance of the best."""
+
+    levels: Levels
+    cells: Sequence[MatrixCell]
+    no_baseline: bool
+    best: int | None
+    ties: Sequence[int]
+    recommended: int | None
+
+
+class FactorMatrix(Struct, frozen=True):
+    """The matrix with the levels of one factor as its columns."""
+
+    factor: str
+    columns: Sequence[Any]
+    numeric: bool
+    rows: Sequence[MatrixRow]
+    interaction: Interaction | None
+
+
+class Matrix(Terms, frozen=True, kw_only=True):
+    """The improvement of each cell over the first of its row. tie_points: percentage points that count as equal."""
+
+    tie_points: float
+    factors: Mapping[str, FactorMatrix]
+
+
+class Checks(Struct, frozen=True):
+    """Checks of whether the runs can be trusted."""
+
+    checks: Sequence[Check]
+
+
+class Outlook(Struct, frozen=True):
+    """How much longer a campaign with an adaptive stop rule takes, or why it ends.
+
+    primary: by the primary contrast, else by the widest interval. stop: `precise`, `most_blocks`, `out_of_time`, or empty while it
+    goes on. more: further blocks; expected_pct: the half width then; seconds: until then. closed: runs
+    that were closed when this was computed. blocks, most: those of the plan, and the most it may have.
+    """
+
+    primary: bool
+    stop: str
+    target_pct: float
+    half_width_pct: float | None
+    more: int | None
+    expected_pct: float | None
+    seconds: float | None
+    closed: int
+    blocks: int = 0
+    most: int = 0
+    alpha: float = 0.05
+
+
+class CalibrationFinding(Struct, frozen=True, kw_only=True):
+    """The noise of identical runs; `stats.calibration.Calibration` has the formulas. alarms: of so many verdicts."""
+
+    n: int
+    sd_log: float
+    sd_log_ci: Interval
+    run_sd_log: float
+    seen_pct: float
+    floor_pct: float
+    mean_pct: float
+    mean_p: float
+    detectable: Sequence[Detectable]
+    metric: str
+    label: str
+    sd_pct: float
+    sd_ci_pct: Interval
+    run_sd_pct: float
+    alpha: float
+    verdicts: int
+    alarms: int
+
+
+class FactChange(Struct, frozen=True):
+    """A change of a fact of the environment between two runs, or during one: then both numbers are equal."""
+
+    side: str
+    name: str
+    before: str
+    after: str
+    last_run_before: int
+    first_run_after: int
+
+
+class BegunSession(Struct, frozen=True):
+    """A session after the first: the position of its first run, and why it began. hours: of the gap before it; None where that was short."""
+
+    session: int
+    position: int
+    hours: float | None
+    changes: Sequence[FactChange]
+
+
+class SessionsFinding(Struct, frozen=True):
+    """Why sessions began. parted: blocks with values in several sessions; those of pairs are left out."""
+
+    begun: Sequence[BegunSession]
+    parted: int
+    paired: bool = False
+    changed: Sequence[str] = ()
+    all: Sequence[str] = ()
+
+
+class Shown(Struct, frozen=True):
+    """The verdict of a comparison, briefly."""
+
+    word: Word
+    pct_change: float | None
+    ci_pct: Interval | None
+    display: Display
+
+
+class ComparedLevels(Struct, frozen=True):
+    """Which comparison: its levels, and those of both sides."""
+
+    levels: Levels
+    baseline: Any
+    candidate: Any
+
+
+class ExclusionRow(Struct, frozen=True):
+    """A comparison without the excluded runs, and with them."""
+
+    name: ComparedLevels
+    without: Shown
+    included: Shown = field(name="with")
+
+
+class WithExcluded(Struct, frozen=True):
+    """What excluded runs change. positions: of these runs."""
+
+    positions: Sequence[int]
+    rows: Sequence[ExclusionRow]
+
+
+class Flipped(Struct, frozen=True, kw_only=True):
+    """A verdict, or a best or recommended level, that changes. of: `levels`, `pairs`, `primary`, `best` or `recommended`.
+
+    before, after: the words of verdicts, or levels; None where there is none. too_few: since too little is left.
+    """
+
+    of: str
+    levels: Levels
+    baseline: Any = None
+    candidate: Any = None
+    primary: bool
+    before: Any
+    after: Any
+    too_few: bool
+    before_said: str = ""
+    after_said: str = ""
+
+
+class Flip(Struct, frozen=True):
+    """What changes without one run (by its position) or block."""
+
+    without: int
+    changes: Sequence[Flipped]
+
+
+class LeftOutInTurn(Struct, frozen=True):
+    """Runs or blocks left out one after the other. tried: of so many; flipping: how many change something; flips: the first of them."""
+
+    tried: int
+    of: int
+    flips: Sequence[Flip]
+    flipping: int
+
+
+class Tried(Struct, frozen=True):
+    """decided: verdicts that could flip. runs: None for pairs, where the other run of a pair is useless alone; blocks: None without blocks."""
+
+    decided: int
+    runs: LeftOutInTurn | None = None
+    blocks: LeftOutInTurn | None = None
+
+
+class Sensitivity(Struct, frozen=True):
+    """Whether a verdict changes when any one run or block is left out. unit: `pair` or `block`.
+
+    status: `robust`, `flips`, `best_flips`, `too_few`, `undecided` or `not_tried`; best_flips: no verdict does, but another level is the best
+    or the recommended one; too_few: with one less nothing could be judged; undecided: there is no verdict that could flip.
+
+    with_excluded: the same as if no run was excluded; None where none is.
+    """
+
+    unit: str
+    as_judged: Tried
+    with_excluded: Tried | None
+    status: str = ""
+    sentence: str = ""
+
+
+class FailedPart(Struct, frozen=True):
+    """A finding that could not be computed, and the error."""
+
+    name: str
+    error: str
+
+
+class FailedParts(Struct, frozen=True):
+    """What failed of an analysis."""
+
+    parts: Sequence[FailedPart]
+
 
 Missing = Literal["", "not_in_blocks", "not_positive", "too_many", "too_few"]
 """Why there are no effects of blocks; empty where there are."""
@@ -145,8 +780,6 @@ class Percentiles(Struct, frozen=True):
 
 LeftOut = Literal["", "bound", "not_steady", "failures"]
 """Why the fit of a law does not use a run: the generator was saturated, its halves differ, or too much failed."""
-Bounds = Sequence[float | None]
-"""Both ends of an interval; None where it has no end."""
 
 
 class LoadRun(Struct, frozen=True):
@@ -248,3 +881,6 @@ class Scalability(Struct, frozen=True):
     throughput: str
     response: str
     groups: Sequence[LoadGroup]
+
+
+from campaigns.findings import _bridge  # noqa: E402,F401

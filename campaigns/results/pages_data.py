@@ -1,7 +1,7 @@
 """Data of the pages of one campaign: its outline, findings and facts."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -153,13 +153,8 @@ def count_surroundings(campaign: Campaign) -> Surroundings:
     )
 
 
-def surroundings_of(campaign: Campaign, stored: Mapping[str, Any] | None) -> Surroundings:
+def surroundings_of(campaign: Campaign, stored: Surroundings | None) -> Surroundings:
     """Return the stored ones where no run can have been added since, else compute them."""
     if stored is None or campaign.state in Campaign.ACTIVE or campaign.analysis_requested_at:
         return count_surroundings(campaign)
-    return Surroundings(
-        facts=tuple(Fact(**each) for each in stored["facts"]),
-        changes=tuple(Change(**each) for each in stored["changes"]),
-        unread=stored["unread"],
-        settings=tuple(SettingSeen(**each) for each in stored["settings"]),
-    )
+    return stored

@@ -1,15 +1,18 @@
 """Findings of an A/A campaign: its two levels are one setting, so its pairs show the noise."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
+from msgspec.structs import replace
+
+from campaigns.findings.values import CalibrationFinding, Pairs
 from campaigns.kinds.base.values import BLIND_LABEL
 from campaigns.kit.numbers import counted, percent
 from campaigns.models import Campaign
 from campaigns.stats.calibration import calibrate
 from campaigns.stats.criteria import Criteria
+from campaigns.stats.interval import Interval
+from campaigns.stats.labels import Display
 from campaigns.stats.logs import pct_of
 from campaigns.stats.verdict import Word
 
@@ -17,45 +20,53 @@ FALSE_ALARM = {"word": "false alarm", "tone": "warn", "icon": "warn", "form": "o
 IDENTICAL = {"word": "A/A: identical runs", "tone": "info", "icon": "info", "form": "outline"}
 ALARMS = (Word.BETTER, Word.WORSE)
 
-Found = Mapping[str, Any]
+Found = Any
 
 
-def false_alarms(campaign: Campaign, pairs: Found | None) -> dict[str, Any] | None:
+def false_alarms(campaign: Campaign, pairs: Pairs | None) -> Pairs | None:
     """Label each “better” or “worse” between two names of one setting as a false alarm."""
     if pairs is None or campaign.paired_factor != BLIND_LABEL:
-        return dict(pairs) if pairs is not None else None
+        return pairs
     strata = [
-        {**each, "display": FALSE_ALARM, "advice": "Both labels are one setting."}
-        if each["comparison"]["verdict"]["word"] in ALARMS
-        else {**each, "advice": ""}
-        for each in pairs["strata"]
+        replace(each, display=Display(**FALSE_ALARM), advice="Both labels are one setting.")
+        if each.comparison.verdict.word in ALARMS
+        else replace(each, advice="")
+        for each in pairs.strata
     ]
-    return {**pairs, "strata": strata}
+    return replace(pairs, strata=strata)
 
 
 def calibration(
-    campaign: Campaign, pairs: Found | None, criteria: Criteria
-) -> dict[str, Any] | None:
+    campaign: Campaign, pairs: Pairs | None, criteria: Criteria
+) -> CalibrationFinding | None:
     """Measure the noise of an A/A campaign; None for any other one, and without two pairs."""
     if pairs is None or campaign.paired_factor != BLIND_LABEL:
         return None
-    changes = [each["change_pct"] for stratum in pairs["strata"] for each in stratum["pairs"]]
+    changes = [each.change_pct for stratum in pairs.strata for each in stratum.pairs]
     ratios = [math.log1p(change / 100) for change in changes if change is not None]
     result = calibrate(ratios, alpha=criteria.alpha)
     if result is None:
         return None
-    texts = [stratum["comparison"]["verdict"]["word"] for stratum in pairs["strata"]]
-    return {
-        **asdict(result),
-        "metric": pairs["metric"],
-        "label": pairs["label"],
-        "sd_pct": pct_of(result.sd_log),
-        "sd_ci_pct": [pct_of(bound) for bound in result.sd_log_ci],
-        "run_sd_pct": pct_of(result.run_sd_log),
-        "alpha": criteria.alpha,
-        "verdicts": len(texts),
-        "alarms": sum(word in ALARMS for word in texts),
-    }
+    verdicts = [stratum.comparison.verdict.word for stratum in pairs.strata]
+    return CalibrationFinding(
+        n=result.n,
+        sd_log=result.sd_log,
+        sd_log_ci=result.sd_log_ci,
+        run_sd_log=result.run_sd_log,
+        seen_pct=result.seen_pct,
+        floor_pct=result.floor_pct,
+        mean_pct=result.mean_pct,
+        mean_p=result.mean_p,
+        detectable=result.detectable,
+        metric=pairs.metric,
+        label=pairs.label,
+        sd_pct=pct_of(result.sd_log),
+        sd_ci_pct=Interval(*map(pct_of, result.sd_log_ci)),
+        run_sd_pct=pct_of(result.run_sd_log),
+        alpha=criteria.alpha,
+        verdicts=len(verdicts),
+        alarms=sum(word in ALARMS for word in verdicts),
+    )
 
 
 def answer_of_calibration(result: Found) -> dict[str, Any]:

@@ -1,12 +1,11 @@
 """Findings of each cell by itself: summary, raw values, failures."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
 from statistics import fmean, geometric_mean
-from typing import Any
 
 from campaigns.findings.compute.statistics_input import runs_of_cell
+from campaigns.findings.values import BriefCell, BriefCells, Cell, CellRun, Cells, RunsOfCell
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
 from campaigns.results.values import ObservedRun
@@ -17,7 +16,7 @@ from campaigns.stats.criteria import Criteria
 
 def summarise_cells(
     campaign: Campaign, metric: Metric, runs: Sequence[ObservedRun], criteria: Criteria
-) -> dict[str, Any]:
+) -> Cells:
     """Return the summaries of all cells in the order of their levels, with their runs.
 
     A metric of what came through alone has no number where too much failed; no metric has a mean
@@ -26,36 +25,42 @@ def summarise_cells(
     by_cell: dict[int, list[ObservedRun]] = {}
     for run in runs:
         by_cell.setdefault(run.cell, []).append(run)
-    return {
-        "metric": metric.name,
-        "label": metric.label,
-        "unit": metric.unit,
-        "lower_is_better": metric.direction,
-        "cells": [
-            {
-                "cell": cell.pk,
-                "levels": cell.levels_by_factor,
-                "summary": asdict(_summary(by_cell.get(cell.pk, []), metric, criteria)),
-                "counts": _counts(by_cell.get(cell.pk, []), criteria),
-                "runs": [_run(run) for run in by_cell.get(cell.pk, [])],
-            }
+    return Cells(
+        metric=metric.name,
+        label=metric.label,
+        unit=metric.unit,
+        lower_is_better=metric.direction,
+        cells=[
+            Cell(
+                cell=cell.pk,
+                levels=cell.levels_by_factor,
+                summary=_summary(by_cell.get(cell.pk, []), metric, criteria),
+                counts=_counts(by_cell.get(cell.pk, []), criteria),
+                runs=[_run(run) for run in by_cell.get(cell.pk, [])],
+            )
             for cell in campaign.cells.order_by("position")
         ],
-    }
+    )
 
 
-def without_runs(cells: Mapping[str, Any]) -> dict[str, Any]:
+def without_runs(cells: Cells) -> BriefCells:
     """Reduce the runs of each cell to the accepted values: ten thousand whole runs are megabytes."""
-    return {
-        **cells,
-        "cells": [
-            {
-                **{name: value for name, value in cell.items() if name != "runs"},
-                "values": [run["value"] for run in cell["runs"] if run["state"] == "ok"],
-            }
-            for cell in cells["cells"]
+    return BriefCells(
+        metric=cells.metric,
+        label=cells.label,
+        unit=cells.unit,
+        lower_is_better=cells.lower_is_better,
+        cells=[
+            BriefCell(
+                cell=cell.cell,
+                levels=cell.levels,
+                summary=cell.summary,
+                counts=cell.counts,
+                values=[run.value for run in cell.runs if run.state == "ok"],
+            )
+            for cell in cells.cells
         ],
-    }
+    )
 
 
 def _summary(runs: Sequence[ObservedRun], metric: Metric, criteria: Criteria) -> CellSummary:
@@ -76,24 +81,21 @@ def _summary(runs: Sequence[ObservedRun], metric: Metric, criteria: Criteria) ->
     return summary
 
 
-def _counts(runs: Sequence[ObservedRun], criteria: Criteria) -> dict[str, Any]:
-    """Count runs by state, bound the mean where runs timed out, and add up the work of accepted runs.
-
-    at_least: the mean with the limit of each run that timed out in the place of its value.
-    """
+def _counts(runs: Sequence[ObservedRun], criteria: Criteria) -> RunsOfCell:
+    """Count runs by state, bound the mean where runs timed out, and add up the work of accepted runs."""
     limits = [run.value for run in runs if run.state == "censored" and run.value is not None]
     values = [run.value for run in runs if run.state == "ok" and run.value is not None]
     worked = [run for run in runs if run.state == "ok" and run.units_done + run.units_failed > 1]
-    return {
-        "runs": len(runs),
-        "states": dict(Counter(run.state for run in runs)),
-        "lowest_limit": min(limits, default=None),
-        "highest_limit": max(limits, default=None),
-        "at_least": _average([*values, *limits]) if limits else None,
-        "units": sum(run.units_done + run.units_failed for run in worked),
-        "units_failed": sum(run.units_failed for run in worked),
-        "too_many_failures": too_many_failures(runs_of_cell(runs), criteria) is not None,
-    }
+    return RunsOfCell(
+        runs=len(runs),
+        states=dict(Counter(run.state for run in runs)),
+        lowest_limit=min(limits, default=None),
+        highest_limit=max(limits, default=None),
+        at_least=_average([*values, *limits]) if limits else None,
+        units=sum(run.units_done + run.units_failed for run in worked),
+        units_failed=sum(run.units_failed for run in worked),
+        too_many_failures=too_many_failures(runs_of_cell(runs), criteria) is not None,
+    )
 
 
 def _average(values: Sequence[float]) -> float:
@@ -101,17 +103,17 @@ def _average(values: Sequence[float]) -> float:
     return geometric_mean(values) if min(values) > 0 else fmean(values)
 
 
-def _run(run: ObservedRun) -> dict[str, Any]:
-    return {
-        "run": run.run,
-        "position": run.position,
-        "value": run.value,
-        "state": run.state,
-        "block": run.block,
-        "session": run.session,
-        "units": run.units_done + run.units_failed,
-        "units_failed": run.units_failed,
-        "reason": run.reason,
-        "started_at": run.started_at.isoformat() if run.started_at else None,
-        "worker": run.worker,
-    }
+def _run(run: ObservedRun) -> CellRun:
+    return CellRun(
+        run=run.run,
+        position=run.position,
+        value=run.value,
+        state=run.state,
+        block=run.block,
+        session=run.session,
+        units=run.units_done + run.units_failed,
+        units_failed=run.units_failed,
+        reason=run.reason,
+        started_at=run.started_at.isoformat() if run.started_at else None,
+        worker=run.worker,
+    )

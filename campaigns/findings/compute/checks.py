@@ -1,16 +1,16 @@
 """Checks of whether the runs of a campaign can be trusted, each with its number."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from campaigns.findings.compute.fidelity import RAW, fidelity_check
 from campaigns.findings.compute.withheld_verdicts import drift_of
+from campaigns.findings.values import CalibrationFinding, Cells, Checks
 from campaigns.kinds.base import Metric
 from campaigns.models import Attempt, Campaign, Proof
 from campaigns.results.environment import changes_of, environment_of
@@ -33,10 +33,10 @@ def check(
     campaign: Campaign,
     metric: Metric,
     runs: Sequence[ObservedRun],
-    cells: Mapping[str, Any],
+    cells: Cells,
     criteria: Criteria,
-    calibrated: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
+    calibrated: CalibrationFinding | None = None,
+) -> Checks:
     """Check the runs of the primary metric, and how they were made.
 
     calibrated: the finding of an A/A campaign.
@@ -53,15 +53,15 @@ def check(
         _proofs(campaign),
         _environment(campaign),
     ]
-    return {"checks": [asdict(each) for each in results]}
+    return Checks(results)
 
 
-def _labels(calibrated: Mapping[str, Any]) -> Check:
+def _labels(calibrated: CalibrationFinding) -> Check:
     """Return whether two names of one setting differ."""
-    differ = calibrated["mean_p"] < validity.DRIFT_P
-    figures = {"mean_pct": calibrated["mean_pct"], "p": calibrated["mean_p"]}
+    differ = calibrated.mean_p < validity.DRIFT_P
+    figures = {"mean_pct": calibrated.mean_pct, "p": calibrated.mean_p}
     outcome = Outcome.WARN if differ else Outcome.PASS
-    return Check("aa_noise", outcome, calibrated["floor_pct"], figures)
+    return Check("aa_noise", outcome, calibrated.floor_pct, figures)
 
 
 def _of_logs(campaign: Campaign, made: Sequence[ObservedRun]) -> list[Check]:
@@ -155,19 +155,19 @@ def _alike(
     return [validity.autocorrelation(list(residuals), expected)]
 
 
-def _of_cells(cells: Mapping[str, Any], metric: Metric) -> list[Check]:
+def _of_cells(cells: Cells, metric: Metric) -> list[Check]:
     """Check modes, outliers and identical values, cell by cell."""
     several = outliers = still = 0
     positions: list[int] = []
     requested = False
-    for cell in cells["cells"]:
-        observed = [run for run in cell["runs"] if run["state"] == "ok"]
-        result = density_of([run["value"] for run in observed]) if metric.fidelity == RAW else None
+    for cell in cells.cells:
+        observed = [run for run in cell.runs if run.state == "ok"]
+        result = density_of([run.value for run in observed]) if metric.fidelity == RAW else None
         requested = requested or result is not None
         several += result is not None and len(result.modes) > 1
-        outliers += len(cell["summary"]["outliers"])
-        positions += [observed[place]["position"] for place in cell["summary"]["outliers"]]
-        still += "zero_variance" in cell["summary"]["flags"]
+        outliers += len(cell.summary.outliers)
+        positions += [observed[place].position for place in cell.summary.outliers]
+        still += "zero_variance" in cell.summary.flags
     modes = Check("modes", Outcome.NOT_POSSIBLE)
     if requested:
         modes = Check("modes", Outcome.WARN if several else Outcome.PASS, float(several))

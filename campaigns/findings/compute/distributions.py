@@ -1,10 +1,11 @@
 """Distributions of the values of each cell and of the samples of its runs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
 from campaigns.findings.values import (
+    Cells,
     CurveTogether,
     Densities,
     DensityCell,
@@ -22,14 +23,14 @@ EVERY = 4
 """Every fourth point of a density is stored, which is fine enough for a chart."""
 
 
-def densities(cells: Mapping[str, Any]) -> Densities:
+def densities(cells: Cells) -> Densities:
     """Return density and modes of each cell's runs, from the finding of the same cells."""
     return Densities(
         fewest=FEWEST,
         cells=[
-            DensityCell(cell["cell"], _density(density_of(values)), len(values))
-            for cell in cells["cells"]
-            for values in [[run["value"] for run in cell["runs"] if run["state"] == "ok"]]
+            DensityCell(cell.cell, _density(density_of(values)), len(values))
+            for cell in cells.cells
+            for values in [[run.value for run in cell.runs if run.state == "ok"]]
         ],
     )
 

@@ -1,17 +1,24 @@
 """What excluded runs change: every comparison with and without them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from campaigns.findings.compute.levels import compare as compare_levels
 from campaigns.findings.compute.pairs import compare as compare_pairs
+from campaigns.findings.values import (
+    ComparedLevels,
+    ExclusionRow,
+    LevelsFinding,
+    Pairs,
+    Shown,
+    WithExcluded,
+)
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
 from campaigns.results.values import ObservedRun
 from campaigns.stats.criteria import Criteria
-
-Compared = Mapping[str, Any] | None
+from campaigns.stats.labels import Display
+from campaigns.stats.verdict import Verdict
 
 
 def with_excluded(
@@ -19,8 +26,8 @@ def with_excluded(
     metric: Metric,
     runs: Sequence[ObservedRun],
     criteria: Criteria,
-    without: tuple[Compared, Compared],
-) -> dict[str, Any] | None:
+    without: tuple[LevelsFinding | None, Pairs | None],
+) -> WithExcluded | None:
     """Compare again as if no run was excluded; None where none is.
 
     without: the findings `levels` and `pairs` as they stand.
@@ -33,39 +40,29 @@ def with_excluded(
         compare_levels(campaign, metric, everything, criteria),
         compare_pairs(campaign, metric, everything, criteria),
     )
-    return {
-        "positions": [run.position for run in excluded],
-        "rows": [
-            {"name": name, "without": before, "with": after}
+    return WithExcluded(
+        positions=[run.position for run in excluded],
+        rows=[
+            ExclusionRow(name, without=before, included=after)
             for (name, before), (_, after) in zip(_rows(*without), _rows(*together), strict=True)
         ],
-    }
+    )
 
 
-def _rows(levels: Compared, pairs: Compared) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Yield the levels that name each comparison, with its shown values."""
-    for group in levels["groups"] if levels else ():
-        values = dict(zip(group["cells"], group["values"], strict=True))
-        for row in group["comparisons"]:
-            name = {
-                "levels": group["levels"],
-                "baseline": values[row["baseline"]],
-                "candidate": values[row["candidate"]],
-            }
-            yield name, _shown(row["comparison"]["verdict"], row["display"])
-    for stratum in pairs["strata"] if pairs else ():
-        name = {
-            "levels": stratum["levels"],
-            "baseline": pairs["baseline"] if pairs else None,
-            "candidate": pairs["candidate"] if pairs else None,
-        }
-        yield name, _shown(stratum["comparison"]["verdict"], stratum["display"])
+def _rows(
+    levels: LevelsFinding | None, pairs: Pairs | None
+) -> Iterator[tuple[ComparedLevels, Shown]]:
+    """Yield the levels that name each comparison, with its verdict."""
+    for group in levels.groups if levels else ():
+        values = dict(zip(group.cells, group.values, strict=True))
+        for row in group.comparisons:
+            name = ComparedLevels(group.levels, values[row.baseline], values[row.candidate])
+            yield name, _shown(row.comparison.verdict, row.display)
+    if pairs is not None:
+        for stratum in pairs.strata:
+            name = ComparedLevels(stratum.levels, pairs.baseline, pairs.candidate)
+            yield name, _shown(stratum.comparison.verdict, stratum.display)
 
 
-def _shown(verdict: Mapping[str, Any], display: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "word": str(verdict["word"]),
-        "display": dict(display),
-        "pct_change": verdict["pct_change"],
-        "ci_pct": list(verdict["ci_pct"]) if verdict["ci_pct"] else None,
-    }
+def _shown(verdict: Verdict, display: Display) -> Shown:
+    return Shown(verdict.word, verdict.pct_change, verdict.ci_pct, display)

@@ -1,16 +1,16 @@
 """Leave out what aggregated or rounded numbers cannot support, with the reason."""
 
-from collections.abc import Mapping
-from typing import Any
+import dataclasses
 
 from msgspec.structs import replace
 
-from campaigns.findings.values import Densities
+from campaigns.findings.values import Cells, Densities
 from campaigns.kinds.base import Metric
 from campaigns.kit.units import UNITS
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.rounding import is_too_coarse, step_shares
 from campaigns.stats.validity import Check, Outcome
+from campaigns.stats.verdict import Verdict
 
 RAW, ROUNDED = "raw", "rounded"
 
@@ -21,7 +21,7 @@ def is_exact(unit: str) -> bool:
     return dimension == "size" or dimension.startswith("count")
 
 
-def fidelity_check(metric: Metric, cells: Mapping[str, Any], criteria: Criteria) -> list[Check]:
+def fidelity_check(metric: Metric, cells: Cells, criteria: Criteria) -> list[Check]:
     """Return the check of aggregated or rounded values; it fails where they cannot show the smallest effect of interest."""
     if metric.fidelity not in (RAW, ROUNDED):
         return [Check("aggregated", Outcome.WARN)]
@@ -37,12 +37,15 @@ def fidelity_check(metric: Metric, cells: Mapping[str, Any], criteria: Criteria)
     return [Check("rounded", outcome, 100 * step, figures)]
 
 
-def without_ranks(finding: dict[str, Any] | None, metric: Metric) -> dict[str, Any] | None:
-    """Omit rank tests where rounding has made the ties that they count."""
-    if finding is None or metric.fidelity != ROUNDED:
-        return finding
-    value: dict[str, Any] = _without(finding)
-    return value
+def has_ranks(metric: Metric) -> bool:
+    """Return whether rank tests mean anything: rounding makes the ties that they count."""
+    return metric.fidelity != ROUNDED
+
+
+def without_ranks(verdict: Verdict) -> Verdict:
+    """Omit the badge of a disagreement with a rank test that is omitted."""
+    badges = tuple(badge for badge in verdict.badges if badge != "tests_disagree")
+    return dataclasses.replace(verdict, badges=badges)
 
 
 def without_densities(finding: Densities, metric: Metric) -> Densities:
@@ -52,28 +55,8 @@ def without_densities(finding: Densities, metric: Metric) -> Densities:
     return replace(finding, cells=[replace(cell, density=None) for cell in finding.cells])
 
 
-def _steps(cells: Mapping[str, Any]) -> list[float]:
+def _steps(cells: Cells) -> list[float]:
     """Return the step in which values are written, as a share of each cell's mean."""
     return step_shares(
-        [run["value"] for run in cell["runs"] if run["value"] is not None]
-        for cell in cells["cells"]
+        [run.value for run in cell.runs if run.value is not None] for cell in cells.cells
     )
-
-
-def _without(result: Any) -> Any:
-    if isinstance(result, Mapping):
-        off = {"ranks": None, "wilcoxon_p": None}
-        return {
-            name: off[name] if name in off else _badges(name, _without(value))
-            for name, value in result.items()
-        }
-    if isinstance(result, list | tuple):
-        return [_without(each) for each in result]
-    return result
-
-
-def _badges(name: str, value: Any) -> Any:
-    """Remove the badge of a disagreement with a test that is omitted."""
-    if name == "badges" and isinstance(value, list):
-        return [badge for badge in value if badge != "tests_disagree"]
-    return value

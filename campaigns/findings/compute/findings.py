@@ -23,7 +23,7 @@ from campaigns.findings.compute.checks import check
 from campaigns.findings.compute.distributions import densities, percentiles
 from campaigns.findings.compute.drift import drift
 from campaigns.findings.compute.exclusions import with_excluded
-from campaigns.findings.compute.fidelity import without_densities, without_ranks
+from campaigns.findings.compute.fidelity import without_densities
 from campaigns.findings.compute.levels import changes_in_blocks
 from campaigns.findings.compute.levels import compare as levels_of
 from campaigns.findings.compute.matrix import matrix
@@ -36,8 +36,15 @@ from campaigns.findings.compute.sensitivity import leave_out
 from campaigns.findings.compute.session_sentences import session_sentences
 from campaigns.findings.compute.sessions import Begun, in_sessions
 from campaigns.findings.compute.statistics_input import criteria_of, failing_cells
-from campaigns.findings.store import stored
-from campaigns.findings.values import Densities, Scalability
+from campaigns.findings.store import read, stored
+from campaigns.findings.values import (
+    Cells,
+    Densities,
+    FailedPart,
+    FailedParts,
+    Scalability,
+    Sensitivity,
+)
 from campaigns.kinds.base import Metric
 from campaigns.kit.network import normalised_address
 from campaigns.models import Campaign, Exclusion, Finding, LogLine
@@ -134,27 +141,22 @@ def compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], dict[str, An
     mine = runs[primary.name]
     parts = Parts()
     results = parts.results
+    cells = summarise_cells(campaign, primary, mine, criteria)
+    results["cells"] = cells
     for name, metric in metrics.items():
-        cells = partial(summarise_cells, campaign, metric, runs[name], criteria)
-        if metric is primary:
-            results[f"cells:{name}"] = results["cells"] = cells()
-        else:
-            parts.add(f"cells:{name}", cells)
-        if f"cells:{name}" in results:
-            results[f"brief:{name}"] = without_runs(results[f"cells:{name}"])
-    pairs = false_alarms(
-        campaign, without_ranks(compare(campaign, primary, mine, criteria), primary)
-    )
+        again = partial(summarise_cells, campaign, metric, runs[name], criteria)
+        _cells(parts, name, (lambda: cells) if metric is primary else again)
+    pairs = false_alarms(campaign, compare(campaign, primary, mine, criteria))
     calibrated = calibration(campaign, pairs, criteria)
-    levels = without_ranks(levels_of(campaign, primary, mine, criteria), primary)
+    levels = levels_of(campaign, primary, mine, criteria)
     ahead = outlook(campaign, mine, levels, pairs, criteria.alpha)
     sessions = session_sentences(campaign, mine, begun)
-    results[SURROUNDINGS] = asdict(surroundings)
-    results["checks"] = check(campaign, primary, mine, results["cells"], criteria, calibrated)
-    results["answer"] = answer(
+    results[SURROUNDINGS] = surroundings
+    results["checks"] = check(campaign, primary, mine, cells, criteria, calibrated)
+    answered = answer(
         campaign,
         primary,
-        results["cells"],
+        cells,
         pairs,
         levels,
         calibrated=calibrated,
@@ -163,7 +165,8 @@ def compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], dict[str, An
         failing=failing_cells(mine, criteria),
     )
     if value := ended(campaign, ahead, criteria.alpha):
-        results["answer"]["ended"] = value
+        answered["ended"] = value
+    results["answer"] = answered
     core = {
         "pairs": pairs,
         "calibration": calibrated,
@@ -183,16 +186,16 @@ def compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], dict[str, An
     hashed = data_hash(**document)
     parts.add(SENSITIVITY, lambda: _sensitivity(campaign, primary, mine, criteria, hashed))
     if parts.failed:
-        results[Finding.FAILED_PARTS] = {"parts": parts.failed}
-    return results, document
+        results[Finding.FAILED_PARTS] = FailedParts(parts.failed)
+    return {name: stored(result) for name, result in results.items()}, document
 
 
 class Parts:
     """Findings by name, and what failed of them: names with the error of each."""
 
     def __init__(self) -> None:
-        self.results: dict[str, dict[str, Any]] = {}
-        self.failed: list[dict[str, str]] = []
+        self.results: dict[str, Any] = {}
+        self.failed: list[FailedPart] = []
 
     def add(self, name: str, compute: Callable[[], Struct | dict[str, Any] | None]) -> None:
         """Add a finding, unless there is none or it fails. A database that is away is no failure of a part."""
@@ -202,10 +205,17 @@ class Parts:
             raise
         except Exception as bug:
             log.exception("The finding %s cannot be computed.", name)
-            self.failed.append({"name": name, "error": f"{type(bug).__name__}: {bug}"})
+            self.failed.append(FailedPart(name, f"{type(bug).__name__}: {bug}"))
             return
         if result is not None:
-            self.results[name] = stored(result)
+            self.results[name] = result
+
+
+def _cells(parts: Parts, name: str, summarise: Callable[[], Cells]) -> None:
+    """Add the cells of one metric, with their runs and without."""
+    parts.add(f"cells:{name}", summarise)
+    if cells := parts.results.get(f"cells:{name}"):
+        parts.add(f"brief:{name}", partial(without_runs, cells))
 
 
 def _sensitivity(
@@ -214,12 +224,14 @@ def _sensitivity(
     runs: Sequence[ObservedRun],
     criteria: Criteria,
     hashed: str,
-) -> dict[str, Any] | None:
+) -> Sensitivity | None:
     """Return the stored finding of the same data and versions, since it is the slowest to compute."""
     same = Finding.objects.filter(
         campaign=campaign, name=SENSITIVITY, data_hash=hashed, versions=versions_now()
     ).first()
-    return same.result if same else leave_out(campaign, metric, runs, criteria)
+    if same:
+        return read(same.result, Sensitivity)
+    return leave_out(campaign, metric, runs, criteria)
 
 
 def versions_now() -> dict[str, str]:
@@ -253,9 +265,7 @@ def _spread(
     def curves() -> None:
         nonlocal means
         by_quantity, means = percentiles(campaign, primary, criteria.alpha)
-        parts.results.update(
-            {f"percentiles:{name}": stored(each) for name, each in by_quantity.items()}
-        )
+        parts.results.update({f"percentiles:{name}": each for name, each in by_quantity.items()})
 
     def fits() -> Scalability | None:
         if means is None:
@@ -266,7 +276,7 @@ def _spread(
     parts.add("usl", fits)
 
 
-def _density(cells: Mapping[str, Any], metric: Metric) -> Densities:
+def _density(cells: Cells, metric: Metric) -> Densities:
     return without_densities(densities(cells), metric)
 
 

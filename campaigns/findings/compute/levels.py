@@ -1,12 +1,19 @@
 """Findings of a campaign of levels: neighbours compared as one family, the best setting, the knee."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from campaigns.findings.compute.groups import MOST_CELLS, Group, comparable_factors, groups_of
 from campaigns.findings.compute.primary import compare_with_primary
 from campaigns.findings.compute.statistics_input import Family, runs_of_cell
-from campaigns.findings.compute.whole_plots import hard_noise
+from campaigns.findings.compute.terms import terms_of
+from campaigns.findings.compute.whole_plots import plot_noise
+from campaigns.findings.values import (
+    BestOverall,
+    BlockChanges,
+    LevelsFinding,
+    Noise,
+    WithinBlocks,
+)
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
 from campaigns.planning.work_factors import work_of
@@ -19,7 +26,7 @@ from campaigns.stats.logs import pct_of
 
 def compare(
     campaign: Campaign, metric: Metric, runs: Sequence[ObservedRun], criteria: Criteria
-) -> dict[str, Any] | None:
+) -> LevelsFinding | None:
     """Compare the levels of the main factor; None for pairs, for one cell, and beyond MOST_CELLS."""
     cells = list(campaign.cells.order_by("position"))
     if campaign.order == Campaign.Order.PAIRED or not 1 < len(cells) <= MOST_CELLS:
@@ -32,27 +39,23 @@ def compare(
     wanted = [pair for group in groups for pair in group.pairs]
     compared, primary = compare_with_primary(campaign, family, wanted)
     rows = dict(zip(wanted, compared.comparisons, strict=True))
-    return {
-        "factor": factor,
-        "metric": metric.name,
-        "label": metric.label,
-        "unit": metric.unit,
-        "lower_is_better": metric.lower_is_better,
-        "margin_pct": 100 * criteria.margin,
-        "delta_pct": 100 * criteria.delta,
-        "model": str(compared.model),
-        "noise": _noise(compared),
-        **hard_noise(family, compared),
-        "sessions": len(family.sessions),
-        "between": compared.between is not None,
-        "drift": family.reserve.as_finding(),
-        "groups": [family.described(group, rows, compared) for group in groups],
-        "overall": _overall(campaign, family, compared),
-        **({"primary": primary} if primary else {}),
-    }
+    return LevelsFinding(
+        **terms_of(campaign, metric, criteria),
+        factor=factor,
+        model=compared.model,
+        noise=_noise(compared),
+        hard=family.hard if family.places is not None else [],
+        plots=plot_noise(family, compared),
+        sessions=len(family.sessions),
+        between=compared.between is not None,
+        drift=family.reserve.as_finding(),
+        groups=[family.described(group, rows, compared) for group in groups],
+        overall=_overall(campaign, family, compared),
+        primary=primary,
+    )
 
 
-def _overall(campaign: Campaign, family: Family, compared: Comparisons) -> list[dict[str, Any]]:
+def _overall(campaign: Campaign, family: Family, compared: Comparisons) -> list[BestOverall]:
     """Return the best cell over all factors, for each work; empty with one factor to compare.
 
     Empty for a split plot, too: cells in different whole plots have another noise than cells in one.
@@ -74,15 +77,13 @@ def _overall(campaign: Campaign, family: Family, compared: Comparisons) -> list[
             numeric=False,
         )
         if best := family.best_of(group, compared):
-            seen = family.cells[family.place[best["seen"]]].levels_by_factor
+            seen = family.cells[family.place[best.seen]].levels_by_factor
             setting = {name: level for name, level in seen.items() if name not in group.levels}
-            result.append({"levels": dict(group.levels), "setting": setting, "best": best})
+            result.append(BestOverall(dict(group.levels), setting, best))
     return result
 
 
-def changes_in_blocks(
-    levels: Mapping[str, Any], runs: Sequence[ObservedRun]
-) -> dict[str, Any] | None:
+def changes_in_blocks(levels: LevelsFinding, runs: Sequence[ObservedRun]) -> WithinBlocks | None:
     """Return the change of each comparison in each block that holds both cells, in %.
 
     None where the noise is not that within blocks; without comparisons of values that have no log.
@@ -98,34 +99,32 @@ def changes_in_blocks(
     }
     block_of = {run.part: run.block for run in runs}
     result = []
-    for row in (row for group in levels["groups"] for row in group["comparisons"]):
-        baseline, candidate = (values.get(row[side], {}) for side in ("baseline", "candidate"))
-        if row["comparison"]["verdict"]["word"] in WITHOUT_NUMBERS:
+    for row in (row for group in levels.groups for row in group.comparisons):
+        baseline, candidate = values.get(row.baseline, {}), values.get(row.candidate, {})
+        if row.comparison.verdict.word in WITHOUT_NUMBERS:
             continue
-        if row["comparison"]["model"] in (Model.BLOCKS, Model.PAIRED, Model.SPLIT_PLOT):
+        if row.comparison.model in (Model.BLOCKS, Model.PAIRED, Model.SPLIT_PLOT):
             shared = sorted(baseline.keys() & candidate.keys())
             result.append(
-                {
-                    "baseline": row["baseline"],
-                    "candidate": row["candidate"],
-                    "blocks": [block_of[part] for part in shared],
-                    "changes_pct": [
-                        100 * (candidate[part] / baseline[part] - 1) for part in shared
-                    ],
-                }
+                BlockChanges(
+                    baseline=row.baseline,
+                    candidate=row.candidate,
+                    blocks=[block_of[part] for part in shared],
+                    changes_pct=[100 * (candidate[part] / baseline[part] - 1) for part in shared],
+                )
             )
-    return {"comparisons": result} if result else None
+    return WithinBlocks(result) if result else None
 
 
-def _noise(compared: Comparisons) -> dict[str, Any]:
+def _noise(compared: Comparisons) -> Noise:
     """Return how much runs vary: within blocks, or within levels, and between blocks; in %."""
     if compared.fit is None or compared.fit.df < 1:
-        return {}
-    result: dict[str, Any] = {"sd_pct": pct_of(compared.fit.sd), "df": compared.fit.df}
-    if compared.blocks:
-        result |= {
-            "block_sd_pct": pct_of(compared.blocks.block_sd),
-            "efficiency": compared.blocks.efficiency,
-            "blocks": len(compared.blocks.blocks),
-        }
-    return result
+        return Noise()
+    blocks = compared.blocks
+    return Noise(
+        sd_pct=pct_of(compared.fit.sd),
+        df=compared.fit.df,
+        block_sd_pct=pct_of(blocks.block_sd) if blocks else None,
+        efficiency=blocks.efficiency if blocks else None,
+        blocks=len(blocks.blocks) if blocks else None,
+    )

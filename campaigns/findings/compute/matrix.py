@@ -1,8 +1,9 @@
 """Findings of several factors as a matrix: the improvement of each cell over the first of its row."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
+
+from msgspec.structs import replace
 
 from campaigns.findings.compute.groups import (
     MOST_CELLS,
@@ -12,14 +13,23 @@ from campaigns.findings.compute.groups import (
     is_numeric,
 )
 from campaigns.findings.compute.statistics_input import Family
+from campaigns.findings.compute.terms import terms_of
 from campaigns.findings.compute.whole_plots import fit_for_interaction
+from campaigns.findings.values import Best, FactorMatrix, Matrix, MatrixCell, MatrixRow
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
 from campaigns.results.values import ObservedRun
 from campaigns.stats.cell_states import CellState
 from campaigns.stats.compared import Comparison, Comparisons
 from campaigns.stats.criteria import Criteria
-from campaigns.stats.matrix import TIE_POINTS, find_interaction, improvement_pct, state_of
+from campaigns.stats.interval import Interval
+from campaigns.stats.matrix import (
+    TIE_POINTS,
+    Interaction,
+    find_interaction,
+    improvement_pct,
+    state_of,
+)
 from campaigns.stats.verdict import Verdict
 
 MOST_FACTORS = 3
@@ -28,7 +38,7 @@ MOST_FACTORS = 3
 
 def matrix(
     campaign: Campaign, metric: Metric, runs: Sequence[ObservedRun], criteria: Criteria
-) -> dict[str, Any] | None:
+) -> Matrix | None:
     """Return a matrix for each factor that can be its columns; None for one row, and for pairs."""
     cells = list(campaign.cells.order_by("position"))
     if campaign.order == Campaign.Order.PAIRED or not 1 < len(cells) <= MOST_CELLS:
@@ -39,36 +49,33 @@ def matrix(
     if not by_factor:
         return None
     family = Family(campaign, metric, criteria, cells, runs)
-    return {
-        "metric": metric.name,
-        "label": metric.label,
-        "unit": metric.unit,
-        "lower_is_better": metric.lower_is_better,
-        "tie_points": TIE_POINTS,
-        "factors": {
+    return Matrix(
+        **terms_of(campaign, metric, criteria),
+        tie_points=TIE_POINTS,
+        factors={
             name: _of_factor(
                 name, groups, family, comparable=set(groups[0].levels) <= {*comparable}
             )
             for name, groups in list(by_factor.items())[:MOST_FACTORS]
         },
-    }
+    )
 
 
 def _of_factor(
     name: str, groups: Sequence[Group], family: Family, *, comparable: bool
-) -> dict[str, Any]:
+) -> FactorMatrix:
     wanted = [pair for group in groups for pair in group.against_first]
     compared = family.compare(wanted)
     rows = dict(zip(wanted, compared.comparisons, strict=True))
     columns = list(dict.fromkeys(value for group in groups for value in group.values))
     numeric = is_numeric(columns)
-    return {
-        "factor": name,
-        "columns": sorted(columns) if numeric else columns,
-        "numeric": numeric,
-        "rows": [_row(group, rows, compared, family) for group in groups],
-        "interaction": _interaction(name, groups, compared, family) if comparable else None,
-    }
+    return FactorMatrix(
+        factor=name,
+        columns=sorted(columns) if numeric else columns,
+        numeric=numeric,
+        rows=[_row(group, rows, compared, family) for group in groups],
+        interaction=_interaction(name, groups, compared, family) if comparable else None,
+    )
 
 
 def _row(
@@ -76,7 +83,7 @@ def _row(
     rows: Mapping[tuple[int, int], Comparison],
     compared: Comparisons,
     family: Family,
-) -> dict[str, Any]:
+) -> MatrixRow:
     """Return one row; it has no numbers where its first cell failed: there is nothing to improve on."""
     first = group.cells[0]
     no_baseline = not family.usable[first] or not family.cell_runs[first].values
@@ -85,41 +92,41 @@ def _row(
         for place, value in zip(group.cells, group.values, strict=True)
     ]
     if no_baseline:
-        cells = [{**cell, "improvement_pct": None, "ci_pct": None} for cell in cells]
+        cells = [replace(cell, improvement_pct=None, ci_pct=None) for cell in cells]
     best = None if no_baseline else family.best_of(group, compared)
     ties = ties_of(best) if best else []
-    return {
-        "levels": dict(group.levels),
-        "cells": cells,
-        "no_baseline": no_baseline,
-        "best": best["seen"] if best else None,
-        "ties": ties,
-        "recommended": ties[0] if ties and group.numeric else None,
-    }
+    return MatrixRow(
+        levels=dict(group.levels),
+        cells=cells,
+        no_baseline=no_baseline,
+        best=best.seen if best else None,
+        ties=ties,
+        recommended=ties[0] if ties and group.numeric else None,
+    )
 
 
-def _cell(place: int, value: Any, comparison: Comparison | None, family: Family) -> dict[str, Any]:
+def _cell(place: int, value: Any, comparison: Comparison | None, family: Family) -> MatrixCell:
     runs = family.cell_runs[place]
     state = state_of(runs, family.criteria, is_baseline=comparison is None)
     verdict = comparison.verdict if comparison else None
     shown = verdict is not None and verdict.pct_change is not None
     improvement, interval = _improved(verdict, family.metric) if verdict and shown else (None, None)
-    return {
-        "cell": family.cells[place].pk,
-        "level": value,
-        "state": str(state),
-        "improvement_pct": 0.0 if state == CellState.BASELINE else improvement,
-        "ci_pct": interval,
-        "word": str(verdict.word) if verdict else None,
-        "display": family.display(verdict.word) if verdict else None,
-        "n": len(runs.values),
-        "failed": runs.failed,
-        "lost": runs.lost,
-        "failed_units": sum(runs.failed_units),
-    }
+    return MatrixCell(
+        cell=family.cells[place].pk,
+        level=value,
+        state=state,
+        improvement_pct=0.0 if state == CellState.BASELINE else improvement,
+        ci_pct=interval,
+        word=verdict.word if verdict else None,
+        display=family.display(verdict.word) if verdict else None,
+        n=len(runs.values),
+        failed=runs.failed,
+        lost=runs.lost,
+        failed_units=sum(runs.failed_units),
+    )
 
 
-def _improved(verdict: Verdict, metric: Metric) -> tuple[float | None, list[float] | None]:
+def _improved(verdict: Verdict, metric: Metric) -> tuple[float | None, Interval | None]:
     """Convert a change and its interval to an improvement: of durations, less is better."""
 
     def improved(change: float) -> float:
@@ -128,19 +135,19 @@ def _improved(verdict: Verdict, metric: Metric) -> tuple[float | None, list[floa
     change, interval = verdict.pct_change, verdict.ci_pct
     return (
         None if change is None else improved(change),
-        sorted(map(improved, interval)) if interval else None,
+        Interval(*sorted(map(improved, interval))) if interval else None,
     )
 
 
-def ties_of(best: Mapping[str, Any]) -> list[int]:
+def ties_of(best: Best) -> list[int]:
     """Return the cells that could be the best, and those demonstrably within the tolerance of it."""
-    rows = zip(best["cells"], best["upper_pct"], strict=True)
-    return [cell for cell, upper in rows if cell in best["possibly"] or upper <= TIE_POINTS]
+    rows = zip(best.cells, best.upper_pct, strict=True)
+    return [cell for cell, upper in rows if cell in best.possibly or upper <= TIE_POINTS]
 
 
 def _interaction(
     name: str, groups: Sequence[Group], compared: Comparisons, family: Family
-) -> dict[str, Any] | None:
+) -> Interaction | None:
     """Return whether the rows differ in more than one ratio; by cells that may be used only."""
     fit = fit_for_interaction(name, family, compared)
     if fit is None:
@@ -152,10 +159,9 @@ def _interaction(
         if family.usable[place] and place in compared.fitted
     ]
     values = list(dict.fromkeys(value for _, value, _ in results))
-    tested = find_interaction(
+    return find_interaction(
         fit,
         [row for row, _, _ in results],
         [values.index(value) for _, value, _ in results],
         places=[place for _, _, place in results],
     )
-    return asdict(tested) if tested else None

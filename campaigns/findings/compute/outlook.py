@@ -1,9 +1,9 @@
 """How much longer a campaign with an adaptive stop rule will take, or why it ends."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
+from campaigns.findings.values import Estimate, LevelsFinding, Outlook, Pairs
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.numbers import share, without_sign
 from campaigns.models import Campaign, Run
@@ -12,22 +12,25 @@ from campaigns.results.values import ObservedRun
 from campaigns.stats.stopping import FEWEST, StopRule, half_width, look_ahead
 from campaigns.stats.verdict import Contrast
 
-Found = Mapping[str, Any] | None
-
 
 def outlook(
-    campaign: Campaign, runs: Sequence[ObservedRun], levels: Found, pairs: Found, alpha: float
-) -> dict[str, Any] | None:
+    campaign: Campaign,
+    runs: Sequence[ObservedRun],
+    levels: LevelsFinding | None,
+    pairs: Pairs | None,
+    alpha: float,
+) -> Outlook | None:
     """Estimate what is left by the primary contrast, else by the widest; None for a fixed number of blocks.
 
     closed: the runs that were closed when this was computed; with more of them it is out of date.
     """
     if campaign.stop_rule != Campaign.StopRule.PRECISION:
         return None
-    primary = (levels or pairs or {}).get("primary") if campaign.primary_contrast else None
+    judged = levels or pairs
+    primary = judged.primary if judged and campaign.primary_contrast else None
     contrasts = [*_of_levels(levels), *_of_pairs(pairs)]
     if campaign.primary_contrast:
-        contrasts = [*_of_row(primary)] if primary else []
+        contrasts = [*_of_estimate(primary.comparison)] if primary else []
     widest = max(contrasts, key=lambda each: half_width(each[0], alpha), default=None)
     cells = 2 if pairs else campaign.cells.count()
     block_seconds = _block_seconds(campaign, runs)
@@ -50,30 +53,33 @@ def outlook(
         block_seconds=block_seconds,
         spent_seconds=spent,
     )
-    return {
-        "primary": campaign.primary_contrast is not None,
-        "stop": str(result.stop) if result.stop else "",
-        "target_pct": 100 * rule.target,
-        "half_width_pct": _pct(result.half_width),
-        "more": result.more,
-        "expected_pct": _pct(result.expected),
-        "seconds": result.seconds,
-        "closed": campaign.runs.filter(purpose=Run.Purpose.MEASURED, state__in=Run.CLOSED).count(),
-    }
+    return Outlook(
+        primary=campaign.primary_contrast is not None,
+        stop=str(result.stop) if result.stop else "",
+        target_pct=100 * rule.target,
+        half_width_pct=_pct(result.half_width),
+        more=result.more,
+        expected_pct=_pct(result.expected),
+        seconds=result.seconds,
+        closed=campaign.runs.filter(purpose=Run.Purpose.MEASURED, state__in=Run.CLOSED).count(),
+        blocks=campaign.repetitions,
+        most=max(campaign.stop_most, campaign.repetitions),
+        alpha=alpha,
+    )
 
 
-def ended(campaign: Campaign, ahead: Mapping[str, Any] | None, alpha: float) -> str:
+def ended(campaign: Campaign, ahead: Outlook | None, alpha: float) -> str:
     """Return why an adaptive campaign ended, and the precision it reached; empty for a fixed number of blocks."""
-    if campaign.state != Campaign.State.FINISHED or not ahead or not ahead["stop"]:
+    if campaign.state != Campaign.State.FINISHED or not ahead or not ahead.stop:
         return ""
-    which = "interval of the primary contrast" if ahead["primary"] else "widest interval"
-    width, target = ahead["half_width_pct"], f"±{ahead['target_pct']:g} %"
+    which = "interval of the primary contrast" if ahead.primary else "widest interval"
+    width, target = ahead.half_width_pct, f"±{ahead.target_pct:g} %"
     known = "is not known" if width is None else f"is ±{without_sign(width)}"
     why = {
         "precise": f"the {which} {known}, within the {target} that were asked for",
         "most_blocks": f"that is the most it may take; the {which} {known}, {target} were asked for",
         "out_of_time": f"the time budget is used up; the {which} {known}, {target} were asked for",
-    }[ahead["stop"]]
+    }[ahead.stop]
     most = max(campaign.stop_most, campaign.repetitions)
     return (
         f"Ended after {campaign.repetitions} of at most {most} blocks: {why}. Because it may end "
@@ -81,29 +87,28 @@ def ended(campaign: Campaign, ahead: Mapping[str, Any] | None, alpha: float) -> 
     )
 
 
-def _of_levels(levels: Found) -> Iterator[tuple[Contrast, float]]:
+def _of_levels(levels: LevelsFinding | None) -> Iterator[tuple[Contrast, float]]:
     """Yield contrasts of levels, with the noise within a block that matches them."""
-    for group in levels["groups"] if levels else ():
-        for row in group["comparisons"]:
-            yield from _of_row(row)
+    for group in levels.groups if levels else ():
+        for row in group.comparisons:
+            yield from _of_estimate(row.comparison)
 
 
-def _of_row(row: Mapping[str, Any]) -> Iterator[tuple[Contrast, float]]:
-    comparison = row["comparison"]
-    error, n = comparison["standard_error"], comparison["effective_n"]
-    change = comparison["verdict"]["pct_change"]
-    if error is not None and change is not None and n:
-        contrast = Contrast(math.log1p(change / 100), error, comparison["df"], int(n))
+def _of_estimate(estimate: Estimate) -> Iterator[tuple[Contrast, float]]:
+    error, n, df = estimate.standard_error, estimate.effective_n, estimate.df
+    change = estimate.verdict.pct_change
+    if error is not None and change is not None and df is not None and n:
+        contrast = Contrast(math.log1p(change / 100), error, df, int(n))
         yield contrast, error * math.sqrt(n / 2)
 
 
-def _of_pairs(pairs: Found) -> Iterator[tuple[Contrast, float]]:
-    for stratum in pairs["strata"] if pairs else ():
-        comparison = stratum["comparison"]
-        n, sd, change = comparison["n_pairs"], comparison["sd_log"], comparison["geo_pct_change"]
-        if sd is None or change is None or n < 2:
+def _of_pairs(pairs: Pairs | None) -> Iterator[tuple[Contrast, float]]:
+    for stratum in pairs.strata if pairs else ():
+        comparison = stratum.comparison
+        n, sd, change = comparison.n_pairs, comparison.sd_log, comparison.geo_pct_change
+        if sd is None or change is None or comparison.df is None or n < 2:
             continue
-        contrast = Contrast(math.log1p(change / 100), sd / math.sqrt(n), comparison["df"], n)
+        contrast = Contrast(math.log1p(change / 100), sd / math.sqrt(n), comparison.df, n)
         yield contrast, sd / math.sqrt(2)
 
 

@@ -1,9 +1,12 @@
 """Findings of a paired campaign: the comparison in every stratum, judged as one family."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
+
+from campaigns.findings.compute.fidelity import has_ranks, without_ranks
 from campaigns.findings.compute.primary import primary_of_pairs, strata_of
 from campaigns.findings.compute.sessions import (
     confirmation_of,
@@ -11,8 +14,11 @@ from campaigns.findings.compute.sessions import (
     same_session,
     split_sessions,
 )
+from campaigns.findings.compute.terms import terms_of
 from campaigns.findings.compute.verdict_labels import displayed
 from campaigns.findings.compute.withheld_verdicts import Reserve, reserved
+from campaigns.findings.values import OverStrata, PairOfRuns, Pairs
+from campaigns.findings.values import Stratum as StratumFinding
 from campaigns.kinds.base import Metric
 from campaigns.kit.charts.labels import short_labels
 from campaigns.models import Campaign, Cell
@@ -33,7 +39,7 @@ ByStratum = dict[str, tuple[dict[str, Any], Blocks]]
 
 def compare(
     campaign: Campaign, metric: Metric, runs: Sequence[ObservedRun], criteria: Criteria
-) -> dict[str, Any] | None:
+) -> Pairs | None:
     """Compare the two levels of the paired factor in each stratum. None in another order."""
     if campaign.order != Campaign.Order.PAIRED:
         return None
@@ -47,32 +53,37 @@ def compare(
     primary = strata_of(campaign, [levels for levels, _ in blocks.values()])
     sessions = len(split_sessions(runs))
     described = primary_of_pairs(campaign, metric, family, primary, criteria, sessions)
-    return {
-        "factor": campaign.paired_factor,
-        "baseline": campaign.baseline,
-        "candidate": candidate,
-        "metric": metric.name,
-        "label": metric.label,
-        "unit": metric.unit,
-        "lower_is_better": metric.lower_is_better,
-        "strata": [
-            {
-                "name": comparison.name,
-                "label": labels[comparison.name],
-                "levels": blocks[comparison.name][0],
-                "comparison": asdict(replace(comparison, sessions=None)),
-                "display": asdict(displayed(comparison.verdict.word, metric, criteria)),
-                "advice": advice(comparison.verdict, criteria, noun_of(comparison.sessions)),
-                "standing": confirmation_of(comparison.sessions, sessions),
-                "pairs": _pairs_shown(comparison, blocks[comparison.name][1]),
-            }
+    return Pairs(
+        **terms_of(campaign, metric, criteria),
+        factor=campaign.paired_factor,
+        baseline=campaign.baseline,
+        candidate=candidate,
+        strata=[
+            StratumFinding(
+                name=comparison.name,
+                label=labels[comparison.name],
+                levels=blocks[comparison.name][0],
+                comparison=_stored(comparison, metric),
+                display=displayed(comparison.verdict.word, metric, criteria),
+                advice=advice(comparison.verdict, criteria, noun_of(comparison.sessions)),
+                confirmation=confirmation_of(comparison.sessions, sessions),
+                pairs=_pairs_shown(comparison, blocks[comparison.name][1]),
+            )
             for comparison in family.comparisons
         ],
-        "overall": _overall(strata, family, criteria),
-        "sessions": max(1, len({run.session for run in runs if run.state == "ok"})),
-        "order_effect": asdict(family.order_effect) if family.order_effect else None,
-        **({"primary": described} if described else {}),
-    }
+        overall=_overall(strata, family, criteria),
+        sessions=max(1, len({run.session for run in runs if run.state == "ok"})),
+        order_effect=family.order_effect,
+        primary=described,
+    )
+
+
+def _stored(comparison: PairedComparison, metric: Metric) -> PairedComparison:
+    """Leave out the sessions, of which the confirmation tells, and rank tests where they mean nothing."""
+    if has_ranks(metric):
+        return replace(comparison, sessions=None)
+    verdict = without_ranks(comparison.verdict)
+    return replace(comparison, sessions=None, wilcoxon_p=None, verdict=verdict)
 
 
 def family_of(
@@ -127,7 +138,7 @@ def _reserved(
 
 def _overall(
     strata: Sequence[Stratum], family: PairedFamily, criteria: Criteria
-) -> dict[str, Any] | None:
+) -> OverStrata | None:
     """Return one number over all strata, by four means; None with one, or where one has no number.
 
     From three sessions on the first of them has the interval between sessions, and the others none.
@@ -143,15 +154,21 @@ def _overall(
     )
     if match is None:
         return None
-    shown: dict[str, Any] = {
-        "heterogeneous": match.heterogeneous,
-        "geometric_ci": match.geometric_ci,
-    }
     sessions = confirmation_of(family.over_all, 1)
-    if sessions.get("between") and family.over_all:
-        mean = family.over_all.verdict.pct_change
-        shown |= {"geometric_pct": mean, "geometric_ci": sessions["ci_pct"], "average_ci": None}
-    return {**asdict(match), **shown, "standing": sessions}
+    result = OverStrata(
+        **{
+            name: getattr(match, name)
+            for name in OverStrata.__struct_fields__
+            if hasattr(match, name)
+        },
+        confirmation=sessions,
+    )
+    mean = family.over_all.verdict.pct_change if family.over_all else None
+    if sessions.between and mean is not None:
+        return structs.replace(
+            result, geometric_pct=mean, geometric_ci=sessions.ci_pct, average_ci=None
+        )
+    return result
 
 
 def _blocks_by_stratum(
@@ -246,18 +263,18 @@ def _side(campaign: Campaign, metric: Metric, blocks: Blocks, *, is_candidate: b
     )
 
 
-def _pairs_shown(comparison: PairedComparison, blocks: Blocks) -> list[dict[str, Any]]:
+def _pairs_shown(comparison: PairedComparison, blocks: Blocks) -> list[PairOfRuns]:
     complete = [(number, sides) for number, sides in blocks.items() if _is_complete(sides)]
     changes = comparison.pair_changes_pct or (None,) * len(complete)
     return [
-        {
-            "block": number,
-            "change_pct": change,
-            "baseline": sides[False].value,
-            "candidate": sides[True].value,
-            "candidate_first": _candidate_first(sides[False], sides[True]),
-            "baseline_run": sides[False].position,
-            "candidate_run": sides[True].position,
-        }
+        PairOfRuns(
+            block=number,
+            change_pct=change,
+            baseline=sides[False].value,
+            candidate=sides[True].value,
+            candidate_first=_candidate_first(sides[False], sides[True]),
+            baseline_run=sides[False].position,
+            candidate_run=sides[True].position,
+        )
         for (number, sides), change in zip(complete, changes, strict=True)
     ]

@@ -1,12 +1,14 @@
 """The comparison of the primary contrast: one of the other comparisons, or one more in their family."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
+from campaigns.findings.compute.fidelity import has_ranks, without_ranks
 from campaigns.findings.compute.sessions import confirmation_of, noun_of
 from campaigns.findings.compute.statistics_input import Family
 from campaigns.findings.compute.verdict_labels import displayed
+from campaigns.findings.values import Estimate, Primary
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
 from campaigns.planning.plan import pairs_of
@@ -16,20 +18,34 @@ from campaigns.stats.labels import advice
 from campaigns.stats.paired import PairedFamily
 
 Pair = tuple[int, int]
-Found = dict[str, Any] | None
 
 
 def compare_with_primary(
     campaign: Campaign, family: Family, wanted: Sequence[Pair]
-) -> tuple[Comparisons, Found]:
+) -> tuple[Comparisons, Primary | None]:
     """Judge the wanted pairs and the primary contrast as one family; return the latter separately, too."""
     contrast = campaign.primary_contrast
     pairs = pairs_of(contrast, [c.levels_by_factor for c in family.cells]) if contrast else []
     if not contrast or not pairs:
         return family.compare(wanted), None
 
-    def row(comparison: Comparison, pair: Pair | None) -> Found:
-        return {**family.row(pair or pairs[0], comparison), **contrast} | {"over": len(pairs)}
+    def row(comparison: Comparison, pair: Pair | None) -> Primary:
+        shown = family.row(pair or pairs[0], comparison)
+        estimate = shown.comparison
+        return Primary(
+            **contrast,
+            over=len(pairs),
+            comparison=Estimate(
+                verdict=estimate.verdict,
+                model=estimate.model,
+                df=estimate.df,
+                standard_error=estimate.standard_error,
+                effective_n=estimate.effective_n,
+            ),
+            confirmation=shown.confirmation,
+            display=shown.display,
+            advice=shown.advice,
+        )
 
     if len(pairs) > 1:
         compared = family.compare(wanted, pairs)
@@ -65,7 +81,7 @@ def primary_of_pairs(
     places: Sequence[int],
     criteria: Criteria,
     sessions: int,
-) -> Found:
+) -> Primary | None:
     """Describe the primary contrast of a paired campaign; None where none is named."""
     contrast = campaign.primary_contrast
     if not contrast or not places:
@@ -80,16 +96,16 @@ def primary_of_pairs(
         verdict, df, by_session = alone.verdict, alone.df, alone.sessions
         error = alone.sd_log / alone.n_pairs**0.5 if alone.sd_log is not None else None
         n = alone.n_pairs
-    return {
+    return Primary(
         **contrast,
-        "over": len(places),
-        "comparison": {
-            "verdict": asdict(verdict),
-            "standard_error": error,
-            "df": df,
-            "effective_n": n,
-        },
-        "display": asdict(displayed(verdict.word, metric, criteria)),
-        "advice": advice(verdict, criteria, noun_of(by_session)),
-        "standing": confirmation_of(by_session, sessions),
-    }
+        over=len(places),
+        comparison=Estimate(
+            verdict=verdict if has_ranks(metric) else without_ranks(verdict),
+            standard_error=error,
+            df=df,
+            effective_n=n,
+        ),
+        display=displayed(verdict.word, metric, criteria),
+        advice=advice(verdict, criteria, noun_of(by_session)),
+        confirmation=confirmation_of(by_session, sessions),
+    )

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from msgspec.structs import replace as replace_value
+
 from campaigns.findings.compute.groups import MOST_CELLS, comparable_factors, groups_of
 from campaigns.findings.compute.matrix import ties_of
 from campaigns.findings.compute.pairs import family_of
@@ -12,9 +14,10 @@ from campaigns.findings.compute.sensitivity_sentences import LEVELS, sentence_of
 from campaigns.findings.compute.statistics_input import Family
 from campaigns.findings.compute.verdict_labels import displayed
 from campaigns.findings.compute.whole_plots import hard_factors
+from campaigns.findings.values import Flip, Flipped, LeftOutInTurn, Sensitivity, Tried
 from campaigns.kinds.base import Metric
 from campaigns.kinds.base.values import BLIND_LABEL
-from campaigns.models import Campaign, Finding
+from campaigns.models import Campaign
 from campaigns.results.values import ObservedRun
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.verdict import Word
@@ -27,12 +30,6 @@ MOST_FLIPS = 50
 COUNTS = ("ok", "failed", "censored")
 UNDECIDED = ("not_enough_data", "too_many_failures", "not_comparable", "invalid_values")
 IN_BLOCKS = (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
-
-
-def sensitivity(campaign: Campaign) -> dict[str, Any] | None:
-    """Return the finding; None while the campaign is active, and where nothing is compared."""
-    stored = Finding.objects.filter(campaign=campaign, name=NAME).first()
-    return stored.result if stored else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +50,7 @@ Verdicts = Mapping[str, Outcome]
 
 def leave_out(
     campaign: Campaign, metric: Metric, runs: Sequence[ObservedRun], criteria: Criteria
-) -> dict[str, Any] | None:
+) -> Sensitivity | None:
     """Judge again without each run and without each block, with the exclusions and without them.
 
     None while the campaign goes on, where nothing is compared, and where no difference can exist (A/A).
@@ -69,29 +66,27 @@ def leave_out(
     if excluded:
         everything = [replace(run, state="ok") if run in excluded else run for run in runs]
         together = _tried(campaign, judge, everything)
-    result = {"unit": _unit(campaign), "as_judged": outcome, "with_excluded": together}
-    return {**result, "status": status_of(result), "sentence": sentence_of(result)}
+    result = Sensitivity(_unit(campaign), outcome, together)
+    return replace_value(result, status=status_of(result), sentence=sentence_of(result))
 
 
-def _tried(
-    campaign: Campaign, judge: "_Judge", runs: Sequence[ObservedRun]
-) -> dict[str, Any] | None:
+def _tried(campaign: Campaign, judge: "_Judge", runs: Sequence[ObservedRun]) -> Tried | None:
     whole = judge.verdicts(runs)
     if not whole:
         return None
     counted = [run for run in runs if run.state in COUNTS]
     blocks = sorted({run.block for run in counted})
     texts = [text.value for text in whole.values() if text.what["of"] not in LEVELS]
-    result: dict[str, Any] = {"decided": sum(word not in UNDECIDED for word in texts)}
+    each_left_out: dict[str, LeftOutInTurn] = {}
     if campaign.order != Campaign.Order.PAIRED:  # the other run of a pair is useless alone
         each_run = [(run.position, {run.run}) for run in counted]
-        result["runs"] = _each(judge, whole, runs, each_run)
+        each_left_out["runs"] = _each(judge, whole, runs, each_run)
     if campaign.order in IN_BLOCKS:
         each_block = [
             (block, {run.run for run in counted if run.block == block}) for block in blocks
         ]
-        result["blocks"] = _each(judge, whole, runs, each_block)
-    return result
+        each_left_out["blocks"] = _each(judge, whole, runs, each_block)
+    return Tried(sum(word not in UNDECIDED for word in texts), **each_left_out)
 
 
 def _each(
@@ -99,36 +94,30 @@ def _each(
     whole: Verdicts,
     runs: Sequence[ObservedRun],
     parts: Sequence[tuple[int, set[int]]],
-) -> dict[str, Any]:
+) -> LeftOutInTurn:
     """Return each part that is left out in turn: its number, and its runs by their keys."""
-    about: dict[str, Any] = {"tried": 0, "of": len(parts), "flips": [], "flipping": 0}
     if len(parts) * judge.cost(runs) > MOST_COST:
-        return about
+        return LeftOutInTurn(0, len(parts), [], 0)
     flips = []
     for number, left_out in parts:
         rest = [replace(r, state="excluded") if r.run in left_out else r for r in runs]
         if changes := list(_changes(whole, judge.verdicts(rest))):
-            flips.append({"without": number, "changes": changes})
-    return {
-        "tried": len(parts),
-        "of": len(parts),
-        "flips": flips[:MOST_FLIPS],
-        "flipping": len(flips),
-    }
+            flips.append(Flip(number, changes))
+    return LeftOutInTurn(len(parts), len(parts), flips[:MOST_FLIPS], len(flips))
 
 
-def _changes(whole: Verdicts, rest: Verdicts) -> Iterator[dict[str, Any]]:
+def _changes(whole: Verdicts, rest: Verdicts) -> Iterator[Flipped]:
     for key, before in whole.items():
         after = rest.get(key)
         if after is None or after.value != before.value:
-            yield {
+            yield Flipped(
                 **before.what,
-                "before": before.value,
-                "after": after.value if after else None,
-                "before_said": before.label,
-                "after_said": after.label if after else "nothing",
-                "too_few": after is None or after.reason == "n_below_minimum",
-            }
+                before=before.value,
+                after=after.value if after else None,
+                before_said=before.label,
+                after_said=after.label if after else "nothing",
+                too_few=after is None or after.reason == "n_below_minimum",
+            )
 
 
 def _unit(campaign: Campaign) -> str:
@@ -194,15 +183,15 @@ class _Judge:
                 yield f"levels {pair}", self._word(what, verdict.word, verdict.reason)
             best = family.best_of(group, compared)
             if best is not None:
-                cell = next(iter(ties_of(best)), best["seen"]) if group.numeric else best["seen"]
+                cell = next(iter(ties_of(best)), best.seen) if group.numeric else best.seen
                 level = values[family.place[cell]]
                 of = "recommended" if group.numeric else "best"
                 what = {"of": of, "levels": dict(group.levels), "primary": False}
                 yield f"best {number}", Outcome(what, level, str(level))
         if primary is not None:
             what = {"of": "primary", "levels": {}, "primary": True}
-            judged = primary["comparison"]["verdict"]
-            yield "primary", self._word(what, Word(judged["word"]), judged["reason"])
+            judged = primary.comparison.verdict
+            yield "primary", self._word(what, judged.word, judged.reason)
 
     def _word(self, what: Mapping[str, Any], word: Word, reason: str) -> Outcome:
         return Outcome(what, str(word), displayed(word, self.metric, self.criteria).word, reason)

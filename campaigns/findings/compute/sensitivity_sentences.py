@@ -6,7 +6,7 @@ from typing import Any
 MOST_NAMED = 3
 LEVELS = {"best": "the best level", "recommended": "the recommended level"}
 """Changes of a level, not of a verdict."""
-Result = Mapping[str, Any]
+Result = Any
 
 
 def status_of(result: Result) -> str:
@@ -99,12 +99,12 @@ def _sides(result: Result) -> list[Result]:
 
 
 def _looks(side: Result) -> list[Result]:
-    return [side[name] for name in ("runs", "blocks") if name in side]
+    return [side[name] for name in ("runs", "blocks") if side[name]]
 
 
 def _named(side: Result | None, unit: str) -> Sequence[tuple[str, Result]]:
     nouns = (("runs", "run"), ("blocks", unit))
-    return [(noun, side[name]) for name, noun in nouns if side and name in side]
+    return [(noun, side[name]) for name, noun in nouns if side and side[name]]
 
 
 def _nouns(side: Result, unit: str, *, tried: bool) -> list[str]:

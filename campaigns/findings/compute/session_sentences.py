@@ -6,19 +6,20 @@ from dataclasses import asdict
 from typing import Any
 
 from campaigns.findings.compute.sessions import Begun
+from campaigns.findings.values import BegunSession, FactChange, SessionsFinding
 from campaigns.kit.numbers import counted, number, percent, span_pct
 from campaigns.models import Campaign
 from campaigns.results.environment import Change
 from campaigns.results.values import ObservedRun
 
-Found = Mapping[str, Any] | None
+Found = Any
 MOST_NAMED, MOST_FACTS, MOST_LETTERS = 3, 3, 40
 
 
 def session_sentences(
     campaign: Campaign, runs: Sequence[ObservedRun], begun: Sequence[Begun]
-) -> dict[str, Any] | None:
-    """Return, for JSON, why sessions began and how many blocks they split; None with one session.
+) -> SessionsFinding | None:
+    """Return why sessions began and how many blocks they split; None with one session.
 
     parted: blocks with values in several sessions; of pairs these are left out. changed: what is
     said of those that a change of the environment began; all: of every one.
@@ -27,12 +28,21 @@ def session_sentences(
         return None
     parted = _parted(campaign, runs)
     changed = [each for each in begun if each.changes]
-    return {
-        "begun": [asdict(each) for each in begun],
-        "parted": parted,
-        "changed": [*_begun(changed), *_lost(campaign, parted)] if changed else [],
-        "all": [*_begun(begun), *_lost(campaign, parted)],
-    }
+    return SessionsFinding(
+        begun=[
+            BegunSession(
+                each.session,
+                each.position,
+                each.hours,
+                [FactChange(**asdict(change)) for change in each.changes],
+            )
+            for each in begun
+        ],
+        parted=parted,
+        paired=campaign.order == Campaign.Order.PAIRED,
+        changed=[*_begun(changed), *_lost(campaign, parted)] if changed else [],
+        all=[*_begun(begun), *_lost(campaign, parted)],
+    )
 
 
 def sessions_text(pairs: Found, levels: Found) -> str:

@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain
-from typing import Any
 
+from campaigns.findings.values import Confirmation, Within
 from campaigns.results.environment import Change, Stretches
 from campaigns.results.values import ObservedRun
+from campaigns.stats.interval import Interval
 from campaigns.stats.logs import pct_of
 from campaigns.stats.sessions import SessionFindings, Standing
 from campaigns.stats.verdict import Contrast, interval_of
@@ -70,30 +71,24 @@ def same_session(one: ObservedRun, other: ObservedRun) -> bool:
     return abs(one.started_at - other.started_at) <= GAP
 
 
-def confirmation_of(session_findings: SessionFindings | None, sessions: int) -> dict[str, Any]:
-    """Return, for JSON, whether sessions agree; sessions: of the campaign, with or without an estimate.
-
-    each_pct: the change in each session. within: the change within these sessions, all
-    runs together; the verdict rests on it with one session or two, and not with more.
-    """
+def confirmation_of(session_findings: SessionFindings | None, sessions: int) -> Confirmation:
+    """Return whether sessions agree; sessions: of the campaign, with or without an estimate."""
     if session_findings is None:
         reason = "across_sessions" if sessions > 1 else "not_enough_sessions"
-        return {"standing": str(Standing.NOT_CONFIRMED), "reason": reason, "sessions": 0}
-    return {
-        "standing": str(session_findings.standing),
-        "reason": session_findings.reason,
-        "sessions": len(session_findings.each),
-        "word": str(session_findings.verdict.word),
-        "ci_pct": list(session_findings.verdict.ci_pct)
-        if session_findings.verdict.ci_pct
-        else None,
-        "each": [str(each.word) for each in session_findings.each],
-        "each_pct": [pct_of(each) for each in session_findings.estimates],
-        "between": session_findings.by_session,
-        "within": _within(session_findings.within, session_findings.alpha),
-        "differ": session_findings.differ,
-        "differ_p": session_findings.differ_p,
-    }
+        return Confirmation(str(Standing.NOT_CONFIRMED), reason, 0)
+    return Confirmation(
+        standing=str(session_findings.standing),
+        reason=session_findings.reason,
+        sessions=len(session_findings.each),
+        word=session_findings.verdict.word,
+        ci_pct=session_findings.verdict.ci_pct,
+        each=[each.word for each in session_findings.each],
+        each_pct=[pct_of(each) for each in session_findings.estimates],
+        between=session_findings.by_session,
+        within=_within(session_findings.within, session_findings.alpha),
+        differ=session_findings.differ,
+        differ_p=session_findings.differ_p,
+    )
 
 
 def noun_of(session_findings: SessionFindings | None, noun: str = "pair") -> str:
@@ -101,15 +96,12 @@ def noun_of(session_findings: SessionFindings | None, noun: str = "pair") -> str
     return "session" if session_findings and session_findings.by_session else noun
 
 
-def _within(contrast: Contrast | None, alpha: float) -> dict[str, Any] | None:
+def _within(contrast: Contrast | None, alpha: float) -> Within | None:
     if contrast is None:
         return None
     bounds = interval_of(contrast, alpha)
-    return {
-        "pct_change": pct_of(contrast.estimate),
-        "ci_pct": [pct_of(bounds.low), pct_of(bounds.high)],
-        "df": contrast.df,
-    }
+    interval = Interval(pct_of(bounds.low), pct_of(bounds.high))
+    return Within(pct_of(contrast.estimate), interval, contrast.df)
 
 
 def _numbered(

@@ -1,18 +1,28 @@
 """The runs of a campaign as input of the statistics, and the comparisons within a group of cells."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from campaigns.findings.compute.fidelity import has_ranks, without_ranks
 from campaigns.findings.compute.groups import Group
 from campaigns.findings.compute.sessions import confirmation_of, split_sessions
 from campaigns.findings.compute.verdict_labels import displayed
 from campaigns.findings.compute.whole_plots import hard_factors, places_of
 from campaigns.findings.compute.withheld_verdicts import Reserve, with_reserve
+from campaigns.findings.values import (
+    Best,
+    BreakShare,
+    Knee,
+    KneeUncertainty,
+    LevelComparison,
+    LevelGroup,
+    LevelRow,
+    RankTest,
+    WithinShare,
+)
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign, Cell
 from campaigns.results.values import ObservedRun
@@ -22,9 +32,12 @@ from campaigns.stats.compared import Comparison, Comparisons, Model
 from campaigns.stats.comparison_cells import CellRuns, too_many_failures
 from campaigns.stats.comparisons import compare_cells
 from campaigns.stats.criteria import Criteria
+from campaigns.stats.interval import Interval
 from campaigns.stats.knee import FEWEST_LEVELS, find_knee, levels_of
-from campaigns.stats.labels import advice
+from campaigns.stats.labels import Display, advice
 from campaigns.stats.log_means import Fit
+from campaigns.stats.mann_whitney import RankSum
+from campaigns.stats.ranks import SignedRank
 from campaigns.stats.resamples import Resampler, of_blocks, of_levels
 from campaigns.stats.rounding import is_too_coarse
 from campaigns.stats.stopping import alpha_for
@@ -76,24 +89,24 @@ class Family:
         group: Group,
         rows: Mapping[tuple[int, int], Comparison],
         compared: Comparisons,
-    ) -> dict[str, Any]:
-        """Return one group for JSON."""
-        return {
-            "levels": dict(group.levels),
-            "values": list(group.values),
-            "cells": [self.cells[place].pk for place in group.cells],
-            "numeric": group.numeric,
-            "reading": self._readings(group, compared),
-            "comparisons": [self.row(pair, rows[pair]) for pair in group.pairs],
-            "best": self.best_of(group, compared),
-            "best_of_each": self._best_of_each(group),
-            "few": self._few(group),
-            "knee": self._knee(group, compared),
-        }
+    ) -> LevelGroup:
+        """Return the comparisons of one group, its best cell and its knee."""
+        return LevelGroup(
+            levels=dict(group.levels),
+            values=list(group.values),
+            cells=[self.cells[place].pk for place in group.cells],
+            numeric=group.numeric,
+            reading=self._readings(group, compared),
+            comparisons=[self.row(pair, rows[pair]) for pair in group.pairs],
+            best=self.best_of(group, compared),
+            best_of_each=self._best_of_each(group),
+            few=self._few(group),
+            knee=self._knee(group, compared),
+        )
 
-    def display(self, word: Word) -> dict[str, Any]:
+    def display(self, word: Word) -> Display:
         """Return the label of a verdict for this metric."""
-        return asdict(displayed(word, self.metric, self.criteria))
+        return displayed(word, self.metric, self.criteria)
 
     def _runs_of_cells(self, runs: Sequence[ObservedRun]) -> list[CellRuns]:
         return [runs_of_cell(members) for members in self._by_cell(runs)]
@@ -121,31 +134,42 @@ class Family:
             ranks=self.ranks,
         )
 
-    def row(self, pair: tuple[int, int], comparison: Comparison) -> dict[str, Any]:
-        """Return one comparison for JSON; of the mean of several pairs, one of them."""
+    def row(self, pair: tuple[int, int], comparison: Comparison) -> LevelRow:
+        """Return one comparison; of the mean of several pairs, one of them."""
         in_blocks = comparison.model in (Model.BLOCKS, Model.PAIRED, Model.SPLIT_PLOT)
         noun, where = ("block", "") if in_blocks else ("run", " of each level")
         if comparison.sessions and comparison.sessions.by_session:
             noun, where = "session", ""
-        return {
-            "baseline": self.cells[pair[0]].pk,
-            "candidate": self.cells[pair[1]].pk,
-            "comparison": asdict(replace(comparison, sessions=None)),
-            "display": self.display(comparison.verdict.word),
-            "advice": advice(comparison.verdict, self.criteria, noun, where),
-            "standing": confirmation_of(comparison.sessions, len(self.sessions)),
-        }
+        ranked = has_ranks(self.metric)
+        return LevelRow(
+            baseline=self.cells[pair[0]].pk,
+            candidate=self.cells[pair[1]].pk,
+            comparison=LevelComparison(
+                verdict=comparison.verdict if ranked else without_ranks(comparison.verdict),
+                model=comparison.model,
+                df=comparison.df,
+                standard_error=comparison.standard_error,
+                effective_n=comparison.effective_n,
+                pct_change_of_means=comparison.pct_change_of_means,
+                sensitivity=comparison.sensitivity,
+                ranks=_rank_test(comparison.ranks) if ranked else None,
+                shift=comparison.shift,
+            ),
+            display=self.display(comparison.verdict.word),
+            advice=advice(comparison.verdict, self.criteria, noun, where),
+            confirmation=confirmation_of(comparison.sessions, len(self.sessions)),
+        )
 
-    def _readings(self, group: Group, compared: Comparisons) -> list[list[float] | None]:
+    def _readings(self, group: Group, compared: Comparisons) -> list[Interval | None]:
         """Return the bounds for comparing levels on the chart, in the unit of the metric."""
         if compared.fit is None:
             return [None for _ in group.cells]
         members = [place for place in group.cells if place in compared.fitted]
         fit = self._fit_of(members, compared)
-        bounds: dict[int, list[float]] = {}
+        bounds: dict[int, Interval] = {}
         for index, place in enumerate(members):
             if fit and (interval := fit.reading_interval(index, self.criteria.alpha)):
-                bounds[place] = list(interval)
+                bounds[place] = interval
         return [bounds.get(place) for place in group.cells]
 
     def _fit_of(self, members: Sequence[int], compared: Comparisons) -> Fit | None:
@@ -178,7 +202,7 @@ class Family:
     def _is_enough(self, cell: CellRuns) -> bool:
         return len(cell.values) >= self.criteria.minimum_n
 
-    def best_of(self, group: Group, compared: Comparisons) -> dict[str, Any] | None:
+    def best_of(self, group: Group, compared: Comparisons) -> Best | None:
         """Return the cost of each cell of a group against the best; None where none can be the best.
 
         Cells with too few runs are left out. A cancelled campaign has no best cell: it did not end by
@@ -226,25 +250,20 @@ class Family:
         def cells(items: Sequence[int]) -> list[int]:
             return [self.cells[members[cell]].pk for cell in items]
 
-        return {
-            "cells": cells(range(len(members))),
-            "seen": self.cells[members[best.seen]].pk,
-            "at_edge": best.at_edge and group.numeric and members[-1] == group.cells[-1],
-            "possibly": cells(possibly),
-            "cost_pct": list(best.cost_pct),
-            "upper_pct": upper,
-            "smallest_share": best.smallest_share,
-            "critical": list(best.critical),
-            "df": best.df,
-            "within": [
-                {
-                    "share": share,
-                    "cell": within(share),
-                    "blocks_needed": best.blocks_needed(share),
-                }
-                for share in SHARES
+        return Best(
+            cells=cells(range(len(members))),
+            seen=self.cells[members[best.seen]].pk,
+            at_edge=best.at_edge and group.numeric and members[-1] == group.cells[-1],
+            possibly=cells(possibly),
+            cost_pct=list(best.cost_pct),
+            upper_pct=upper,
+            smallest_share=best.smallest_share,
+            critical=list(best.critical),
+            df=best.df,
+            within=[
+                WithinShare(share, within(share), best.blocks_needed(share)) for share in SHARES
             ],
-        }
+        )
 
     def _best_of_each(self, group: Group) -> list[int]:
         """Return the best cell in each of two sessions that hold the whole group; else nothing.
@@ -267,7 +286,7 @@ class Family:
             result.append(self.cells[choose(means, key=means.__getitem__)].pk)
         return result
 
-    def _knee(self, group: Group, compared: Comparisons) -> dict[str, Any] | None:
+    def _knee(self, group: Group, compared: Comparisons) -> Knee | None:
         members = self._members(group, compared)
         values = [group.values[group.cells.index(place)] for place in members]
         positive = group.numeric and all(value > 0 for value in values)
@@ -292,11 +311,26 @@ class Family:
         )
         if knee is None:
             return None
-        result = asdict(knee)
-        if result["uncertainty"]:
-            breaks = np.array(result["uncertainty"].pop("breaks"))
-            result["uncertainty"]["between"] = _between(breaks, values)
-        return result
+        drawn = knee.uncertainty
+        return Knee(
+            strength=knee.strength,
+            at=knee.at,
+            below=knee.below,
+            above=knee.above,
+            delta_aicc=knee.delta_aicc,
+            curves=knee.curves,
+            methods=knee.methods,
+            uncertainty=drawn
+            and KneeUncertainty(
+                interval=drawn.interval,
+                below=drawn.below,
+                above=drawn.above,
+                l_shares={str(level): share for level, share in drawn.l_shares.items()},
+                chord_shares={str(level): share for level, share in drawn.chord_shares.items()},
+                rough=drawn.rough,
+                between=_between(np.array(drawn.breaks), values),
+            ),
+        )
 
     def _resampler(self, cells: Sequence[CellRuns], in_blocks: bool) -> Resampler:
         """Draw from the group's own runs, in whole blocks (or sessions) where there are any."""
@@ -312,7 +346,7 @@ class Family:
         return of_blocks(fitted, runs) if fitted else of_levels(logs)
 
 
-def _between(breaks: NDArray[np.float64], levels: Sequence[float]) -> list[dict[str, float]]:
+def _between(breaks: NDArray[np.float64], levels: Sequence[float]) -> list[BreakShare]:
     """Return the share of resamples whose break lies strictly between two neighbouring levels.
 
     A break at an end of where it was looked for lies there or beyond: that is between the two levels
@@ -326,9 +360,20 @@ def _between(breaks: NDArray[np.float64], levels: Sequence[float]) -> list[dict[
         for low, high in pairwise(levels[1:-1])
     ]
     shares.append((levels[-2], levels[-1], breaks >= last))
-    return [
-        {"low": low, "high": high, "share": float(inside.mean())} for low, high, inside in shares
-    ]
+    return [BreakShare(low, high, float(inside.mean())) for low, high, inside in shares]
+
+
+def _rank_test(ranks: SignedRank | RankSum | None) -> RankTest | None:
+    if isinstance(ranks, SignedRank):
+        return RankTest(ranks.p, ranks.min_attainable_p, v_plus=ranks.v_plus)
+    return ranks and RankTest(
+        ranks.p,
+        ranks.min_attainable_p,
+        u=ranks.u,
+        cles=ranks.cles,
+        delta=ranks.delta,
+        size=ranks.size,
+    )
 
 
 def failing_cells(runs: Sequence[ObservedRun], criteria: Criteria) -> frozenset[int]:

@@ -3,10 +3,11 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.db.models import Count
 
+from campaigns.findings.values import PlotNoise
 from campaigns.models import Campaign, Cell
 from campaigns.stats.compared import Comparisons
 from campaigns.stats.log_means import Fit
@@ -45,22 +46,21 @@ def places_of(hard: Sequence[str], cells: Sequence[Cell]) -> list[Place] | None:
     return [(plots.index(plot), others.index(other)) for plot, other in keys]
 
 
-def hard_noise(family: "Family", compared: Comparisons) -> dict[str, Any]:
-    """Return the noise of whole plots and within them, in %; nothing for another plan."""
+def plot_noise(family: "Family", compared: Comparisons) -> PlotNoise | None:
+    """Return the noise of whole plots and within them; None for another plan, and where it is unknown."""
     if family.places is None:
-        return {}
-    result: dict[str, Any] = {"hard": family.hard}
+        return None
     fit = Plots(family.places, family.cell_runs, compared.fitted).fit
-    if fit is not None and fit.whole_df and fit.sub_df:
-        between = max(0.0, fit.whole - fit.sub) / fit.logs.shape[2]
-        result["plots"] = {
-            "within_pct": pct_of(math.sqrt(fit.sub)),
-            "between_pct": pct_of(math.sqrt(between)),
-            "whole_df": fit.whole_df,
-            "sub_df": fit.sub_df,
-            "blocks": fit.blocks,
-        }
-    return result
+    if fit is None or not fit.whole_df or not fit.sub_df:
+        return None
+    between = max(0.0, fit.whole - fit.sub) / fit.logs.shape[2]
+    return PlotNoise(
+        within_pct=pct_of(math.sqrt(fit.sub)),
+        between_pct=pct_of(math.sqrt(between)),
+        whole_df=fit.whole_df,
+        sub_df=fit.sub_df,
+        blocks=fit.blocks,
+    )
 
 
 def fit_for_interaction(factor: str, family: "Family", compared: Comparisons) -> Fit | None:

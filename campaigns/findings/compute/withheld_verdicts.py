@@ -3,18 +3,20 @@
 STATISTICS 11, A3 and A4. Numbers stay as they are; the reason stands in the place of a verdict.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from campaigns.findings.compute.fidelity import is_exact
+from campaigns.findings.values import LevelsFinding, OrderDrift
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
 from campaigns.results.values import ObservedRun
 from campaigns.stats.compared import Comparison, Comparisons
 from campaigns.stats.criteria import Criteria
+from campaigns.stats.interval import Interval
 from campaigns.stats.logs import is_number, pct_of
 from campaigns.stats.paired import PairedComparison
 from campaigns.stats.rounding import step_shares, within_resolution
@@ -78,20 +80,20 @@ class Reserve:
             return False
         return is_confounded(self.drift, max(known) - min(known), self.criteria)
 
-    def as_finding(self) -> dict[str, Any] | None:
-        """Return the drift, for JSON; None in an order that protects from it."""
+    def as_finding(self) -> OrderDrift | None:
+        """Return the drift; None in an order that protects from it."""
         if not self.blocked:
             return None
         if self.drift is None:
-            return {"known": False, "shown": False}
+            return OrderDrift(known=False, shown=False)
         bounds = interval_of(self.drift, self.criteria.alpha)
-        return {
-            "known": True,
-            "shown": p_value(self.drift) < DRIFT_P,
-            "slope_pct": pct_of(self.drift.estimate),
-            "ci_pct": [pct_of(bounds.low), pct_of(bounds.high)],
-            "p": p_value(self.drift),
-        }
+        return OrderDrift(
+            known=True,
+            shown=p_value(self.drift) < DRIFT_P,
+            slope_pct=pct_of(self.drift.estimate),
+            ci_pct=Interval(pct_of(bounds.low), pct_of(bounds.high)),
+            p=p_value(self.drift),
+        )
 
 
 def reserved(comparison: AnyComparison, verdict: Verdict) -> AnyComparison:
@@ -130,16 +132,16 @@ def drift_of(made: Sequence[ObservedRun]) -> Contrast | None:
     )
 
 
-def drift_note(levels: Mapping[str, Any] | None) -> str:
+def drift_note(levels: LevelsFinding | None) -> str:
     """Return what an order of level after level leaves open, for the answer; empty in any other order."""
-    drift = (levels or {}).get("drift")
+    drift = levels and levels.drift
     if drift is None:
         return ""
-    if not drift["known"]:
+    if not drift.known:
         return "Whether the target drifted cannot be determined in this order."
-    if drift["shown"]:
+    if drift.shown:
         return (
-            f"Runs of one level drift by {drift['slope_pct']:+.1f} % an hour; what lies between levels "
+            f"Runs of one level drift by {drift.slope_pct:+.1f} % an hour; what lies between levels "
             "measured one after the other cannot be told from that."
         ).replace("-", "\u2212", 1)
     return "No drift within levels; between levels it cannot be determined in this order."

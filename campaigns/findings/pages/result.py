@@ -105,8 +105,8 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         if primary and not is_open and findings.calibration
         else None,
         "checks": check_lines(findings.checks) if primary and findings.checks else None,
-        "cells": cell_table(findings.cells, labels, request.GET.get("cells"))
-        if findings.cells
+        "cells": cell_table(findings.summaries, labels, request.GET.get("cells"))
+        if findings.summaries
         else None,
         "heat": heat_table(shown),
         "panels": [panel.labelled(stand_ins) for panel in panels_of(shown, opened)],
@@ -145,9 +145,9 @@ def levels_of(shown: Shown, only: Collection[str] | None = None) -> LevelTables 
     only: the groups whose lines are wanted, where they are many.
     """
     findings = shown.findings
-    if not findings.levels or not findings.cells or not shown.primary or shown.is_open:
+    if not findings.levels or not findings.summaries or not shown.primary or shown.is_open:
         return None
-    return level_tables(findings.levels, findings.cells, shown.labels, only)
+    return level_tables(findings.levels, findings.summaries, shown.labels, only)
 
 
 def _pairs(shown: Shown) -> Mapping[str, Any] | None:
@@ -173,17 +173,17 @@ def main_plot(shown: Shown) -> tuple[Plot | None, tuple[Plot, ...]]:
     findings = shown.findings
     if pairs := _pairs(shown):
         return pairs_plot(pairs, shown.labels), ()
-    if not findings.cells:
+    if not findings.summaries:
         return None, ()
     compared = findings.levels if shown.primary and not shown.is_open else None
-    return levels_plot(findings.cells, shown.labels, shown.view, compared)
+    return levels_plot(findings.summaries, shown.labels, shown.view, compared)
 
 
 def _late(shown: Shown) -> Late | None:
     """Return the placeholder of the chart of the runs, where they are many."""
-    if not shown.many or not shown.findings.cells or _pairs(shown):
+    if not shown.many or not shown.findings.summaries or _pairs(shown):
         return None
-    return Late(CURVE, levels_title(shown.findings.cells, shown.labels, shown.view))
+    return Late(CURVE, levels_title(shown.findings.summaries, shown.labels, shown.view))
 
 
 def _runs(
@@ -195,7 +195,7 @@ def _runs(
     first = (page.number - 1) * PAGE_SIZE
     means = {
         cell["cell"]: cell["summary"]["gmean"]
-        for cell in (findings.cells["cells"] if findings.cells else ())
+        for cell in (findings.summaries["cells"] if findings.summaries else ())
     }
     levels = {f"level-{index}": factor for index, factor in enumerate(labels.factors, start=1)}
     sort = Sort.parse(request.GET.get("sort", ""), (*COLUMNS, *levels, "change"))

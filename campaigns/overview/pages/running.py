@@ -85,7 +85,7 @@ def matrix_context(campaign: Campaign, etag: str) -> dict[str, Any]:
 def so_far_context(campaign: Campaign, etag: str) -> dict[str, Any]:
     """Return the results of the cells so far."""
     findings = findings_of(campaign, campaign.primary_metric)
-    cells = findings.cells
+    cells = findings.summaries
     return {
         "campaign": campaign,
         "headers": conditional(etag),

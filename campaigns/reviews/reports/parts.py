@@ -106,8 +106,8 @@ def _compared(campaign: Campaign, outline: Outline, findings: Findings) -> Itera
                 line.confirmation,
                 line.pairs,
             )
-    elif findings.levels and findings.cells:
-        levels = level_tables(findings.levels, findings.cells, labels)
+    elif findings.levels and findings.summaries:
+        levels = level_tables(findings.levels, findings.summaries, labels)
         for group in levels.groups:
             where = f"{group.title}: " if len(levels.groups) > 1 else ""
             for step in group.steps:

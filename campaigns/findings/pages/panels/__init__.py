@@ -59,7 +59,7 @@ def panel_of(shown: Shown, wanted: str) -> Panel | None:
 
 def _made(make: Maker, shown: Shown, opened: Collection[str]) -> Panel | Late | None:
     late = LATE.get(make)
-    there = shown.findings.cells and (not late or late.fits(shown))
+    there = shown.findings.summaries and (not late or late.fits(shown))
     if late and shown.many and there and late.id not in opened:
         return late
     return make(shown)

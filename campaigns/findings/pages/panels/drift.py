@@ -34,7 +34,7 @@ MISSING = {
 
 def drift_panel(shown: Shown) -> Panel | None:
     """Return the panel; None before there is a value."""
-    finding = shown.findings.cells
+    finding = shown.findings.summaries
     if not finding:
         return None
     result = shown.findings.charts.read("drift", Drift)

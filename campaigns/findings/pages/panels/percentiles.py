@@ -40,7 +40,7 @@ HOW = (
 
 def percentiles_panel(shown: Shown) -> Panel | None:
     """Return the panel; None where no histogram was stored."""
-    finding = shown.findings.cells
+    finding = shown.findings.summaries
     stored = [name.removeprefix(PREFIX) for name in shown.findings.charts if PREFIX in name]
     if not stored or not finding:
         return None

@@ -21,7 +21,7 @@ HOW = (
 
 def series_panel(shown: Shown) -> Panel | None:
     """Return the panel; None where the first cell that has values has no series."""
-    finding = shown.findings.cells
+    finding = shown.findings.summaries
     if not finding:
         return None
     options = [

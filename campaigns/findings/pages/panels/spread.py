@@ -40,7 +40,7 @@ HOW_DENSITY = (
 
 def spread_panel(shown: Shown) -> Panel | None:
     """Return the panel; None before there is a value."""
-    finding = shown.findings.cells
+    finding = shown.findings.summaries
     cells = _cells(shown)
     if not finding or not cells:
         return None
@@ -77,7 +77,7 @@ def spread_panel(shown: Shown) -> Panel | None:
 
 def density_panel(shown: Shown) -> Panel | None:
     """Return the panel; None where no cell has enough runs for a density. A note counts cells without one."""
-    finding, result = shown.findings.cells, shown.findings.charts.read("density", Densities)
+    finding, result = shown.findings.summaries, shown.findings.charts.read("density", Densities)
     if not finding or result is None:
         return None
     known = [(each, each.density) for each in result.cells if each.density and each.density.heights]
@@ -126,7 +126,7 @@ def density_panel(shown: Shown) -> Panel | None:
 
 
 def _cells(shown: Shown) -> list[spread.SpreadCell]:
-    finding = shown.findings.cells
+    finding = shown.findings.summaries
     if not finding:
         return []
     results = [

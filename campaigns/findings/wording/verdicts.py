@@ -1,0 +1,158 @@
+"""Labels and advice of verdicts, by metric and direction. Pure."""
+
+from dataclasses import dataclass
+
+from campaigns.findings.values import LevelRow, LevelsFinding, Pairs, Primary, Stratum, Terms
+from campaigns.kit.numbers import counted
+from campaigns.kit.units import UNITS
+from campaigns.stats.compared import Model
+from campaigns.stats.verdict import Verdict, Word
+
+
+@dataclass(frozen=True, slots=True)
+class Display:
+    """How a verdict is shown: `data-tone`, icon of the sprite (without `i-`), form of the badge.
+
+    form: `solid`, `outline` or `open` (dashed). The arrow means better or worse, never bigger.
+    """
+
+    word: str
+    tone: str
+    icon: str
+    form: str
+
+
+_PLAIN = {
+    Word.EQUIVALENT: Display("equivalent", "equal", "approx", "solid"),
+    Word.NO_DIFFERENCE_SHOWN: Display("no difference shown", "thin", "ring", "outline"),
+    Word.NOT_ENOUGH_DATA: Display("not enough data", "thin", "dots", "open"),
+    Word.TOO_MANY_FAILURES: Display("too many failures", "fail", "x", "solid"),
+    Word.NOT_COMPARABLE: Display("not comparable", "thin", "no", "outline"),
+    Word.INVALID_VALUES: Display("invalid values", "warn", "no", "outline"),
+}
+_LESS_AND_MORE = {
+    "size": ("smaller", "larger"),
+    "rate": ("lower throughput", "higher throughput"),
+    "transfer rate": ("lower throughput", "higher throughput"),
+    "file rate": ("lower throughput", "higher throughput"),
+    "count": ("fewer", "more"),
+    "count of files": ("fewer", "more"),
+    "count of connections": ("fewer", "more"),
+}
+MOST_PRACTICAL = 100
+"""A larger number of further runs is not recommended."""
+ALARMS = (Word.BETTER, Word.WORSE)
+"""False alarms between two names of one setting."""
+FALSE_ALARM = Display("false alarm", "warn", "warn", "outline")
+IN_BLOCKS = (Model.BLOCKS, Model.PAIRED, Model.SPLIT_PLOT)
+
+
+def label_of(terms: Terms, word: Word) -> Display:
+    """Return how a verdict is shown; equivalence says within what.
+
+    “Fewer failures” is for metrics whose name contains errors, and for a share without a name.
+    """
+    if terms.same_setting and word in ALARMS:
+        return FALSE_ALARM
+    if word == Word.EQUIVALENT:
+        return Display(f"equivalent within {terms.margin_pct:g} %", "equal", "approx", "solid")
+    if word in _PLAIN:
+        return _PLAIN[word]
+    less, more = _less_and_more(terms.unit, terms.lower_is_better, terms.metric)
+    better = word == Word.BETTER
+    return Display(
+        word=less if better == terms.lower_is_better else more,
+        tone=word.value,
+        icon="up" if better else "down",
+        form="solid",
+    )
+
+
+def superlative(terms: Terms) -> str:
+    """Return what the best setting is called: “fastest”, or “best”."""
+    less, more = _less_and_more(terms.unit, terms.lower_is_better, terms.metric)
+    return "fastest" if (less if terms.lower_is_better else more) == "faster" else "best"
+
+
+def row_advice(levels: LevelsFinding, row: LevelRow) -> str:
+    """Return the advice for a comparison of levels."""
+    noun, where = ("block", "") if row.comparison.model in IN_BLOCKS else ("run", " of each level")
+    if row.confirmation.between:
+        noun, where = "session", ""
+    return advice_of(levels, row.comparison.verdict, noun, where)
+
+
+def stratum_advice(pairs: Pairs, stratum: Stratum) -> str:
+    """Return the advice for a stratum of pairs."""
+    noun = "session" if stratum.confirmation.between else "pair"
+    return advice_of(pairs, stratum.comparison.verdict, noun)
+
+
+def primary_advice(finding: LevelsFinding | Pairs, primary: Primary) -> str:
+    """Return the advice for the primary contrast."""
+    verdict = primary.comparison.verdict
+    if primary.confirmation.between:
+        return advice_of(finding, verdict, "session")
+    if isinstance(finding, Pairs):
+        return advice_of(finding, verdict, "pair")
+    in_blocks = primary.comparison.model in IN_BLOCKS
+    return advice_of(finding, verdict, *(("block", "") if in_blocks else ("run", " of each level")))
+
+
+def advice_of(terms: Terms, verdict: Verdict, noun: str = "pair", where: str = "") -> str:
+    """Return in one sentence what would decide, or what is excluded; empty where there is no advice.
+
+    noun: what n counts; where: of what, as “ of each level”.
+    """
+    if terms.same_setting:
+        return "Both labels are one setting." if verdict.word in ALARMS else ""
+    delta, confidence = f"{terms.delta_pct:g} %", f"{100 * (1 - terms.alpha):g} %"
+    match verdict.word:
+        case Word.NO_DIFFERENCE_SHOWN:
+            return f"A change of {delta} or more is excluded with {confidence} confidence."
+        case Word.EQUIVALENT if "real_below_margin" in verdict.badges:
+            return "The difference is real, but below the margin."
+        case Word.NOT_ENOUGH_DATA if verdict.reason == "lost_runs":
+            return "Too many runs were lost; see why before running more."
+        case Word.NOT_ENOUGH_DATA if verdict.reason == "sessions_disagree":
+            return "The sessions contradict each other: run another one, to judge by all of them."
+        case Word.NOT_ENOUGH_DATA if verdict.reason == "resolution":
+            return (
+                "The values are written in steps too coarse to show it: measure with more digits."
+            )
+        case Word.NOT_ENOUGH_DATA if verdict.reason == "identical_values":
+            return "All values are equal, so how much they vary is unknown: measure more finely."
+        case Word.NOT_ENOUGH_DATA if verdict.reason == "drift_confounded":
+            return (
+                "The target drifted while one level was measured after the other: interleave them."
+            )
+        case Word.NOT_ENOUGH_DATA if verdict.reason == "n_below_minimum" and not verdict.more:
+            return f"Run {counted(terms.minimum_n - verdict.n, noun)} more{where} at least."
+        case Word.NOT_ENOUGH_DATA if verdict.more:
+            return _further(verdict.more, noun, where, f"to detect {delta}")
+        case Word.NOT_ENOUGH_DATA if verdict.n_to_decide and verdict.n_to_decide > verdict.n:
+            further = verdict.n_to_decide - verdict.n
+            return _further(further, noun, where, f"to tell 0 from {delta}")
+        case Word.NOT_ENOUGH_DATA if verdict.required_n is None and verdict.ci_pct is not None:
+            return f"The runs differ too much: no sensible number of {noun}s would detect {delta}."
+    return ""
+
+
+def _further(number: int, noun: str, where: str, purpose: str) -> str:
+    """Return how many more it takes; nobody runs hundreds of them."""
+    if number <= MOST_PRACTICAL:
+        return f"Run about {counted(number, noun)} more{where} {purpose}."
+    return (
+        f"It would take about {number:,} {noun}s more{where} {purpose}: make runs vary less, or ask "
+        "for a larger change."
+    )
+
+
+def _less_and_more(unit: str, lower_is_better: bool, metric: str) -> tuple[str, str]:
+    dimension = UNITS[unit].dimension if unit in UNITS else ""
+    if dimension == "time":
+        return ("faster", "slower") if lower_is_better else ("shorter", "longer")
+    nameless_share = dimension == "share" and lower_is_better and not metric
+    if nameless_share or any(sign in metric.lower() for sign in ("fail", "error")):
+        return "fewer failures", "more failures"
+    return _LESS_AND_MORE.get(dimension, ("lower", "higher"))
