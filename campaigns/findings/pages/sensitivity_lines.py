@@ -59,7 +59,7 @@ def _looks(result: Mapping[str, Any]) -> Iterator[Look]:
     unit = result["unit"]
     for name, side in (("", result["as_judged"]), (", exclusions undone", result["with_excluded"])):
         for part, noun in (("runs", "run"), ("blocks", unit)):
-            if side and part in side:
+            if side and side[part]:
                 yield _look(f"Without any one {noun}{name}", noun, side[part])
 
 
