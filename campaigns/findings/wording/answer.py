@@ -1,0 +1,39 @@
+"""The answer of a campaign: one sentence, the strongest caveat, a few numbers.
+
+It states findings; what to *do* is a conclusion, and conclusions are a person's.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from campaigns.findings.wording.verdicts import Display
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A number beside the sentence."""
+
+    label: str
+    value: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence of the details. tone: a `data-tone`."""
+
+    tone: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerText:
+    """The answer as pages and REST show it. ended: why an adaptive campaign ended; empty for any other."""
+
+    sentence: str
+    tone: str
+    caveat: str = ""
+    badges: Sequence[Display] = ()
+    facts: Sequence[Fact] = ()
+    statements: Sequence[Statement] = ()
+    ended: str = ""
