@@ -15,18 +15,42 @@ from campaigns.stats.cell_states import CellState
 from campaigns.stats.cell_summary import CellSummary
 from campaigns.stats.compared import Model, Reading
 from campaigns.stats.density import Mode
-from campaigns.stats.interval import Interval
 from campaigns.stats.knee import Curve, Methods
 from campaigns.stats.labels import Display
 from campaigns.stats.matrix import Interaction
 from campaigns.stats.paired import OrderEffect, PairedComparison
 from campaigns.stats.ranks import HodgesLehmann
+from campaigns.stats.units import (
+    Block,
+    Count,
+    Degrees,
+    Hours,
+    InMetric,
+    InMetricInterval,
+    Key,
+    Number,
+    NumberInterval,
+    OnAxis,
+    OnAxisInterval,
+    OnLogs,
+    OnLogsInterval,
+    Percent,
+    PercentInterval,
+    PerSecond,
+    Points,
+    Position,
+    PositionOrBlock,
+    Probability,
+    Seconds,
+    SessionNumber,
+    Share,
+)
 from campaigns.stats.validity import Check
 from campaigns.stats.verdict import Contrast, Verdict, Word
 
 Levels = Mapping[str, Any]
 """Levels by the names of their factors."""
-Bounds = Sequence[float | None]
+Bounds = Sequence[Number | None]
 """Both ends of an interval; None where it has no end."""
 
 
@@ -41,19 +65,19 @@ class Terms(Struct, frozen=True, kw_only=True):
     label: str
     unit: str
     lower_is_better: bool
-    margin_pct: float = 2.0
-    delta_pct: float = 5.0
-    alpha: float = 0.05
-    minimum_n: int = 3
+    margin_pct: Percent = 2.0
+    delta_pct: Percent = 5.0
+    alpha: Probability = 0.05
+    minimum_n: Count = 3
     same_setting: bool = False
 
 
 class Within(Struct, frozen=True):
     """The change within sessions, all runs together."""
 
-    pct_change: float
-    ci_pct: Interval
-    df: float
+    pct_change: Percent
+    ci_pct: PercentInterval
+    df: Degrees
 
 
 class Confirmation(Struct, frozen=True):
@@ -66,15 +90,15 @@ class Confirmation(Struct, frozen=True):
 
     standing: str
     reason: str
-    sessions: int
+    sessions: Count
     word: Word | None = None
-    ci_pct: Interval | None = None
+    ci_pct: PercentInterval | None = None
     each: Sequence[Word] = ()
-    each_pct: Sequence[float] = ()
+    each_pct: Sequence[Percent] = ()
     between: bool = False
     within: Within | None = None
     differ: bool | None = None
-    differ_p: float | None = None
+    differ_p: Probability | None = None
 
 
 class Estimate(Struct, frozen=True, kw_only=True):
@@ -82,27 +106,27 @@ class Estimate(Struct, frozen=True, kw_only=True):
 
     verdict: Verdict
     model: Model = Model.PAIRED
-    df: float | None = None
-    standard_error: float | None = None
-    effective_n: float | None = None
+    df: Degrees | None = None
+    standard_error: OnLogs | None = None
+    effective_n: Number | None = None
 
 
 class RankTest(Struct, frozen=True):
     """The second opinion. v_plus: of Wilcoxon's test of differences in blocks; u, cles, delta, size: of Mann and Whitney's."""
 
-    p: float
-    min_attainable_p: float
-    v_plus: float | None = None
-    u: float | None = None
-    cles: float | None = None
-    delta: float | None = None
+    p: Probability
+    min_attainable_p: Probability
+    v_plus: Number | None = None
+    u: Number | None = None
+    cles: Share | None = None
+    delta: Number | None = None
     size: str = ""
 
 
 class LevelComparison(Estimate, frozen=True, kw_only=True):
     """One level against another. sensitivity: by another model. ranks, shift: the second opinion."""
 
-    pct_change_of_means: float | None = None
+    pct_change_of_means: Percent | None = None
     sensitivity: Reading | None = None
     ranks: RankTest | None = None
     shift: HodgesLehmann | None = None
@@ -115,7 +139,7 @@ class Primary(Struct, frozen=True, kw_only=True):
     candidate: Any
     baseline: Any
     at: Levels
-    over: int
+    over: Count
     comparison: Estimate
     confirmation: Confirmation = field(name="standing")
     display: Display
@@ -129,27 +153,27 @@ class RunsOfCell(Struct, frozen=True):
     the place of their values. units, units_failed: work of accepted runs.
     """
 
-    runs: int
-    states: Mapping[str, int]
-    lowest_limit: float | None
-    highest_limit: float | None
-    at_least: float | None
-    units: int
-    units_failed: int
+    runs: Count
+    states: Mapping[str, Count]
+    lowest_limit: InMetric | None
+    highest_limit: InMetric | None
+    at_least: InMetric | None
+    units: Count
+    units_failed: Count
     too_many_failures: bool
 
 
 class CellRun(Struct, frozen=True):
     """One run. run: the key of its row; position: in the plan. value: None where it has none, the limit where it timed out."""
 
-    run: int
-    position: int
-    value: float | None
+    run: Key
+    position: Position
+    value: InMetric | None
     state: str
-    block: int
-    session: int
-    units: int
-    units_failed: int
+    block: Block
+    session: SessionNumber
+    units: Count
+    units_failed: Count
     reason: str
     started_at: str | None
     worker: str
@@ -158,7 +182,7 @@ class CellRun(Struct, frozen=True):
 class SummarisedCell(Struct, frozen=True, kw_only=True):
     """One cell by itself, whatever the others show."""
 
-    cell: int
+    cell: Key
     levels: Levels
     summary: CellSummary
     counts: RunsOfCell
@@ -173,7 +197,7 @@ class Cell(SummarisedCell, frozen=True, kw_only=True):
 class BriefCell(SummarisedCell, frozen=True, kw_only=True):
     """A cell with the values of its accepted runs alone: ten thousand whole runs are megabytes."""
 
-    values: Sequence[float | None]
+    values: Sequence[InMetric | None]
 
 
 class _CellsOfMetric(Struct, frozen=True, kw_only=True):
@@ -200,13 +224,13 @@ class BriefCells(_CellsOfMetric, frozen=True, kw_only=True):
 class PairOfRuns(Struct, frozen=True):
     """Two runs of a block. Runs are named by their positions."""
 
-    block: int
-    change_pct: float | None
-    baseline: float | None
-    candidate: float | None
+    block: Block
+    change_pct: Percent | None
+    baseline: InMetric | None
+    candidate: InMetric | None
     candidate_first: bool
-    baseline_run: int
-    candidate_run: int
+    baseline_run: Position
+    candidate_run: Position
 
 
 class Stratum(Struct, frozen=True, kw_only=True):
@@ -228,22 +252,22 @@ class OverStrata(Struct, frozen=True, kw_only=True):
     heterogeneous: strata differ, so the interval is that of a sample of them.
     """
 
-    strata: int
-    average_pct: float
-    average_ci: Interval | None
-    geometric_pct: float
-    geometric_ci: Interval | None
+    strata: Count
+    average_pct: Percent
+    average_ci: PercentInterval | None
+    geometric_pct: Percent
+    geometric_ci: PercentInterval | None
     heterogeneous: bool
     fixed: Contrast | None
-    fixed_ci: Interval | None
+    fixed_ci: PercentInterval | None
     sample: Contrast | None
-    sample_ci: Interval | None
-    q: float | None
-    q_p: float | None
-    differ_p: float | None
-    i2: float | None
-    total_pct: float
-    rate_pct: float
+    sample_ci: PercentInterval | None
+    q: Number | None
+    q_p: Probability | None
+    differ_p: Probability | None
+    i2: Share | None
+    total_pct: Percent
+    rate_pct: Percent
     confirmation: Confirmation = field(name="standing")
 
 
@@ -255,7 +279,7 @@ class Pairs(Terms, frozen=True, kw_only=True):
     candidate: Any
     strata: Sequence[Stratum]
     overall: OverStrata | None
-    sessions: int
+    sessions: Count
     order_effect: OrderEffect | None
     primary: Primary | None = None
 
@@ -263,8 +287,8 @@ class Pairs(Terms, frozen=True, kw_only=True):
 class LevelRow(Struct, frozen=True, kw_only=True):
     """A comparison of two cells that differ in one factor."""
 
-    baseline: int
-    candidate: int
+    baseline: Key
+    candidate: Key
     comparison: LevelComparison
     confirmation: Confirmation = field(name="standing")
     display: Display
@@ -274,9 +298,9 @@ class LevelRow(Struct, frozen=True, kw_only=True):
 class WithinShare(Struct, frozen=True):
     """The first cell that is shown to cost no more than `share`; None where none is. blocks_needed: for that."""
 
-    share: float
-    cell: int | None
-    blocks_needed: int | None
+    share: Share
+    cell: Key | None
+    blocks_needed: Count | None
 
 
 class Best(Struct, frozen=True):
@@ -285,34 +309,34 @@ class Best(Struct, frozen=True):
     seen: the cell with the best mean; possibly: those that could be the best. at_edge: the best is the last level.
     """
 
-    cells: Sequence[int]
-    seen: int
+    cells: Sequence[Key]
+    seen: Key
     at_edge: bool
-    possibly: Sequence[int]
-    cost_pct: Sequence[float]
-    upper_pct: Sequence[float]
-    smallest_share: float
-    critical: Sequence[float]
-    df: float
+    possibly: Sequence[Key]
+    cost_pct: Sequence[Percent]
+    upper_pct: Sequence[Percent]
+    smallest_share: Share
+    critical: Sequence[Number]
+    df: Degrees
     within: Sequence[WithinShare]
 
 
 class BreakShare(Struct, frozen=True):
     """The share of resamples whose break lies between two neighbouring levels."""
 
-    low: float
-    high: float
-    share: float
+    low: OnAxis
+    high: OnAxis
+    share: Share
 
 
 class KneeUncertainty(Struct, frozen=True):
     """The uncertainty of the break by resamples. l_shares, chord_shares: by level, of two other methods. rough: few runs."""
 
-    interval: Interval
-    below: Interval
-    above: Interval
-    l_shares: Mapping[str, float]
-    chord_shares: Mapping[str, float]
+    interval: OnAxisInterval
+    below: NumberInterval
+    above: NumberInterval
+    l_shares: Mapping[str, Share]
+    chord_shares: Mapping[str, Share]
     rough: bool
     between: Sequence[BreakShare]
 
@@ -321,10 +345,10 @@ class Knee(Struct, frozen=True):
     """Where the curve bends. strength: `strong`, `moderate` or `smooth`: no distinct knee."""
 
     strength: str
-    at: float
-    below: float
-    above: float
-    delta_aicc: float
+    at: OnAxis
+    below: Number
+    above: Number
+    delta_aicc: Number
     curves: Sequence[Curve]
     methods: Methods
     uncertainty: KneeUncertainty | None
@@ -338,13 +362,13 @@ class LevelGroup(Struct, frozen=True):
 
     levels: Levels
     values: Sequence[Any]
-    cells: Sequence[int]
+    cells: Sequence[Key]
     numeric: bool
-    reading: Sequence[Interval | None]
+    reading: Sequence[InMetricInterval | None]
     comparisons: Sequence[LevelRow]
     best: Best | None
-    best_of_each: Sequence[int]
-    few: Sequence[int]
+    best_of_each: Sequence[Key]
+    few: Sequence[Key]
     knee: Knee | None
 
 
@@ -359,21 +383,21 @@ class BestOverall(Struct, frozen=True):
 class Noise(Struct, frozen=True):
     """Standard deviations of runs, within blocks where there are some, and between blocks; None where unknown."""
 
-    sd_pct: float | None = None
-    df: float | None = None
-    block_sd_pct: float | None = None
-    efficiency: float | None = None
-    blocks: int | None = None
+    sd_pct: Percent | None = None
+    df: Degrees | None = None
+    block_sd_pct: Percent | None = None
+    efficiency: Number | None = None
+    blocks: Count | None = None
 
 
 class PlotNoise(Struct, frozen=True):
     """Standard deviations within whole plots and between them, where a factor is costly to change."""
 
-    within_pct: float
-    between_pct: float
-    whole_df: float
-    sub_df: float
-    blocks: int
+    within_pct: Percent
+    between_pct: Percent
+    whole_df: Degrees
+    sub_df: Degrees
+    blocks: Count
 
 
 class OrderDrift(Struct, frozen=True):
@@ -381,9 +405,9 @@ class OrderDrift(Struct, frozen=True):
 
     known: bool
     shown: bool
-    slope_pct: float | None = None
-    ci_pct: Interval | None = None
-    p: float | None = None
+    slope_pct: Percent | None = None
+    ci_pct: PercentInterval | None = None
+    p: Probability | None = None
 
 
 class LevelsFinding(Terms, frozen=True, kw_only=True):
@@ -397,7 +421,7 @@ class LevelsFinding(Terms, frozen=True, kw_only=True):
     noise: Noise
     hard: Sequence[str] = ()
     plots: PlotNoise | None = None
-    sessions: int
+    sessions: Count
     between: bool
     drift: OrderDrift | None
     groups: Sequence[LevelGroup]
@@ -408,10 +432,10 @@ class LevelsFinding(Terms, frozen=True, kw_only=True):
 class BlockChanges(Struct, frozen=True):
     """The change between two cells in each block that holds both."""
 
-    baseline: int
-    candidate: int
-    blocks: Sequence[int]
-    changes_pct: Sequence[float]
+    baseline: Key
+    candidate: Key
+    blocks: Sequence[Block]
+    changes_pct: Sequence[Percent]
 
 
 class WithinBlocks(Struct, frozen=True):
@@ -423,17 +447,17 @@ class WithinBlocks(Struct, frozen=True):
 class MatrixCell(Struct, frozen=True):
     """A cell against the first of its row. improvement_pct: of durations, less is better. word: None for the first."""
 
-    cell: int
+    cell: Key
     level: Any
     state: CellState
-    improvement_pct: float | None
-    ci_pct: Interval | None
+    improvement_pct: Percent | None
+    ci_pct: PercentInterval | None
     word: Word | None
     display: Display | None
-    n: int
-    failed: int
-    lost: int
-    failed_units: int
+    n: Count
+    failed: Count
+    lost: Count
+    failed_units: Count
 
 
 class MatrixRow(Struct, frozen=True):
@@ -442,9 +466,9 @@ class MatrixRow(Struct, frozen=True):
     levels: Levels
     cells: Sequence[MatrixCell]
     no_baseline: bool
-    best: int | None
-    ties: Sequence[int]
-    recommended: int | None
+    best: Key | None
+    ties: Sequence[Key]
+    recommended: Key | None
 
 
 class FactorMatrix(Struct, frozen=True):
@@ -460,7 +484,7 @@ class FactorMatrix(Struct, frozen=True):
 class Matrix(Terms, frozen=True, kw_only=True):
     """The improvement of each cell over the first of its row. tie_points: percentage points that count as equal."""
 
-    tie_points: float
+    tie_points: Points
     factors: Mapping[str, FactorMatrix]
 
 
@@ -480,37 +504,37 @@ class Outlook(Struct, frozen=True):
 
     primary: bool
     stop: str
-    target_pct: float
-    half_width_pct: float | None
-    more: int | None
-    expected_pct: float | None
-    seconds: float | None
-    closed: int
-    blocks: int = 0
-    most: int = 0
-    alpha: float = 0.05
+    target_pct: Percent
+    half_width_pct: Percent | None
+    more: Count | None
+    expected_pct: Percent | None
+    seconds: Seconds | None
+    closed: Count
+    blocks: Count = 0
+    most: Count = 0
+    alpha: Probability = 0.05
 
 
 class CalibrationFinding(Struct, frozen=True, kw_only=True):
     """The noise of identical runs; `stats.calibration.Calibration` has the formulas. alarms: of so many verdicts."""
 
-    n: int
-    sd_log: float
-    sd_log_ci: Interval
-    run_sd_log: float
-    seen_pct: float
-    floor_pct: float
-    mean_pct: float
-    mean_p: float
+    n: Count
+    sd_log: OnLogs
+    sd_log_ci: OnLogsInterval
+    run_sd_log: OnLogs
+    seen_pct: Percent
+    floor_pct: Percent
+    mean_pct: Percent
+    mean_p: Probability
     detectable: Sequence[Detectable]
     metric: str
     label: str
-    sd_pct: float
-    sd_ci_pct: Interval
-    run_sd_pct: float
-    alpha: float
-    verdicts: int
-    alarms: int
+    sd_pct: Percent
+    sd_ci_pct: PercentInterval
+    run_sd_pct: Percent
+    alpha: Probability
+    verdicts: Count
+    alarms: Count
 
 
 class FactChange(Struct, frozen=True):
@@ -520,16 +544,16 @@ class FactChange(Struct, frozen=True):
     name: str
     before: str
     after: str
-    last_run_before: int
-    first_run_after: int
+    last_run_before: Position
+    first_run_after: Position
 
 
 class BegunSession(Struct, frozen=True):
     """A session after the first: the position of its first run, and why it began. hours: of the gap before it; None where that was short."""
 
-    session: int
-    position: int
-    hours: float | None
+    session: SessionNumber
+    position: Position
+    hours: Hours | None
     changes: Sequence[FactChange]
 
 
@@ -537,7 +561,7 @@ class SessionsFinding(Struct, frozen=True):
     """Why sessions began. parted: blocks with values in several sessions; those of pairs are left out."""
 
     begun: Sequence[BegunSession]
-    parted: int
+    parted: Count
     paired: bool = False
     changed: Sequence[str] = ()
     all: Sequence[str] = ()
@@ -547,8 +571,8 @@ class Shown(Struct, frozen=True):
     """The verdict of a comparison, briefly."""
 
     word: Word
-    pct_change: float | None
-    ci_pct: Interval | None
+    pct_change: Percent | None
+    ci_pct: PercentInterval | None
     display: Display
 
 
@@ -571,7 +595,7 @@ class ExclusionRow(Struct, frozen=True):
 class WithExcluded(Struct, frozen=True):
     """What excluded runs change. positions: of these runs."""
 
-    positions: Sequence[int]
+    positions: Sequence[Position]
     rows: Sequence[ExclusionRow]
 
 
@@ -596,23 +620,23 @@ class Flipped(Struct, frozen=True, kw_only=True):
 class Flip(Struct, frozen=True):
     """What changes without one run (by its position) or block."""
 
-    without: int
+    without: PositionOrBlock
     changes: Sequence[Flipped]
 
 
 class LeftOutInTurn(Struct, frozen=True):
     """Runs or blocks left out one after the other. tried: of so many; flipping: how many change something; flips: the first of them."""
 
-    tried: int
-    of: int
+    tried: Count
+    of: Count
     flips: Sequence[Flip]
-    flipping: int
+    flipping: Count
 
 
 class Tried(Struct, frozen=True):
     """decided: verdicts that could flip. runs: None for pairs, where the other run of a pair is useless alone; blocks: None without blocks."""
 
-    decided: int
+    decided: Count
     runs: LeftOutInTurn | None = None
     blocks: LeftOutInTurn | None = None
 
@@ -653,16 +677,16 @@ Missing = Literal["", "not_in_blocks", "not_positive", "too_many", "too_few"]
 class Spread(Struct, frozen=True):
     """Mean and standard deviation over runs; no standard deviation of one run."""
 
-    mean: float
-    sd: float | None
+    mean: Seconds
+    sd: Seconds | None
 
 
 class PhaseCell(Struct, frozen=True):
     """Seconds of each phase of one cell, by its name. runs: those that have phases."""
 
-    cell: int
+    cell: Key
     levels: Mapping[str, Any]
-    runs: int
+    runs: Count
     seconds: Mapping[str, Spread]
 
 
@@ -684,8 +708,8 @@ class Phases(Struct, frozen=True, omit_defaults=True):
 class Stretch(Struct, frozen=True):
     """A part of a campaign: its first and last position. Instants are None where a run has none."""
 
-    first: int
-    last: int
+    first: Position
+    last: Position
     started_at: str | None
     ended_at: str | None
 
@@ -693,16 +717,16 @@ class Stretch(Struct, frozen=True):
 class BlockEffect(Stretch, frozen=True):
     """How far the runs of one block lie from those of the others, whichever cells it holds."""
 
-    block: int
-    session: int
-    effect_pct: float
+    block: Block
+    session: SessionNumber
+    effect_pct: Percent
 
 
 class SessionStretch(Stretch, frozen=True):
     """The runs of one session."""
 
-    number: int
-    runs: int
+    number: SessionNumber
+    runs: Count
 
 
 class Drift(Struct, frozen=True):
@@ -714,42 +738,42 @@ class Drift(Struct, frozen=True):
 
     missing: Missing
     blocks: Sequence[BlockEffect]
-    block_sd_pct: float | None
-    sd_pct: float | None
-    efficiency: float | None
+    block_sd_pct: Percent | None
+    sd_pct: Percent | None
+    efficiency: Number | None
     sessions: Sequence[SessionStretch]
 
 
 class DensityCurve(Struct, frozen=True):
     """Heights on an even grid from `low` to `high`, of logs where `on_logs`; the highest peak is 1."""
 
-    low: float
-    high: float
+    low: InMetric
+    high: InMetric
     on_logs: bool
-    heights: Sequence[float]
+    heights: Sequence[Number]
     modes: Sequence[Mode]
 
 
 class DensityCell(Struct, frozen=True):
     """The density of one cell's runs; None where there are too few, or the values are no raw ones."""
 
-    cell: int
+    cell: Key
     density: DensityCurve | None
-    n: int
+    n: Count
 
 
 class Densities(Struct, frozen=True):
     """Densities of one metric. fewest: the number of runs that a density takes."""
 
-    fewest: int
+    fewest: Count
     cells: Sequence[DensityCell]
 
 
 class CurveTogether(Struct, frozen=True):
     """Percentiles of all samples together, without intervals."""
 
-    shares: Sequence[float]
-    values: Sequence[float]
+    shares: Sequence[Share]
+    values: Sequence[Seconds]
 
 
 class PercentileCell(Struct, frozen=True):
@@ -759,15 +783,15 @@ class PercentileCell(Struct, frozen=True):
     that were out of the histograms' range.
     """
 
-    cell: int
-    dropped: int
-    runs: int
-    counts: int
-    fewest: int
-    shares: Sequence[float]
-    values: Sequence[float]
-    low: Sequence[float | None]
-    high: Sequence[float | None]
+    cell: Key
+    dropped: Count
+    runs: Count
+    counts: Count
+    fewest: Count
+    shares: Sequence[Share]
+    values: Sequence[Seconds]
+    low: Sequence[Seconds | None]
+    high: Sequence[Seconds | None]
     together: CurveTogether
 
 
@@ -788,25 +812,25 @@ class LoadRun(Struct, frozen=True):
     left_out: why the fit does not use it; empty where it does.
     """
 
-    position: int
-    block: int
+    position: Position
+    block: Block
     worker: str
     started_at: str | None
-    n: float
-    throughput: float
-    response: float | None
+    n: Number
+    throughput: PerSecond
+    response: Seconds | None
     left_out: LeftOut
 
 
 class LoadLevel(Struct, frozen=True):
     """Means of the runs with `n` at a time. effective: by Little's law the number served; ratio: of it to `n`."""
 
-    n: float
-    runs: int
-    throughput: float
-    response: float | None
-    effective: float | None
-    ratio: float | None
+    n: Number
+    runs: Count
+    throughput: PerSecond
+    response: Seconds | None
+    effective: Number | None
+    ratio: Number | None
     consistent: bool | None
 
 
@@ -817,41 +841,41 @@ class Law(Struct, frozen=True):
     throttle: the recommended limit.
     """
 
-    g: float
-    s: float
-    k: float
-    largest: float
-    peak: float | None
-    whole_peak: int | None
-    most: float | None
-    power_point: float | None
-    linear_limit: float | None
+    g: PerSecond
+    s: Number
+    k: Number
+    largest: Number
+    peak: Number | None
+    whole_peak: Count | None
+    most: PerSecond | None
+    power_point: Number | None
+    linear_limit: Number | None
     peak_reached: bool
-    throttle: int | None
+    throttle: Count | None
     extrapolated: bool
-    rule_of_thumb: float | None
+    rule_of_thumb: Number | None
     rule_agrees: bool
 
 
 class LawBounds(Struct, frozen=True):
     """Bootstrap intervals of the law's figures. with_peak: the share of resamples with a peak."""
 
-    g: Bounds
+    g: Sequence[PerSecond | None]
     s: Bounds
     k: Bounds
     peak: Bounds
-    most: Bounds
+    most: Sequence[PerSecond | None]
     power_point: Bounds
     throttle: Bounds | None
-    with_peak: float
+    with_peak: Share
 
 
 class LoadPlace(Struct, frozen=True):
     """A point of the law: `n` at a time, throughput and response time."""
 
-    n: float
-    throughput: float
-    response: float
+    n: Number
+    throughput: PerSecond
+    response: Seconds
 
 
 class LoadGroup(Struct, frozen=True):
@@ -863,13 +887,13 @@ class LoadGroup(Struct, frozen=True):
 
     levels: Mapping[str, Any]
     missing: Literal["", "not_enough_levels"]
-    fewest: int
-    left_out: Mapping[str, int]
+    fewest: Count
+    left_out: Mapping[str, Count]
     runs: Sequence[LoadRun]
     levels_measured: Sequence[LoadLevel]
     law: Law | None
     bounds: LawBounds | None
-    curve: Sequence[Sequence[float]]
+    curve: Sequence[Sequence[Number]]
     places: Mapping[str, LoadPlace]
     unranked: str = ""
 

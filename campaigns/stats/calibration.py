@@ -11,6 +11,7 @@ from campaigns.stats.interval import Interval
 from campaigns.stats.log_means import NO_NOISE
 from campaigns.stats.logs import pct_of
 from campaigns.stats.power import detectable_pct
+from campaigns.stats.units import Count, Percent
 from campaigns.stats.validity import aa_noise
 
 PAIRS_SHOWN = (3, 5, 10)
@@ -20,8 +21,8 @@ PAIRS_SHOWN = (3, 5, 10)
 class Detectable:
     """The smallest change that a number of pairs detects in 4 of 5 campaigns."""
 
-    pairs: int
-    pct: float
+    pairs: Count
+    pct: Percent
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from campaigns.stats import student
 from campaigns.stats.interval import Interval
 from campaigns.stats.logs import is_number, ratio_of
+from campaigns.stats.units import Count, InMetric, InMetricInterval, Place, Share, ShareInterval
 
 OUTLIER_LIMIT = 3.5
 """Of the modified z score 0.6745 (x - median) / MAD (Iglewicz and Hoaglin, 1993)."""
@@ -27,11 +28,11 @@ class MedianInterval:
     `achieved` is the confidence that they really have; below six runs it is under 95 %.
     """
 
-    low: float
-    high: float
-    k: int
-    achieved: float
-    requested: float
+    low: InMetric
+    high: InMetric
+    k: Count
+    achieved: Share
+    requested: Share
     sufficient: bool
 
 
@@ -47,29 +48,29 @@ class CellSummary:
     `too_many_failures` (of `without_estimates`).
     """
 
-    n_total: int
-    n_ok: int
-    n_failed: int
-    n_lost: int
-    n_missing: int
-    n_censored: int
-    n_saturated: int
-    confidence: float
-    failure_rate: float | None = None
-    failure_rate_ci: Interval | None = None
-    mean: float | None = None
-    sd: float | None = None
-    cv: float | None = None
-    sem: float | None = None
-    median: float | None = None
-    minimum: float | None = None
-    maximum: float | None = None
-    mean_ci: Interval | None = None
-    gmean: float | None = None
-    gmean_ci: Interval | None = None
+    n_total: Count
+    n_ok: Count
+    n_failed: Count
+    n_lost: Count
+    n_missing: Count
+    n_censored: Count
+    n_saturated: Count
+    confidence: Share
+    failure_rate: Share | None = None
+    failure_rate_ci: ShareInterval | None = None
+    mean: InMetric | None = None
+    sd: InMetric | None = None
+    cv: Share | None = None
+    sem: InMetric | None = None
+    median: InMetric | None = None
+    minimum: InMetric | None = None
+    maximum: InMetric | None = None
+    mean_ci: InMetricInterval | None = None
+    gmean: InMetric | None = None
+    gmean_ci: InMetricInterval | None = None
     median_ci: MedianInterval | None = None
-    outliers: tuple[int, ...] = ()
-    invalid_positions: tuple[int, ...] = ()
+    outliers: tuple[Place, ...] = ()
+    invalid_positions: tuple[Place, ...] = ()
     flags: tuple[str, ...] = ()
 
     def without_estimates(self, why: str) -> "CellSummary":

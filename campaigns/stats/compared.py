@@ -6,11 +6,11 @@ from enum import StrEnum
 
 from campaigns.stats.blocks import BlockFit
 from campaigns.stats.comparison_cells import CellRuns
-from campaigns.stats.interval import Interval
 from campaigns.stats.log_means import Fit
 from campaigns.stats.mann_whitney import RankSum
 from campaigns.stats.ranks import HodgesLehmann, SignedRank
 from campaigns.stats.sessions import SessionFindings
+from campaigns.stats.units import Degrees, Percent, PercentInterval, Probability
 from campaigns.stats.verdict import Verdict
 
 Pairs = Sequence[tuple[int, int]]
@@ -32,10 +32,10 @@ class Reading:
     """A contrast by another model than the deciding one."""
 
     model: Model
-    pct_change: float
-    ci_pct: Interval
-    df: float
-    p: float
+    pct_change: Percent
+    ci_pct: PercentInterval
+    df: Degrees
+    p: Probability
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ import scipy
 from numpy.typing import NDArray
 
 from campaigns.stats.logs import is_number
+from campaigns.stats.units import InMetric, Share
 
 FEWEST = 20
 """With fewer values a curve only shows the width of its kernel."""
@@ -27,8 +28,8 @@ NO_SPREAD = 1e-12
 class Mode:
     """One mode: where it lies, in the unit of the values, and its share of them (of 1)."""
 
-    at: float
-    share: float
+    at: InMetric
+    share: Share
 
 
 @dataclass(frozen=True, slots=True)

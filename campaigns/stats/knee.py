@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from campaigns.stats.interval import Interval
 from campaigns.stats.resamples import Resampler
+from campaigns.stats.units import InMetric, Number, OnAxis, Probability
 
 FEWEST_LEVELS = 5
 SHOWN, STRONG = 2.0, 6.0
@@ -53,11 +54,11 @@ class Curve:
     """
 
     name: str
-    parameters: tuple[float, ...]
-    sse: float
-    aicc: float
-    lack_of_fit_f: float | None
-    lack_of_fit_p: float | None
+    parameters: tuple[Number, ...]
+    sse: Number
+    aicc: Number
+    lack_of_fit_f: Number | None
+    lack_of_fit_p: Probability | None
 
 
 def power_law(levels: Levels) -> Curve:
@@ -170,13 +171,13 @@ class Methods:
     Kneedle on logs and the break, rounded down to a level, agree.
     """
 
-    l_method: float
-    slope_ratio: float
-    kneed_linear: float | None
-    kneed_log: float | None
-    break_level: float
-    consensus: float | None
-    gains: tuple[float, ...]
+    l_method: OnAxis
+    slope_ratio: OnAxis
+    kneed_linear: OnAxis | None
+    kneed_log: OnAxis | None
+    break_level: OnAxis
+    consensus: OnAxis | None
+    gains: tuple[InMetric, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from campaigns.stats.cell_states import CellState
 from campaigns.stats.comparison_cells import CellRuns, too_many_failures
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.log_means import Fit
+from campaigns.stats.units import Number, Probability, WholeDegrees
 
 TIE_POINTS = 2.0
 """Published figures are whole numbers: two points apart is a tie."""
@@ -83,10 +84,10 @@ def rank(improvements: Sequence[float | None], *, points: float = TIE_POINTS) ->
 class Interaction:
     """df: of the contrasts that additivity leaves no room for. noise_df: of the noise."""
 
-    f: float
-    df: int
-    noise_df: int
-    p: float
+    f: Number
+    df: WholeDegrees
+    noise_df: WholeDegrees
+    p: Probability
 
 
 # Cells stand in a table of rows and columns. Where the log means are a row's part plus a column's part,

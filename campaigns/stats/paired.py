@@ -33,6 +33,17 @@ from campaigns.stats.sessions import (
     estimate_of,
     over_sessions,
 )
+from campaigns.stats.units import (
+    Count,
+    Degrees,
+    InMetric,
+    Number,
+    OnLogs,
+    Percent,
+    PercentInterval,
+    Probability,
+    WholeDegrees,
+)
 from campaigns.stats.verdict import Contrast, Verdict, Word, interval_of, p_value
 
 MINIMUM_N = 5
@@ -46,12 +57,12 @@ class OrderEffect:
     t is None where the pairs hold no noise at all. `flagged`: p is below alpha.
     """
 
-    candidate_first: int
-    baseline_first: int
-    difference_pct: float
-    t: float | None
-    df: int
-    p: float
+    candidate_first: Count
+    baseline_first: Count
+    difference_pct: Percent
+    t: Number | None
+    df: WholeDegrees
+    p: Probability
     flagged: bool
 
 
@@ -107,29 +118,29 @@ class PairedComparison:
     """
 
     name: str
-    n_pairs: int
-    incomplete_by_failure: int
-    incomplete_by_loss: int
+    n_pairs: Count
+    incomplete_by_failure: Count
+    incomplete_by_loss: Count
     verdict: Verdict
     flags: tuple[str, ...] = ()
-    mean_baseline: float | None = None
-    mean_candidate: float | None = None
-    sd_baseline: float | None = None
-    sd_candidate: float | None = None
-    pct_change_of_means: float | None = None
-    mean_of_pair_pct_changes: float | None = None
-    geo_pct_change: float | None = None
-    geo_ci_pct: Interval | None = None
-    sd_log: float | None = None
-    t: float | None = None
-    df: float | None = None
-    p: float | None = None
-    v_plus: float | None = None
-    wilcoxon_p: float | None = None
-    min_attainable_p: float | None = None
+    mean_baseline: InMetric | None = None
+    mean_candidate: InMetric | None = None
+    sd_baseline: InMetric | None = None
+    sd_candidate: InMetric | None = None
+    pct_change_of_means: Percent | None = None
+    mean_of_pair_pct_changes: Percent | None = None
+    geo_pct_change: Percent | None = None
+    geo_ci_pct: PercentInterval | None = None
+    sd_log: OnLogs | None = None
+    t: Number | None = None
+    df: Degrees | None = None
+    p: Probability | None = None
+    v_plus: Number | None = None
+    wilcoxon_p: Probability | None = None
+    min_attainable_p: Probability | None = None
     hodges_lehmann: HodgesLehmann | None = None
-    bca_ci_pct: Interval | None = None
-    pair_changes_pct: tuple[float, ...] = ()
+    bca_ci_pct: PercentInterval | None = None
+    pair_changes_pct: tuple[Percent, ...] = ()
     sessions: SessionFindings | None = None
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from campaigns.stats.interval import Interval
 from campaigns.stats.logs import pct_of
+from campaigns.stats.units import Percent, PercentInterval, Share
 
 MOST_PAIRS = 1000
 """With more values n (n + 1) / 2 averages take too much memory."""
@@ -31,9 +32,9 @@ class HodgesLehmann:
     Below six pairs no interval reaches 95 %: then there is none, and `sufficient` is false.
     """
 
-    pct: float
-    ci_pct: Interval | None
-    achieved: float | None
+    pct: Percent
+    ci_pct: PercentInterval | None
+    achieved: Share | None
     sufficient: bool
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.log_means import NO_NOISE
+from campaigns.stats.units import Number, OnLogs, Probability, SquaredLogs
 from campaigns.stats.verdict import Contrast, Verdict, Word, judge, withheld
 
 DIFFER_P = 0.05
@@ -61,14 +62,14 @@ class SessionFindings:
     reason: str
     verdict: Verdict
     each: tuple[Verdict, ...]
-    estimates: tuple[float, ...]
+    estimates: tuple[OnLogs, ...]
     within: Contrast | None
     between: Contrast | None
-    variance_within: float | None
-    variance_between: float | None
-    differ_f: float | None
-    differ_p: float | None
-    alpha: float
+    variance_within: SquaredLogs | None
+    variance_between: SquaredLogs | None
+    differ_f: Number | None
+    differ_p: Probability | None
+    alpha: Probability
 
     @property
     def differ(self) -> bool:

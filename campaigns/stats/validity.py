@@ -19,6 +19,7 @@ from campaigns.stats.density import density_of
 from campaigns.stats.little import check_little
 from campaigns.stats.log_means import NO_NOISE
 from campaigns.stats.logs import pct_of
+from campaigns.stats.units import Number, Position
 from campaigns.stats.verdict import Contrast, interval_of, p_value
 
 DRIFT_P, NOISE_P = 0.05, 0.01
@@ -43,9 +44,9 @@ class Check:
 
     name: str
     outcome: Outcome
-    value: float | None = None
-    figures: dict[str, float] = field(default_factory=dict)
-    positions: tuple[int, ...] = ()
+    value: Number | None = None
+    figures: dict[str, Number] = field(default_factory=dict)
+    positions: tuple[Position, ...] = ()
 
 
 def _check(name: str, value: float, *, warn: bool, **figures: float) -> Check:

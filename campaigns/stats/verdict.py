@@ -8,6 +8,17 @@ from campaigns.stats import student
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.interval import Interval
 from campaigns.stats.logs import pct_of, ratio_of
+from campaigns.stats.units import (
+    Count,
+    Degrees,
+    Number,
+    OnLogs,
+    Percent,
+    PercentInterval,
+    Position,
+    Probability,
+    Share,
+)
 
 
 class Word(StrEnum):
@@ -27,10 +38,10 @@ class Word(StrEnum):
 class Contrast:
     """An estimated ln(candidate / baseline) of n pairs, with its standard error and df >= 1."""
 
-    estimate: float
-    standard_error: float
-    df: float
-    n: int
+    estimate: OnLogs
+    standard_error: OnLogs
+    df: Degrees
+    n: Count
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,25 +60,25 @@ class Verdict:
     """
 
     word: Word
-    n: int
+    n: Count
     reason: str = ""
     badges: tuple[str, ...] = ()
     side: str = ""
     fields: tuple[str, ...] = ()
-    positions: tuple[int, ...] = ()
-    share: float | None = None
-    ratio: float | None = None
-    pct_change: float | None = None
-    ci_pct: Interval | None = None
-    ci90_pct: Interval | None = None
-    p: float | None = None
-    p_adjusted: float | None = None
-    p_tost: float | None = None
+    positions: tuple[Position, ...] = ()
+    share: Share | None = None
+    ratio: Number | None = None
+    pct_change: Percent | None = None
+    ci_pct: PercentInterval | None = None
+    ci90_pct: PercentInterval | None = None
+    p: Probability | None = None
+    p_adjusted: Probability | None = None
+    p_tost: Probability | None = None
     no_worse_than_margin: bool | None = None
-    required_n: int | None = None
-    more: int | None = None
-    n_to_decide: int | None = None
-    mde_pct: float | None = None
+    required_n: Count | None = None
+    more: Count | None = None
+    n_to_decide: Count | None = None
+    mde_pct: Percent | None = None
 
 
 DEFAULT = Criteria()
