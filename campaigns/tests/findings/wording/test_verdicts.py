@@ -1,18 +1,36 @@
+import json
+from pathlib import Path
+
 import pytest
 
+import campaigns.tests.stats
+from campaigns.findings.values import Terms
+from campaigns.findings.wording.verdicts import (
+    FALSE_ALARM,
+    Display,
+    advice_of,
+    label_of,
+    superlative,
+)
 from campaigns.stats.interval import Interval
-from campaigns.stats.labels import Display, advice, display
 from campaigns.stats.verdict import Verdict, Word
 
 
-def test_the_displayed_words_are_as_published(golden):
-    (case,) = (each for each in golden("g")["words"] if each["name"] == "display_words")
+def terms(unit="s", lower_is_better=True, metric="duration", **more):
+    return Terms(metric=metric, label="", unit=unit, lower_is_better=lower_is_better, **more)
+
+
+def test_the_displayed_words_are_as_published():
+    (path,) = (Path(campaigns.tests.stats.__file__).parent / "golden").glob("g_*.json")
+    words = json.loads(path.read_text(encoding="utf-8"))["words"]
+    (case,) = (each for each in words if each["name"] == "display_words")
     units = {"duration": ("s", True), "throughput": ("files/s", False)}
 
     for key, expected in case["expected"].items():
         metric, word = key.split()
         unit, lower_is_better = units[metric]
-        assert display(word, unit, lower_is_better).word == expected
+        label = label_of(terms(unit, lower_is_better, margin_pct=2), Word(word)).word
+        assert label.removesuffix(" within 2 %") == expected
 
 
 @pytest.mark.parametrize(
@@ -35,27 +53,31 @@ def test_the_displayed_words_are_as_published(golden):
 def test_the_word_derives_from_dimension_and_direction(
     unit, lower_is_better, metric, better, worse
 ):
-    assert display("better", unit, lower_is_better, metric=metric) == Display(
-        better, "better", "up", "solid"
-    )
-    assert display(Word.WORSE, unit, lower_is_better, metric=metric) == Display(
-        worse, "worse", "down", "solid"
-    )
+    own = terms(unit, lower_is_better, metric)
+
+    assert label_of(own, Word.BETTER) == Display(better, "better", "up", "solid")
+    assert label_of(own, Word.WORSE) == Display(worse, "worse", "down", "solid")
+    assert superlative(own) == ("fastest" if better == "faster" else "best")
 
 
 def test_every_word_has_a_form_of_its_own():
-    shown = [display(word, "s", True) for word in Word]
+    shown = [label_of(terms(), word) for word in Word]
 
     assert len({(each.tone, each.icon, each.form) for each in shown}) == len(Word)
 
 
 def test_equivalence_says_within_what():
-    assert display("equivalent", "s", True, margin=0.025).word == "equivalent within 2.5 %"
+    label = label_of(terms(margin_pct=2.5), Word.EQUIVALENT)
+
+    assert label.word == "equivalent within 2.5 %"
 
 
-def test_a_word_outside_the_list_is_a_mistake():
-    with pytest.raises(ValueError, match="improved"):
-        display("improved", "s", True)
+def test_two_names_of_one_setting_can_only_differ_by_a_false_alarm():
+    own = terms(same_setting=True)
+
+    assert label_of(own, Word.WORSE) == FALSE_ALARM
+    assert advice_of(own, Verdict(Word.BETTER, n=8)) == "Both labels are one setting."
+    assert advice_of(own, Verdict(Word.NOT_ENOUGH_DATA, n=2, reason="n_below_minimum")) == ""
 
 
 @pytest.mark.parametrize(
@@ -95,8 +117,24 @@ def test_a_word_outside_the_list_is_a_mistake():
             Verdict(Word.NOT_ENOUGH_DATA, n=3, ci_pct=Interval(-100, 1e9)),
             "The runs differ too much: no sensible number of pairs would detect 5 %.",
         ),
+        (
+            Verdict(Word.NOT_ENOUGH_DATA, n=8, reason="sessions_disagree"),
+            "The sessions contradict each other: run another one, to judge by all of them.",
+        ),
+        (
+            Verdict(Word.NOT_ENOUGH_DATA, n=8, reason="resolution"),
+            "The values are written in steps too coarse to show it: measure with more digits.",
+        ),
+        (
+            Verdict(Word.NOT_ENOUGH_DATA, n=8, reason="identical_values"),
+            "All values are equal, so how much they vary is unknown: measure more finely.",
+        ),
+        (
+            Verdict(Word.NOT_ENOUGH_DATA, n=8, reason="drift_confounded"),
+            "The target drifted while one level was measured after the other: interleave them.",
+        ),
         (Verdict(Word.BETTER, n=3), ""),
     ],
 )
 def test_the_advice_is_one_sentence(verdict, sentence):
-    assert advice(verdict) == sentence
+    assert advice_of(terms(), verdict) == sentence
