@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.findings.store import Findings
-
-Levels = Mapping[str, Any]
+from campaigns.findings.values import Levels, LevelsFinding, Pairs
+from campaigns.findings.wording.levels import why_best_of_all, why_best_of_group
+from campaigns.stats.verdict import Word
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ def favoured_by(findings: Findings, contrast: Mapping[str, Any] | None = None) -
     if findings.pairs:
         result = _of_pairs(findings.pairs)
     elif findings.levels:
-        result = _of_levels(findings.levels)
+        result = [*_of_all(findings.levels), *_of_groups(findings.levels)]
     else:
         result = []
     return _once([each for each in result if _fits(each.at, at)])
@@ -39,46 +40,38 @@ def _fits(where: Levels, at: Levels) -> bool:
     return all(where.get(name, level) == level for name, level in at.items())
 
 
-def _of_pairs(pairs: Mapping[str, Any]) -> list[Favoured]:
-    factor = pairs["factor"]
-    sides = {"better": pairs["candidate"], "worse": pairs["baseline"]}
+def _of_pairs(pairs: Pairs) -> list[Favoured]:
+    sides = {Word.BETTER: pairs.candidate, Word.WORSE: pairs.baseline}
     result = []
-    for stratum in pairs["strata"]:
-        word = stratum["comparison"]["verdict"]["word"]
+    for stratum in pairs.strata:
+        word = stratum.comparison.verdict.word
         if word in sides:
-            others = {name: lv for name, lv in stratum["levels"].items() if name != factor}
-            result.append(Favoured({factor: sides[word]}, others, "better in pairs"))
-    return result if len(result) == len(pairs["strata"]) else []
+            others = {name: lv for name, lv in stratum.levels.items() if name != pairs.factor}
+            result.append(Favoured({pairs.factor: sides[word]}, others, "better in pairs"))
+    return result if len(result) == len(pairs.strata) else []
 
 
-def _of_levels(levels: Mapping[str, Any]) -> list[Favoured]:
-    factor, share = levels["factor"], levels["delta_pct"]
-    results = list(_of_all(levels))
-    for group in levels["groups"]:
-        best = group["best"]
-        if not best:
+def _of_groups(levels: LevelsFinding) -> Iterator[Favoured]:
+    share = levels.delta_pct
+    for group in levels.groups:
+        best = group.best
+        if best is None:
             continue
-        rows = zip(best["cells"], best["upper_pct"], strict=True)
+        rows = zip(best.cells, best.upper_pct, strict=True)
         cell = next((cell for cell, upper in rows if upper <= share), None)
         if cell is not None:
-            values = dict(zip(group["cells"], group["values"], strict=True))
-            is_best = cell == best["seen"]
-            why = f"demonstrably within {share:g} % of the best"
-            why = f"the best measured; no lower setting is {why}" if is_best else why
-            if len(best["cells"]) < len(group["cells"]):
-                why += f", of {len(best['cells'])} of {len(group['cells'])} settings, which can be ranked"
-            results.append(Favoured({factor: values[cell]}, group["levels"], why))
-    return results
+            level = dict(zip(group.cells, group.values, strict=True))[cell]
+            why = why_best_of_group(group, best, cell, share)
+            yield Favoured({levels.factor: level}, group.levels, why)
 
 
-def _of_all(levels: Mapping[str, Any]) -> Iterator[Favoured]:
+def _of_all(levels: LevelsFinding) -> Iterator[Favoured]:
     """Yield the best cell over all factors, where it is demonstrably as good as the best."""
-    share = levels["delta_pct"]
-    for each in levels.get("overall", ()):
-        best = each["best"]
-        if best["upper_pct"][best["cells"].index(best["seen"])] <= share:
-            why = f"the best of all {len(best['cells'])} settings, demonstrably within {share:g} % of the best"
-            yield Favoured(each["setting"], each["levels"], why)
+    for each in levels.overall:
+        best = each.best
+        if best.upper_pct[best.cells.index(best.seen)] <= levels.delta_pct:
+            why = why_best_of_all(best, levels.delta_pct)
+            yield Favoured(each.setting, each.levels, why)
 
 
 def _once(items: Sequence[Favoured]) -> list[Favoured]:

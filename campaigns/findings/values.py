@@ -573,7 +573,6 @@ class Shown(Struct, frozen=True):
     word: Word
     pct_change: Percent | None
     ci_pct: PercentInterval | None
-    display: Display
 
 
 class ComparedLevels(Struct, frozen=True):

@@ -9,39 +9,6 @@ from campaigns.kit.forms import as_text
 from campaigns.planning.outline import FactorOutline
 from campaigns.results.rows import Accepted, RunRow
 
-FLAGS = {
-    "empty": "not measured",
-    "all_failed": "every run failed",
-    "single_run": "one run, so no interval",
-    "two_runs": "two runs, so a wide interval",
-    "zero_variance": "all values are equal: suspect the clock",
-    "median_ci_below_confidence": "",
-    "not_positive": "a value of 0 or less, so no geometric mean",
-    "invalid_values": "a value that is no number",
-    "has_censored": "no mean, since runs timed out",
-    "has_bounds": "",
-    "too_many_failures": "too much failed for a mean of the rest",
-}
-BADGES = {
-    "real_below_margin": "real, but below the margin",
-    "no_worse_than_m": "not worse than the margin",
-    "lost_in_family": "lost in the family of comparisons",
-    "tests_disagree": "rank test disagrees",
-    "zero_variance": "no variance: suspect the clock",
-    "pooled_noise": "noise of all strata pooled",
-    "unequal_noise": "a noisy level: judged by the two alone",
-    "two_sessions": "holds for these two sessions",
-}
-STANDINGS = {
-    "one_session": "one session",
-    "confirmed": "confirmed",
-    "not_confirmed": "not confirmed",
-}
-REASONS = {
-    "sessions_disagree": "the sessions disagree",
-    "not_enough_sessions": "not enough sessions",
-    "across_sessions": "measured in different sessions",
-}
 PURPOSES = {"warm_up": "warm-up", "trial": "try-out", "measured": ""}
 
 
@@ -121,26 +88,6 @@ def span(interval: Sequence[float] | None, unit: str) -> str:
     if interval is None:
         return numbers.MISSING
     return numbers.span(interval, unit)
-
-
-def confirmation_text(standing: Mapping[str, Any]) -> str:
-    """Return whether a verdict holds beyond one session, and why not."""
-    value = STANDINGS.get(standing["standing"], standing["standing"])
-    reason = REASONS.get(standing["reason"], standing["reason"])
-    return f"{value}: {reason}" if reason else value
-
-
-def session_remarks(standing: Mapping[str, Any]) -> list[str]:
-    """Return the remarks below a verdict of several sessions: the change in each, or between and within them."""
-    if standing["sessions"] == 2:
-        return [
-            f"each session: {', '.join(numbers.percent(each) for each in standing['each_pct'])}"
-        ]
-    within = standing.get("within")
-    if standing.get("between") and within:
-        bounds = numbers.span_pct(within["ci_pct"])
-        return [f"within these sessions: {numbers.percent(within['pct_change'])} ({bounds} %)"]
-    return []
 
 
 def place(row: RunRow, block: str) -> str:

@@ -4,6 +4,7 @@ Charts, the REST API and the command line have their own labels.
 """
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
@@ -12,6 +13,7 @@ from django.template import Context, Library
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
+from campaigns.findings.wording.verdicts import Display
 from campaigns.kit import log_context
 from campaigns.kit.marks import CAMPAIGNS, CONCLUSIONS, HEALTH, RUNS, UNKNOWN, WAITS, Mark
 from campaigns.templatetags.terms import terms
@@ -29,8 +31,10 @@ def icon(name: str) -> SafeString:
 
 
 @register.simple_tag
-def badge(mark: Mapping[str, str]) -> SafeString:
+def badge(mark: Mapping[str, str] | Display) -> SafeString:
     """Render a label with its tone and icon; form: `solid`, `open` or `outline`."""
+    if isinstance(mark, Display):
+        mark = asdict(mark)
     form = mark.get("form", "solid")
     return format_html(
         '<span class="badge{}" data-tone="{}">{}{}</span>',

@@ -17,7 +17,6 @@ from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
 from campaigns.results.values import ObservedRun
 from campaigns.stats.criteria import Criteria
-from campaigns.stats.labels import Display
 from campaigns.stats.verdict import Verdict
 
 
@@ -57,12 +56,12 @@ def _rows(
         values = dict(zip(group.cells, group.values, strict=True))
         for row in group.comparisons:
             name = ComparedLevels(group.levels, values[row.baseline], values[row.candidate])
-            yield name, _shown(row.comparison.verdict, row.display)
+            yield name, _shown(row.comparison.verdict)
     if pairs is not None:
         for stratum in pairs.strata:
             name = ComparedLevels(stratum.levels, pairs.baseline, pairs.candidate)
-            yield name, _shown(stratum.comparison.verdict, stratum.display)
+            yield name, _shown(stratum.comparison.verdict)
 
 
-def _shown(verdict: Verdict, display: Display) -> Shown:
-    return Shown(verdict.word, verdict.pct_change, verdict.ci_pct, display)
+def _shown(verdict: Verdict) -> Shown:
+    return Shown(verdict.word, verdict.pct_change, verdict.ci_pct)

@@ -7,9 +7,9 @@ from typing import Any
 from campaigns.findings.charts import strips
 from campaigns.findings.compute.compared import Against, Compared, Row
 from campaigns.findings.compute.differences import CAUSE, DESIGN, NOT_RECORDED, TIME, Difference
+from campaigns.findings.wording.remarks import badge_text
 from campaigns.kit import numbers
 from campaigns.kit.numbers import MISSING, amount, p_value, percent
-from campaigns.results.phrases import BADGES
 
 MOST_LISTED = 12
 """The most cells without a counterpart that are listed; further ones are counted."""
@@ -195,7 +195,7 @@ def _line(compared: Compared, row: Row, scale: strips.Scale) -> Line:
         display=asdict(row.display),
         advice=row.advice or _reason(verdict.reason, verdict.side, verdict.share),
         confirmation=row.confirmation,
-        remarks=tuple(BADGES.get(badge, badge) for badge in verdict.badges),
+        remarks=tuple(badge_text(badge) for badge in verdict.badges),
         refused=tuple(difference_text(each) for each in row.fields),
         settings=tuple(difference_text(each) for each in row.settings)
         if not compared.against

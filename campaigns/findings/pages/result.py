@@ -11,13 +11,13 @@ from django.http import HttpRequest
 from campaigns.findings.failed_parts import failed_parts
 from campaigns.findings.pages.calibration import calibration_panel
 from campaigns.findings.pages.check_lines import check_lines
-from campaigns.findings.pages.level_tables import LevelTables, excluded_table, level_tables
+from campaigns.findings.pages.level_tables import LevelTables, level_tables
 from campaigns.findings.pages.panels import panels_of
 from campaigns.findings.pages.panels.base import Late, Shown, comes_late
 from campaigns.findings.pages.panels.matrix import heat_table
 from campaigns.findings.pages.plots import CURVE, levels_plot, levels_title, pairs_plot
 from campaigns.findings.pages.sensitivity_lines import sensitivity_panel
-from campaigns.findings.pages.tables import cell_table, strata_table
+from campaigns.findings.pages.tables import cell_table, excluded_table, strata_table
 from campaigns.findings.pages.view import selectors, view_of
 from campaigns.findings.store import Findings, findings_of
 from campaigns.kit.marks import RUNS
@@ -75,6 +75,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
     shown = Shown(campaign, outline, findings, labels, view, request.GET.dict())
     pairs = _pairs(shown)
     opened = request.GET.get("open", "").split(",")
+    judged = findings.pairs or findings.levels
     surroundings = surroundings_of(campaign, findings.surroundings)
     stand_ins = stand_ins_of(campaign)
     table, failures = _runs(request, runs, labels, findings)
@@ -93,10 +94,12 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "late": late,
         "several": plot.several if plot else len(view.in_series(labels.factors)) > 0,
         "multiples": [labelled(small, stand_ins) for small in multiples],
-        "strata": strata_table(pairs, labels) if pairs else None,
+        "strata": strata_table(findings.pairs, labels, withheld=is_open)
+        if primary and findings.pairs
+        else None,
         "levels": levels_of(shown, opened if shown.many else None),
-        "excluded": excluded_table(findings.with_excluded, labels)
-        if primary and not is_open and findings.with_excluded
+        "excluded": excluded_table(findings.with_excluded, judged, labels)
+        if primary and not is_open and findings.with_excluded and judged
         else None,
         "robust": sensitivity_panel(findings.sensitivity)
         if primary and not is_open and findings.sensitivity

@@ -1,30 +1,44 @@
 """Rows of the tables of a result page, formatted from findings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.core.paginator import Page, Paginator
 
 from campaigns.findings.charts import strips
-from campaigns.kit import numbers
-from campaigns.kit.marks import RUNS
-from campaigns.kit.numbers import MISSING, amount, p_value, percent, share
-from campaigns.results.phrases import (
-    BADGES,
-    FLAGS,
-    Levels,
-    confirmation_text,
-    level_text,
-    session_remarks,
-    span,
+from campaigns.findings.values import (
+    BriefCell,
+    BriefCells,
+    Cell,
+    Cells,
+    ExclusionRow,
+    LevelsFinding,
+    Pairs,
+    Shown,
+    Stratum,
+    WithExcluded,
 )
+from campaigns.findings.wording.remarks import (
+    cell_notes,
+    confirmation_text,
+    order_remark,
+    session_remarks,
+    verdict_remarks,
+)
+from campaigns.findings.wording.verdicts import (
+    NO_VERDICT_YET,
+    Display,
+    label_of,
+    stratum_advice,
+)
+from campaigns.kit import numbers
+from campaigns.kit.numbers import MISSING, amount, p_value, percent, share
+from campaigns.results.phrases import Levels, level_text, span
+from campaigns.stats.paired import PairedComparison
+from campaigns.stats.verdict import Verdict
 
 CELLS_A_PAGE = 50
-WITHOUT_VALUE = ("empty", "all_failed")
-"""Flags that repeat the counts of failed and lost runs."""
-NOTED_STATES = ("failed", "censored", "bound", "lost", "cancelled")
-"""States of runs that are counted in the notes of their cell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +88,7 @@ class StratumLine:
     interval: str
     p_holm: str
     p_wilcoxon: str
-    display: Mapping[str, str]
+    display: Display
     advice: str
     confirmation: str
     remarks: tuple[str, ...]
@@ -93,12 +107,37 @@ class StrataTable:
     order_tone: str
 
 
-def cell_table(finding: Mapping[str, Any], labels: Levels, page: str | None = None) -> CellTable:
-    """Return one page of the cells of a finding in their order."""
-    pages = Paginator(finding["cells"], CELLS_A_PAGE, orphans=CELLS_A_PAGE // 5)
-    shown = pages.get_page(page)
-    unit = finding["unit"]
-    values = [value for cell in finding["cells"] for value in _observed(cell)]
+@dataclass(frozen=True, slots=True)
+class ExcludedSide:
+    """One comparison, without or with the excluded runs."""
+
+    change: str
+    interval: str
+    display: Display
+
+
+@dataclass(frozen=True, slots=True)
+class ExcludedLine:
+    """One comparison, without and with them."""
+
+    name: str
+    sides: tuple[ExcludedSide, ExcludedSide]
+
+
+@dataclass(frozen=True, slots=True)
+class ExcludedTable:
+    """The effect of excluded runs. runs: their positions."""
+
+    runs: str
+    lines: tuple[ExcludedLine, ...]
+
+
+def cell_table(cells: Cells | BriefCells, labels: Levels, page: str | None = None) -> CellTable:
+    """Return one page of the cells of a metric in their order."""
+    every: Sequence[Cell | BriefCell] = cells.cells
+    shown = Paginator(every, CELLS_A_PAGE, orphans=CELLS_A_PAGE // 5).get_page(page)
+    unit = cells.unit
+    values = [value for cell in every for value in _observed(cell)]
     scale = strips.scale_of(values)
     return CellTable(
         heads=tuple(factor.label for factor in labels.factors),
@@ -112,87 +151,67 @@ def cell_table(finding: Mapping[str, Any], labels: Levels, page: str | None = No
 
 
 def _cell_line(
-    number: int, cell: Mapping[str, Any], unit: str, scale: strips.Scale, labels: Levels
+    number: int, cell: Cell | BriefCell, unit: str, scale: strips.Scale, labels: Levels
 ) -> CellLine:
-    summary = cell["summary"]
+    summary = cell.summary
     observed = _observed(cell)
-    geometric = summary["gmean"] is not None
-    interval = summary["gmean_ci"] if geometric else summary["mean_ci"]
+    geometric = summary.gmean is not None
+    interval = summary.gmean_ci if geometric else summary.mean_ci
     return CellLine(
         number=number,
-        levels=labels.one_each(cell["levels"]),
-        ok=f"{summary['n_ok']}/{cell['counts']['runs']}",
+        levels=labels.one_each(cell.levels),
+        ok=f"{summary.n_ok}/{cell.counts.runs}",
         gmean=_average(cell, unit),
-        mean=amount(summary["mean"], unit),
+        mean=amount(summary.mean, unit),
         interval=span(interval, unit),
-        cv=MISSING if summary["cv"] is None else f"{share(summary['cv'])}",
-        median=amount(summary["median"], unit),
-        sd=amount(summary["sd"], unit),
+        cv=share(summary.cv),
+        median=amount(summary.median, unit),
+        sd=amount(summary.sd, unit),
         strip=strips.strip(
             observed,
             scale,
             unit=unit,
-            mean=summary["gmean"] if geometric else summary["mean"],
+            mean=summary.gmean if geometric else summary.mean,
             interval=interval,
         )
         if observed
         else None,
-        notes=tuple(_notes(cell, unit)),
-        failed="all_failed" in summary["flags"],
+        notes=cell_notes(cell, unit),
+        failed="all_failed" in summary.flags,
     )
 
 
-def _average(cell: Mapping[str, Any], unit: str) -> str:
+def _average(cell: Cell | BriefCell, unit: str) -> str:
     """Return the geometric mean; a lower bound of it where runs timed out."""
-    summary, at_least = cell["summary"], cell["counts"].get("at_least")
-    if at_least is not None:
-        return f"≥ {amount(at_least, unit)}"
-    return amount(summary["mean"] if summary["n_ok"] == 1 else summary["gmean"], unit)
+    if cell.counts.at_least is not None:
+        return f"≥ {amount(cell.counts.at_least, unit)}"
+    return amount(cell.summary.mean if cell.summary.n_ok == 1 else cell.summary.gmean, unit)
 
 
-def _observed(cell: Mapping[str, Any]) -> Sequence[float]:
+def _observed(cell: Cell | BriefCell) -> Sequence[float]:
     """Return the accepted values of its runs."""
-    if "values" in cell:
-        values: Sequence[float] = cell["values"]
-        return values
-    return [run["value"] for run in cell["runs"] if run["state"] == "ok"]
+    if isinstance(cell, BriefCell):
+        values = cell.values
+    else:
+        values = [run.value for run in cell.runs if run.state == "ok"]
+    return [value for value in values if value is not None]
 
 
-def _notes(cell: Mapping[str, Any], unit: str) -> list[str]:
-    """Return the notes on a cell: failures first, then what its numbers do not show."""
-    counts = cell["counts"]
-    states, limit = counts["states"], counts["lowest_limit"]
-    notes = []
-    for state in NOTED_STATES:
-        if state in states:
-            above = f" above {amount(limit, unit)}" if state == "censored" and limit else ""
-            notes.append(f"{states[state]} {RUNS[state][0]}{above}")
-    if excluded := states.get("excluded"):
-        notes.append(f"{excluded} excluded")
-    if counts["units_failed"]:
-        share = 100 * counts["units_failed"] / counts["units"]
-        too_many = "too many failures: " if counts["too_many_failures"] else ""
-        notes.append(f"{too_many}{share:.3g} % of the work failed")
-    if "open" not in states:
-        flags = [flag for flag in cell["summary"]["flags"] if not (notes and flag in WITHOUT_VALUE)]
-        notes += [text for flag in flags if (text := FLAGS.get(flag, flag))]
-    return notes
-
-
-def strata_table(finding: Mapping[str, Any], labels: Levels) -> StrataTable:
-    """Return the strata of a paired campaign in their order."""
-    intervals = [stratum["comparison"]["verdict"]["ci_pct"] for stratum in finding["strata"]]
-    changes = [stratum["comparison"]["verdict"]["pct_change"] for stratum in finding["strata"]]
-    bounds = [bound for interval in intervals if interval for bound in interval]
-    scale = strips.scale_of([*changes, *bounds], zero=True)
-    order, tone = _order(finding["order_effect"], finding)
+def strata_table(pairs: Pairs, labels: Levels, *, withheld: bool = False) -> StrataTable:
+    """Return the strata of a paired campaign in their order. withheld: without verdicts and advice."""
+    verdicts = [stratum.comparison.verdict for stratum in pairs.strata]
+    bounds = [bound for verdict in verdicts for bound in verdict.ci_pct or ()]
+    scale = strips.scale_of([*(verdict.pct_change for verdict in verdicts), *bounds], zero=True)
+    baseline, candidate = level_text(pairs.baseline), level_text(pairs.candidate)
+    order, tone = order_remark(pairs, baseline, candidate)
     return StrataTable(
-        head=" and ".join(f.label for f in labels.factors if f.name != finding["factor"])
+        head=" and ".join(f.label for f in labels.factors if f.name != pairs.factor)
         or "comparison",
-        baseline=level_text(finding["baseline"]),
-        candidate=level_text(finding["candidate"]),
+        baseline=baseline,
+        candidate=candidate,
         lines=tuple(
-            _stratum_line(stratum, finding, scale, labels) for stratum in finding["strata"]
+            _stratum_line(stratum, pairs, scale, labels, withheld=withheld)
+            for stratum in pairs.strata
         ),
         scale=f"{percent(scale.low, 0)} to {percent(scale.high, 0)}" if bounds else "",
         order=order,
@@ -201,62 +220,78 @@ def strata_table(finding: Mapping[str, Any], labels: Levels) -> StrataTable:
 
 
 def _stratum_line(
-    stratum: Mapping[str, Any], finding: Mapping[str, Any], scale: strips.Scale, labels: Levels
+    stratum: Stratum, pairs: Pairs, scale: strips.Scale, labels: Levels, *, withheld: bool
 ) -> StratumLine:
-    comparison, unit = stratum["comparison"], finding["unit"]
-    verdict = comparison["verdict"]
-    shown = verdict["pct_change"] is not None
+    comparison, unit = stratum.comparison, pairs.unit
+    verdict = comparison.verdict
+    display = NO_VERDICT_YET if withheld else label_of(pairs, verdict.word)
     return StratumLine(
-        name=labels.values(stratum["levels"], without=finding["factor"]) or stratum["name"],
+        name=labels.values(stratum.levels, without=pairs.factor) or stratum.name,
         pairs=_pairs(comparison),
-        baseline=amount(comparison["mean_baseline"], unit),
-        baseline_sd=_deviation(comparison["sd_baseline"], unit),
-        candidate=amount(comparison["mean_candidate"], unit),
-        candidate_sd=_deviation(comparison["sd_candidate"], unit),
-        change=percent(verdict["pct_change"]),
-        forest=strips.forest(verdict["pct_change"], verdict["ci_pct"], scale) if shown else None,
-        tone=stratum["display"]["tone"],
-        interval=numbers.span_pct(verdict["ci_pct"]) if verdict["ci_pct"] else MISSING,
-        p_holm=p_value(verdict["p_adjusted"]),
-        p_wilcoxon=p_value(comparison["wilcoxon_p"]),
-        display=stratum["display"],
-        advice=stratum["advice"],
-        confirmation=confirmation_text(stratum["standing"]),
-        remarks=(*session_remarks(stratum["standing"]), *_remarks(verdict)),
+        baseline=amount(comparison.mean_baseline, unit),
+        baseline_sd=_deviation(comparison.sd_baseline, unit),
+        candidate=amount(comparison.mean_candidate, unit),
+        candidate_sd=_deviation(comparison.sd_candidate, unit),
+        change=percent(verdict.pct_change),
+        forest=forest_of(verdict, scale),
+        tone=display.tone,
+        interval=interval_text(verdict),
+        p_holm=p_value(verdict.p_adjusted),
+        p_wilcoxon=p_value(comparison.wilcoxon_p),
+        display=display,
+        advice="" if withheld else stratum_advice(pairs, stratum),
+        confirmation=confirmation_text(stratum.confirmation),
+        remarks=session_remarks(stratum.confirmation) + verdict_remarks(verdict, pairs=True),
     )
+
+
+def forest_of(verdict: Verdict, scale: strips.Scale) -> strips.Forest | None:
+    """Return the graph of a change with its interval; None without a change."""
+    if verdict.pct_change is None:
+        return None
+    return strips.forest(verdict.pct_change, verdict.ci_pct, scale)
+
+
+def interval_text(shown: Verdict | Shown) -> str:
+    """Write the interval of a change, without its unit."""
+    return numbers.span_pct(shown.ci_pct) if shown.ci_pct else MISSING
 
 
 def _deviation(deviation: float | None, unit: str) -> str:
     return "" if deviation is None else amount(deviation, unit)
 
 
-def _pairs(comparison: Mapping[str, Any]) -> str:
-    lost = comparison["incomplete_by_failure"] + comparison["incomplete_by_loss"]
+def _pairs(comparison: PairedComparison) -> str:
+    lost = comparison.incomplete_by_failure + comparison.incomplete_by_loss
     return (
-        f"{comparison['n_pairs']} of {comparison['n_pairs'] + lost}"
-        if lost
-        else str(comparison["n_pairs"])
+        f"{comparison.n_pairs} of {comparison.n_pairs + lost}" if lost else str(comparison.n_pairs)
     )
 
 
-def _remarks(verdict: Mapping[str, Any]) -> list[str]:
-    remarks = [BADGES.get(badge, badge) for badge in verdict["badges"]]
-    if verdict["fields"]:
-        remarks.append(f"differs in {', '.join(verdict['fields'])}")
-    if verdict["share"] is not None:
-        side = f" of {verdict['side']}" if verdict["side"] else ""
-        remarks.append(f"{share(verdict['share'], 0)}{side} affected")
-    return remarks
-
-
-def _order(effect: Mapping[str, Any] | None, finding: Mapping[str, Any]) -> tuple[str, str]:
-    if effect is None:
-        return "", ""
-    difference = f"{percent(effect['difference_pct'])}, p {p_value(effect['p'])}"
-    firsts = (
-        f"{level_text(finding['candidate'])} ran first in {effect['candidate_first']} pairs, "
-        f"{level_text(finding['baseline'])} in {effect['baseline_first']}"
+def excluded_table(
+    finding: WithExcluded, judged: LevelsFinding | Pairs, labels: Levels
+) -> ExcludedTable:
+    """Return every comparison without and with the excluded runs. judged: the comparisons that stand."""
+    return ExcludedTable(
+        runs=", ".join(str(position) for position in finding.positions),
+        lines=tuple(
+            ExcludedLine(
+                _name(row, labels), (_side(row.without, judged), _side(row.included, judged))
+            )
+            for row in finding.rows
+        ),
     )
-    if effect["flagged"]:
-        return f"{firsts}; the order matters ({difference}): read the change with care.", "warn"
-    return f"{firsts}; no effect of the order was found ({difference}).", "pass"
+
+
+def _name(row: ExclusionRow, labels: Levels) -> str:
+    where = labels.sentence(row.name.levels)
+    pair = f"{level_text(row.name.candidate)} vs. {level_text(row.name.baseline)}"
+    return f"{where}: {pair}" if where else pair
+
+
+def _side(shown: Shown, judged: LevelsFinding | Pairs) -> ExcludedSide:
+    return ExcludedSide(
+        change=percent(shown.pct_change),
+        interval=interval_text(shown),
+        display=label_of(judged, shown.word),
+    )

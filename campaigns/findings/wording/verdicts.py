@@ -44,6 +44,8 @@ MOST_PRACTICAL = 100
 ALARMS = (Word.BETTER, Word.WORSE)
 """False alarms between two names of one setting."""
 FALSE_ALARM = Display("false alarm", "warn", "warn", "outline")
+NO_VERDICT_YET = Display("no verdict yet", "thin", "clock", "open")
+"""Verdicts are withheld until the stop rule is met."""
 IN_BLOCKS = (Model.BLOCKS, Model.PAIRED, Model.SPLIT_PLOT)
 
 

@@ -96,13 +96,12 @@ def _compared(campaign: Campaign, outline: Outline, findings: Findings) -> Itera
         sides = f"{table.candidate} vs. {table.baseline}"
         for line in table.lines:
             name = f"{line.name}: {sides}" if len(table.lines) > 1 else sides
-            word = line.display["word"]
             yield Compared(
                 name,
                 line.change,
                 line.interval,
-                word,
-                line.display["tone"],
+                line.display.word,
+                line.display.tone,
                 line.confirmation,
                 line.pairs,
             )
@@ -115,8 +114,8 @@ def _compared(campaign: Campaign, outline: Outline, findings: Findings) -> Itera
                     f"{where}{levels.factor} {step.candidate} vs. {step.baseline}",
                     step.change,
                     step.interval,
-                    step.display["word"],
-                    step.display["tone"],
+                    step.display.word,
+                    step.display.tone,
                     step.confirmation,
                     "",
                 )
