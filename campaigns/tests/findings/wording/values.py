@@ -33,7 +33,7 @@ OLD: dict[str, Any] = {"display": Display("", "", "", ""), "advice": ""}
 
 
 def summarised(
-    ok: int = 3, failed: int = 0, timed_out: int = 0, flags: tuple[str, ...] = (), **counts: Any
+    ok: int = 3, failed: int = 0, timed_out: int = 0, flags: Any = (), **counts: Any
 ) -> SummarisedCell:
     """Return a cell of `ok` runs and `failed` ones, of which some timed out."""
     summary = CellSummary(
