@@ -598,13 +598,21 @@ class WithExcluded(Struct, frozen=True):
     rows: Sequence[ExclusionRow]
 
 
+FlippedPart = Literal["levels", "pairs", "primary", "best", "recommended"]
+"""What changes: a verdict, or a level."""
+LEVEL_CHOICES = ("best", "recommended")
+"""Changes of a level, not of a verdict."""
+LeftOutUnit = Literal["pair", "block"]
+SensitivityStatus = Literal["robust", "flips", "best_flips", "too_few", "undecided", "not_tried"]
+
+
 class Flipped(Struct, frozen=True, kw_only=True):
-    """A verdict, or a best or recommended level, that changes. of: `levels`, `pairs`, `primary`, `best` or `recommended`.
+    """A verdict, or a best or recommended level, that changes.
 
     before, after: the words of verdicts, or levels; None where there is none. too_few: since too little is left.
     """
 
-    of: str
+    of: FlippedPart
     levels: Levels
     baseline: Any = None
     candidate: Any = None
@@ -612,8 +620,6 @@ class Flipped(Struct, frozen=True, kw_only=True):
     before: Any
     after: Any
     too_few: bool
-    before_said: str = ""
-    after_said: str = ""
 
 
 class Flip(Struct, frozen=True):
@@ -641,19 +647,18 @@ class Tried(Struct, frozen=True):
 
 
 class Sensitivity(Struct, frozen=True):
-    """Whether a verdict changes when any one run or block is left out. unit: `pair` or `block`.
+    """Whether a verdict changes when any one run or block is left out.
 
-    status: `robust`, `flips`, `best_flips`, `too_few`, `undecided` or `not_tried`; best_flips: no verdict does, but another level is the best
-    or the recommended one; too_few: with one less nothing could be judged; undecided: there is no verdict that could flip.
+    best_flips: no verdict does, but another level is the best or the recommended one; too_few: with one less nothing could be judged;
+    undecided: there is no verdict that could flip; not_tried: it would take too long.
 
     with_excluded: the same as if no run was excluded; None where none is.
     """
 
-    unit: str
+    status: SensitivityStatus
+    unit: LeftOutUnit
     as_judged: Tried
     with_excluded: Tried | None
-    status: str = ""
-    sentence: str = ""
 
 
 class FailedPart(Struct, frozen=True):

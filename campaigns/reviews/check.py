@@ -1,32 +1,9 @@
 """One check of the checklist. Pure."""
 
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass
 
-State = Literal["pass", "warn", "fail"]
-PASS: State = "pass"  # noqa: S105 - no password
-WARN: State = "warn"
-FAIL: State = "fail"
-TITLES = {
-    "n": "Runs and blocks",
-    "order": "Order of runs",
-    "confounding": "Level and time apart",
-    "drift": "Drift",
-    "place": "Position within block",
-    "clean_state": "Clean state before",
-    "same_work": "Same work after",
-    "saturation": "Generator saturation",
-    "censored": "Timed out or failed",
-    "environment": "Environment",
-    "between": "Beside the first campaign",
-    "amendments": "Amendments",
-    "exclusions": "Exclusions",
-    "sessions": "Sessions",
-    "fidelity": "What the numbers are",
-    "sensitivity": "Sensitivity",
-    "analysis": "Failed parts of the analysis",
-    "stand_in": "Simulator",
-}
+from campaigns.findings.wording.checklist import Line, State, title_of
+
 PLACES = {
     "n": "#h-cells",
     "order": "#h-design",
@@ -45,22 +22,11 @@ PLACES = {
 }
 
 
-ORDER, ELSEWHERE, FEW, SESSIONS, STAND_IN = "order", "elsewhere", "few", "sessions", "stand_in"
-CAUSES = {
-    ORDER: "Levels were measured one after the other",
-    ELSEWHERE: "Measured elsewhere, and not recorded there",
-    FEW: "Few runs",
-    SESSIONS: "Few sessions",
-    STAND_IN: "Measured on a simulator",
-}
-"""Causes that several warnings may share; one justification answers all warnings of a cause."""
-
-
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The result of one check of one campaign. number: the deciding figure, as text; words: its meaning.
+    """The result of one check of one campaign, as it is frozen in a snapshot.
 
-    cause: one of CAUSES, where other warnings may share it.
+    number: the deciding figure, as text; words: its meaning. cause: one of `CAUSES` of the wording, where other warnings may share it.
     """
 
     name: str
@@ -70,6 +36,12 @@ class Check:
     words: str
     link: str = ""
     cause: str = ""
+
+    @classmethod
+    def of(cls, campaign: int, line: Line, address: str) -> "Check":
+        """Return the check of a campaign, with a link to its place on the campaign's page."""
+        link = f"{address}{PLACES.get(line.name, '')}"
+        return cls(line.name, campaign, line.state, line.number, line.text, link, line.cause)
 
     @property
     def key(self) -> str:
@@ -85,12 +57,3 @@ class Check:
     def title(self) -> str:
         """Return the label of the check."""
         return title_of(self.name)
-
-    def linked(self, address: str) -> "Check":
-        """Return the check with a link to its place on the campaign's page."""
-        return replace(self, link=f"{address}{PLACES.get(self.name, '')}")
-
-
-def title_of(name: str) -> str:
-    """Return the label of a check by name, also of one that no longer exists."""
-    return TITLES.get(name, name.replace("_", " ").capitalize())

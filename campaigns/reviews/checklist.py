@@ -5,7 +5,7 @@ requires a justification by the author before approval; a failure also requires 
 reviewer, and stays red.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -14,32 +14,16 @@ from django.urls import reverse
 
 from campaigns.findings.compared import sides_of
 from campaigns.findings.compute.differences import CAUSE, Difference, differences_of
-from campaigns.kit.numbers import counted, percent
-from campaigns.models import Attempt, Campaign, Conclusion, Finding, Proof, Run
+from campaigns.findings.store import findings_of
+from campaigns.findings.wording import checklist as wording
+from campaigns.findings.wording.checklist import FAIL, PASS, Design, ExcludedRun, Line
+from campaigns.models import Attempt, Campaign, Conclusion, Proof, Run
 from campaigns.planning.amendments import amendments_of
 from campaigns.results.data_stamp import exclusions_of
 from campaigns.results.environment import stand_ins_of
-from campaigns.reviews.check import (
-    ELSEWHERE,
-    FAIL,
-    FEW,
-    ORDER,
-    PASS,
-    SESSIONS,
-    STAND_IN,
-    WARN,
-    Check,
-    State,
-)
-from campaigns.reviews.stored_checks import of_findings
+from campaigns.reviews.check import Check
 
-__all__ = ["Check", "State", "check_as_json", "checklist", "checks_of", "failed", "without_word"]
-FEWEST_RUNS = 3
-"""The fewest runs of a cell that allow a sound interval."""
-MOST_LISTED = 5
-BETWEEN = "between"
-MOST_DIFFERENCES = 8
-LONGEST_VALUE = 60
+__all__ = ["Check", "check_as_json", "checklist", "checks_of", "failed", "without_word"]
 CONFIDENTIAL = "address"
 """The label whose values are left out, since a report may be public."""
 
@@ -66,11 +50,11 @@ def checks_of(campaigns: Sequence[Campaign]) -> dict[int, list[Check]]:
     compared = between(campaigns)
     result = {}
     for campaign in campaigns:
-        made = [*_all(campaign, _results(campaign))]
+        lines = [*_lines(campaign)]
         if campaign.pk in compared:
-            made.append(compared[campaign.pk])
+            lines.append(compared[campaign.pk])
         address = reverse("campaign", args=[campaign.pk])
-        result[campaign.pk] = [check.linked(address) for check in made]
+        result[campaign.pk] = [Check.of(campaign.pk, line, address) for line in lines]
     return result
 
 
@@ -92,66 +76,40 @@ def failed(checks: Iterable[Check]) -> list[Check]:
     return [check for check in checks if check.state == FAIL]
 
 
-def _all(campaign: Campaign, results: Mapping[str, Any]) -> Iterator[Check]:
-    cells = results.get("brief", {}).get("cells", [])
-    yield _runs(campaign, cells)
-    yield _order(campaign)
-    yield from of_findings(campaign, results)
-    yield _proofs(campaign, "clean_state", Proof.Step.RESET, "a clean state before the run")
-    yield _proofs(campaign, "same_work", Proof.Step.VERIFY, "the same work after the run")
-    yield _censored(campaign, cells)
-    yield _amendments(campaign)
-    yield _exclusions(campaign)
-    yield _sessions(campaign, results)
-    if result := stand_ins_of(campaign):
-        text = f"Measured on a {' and a '.join(result)}, not on a real server."
-        yield Check("stand_in", campaign.pk, WARN, "simulated", text, cause=STAND_IN)
+def _lines(campaign: Campaign) -> Iterator[Line]:
+    design = _design(campaign)
+    found = findings_of(campaign, "", brief=True)
+    terms = found.pairs or found.levels
+    yield wording.runs_line(design, found.brief)
+    yield wording.order_line(design)
+    yield from wording.lines_of_checks(design, found.checks, found.brief)
+    if found.sensitivity and terms:
+        yield wording.sensitivity_line(terms, found.sensitivity)
+    if found.failed_parts:
+        yield wording.failed_parts_line(found.failed_parts)
+    yield wording.clean_state_line(design, *_proofs(campaign, Proof.Step.RESET))
+    yield wording.same_work_line(design, *_proofs(campaign, Proof.Step.VERIFY))
+    yield wording.censored_line(design, found.brief)
+    yield wording.amendments_line([line.remark for line in amendments_of(campaign)])
+    yield wording.exclusions_line(_exclusions(campaign))
+    yield wording.sessions_line(terms, campaign.sessions.exclude(kind="trial").count())
+    if simulators := stand_ins_of(campaign):
+        yield wording.simulator_line(simulators)
 
 
-def _results(campaign: Campaign) -> dict[str, Any]:
-    names = {f"brief:{campaign.primary_metric}": "brief"}
-    wanted = ["answer", "checks", "pairs", "levels", "with_excluded", "sensitivity"]
-    wanted += [Finding.FAILED_PARTS, *names]
-    rows = Finding.objects.filter(campaign=campaign, name__in=wanted)
-    return {names.get(name, name): result for name, result in rows.values_list("name", "result")}
-
-
-def _runs(campaign: Campaign, cells: Iterable[Mapping[str, Any]]) -> Check:
-    counts = [cell["summary"]["n_ok"] for cell in cells]
-    blocks = campaign.blocks.count()
-    if not counts:
-        return Check("n", campaign.pk, FAIL, "0", "No run has a value.")
-    few, many = min(counts), max(counts)
-    span = str(few) if few == many else f"{few} to {many}"
-    state = FAIL if few < 2 else WARN if few < FEWEST_RUNS else PASS
-    text = (
-        f"{span} runs that count in each of {counted(len(counts), 'cell')}, "
-        f"in {counted(blocks, campaign.block_word)}."
-    )
-    if state != PASS:
-        text += f" Fewer than {FEWEST_RUNS if state == WARN else 2} allow no sound interval."
-    return Check("n", campaign.pk, state, span, text, cause=FEW if state == WARN else "")
-
-
-def _order(campaign: Campaign) -> Check:
-    order = campaign.get_order_display().lower()
-    if campaign.order in (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED):
-        return Check("order", campaign.pk, PASS, order, "Levels take turns within each block.")
-    if campaign.order == Campaign.Order.RANDOM:
-        return Check("order", campaign.pk, PASS, order, "Runs were made in random order.")
-    return Check(
-        "order",
-        campaign.pk,
-        WARN,
-        order,
-        "All runs of a level were made one after the other: level and time of day cannot be "
-        "distinguished.",
-        cause=ORDER,
+def _design(campaign: Campaign) -> Design:
+    return Design(
+        order=campaign.order,
+        block=campaign.block_word,
+        blocks=campaign.blocks.count(),
+        cells=campaign.cells.count(),
+        failed_limit=campaign.failed_limit,
+        imported=bool(campaign.source),
     )
 
 
-def _proofs(campaign: Campaign, name: str, step: str, what: str) -> Check:
-    """Check the share of accepted measured runs whose proofs of a step all succeeded."""
+def _proofs(campaign: Campaign, step: str) -> tuple[int, int, int]:
+    """Count the accepted measured runs, those whose proofs of a step all succeeded, and those with a failed one."""
     accepted = Attempt.objects.filter(
         run__campaign=campaign,
         run__purpose=Run.Purpose.MEASURED,
@@ -165,146 +123,43 @@ def _proofs(campaign: Campaign, name: str, step: str, what: str) -> Check:
         proved=Count("pk", filter=Q(made__gt=0, bad=0)),
         bad_runs=Count("pk", filter=Q(bad__gt=0)),
     )
-    share = f"{counts['proved']} of {counts['runs']}"
-    if counts["bad_runs"]:
-        text = f"{counted(counts['bad_runs'], 'run')} without proof of {what}: {share} have it."
-        return Check(name, campaign.pk, FAIL, share, text)
-    if counts["proved"] < counts["runs"] or not counts["runs"]:
-        text = f"{share} runs have a proof of {what}; no record for the rest."
-        return Check(
-            name, campaign.pk, WARN, share, text, cause=ELSEWHERE if campaign.source else ""
-        )
-    return Check(name, campaign.pk, PASS, share, f"Every run has a proof of {what}.")
+    return counts["runs"], counts["proved"], counts["bad_runs"]
 
 
-def _censored(campaign: Campaign, cells: Iterable[Mapping[str, Any]]) -> Check:
-    summaries = [cell["summary"] for cell in cells]
-    total = sum(each["n_total"] for each in summaries)
-    censored = sum(each["n_censored"] for each in summaries)
-    failed_runs = sum(each["n_failed"] for each in summaries) - censored
-    lost = sum(each["n_lost"] for each in summaries)
-    share = (censored + failed_runs) / total if total else 0.0
-    text = (
-        f"{censored} of {counted(total, 'run')} timed out, {failed_runs} failed, {lost} are lost."
-    )
-    state = PASS if not (censored or failed_runs or lost) else WARN
-    if share > campaign.failed_limit:
-        state = FAIL
-        text += f" The campaign allows {percent(100 * campaign.failed_limit).lstrip('+')}."
-    return Check("censored", campaign.pk, state, percent(100 * share).lstrip("+"), text)
-
-
-def _amendments(campaign: Campaign) -> Check:
-    lines = amendments_of(campaign)
-    if not lines:
-        return Check("amendments", campaign.pk, PASS, "0", "Nothing was amended after launch.")
-    text = " ".join(line.remark for line in lines[:MOST_LISTED])
-    return Check("amendments", campaign.pk, WARN, str(len(lines)), text)
-
-
-def _exclusions(campaign: Campaign) -> Check:
+def _exclusions(campaign: Campaign) -> list[ExcludedRun]:
     rows = exclusions_of(campaign).select_related("run", "user").order_by("run__position")
-    lines = [
-        f"Run {row.run.position} by {row.user.get_username() if row.user else 'perfdash'}: "
-        f"{row.reason.rstrip('.')}."
+    return [
+        ExcludedRun(
+            position=row.run.position,
+            by=row.user.get_username() if row.user else "perfdash",
+            reason=row.reason,
+        )
         for row in rows
     ]
-    if not lines:
-        return Check("exclusions", campaign.pk, PASS, "0", "No run was excluded from the analysis.")
-    more = f" And {len(lines) - MOST_LISTED} more." if len(lines) > MOST_LISTED else ""
-    text = " ".join(lines[:MOST_LISTED]) + more
-    return Check("exclusions", campaign.pk, WARN, str(len(lines)), text)
 
 
-def _sessions(campaign: Campaign, results: Mapping[str, Any]) -> Check:
-    """Check how many sessions support each comparison of the verdict, and whether they confirm it."""
-    compared = results.get("pairs") or results.get("levels") or {}
-    number = int(compared.get("sessions") or campaign.sessions.exclude(kind="trial").count() or 1)
-    if number == 1:
-        text = (
-            "One session: this does not count as confirmation, since the target may behave "
-            "differently on another day."
-        )
-        return Check("sessions", campaign.pk, WARN, "1", text, cause=SESSIONS)
-    standings = _standings(compared)
-    fewest = min((int(each["sessions"]) for each in standings), default=number)
-    below = sum(each["sessions"] < 2 for each in standings)
-    open_ones = sum(each["standing"] != "confirmed" for each in standings)
-    if below:
-        rest = "rests on one, or lies" if below == 1 else "rest on one, or lie"
-        text = (
-            f"The campaign has {number} sessions, but {below} of {counted(len(standings), 'comparison')} "
-            f"{rest} across them: this does not count as confirmation."
-        )
-    elif open_ones:
-        text = (
-            f"{fewest} sessions stand behind it; they leave {open_ones} of "
-            f"{counted(len(standings), 'comparison')} not confirmed."
-        )
-    else:
-        text = f"{fewest} sessions stand behind it."
-    state = WARN if below or open_ones else PASS
-    cause = SESSIONS if state == WARN else ""
-    return Check("sessions", campaign.pk, state, str(fewest), text, cause=cause)
-
-
-def _standings(compared: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return how sessions support the primary contrast or, without one, every comparison."""
-    primary = compared.get("primary") or {}
-    if "standing" in primary:
-        return [primary["standing"]]
-    rows = [row for group in compared.get("groups", ()) for row in group["comparisons"]]
-    at = primary.get("at", {})
-    rows += [
-        row
-        for row in compared.get("strata", ())
-        if all(row["levels"].get(name) == level for name, level in at.items())
-    ]
-    return [row["standing"] for row in rows]
-
-
-def between(campaigns: Sequence[Campaign]) -> dict[int, Check]:
+def between(campaigns: Sequence[Campaign]) -> dict[int, Line]:
     """Compare settings, target and environment of each campaign with those of the first.
 
     The result is by primary key; empty for one campaign.
     """
     if len(campaigns) < 2:
         return {}
-
     teams = {each.team_id for each in campaigns if each.team_id}
     sides = sides_of([each.pk for each in campaigns], teams)
     rows = [row for row in differences_of(sides) if row.weight == CAUSE]
-    first = campaigns[0].name
     return {
-        side.campaign.pk: _check(side.campaign, first, rows, place)
+        side.campaign.pk: wording.between_line(
+            campaigns[0].name,
+            [_sides(row, place) for row in rows if row.differs[place]],
+            sum(row.only((0, place)).unknown for row in rows),
+        )
         for place, side in enumerate(sides)
         if place
     }
 
 
-def _check(campaign: Campaign, first: str, rows: Sequence["Difference"], place: int) -> Check:
-    differing = [row for row in rows if row.differs[place]]
-    one_sided = [row for row in rows if row.only((0, place)).unknown]
-    if not differing and not one_sided:
-        text = f"Settings, target and environment are those of “{first}” as far as recorded."
-        return Check(BETWEEN, campaign.pk, PASS, "0", text)
-    parts = []
-    if differing:
-        left = len(differing) - MOST_DIFFERENCES
-        more = f" and {left} more" if left > 0 else ""
-        note = ", ".join(_text(row, place) for row in differing[:MOST_DIFFERENCES])
-        parts.append(f"Differs from “{first}” in {note}{more}: each may be why results differ.")
-    if one_sided:
-        facts = counted(len(one_sided), "fact")
-        parts.append(f"Of {facts} nothing was recorded in one of the two.")
-    return Check(BETWEEN, campaign.pk, WARN, str(len(differing)), " ".join(parts))
-
-
-def _text(row: "Difference", place: int) -> str:
+def _sides(row: Difference, place: int) -> tuple[str, str, str]:
     if row.label == CONFIDENTIAL:
-        return row.label
-    return f"{row.label} ({_short(row.values[0])} → {_short(row.values[place])})"
-
-
-def _short(value: str) -> str:
-    return value if len(value) <= LONGEST_VALUE else f"{value[: LONGEST_VALUE - 1]}…"
+        return row.label, "", ""
+    return row.label, row.values[0], row.values[place]

@@ -26,7 +26,7 @@ from campaigns.models import (
 )
 from campaigns.planning.amendments import amendments_of
 from campaigns.results.data_stamp import attempts_with_values, stamp_of
-from campaigns.reviews.finding_changes import change_texts
+from campaigns.findings.wording.changes import change_texts
 from campaigns.reviews.rows import people_of
 from campaigns.stats import changes as stats
 

@@ -162,7 +162,8 @@ def _of_cells(cells: Cells, metric: Metric) -> list[Check]:
     requested = False
     for cell in cells.cells:
         observed = [run for run in cell.runs if run.state == "ok"]
-        result = density_of([run.value for run in observed]) if metric.fidelity == RAW else None
+        values = [run.value for run in observed if run.value is not None]
+        result = density_of(values) if metric.fidelity == RAW else None
         requested = requested or result is not None
         several += result is not None and len(result.modes) > 1
         outliers += len(cell.summary.outliers)

@@ -1,26 +1,33 @@
 """Test whether a verdict changes when any one run or block is left out."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
-
-from msgspec.structs import replace as replace_value
 
 from campaigns.findings.compute.groups import MOST_CELLS, comparable_factors, groups_of
 from campaigns.findings.compute.matrix import ties_of
 from campaigns.findings.compute.pairs import family_of
 from campaigns.findings.compute.primary import compare_with_primary, strata_of
-from campaigns.findings.compute.sensitivity_sentences import LEVELS, sentence_of, status_of
 from campaigns.findings.compute.statistics_input import Family
-from campaigns.findings.compute.verdict_labels import displayed
 from campaigns.findings.compute.whole_plots import hard_factors
-from campaigns.findings.values import Flip, Flipped, LeftOutInTurn, Sensitivity, Tried
+from campaigns.findings.values import (
+    LEVEL_CHOICES,
+    Flip,
+    Flipped,
+    FlippedPart,
+    LeftOutInTurn,
+    LeftOutUnit,
+    Levels,
+    Sensitivity,
+    SensitivityStatus,
+    Tried,
+)
 from campaigns.kinds.base import Metric
 from campaigns.kinds.base.values import BLIND_LABEL
 from campaigns.models import Campaign
 from campaigns.results.values import ObservedRun
 from campaigns.stats.criteria import Criteria
-from campaigns.stats.verdict import Word
+from campaigns.stats.verdict import Verdict, Word
 
 NAME = "sensitivity"
 MOST_COST = 20_000
@@ -28,21 +35,26 @@ MOST_COST = 20_000
 MOST_FLIPS = 50
 """So many runs or blocks that change a verdict are stored in full; all are counted."""
 COUNTS = ("ok", "failed", "censored")
-UNDECIDED = ("not_enough_data", "too_many_failures", "not_comparable", "invalid_values")
+UNDECIDED = (
+    Word.NOT_ENOUGH_DATA,
+    Word.TOO_MANY_FAILURES,
+    Word.NOT_COMPARABLE,
+    Word.INVALID_VALUES,
+)
 IN_BLOCKS = (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of one comparison, or of one choice of the best level. what: names it in levels.
+    """A verdict, or the best or recommended level. of, levels, baseline, candidate, primary: which one, as `Flipped` has them."""
 
-    value: a verdict, or a level; label: as it is shown.
-    """
-
-    what: Mapping[str, Any]
+    of: FlippedPart
     value: Any
-    label: str
     reason: str = ""
+    levels: Levels = field(default_factory=dict)
+    baseline: Any = None
+    candidate: Any = None
+    primary: bool = False
 
 
 Verdicts = Mapping[str, Outcome]
@@ -66,8 +78,25 @@ def leave_out(
     if excluded:
         everything = [replace(run, state="ok") if run in excluded else run for run in runs]
         together = _tried(campaign, judge, everything)
-    result = Sensitivity(_unit(campaign), outcome, together)
-    return replace_value(result, status=status_of(result), sentence=sentence_of(result))
+    unit: LeftOutUnit = "pair" if campaign.order == Campaign.Order.PAIRED else "block"
+    return Sensitivity(status_of(outcome, together), unit, outcome, together)
+
+
+def status_of(as_judged: Tried, with_excluded: Tried | None) -> SensitivityStatus:
+    """Return what leaving out changes, with the exclusions or without them. A campaign without runs has nothing to leave out."""
+    sides = [side for side in (as_judged, with_excluded) if side]
+    looks = [look for side in sides for look in (side.runs, side.blocks) if look]
+    if not any(look.tried for look in looks):
+        return "not_tried" if any(look.of for look in looks) else "undecided"
+    changes = [each for look in looks for flip in look.flips for each in flip.changes]
+    of_verdicts = [each for each in changes if each.of not in LEVEL_CHOICES]
+    if any(not each.too_few for each in of_verdicts):
+        return "flips"
+    if not any(side.decided for side in sides):
+        return "undecided"
+    if not changes:
+        return "robust"
+    return "too_few" if of_verdicts or all(each.too_few for each in changes) else "best_flips"
 
 
 def _tried(campaign: Campaign, judge: "_Judge", runs: Sequence[ObservedRun]) -> Tried | None:
@@ -76,7 +105,7 @@ def _tried(campaign: Campaign, judge: "_Judge", runs: Sequence[ObservedRun]) -> 
         return None
     counted = [run for run in runs if run.state in COUNTS]
     blocks = sorted({run.block for run in counted})
-    texts = [text.value for text in whole.values() if text.what["of"] not in LEVELS]
+    words = [each.value for each in whole.values() if each.of not in LEVEL_CHOICES]
     each_left_out: dict[str, LeftOutInTurn] = {}
     if campaign.order != Campaign.Order.PAIRED:  # the other run of a pair is useless alone
         each_run = [(run.position, {run.run}) for run in counted]
@@ -86,7 +115,7 @@ def _tried(campaign: Campaign, judge: "_Judge", runs: Sequence[ObservedRun]) -> 
             (block, {run.run for run in counted if run.block == block}) for block in blocks
         ]
         each_left_out["blocks"] = _each(judge, whole, runs, each_block)
-    return Tried(sum(word not in UNDECIDED for word in texts), **each_left_out)
+    return Tried(sum(word not in UNDECIDED for word in words), **each_left_out)
 
 
 def _each(
@@ -111,17 +140,15 @@ def _changes(whole: Verdicts, rest: Verdicts) -> Iterator[Flipped]:
         after = rest.get(key)
         if after is None or after.value != before.value:
             yield Flipped(
-                **before.what,
+                of=before.of,
+                levels=before.levels,
+                baseline=before.baseline,
+                candidate=before.candidate,
+                primary=before.primary,
                 before=before.value,
                 after=after.value if after else None,
-                before_said=before.label,
-                after_said=after.label if after else "nothing",
                 too_few=after is None or after.reason == "n_below_minimum",
             )
-
-
-def _unit(campaign: Campaign) -> str:
-    return "pair" if campaign.order == Campaign.Order.PAIRED else "block"
 
 
 class _Judge:
@@ -155,12 +182,12 @@ class _Judge:
         primary = strata_of(self.campaign, [levels for levels, _ in blocks.values()])
         for place, (levels, _) in enumerate(blocks.values()):
             verdict = family.comparisons[place].verdict
-            what = {"of": "pairs", "levels": levels, "primary": primary == (place,)}
-            yield f"pairs {place}", self._word(what, verdict.word, verdict.reason)
+            yield (
+                f"pairs {place}",
+                Outcome("pairs", verdict.word, verdict.reason, levels, primary=primary == (place,)),
+            )
         if family.together:
-            what = {"of": "primary", "levels": {}, "primary": True}
-            mean = family.together.verdict
-            yield "together", self._word(what, mean.word, mean.reason)
+            yield "together", _of_primary(family.together.verdict)
 
     def _of_levels(self, runs: Sequence[ObservedRun]) -> Iterator[tuple[str, Outcome]]:
         family = Family(
@@ -172,26 +199,27 @@ class _Judge:
         for number, group in enumerate(self.groups):
             values = dict(zip(group.cells, group.values, strict=True))
             for pair in group.pairs:
-                what = {
-                    "of": "levels",
-                    "levels": dict(group.levels),
-                    "baseline": values[pair[0]],
-                    "candidate": values[pair[1]],
-                    "primary": False,
-                }
                 verdict = rows[pair].verdict
-                yield f"levels {pair}", self._word(what, verdict.word, verdict.reason)
+                yield (
+                    f"levels {pair}",
+                    Outcome(
+                        "levels",
+                        verdict.word,
+                        verdict.reason,
+                        group.levels,
+                        baseline=values[pair[0]],
+                        candidate=values[pair[1]],
+                    ),
+                )
             best = family.best_of(group, compared)
             if best is not None:
                 cell = next(iter(ties_of(best)), best.seen) if group.numeric else best.seen
                 level = values[family.place[cell]]
-                of = "recommended" if group.numeric else "best"
-                what = {"of": of, "levels": dict(group.levels), "primary": False}
-                yield f"best {number}", Outcome(what, level, str(level))
+                of: FlippedPart = "recommended" if group.numeric else "best"
+                yield f"best {number}", Outcome(of, level, levels=group.levels)
         if primary is not None:
-            what = {"of": "primary", "levels": {}, "primary": True}
-            judged = primary.comparison.verdict
-            yield "primary", self._word(what, judged.word, judged.reason)
+            yield "primary", _of_primary(primary.comparison.verdict)
 
-    def _word(self, what: Mapping[str, Any], word: Word, reason: str) -> Outcome:
-        return Outcome(what, str(word), displayed(word, self.metric, self.criteria).word, reason)
+
+def _of_primary(verdict: Verdict) -> Outcome:
+    return Outcome("primary", verdict.word, verdict.reason, primary=True)

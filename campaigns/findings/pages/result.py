@@ -8,18 +8,19 @@ from urllib.parse import urlencode
 from django.core.paginator import Paginator
 from django.http import HttpRequest
 
-from campaigns.findings.failed_parts import failed_parts
-from campaigns.findings.pages.calibration import calibration_panel
-from campaigns.findings.pages.check_lines import check_lines
 from campaigns.findings.pages.level_tables import LevelTables, level_tables
 from campaigns.findings.pages.panels import panels_of
 from campaigns.findings.pages.panels.base import Late, Shown, comes_late
 from campaigns.findings.pages.panels.matrix import heat_table
 from campaigns.findings.pages.plots import CURVE, levels_plot, levels_title, pairs_plot
-from campaigns.findings.pages.sensitivity_lines import sensitivity_panel
 from campaigns.findings.pages.tables import cell_table, excluded_table, strata_table
 from campaigns.findings.pages.view import selectors, view_of
 from campaigns.findings.store import Findings, findings_of
+from campaigns.findings.values import CalibrationFinding
+from campaigns.findings.wording.calibration import CalibrationPanel, calibration_panel
+from campaigns.findings.wording.checks import check_lines
+from campaigns.findings.wording.failed_parts import failed_parts
+from campaigns.findings.wording.sensitivity import sensitivity_panel
 from campaigns.kit.marks import RUNS
 from campaigns.kit.numbers import MISSING, percent
 from campaigns.kit.pages.sorting import Sort
@@ -27,6 +28,7 @@ from campaigns.models import Campaign
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.analyses import failure_of, wait_of
 from campaigns.planning.metrics import metric_of
+from campaigns.planning.noise import calibrations_on
 from campaigns.planning.outline import FactorOutline
 from campaigns.planning.pages.limits import limits_of, stopped_of
 from campaigns.results.environment import stand_ins_of
@@ -101,10 +103,10 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "excluded": excluded_table(findings.with_excluded, judged, labels)
         if primary and not is_open and findings.with_excluded and judged
         else None,
-        "robust": sensitivity_panel(findings.sensitivity)
-        if primary and not is_open and findings.sensitivity
+        "robust": sensitivity_panel(judged, findings.sensitivity)
+        if primary and not is_open and findings.sensitivity and judged
         else None,
-        "calibration": calibration_panel(campaign, findings.calibration)
+        "calibration": _calibration(campaign, findings.calibration)
         if primary and not is_open and findings.calibration
         else None,
         "checks": check_lines(findings.checks) if primary and findings.checks else None,
@@ -163,6 +165,11 @@ def _undecided(pairs: Mapping[str, Any]) -> dict[str, Any]:
     """Keep the numbers and remove the verdicts, which are withheld until the stop rule is met."""
     strata = [{**each, "display": NO_VERDICT_YET, "advice": ""} for each in pairs["strata"]]
     return {**pairs, "strata": strata}
+
+
+def _calibration(campaign: Campaign, finding: CalibrationFinding) -> CalibrationPanel:
+    here = calibrations_on(campaign.kind, campaign.primary_metric, campaign.target)
+    return calibration_panel(finding, *((here.comparisons, here.alarms) if here else ()))
 
 
 def _text(runs: RunList) -> list[str]:

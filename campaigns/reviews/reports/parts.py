@@ -10,6 +10,7 @@ from django.db.models import Count, Max, Min
 from campaigns.findings.pages.level_tables import level_tables
 from campaigns.findings.pages.tables import strata_table
 from campaigns.findings.store import Findings, findings_of
+from campaigns.findings.wording.sensitivity import sensitivity_sentence
 from campaigns.kit.charts.labels import contrast_label
 from campaigns.kit.numbers import amount, counted
 from campaigns.models import Campaign, Evidence, Exclusion, Finding, Run
@@ -76,7 +77,7 @@ def part_of(campaign: Campaign, evidence: Evidence | None = None, *, public: boo
         unread=_unread(surroundings.unread),
         excluded=tuple(_excluded(campaign, public=public)),
         amended=tuple(_amended(campaign, public=public)),
-        sensitivity=_sensitivity(campaign),
+        sensitivity=_sensitivity(findings),
         data_hash=findings.data_hash,
         signed_hash=evidence.data_hash if evidence else "",
         versions=_versions(campaign),
@@ -197,10 +198,12 @@ def _amended(campaign: Campaign, *, public: bool) -> Iterator[str]:
         yield f"{text}, by {SOMEBODY if public else line.by}: {line.reason}"
 
 
-def _sensitivity(campaign: Campaign) -> tuple[str, ...]:
-    """Return whether a verdict depends on one run or block, as stored by the analysis."""
-    finding = Finding.objects.filter(campaign=campaign, name="sensitivity").first()
-    return (str(finding.result["sentence"]),) if finding else ()
+def _sensitivity(findings: Findings) -> tuple[str, ...]:
+    """Return whether a verdict depends on one run or block; empty where that was not tried."""
+    terms = findings.pairs or findings.levels
+    if not (findings.sensitivity and terms):
+        return ()
+    return (sensitivity_sentence(terms, findings.sensitivity),)
 
 
 def _excluded(campaign: Campaign, *, public: bool) -> Iterator[Excluded]:

@@ -7,7 +7,7 @@ from django.db import OperationalError
 
 from campaigns.findings import compute
 from campaigns.findings.compute import findings as storing
-from campaigns.findings.failed_parts import label_of
+from campaigns.findings.wording.failed_parts import label_of
 from campaigns.models import Campaign, Finding
 from campaigns.planning import lifecycle
 from campaigns.planning.analyses import failure_of, request_analysis, request_outdated

@@ -9,12 +9,12 @@ from django import forms
 from django.db.models import QuerySet
 from django.http import HttpRequest, QueryDict
 
+from campaigns.findings.wording.checklist import title_of
 from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import add_errors, is_key
 from campaigns.kit.pages.people import user_of
 from campaigns.kit.rights import visible
 from campaigns.models import Campaign, Conclusion
-from campaigns.reviews.check import title_of
 from campaigns.reviews.checklist import checklist
 from campaigns.reviews.content import Cited, Content
 from campaigns.reviews.pages.conclusions.page import CheckGroup, check_groups, check_lines

@@ -10,6 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from campaigns.findings.store import findings_of
+from campaigns.findings.wording.checklist import CAUSES
 from campaigns.kit.activity import Action
 from campaigns.kit.charts.labels import contrast_label
 from campaigns.kit.marks import OUTCOMES
@@ -18,7 +19,7 @@ from campaigns.kit.rights import Right
 from campaigns.models import AuditEvent, Conclusion, Evidence, Finding
 from campaigns.results.environment import stand_ins_of
 from campaigns.results.pages_data import outline_of
-from campaigns.reviews.check import CAUSES, Check
+from campaigns.reviews.check import Check
 from campaigns.reviews.checklist import checklist, failed, without_word
 from campaigns.reviews.deciding import approvals, may_confirm
 from campaigns.reviews.freezing import data_hash_of

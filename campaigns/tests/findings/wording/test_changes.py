@@ -1,6 +1,6 @@
 import pytest
 
-from campaigns.reviews.finding_changes import change_texts
+from campaigns.findings.wording.changes import change_texts
 from campaigns.stats.changes import MISSING, Change
 
 FINDINGS = {

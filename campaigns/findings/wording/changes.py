@@ -1,4 +1,4 @@
-"""Describe which findings changed, and how. Pure."""
+"""Where two snapshots of findings differ, and how. Pure: it reads the JSON in which snapshots are stored."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Describe the parts of an analysis that failed. Pure."""
+"""The parts of an analysis that failed. Pure."""
 
 from campaigns.findings.values import FailedParts
 
