@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 
+from campaigns.findings.wording.changes import change_texts
 from campaigns.kit.activity import Action, record
 from campaigns.kit.numbers import counted
 from campaigns.kit.outbox import announce
@@ -26,7 +27,6 @@ from campaigns.models import (
 )
 from campaigns.planning.amendments import amendments_of
 from campaigns.results.data_stamp import attempts_with_values, stamp_of
-from campaigns.findings.wording.changes import change_texts
 from campaigns.reviews.rows import people_of
 from campaigns.stats import changes as stats
 

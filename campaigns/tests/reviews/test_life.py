@@ -232,7 +232,7 @@ def test_a_warning_takes_the_authors_word(author, reviewer, campaign):
 
 
 def test_a_word_is_void_once_the_check_says_something_else(draft, author, reviewer):
-    draft.words.update(about="2 sessions stand behind it.")
+    draft.words.update(about="2: The comparison rests on 2 sessions, which confirm it.")
     sent = send(draft.pk, author, [reviewer])
 
     with pytest.raises(NotReady):

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from campaigns.findings import compute
-from campaigns.findings.pages.check_lines import check_lines
+from campaigns.findings.store import findings_of
+from campaigns.findings.wording.checks import check_lines
 from campaigns.models import Campaign
 from campaigns.results.importing.receiving import create
 from campaigns.results.importing.submitted import Submitted, SubmittedRun
@@ -35,8 +36,8 @@ TIMES = [1.0 + 0.01 * (7 * place % 25) for place in range(25)]
 
 
 def said(campaign: Campaign) -> dict[str, tuple[str, str]]:
-    lines = check_lines(campaign.findings.get(name="checks").result)
-    return {line.title: (line.tone, line.text) for line in lines}
+    checks = findings_of(campaign, "").checks
+    return {line.title: (line.tone, line.text) for line in check_lines(checks)} if checks else {}
 
 
 def result(campaign: Campaign, name: str):

@@ -2,8 +2,10 @@
 
 import pytest
 
+from campaigns.findings import compute
 from campaigns.findings.compute import sensitivity as trying
-from campaigns.findings.compute.sensitivity import sensitivity
+from campaigns.findings.store import findings_of
+from campaigns.findings.wording.sensitivity import sensitivity_sentence
 from campaigns.models import Campaign, Finding
 from campaigns.planning import lifecycle
 from campaigns.tests.findings.compute.conftest import findings, noisy, store
@@ -34,13 +36,22 @@ def spoilt(interleaved):
     return finished(campaign), position
 
 
+def analysed(campaign):
+    compute.analyse(campaign)
+    return findings_of(campaign, "")
+
+
 def words(found):
-    (group,) = found["levels"]["groups"]
-    return [row["comparison"]["verdict"]["word"] for row in group["comparisons"]]
+    (group,) = found.levels.groups
+    return [row.comparison.verdict.word for row in group.comparisons]
 
 
-def flips(result, part, side="as_judged"):
-    return [flip["without"] for flip in result[side][part]["flips"]]
+def sentence(found):
+    return sensitivity_sentence(found.pairs or found.levels, found.sensitivity)
+
+
+def flips(look):
+    return [flip.without for flip in look.flips]
 
 
 def test_a_clear_difference_hangs_on_no_run(interleaved):
@@ -48,47 +59,46 @@ def test_a_clear_difference_hangs_on_no_run(interleaved):
     lifecycle.extend(campaign, 5, None)
     store(campaign, noisy(CLEAR))
 
-    result = findings(finished(campaign))["sensitivity"]
+    found = analysed(finished(campaign))
+    result = found.sensitivity
 
-    assert result["status"] == "robust"
-    assert result["sentence"].startswith("Robust: no single run and no single block")
-    assert (result["as_judged"]["runs"]["tried"], result["as_judged"]["blocks"]["tried"]) == (24, 8)
-    assert result["with_excluded"] is None
+    assert result.status == "robust"
+    assert sentence(found).startswith("Robust: no single run and no single block")
+    assert (result.as_judged.runs.tried, result.as_judged.blocks.tried) == (24, 8)
+    assert result.with_excluded is None
 
 
 def test_each_flip_is_what_excluding_that_run_really_does(spoilt, monkeypatch):
     ann = somebody("ann")
     campaign, position = spoilt
-    whole = findings(campaign)
-    result = whole["sensitivity"]
+    whole = analysed(campaign)
+    result = whole.sensitivity
     monkeypatch.setattr("campaigns.findings.compute.findings.leave_out", lambda *_: None)
 
-    assert result["status"] == "flips"
-    assert position in flips(result, "runs")
+    assert result.status == "flips"
+    assert position in flips(result.as_judged.runs)
     for run in campaign.runs.filter(position__in=[1, 2, position]):
         lifecycle.exclude(run, ann, "tried")
-        changed = words(findings(campaign)) != words(whole)
+        changed = words(analysed(campaign)) != words(whole)
         lifecycle.include(run, ann)
         verdicts = [
-            flip["without"]
-            for flip in result["as_judged"]["runs"]["flips"]
-            if any(each["of"] == "levels" for each in flip["changes"])
+            flip.without
+            for flip in result.as_judged.runs.flips
+            if any(each.of == "levels" for each in flip.changes)
         ]
         assert changed == (run.position in verdicts), run.position
 
 
 def test_the_run_that_a_verdict_hangs_on_is_named_with_both_words(spoilt):
     campaign, position = spoilt
-    result = findings(campaign)["sensitivity"]
+    found = analysed(campaign)
 
-    flip = next(
-        each for each in result["as_judged"]["runs"]["flips"] if each["without"] == position
-    )
-    (change,) = [each for each in flip["changes"] if each["of"] == "levels"]
+    flip = next(f for f in found.sensitivity.as_judged.runs.flips if f.without == position)
+    (change,) = [each for each in flip.changes if each.of == "levels"]
 
-    assert (change["baseline"], change["candidate"]) == (5, 10)
-    assert (change["before"], change["after"]) == ("not_enough_data", "better")
-    assert f"run {position}: 10 vs. 5: faster instead of not enough data" in result["sentence"]
+    assert (change.baseline, change.candidate) == (5, 10)
+    assert (change.before, change.after) == ("not_enough_data", "better")
+    assert f"run {position}: 10 vs. 5: faster instead of not enough data" in sentence(found)
 
 
 def test_a_level_that_is_recommended_for_one_run_alone_is_named(interleaved):
@@ -98,55 +108,51 @@ def test_a_level_that_is_recommended_for_one_run_alone_is_named(interleaved):
     position = campaign.runs.filter(cell__levels_by_factor={"concurrency": 20})[4].position
     store(campaign, lambda run: usual(run) * (1.1 if run.position == position else 1.0))
 
-    result = findings(finished(campaign))["sensitivity"]
+    result = analysed(finished(campaign)).sensitivity
 
-    flip = next(
-        each for each in result["as_judged"]["runs"]["flips"] if each["without"] == position
-    )
-    assert [(c["before"], c["after"]) for c in flip["changes"] if c["of"] == "recommended"] == [
-        (10, 20)
-    ]
+    flip = next(f for f in result.as_judged.runs.flips if f.without == position)
+    assert [(c.before, c.after) for c in flip.changes if c.of == "recommended"] == [(10, 20)]
 
 
 def test_with_an_exclusion_both_sides_are_tried(spoilt):
     campaign, position = spoilt
     lifecycle.exclude(campaign.runs.get(position=position), somebody("ann"), "disk full")
 
-    result = findings(campaign)["sensitivity"]
+    found = analysed(campaign)
+    result = found.sensitivity
 
-    assert position not in flips(result, "runs")
-    assert result["as_judged"]["runs"]["tried"] == 15
-    assert position in flips(result, "runs", "with_excluded")
-    assert f"run {position} and with the exclusions undone" in result["sentence"]
+    assert position not in flips(result.as_judged.runs)
+    assert result.as_judged.runs.tried == 15
+    assert position in flips(result.with_excluded.runs)
+    assert f"run {position} and with the exclusions undone" in sentence(found)
 
 
 def test_three_blocks_are_too_few_to_leave_one_out(paired):
     campaign = paired(["/a"], 3)
     store(campaign, lambda run: 10.0 + run.position / 1000 + (run.cell.position == 1) * 3)
 
-    result = findings(finished(campaign))["sensitivity"]
+    found = analysed(finished(campaign))
 
-    assert result["status"] == "too_few"
-    assert result["sentence"] == "With one pair less there would be too few to judge."
-    assert "runs" not in result["as_judged"]
+    assert found.sensitivity.status == "too_few"
+    assert sentence(found) == "With one pair less there would be too few to judge."
+    assert found.sensitivity.as_judged.runs is None
 
 
 def test_pairs_are_left_out_whole(paired):
     campaign = paired(["/a", "/b"], 6)
     store(campaign, lambda run: 10.0 + run.position / 100 + (run.cell.position % 2 == 1) * 3)
 
-    result = findings(finished(campaign))["sensitivity"]
+    result = analysed(finished(campaign)).sensitivity
 
-    assert result["status"] == "robust"
-    assert result["as_judged"]["blocks"]["tried"] == 12
+    assert result.status == "robust"
+    assert result.as_judged.blocks.tried == 12
 
 
 def test_nothing_is_tried_while_the_campaign_goes_on(interleaved):
     campaign = interleaved(list(CLEAR))
     store(campaign, noisy(CLEAR))
 
-    assert "sensitivity" not in findings(campaign)
-    assert sensitivity(campaign) is None
+    assert analysed(campaign).sensitivity is None
 
 
 def test_what_would_take_too_long_is_not_tried_and_says_so(interleaved, monkeypatch):
@@ -154,13 +160,21 @@ def test_what_would_take_too_long_is_not_tried_and_says_so(interleaved, monkeypa
     store(campaign, noisy(CLEAR))
     monkeypatch.setattr(trying, "MOST_COST", 50)
 
-    result = findings(finished(campaign))["sensitivity"]
+    found = analysed(finished(campaign))
+    runs = found.sensitivity.as_judged.runs
 
-    assert (result["as_judged"]["runs"]["tried"], result["as_judged"]["runs"]["of"]) == (0, 9)
-    assert "Not tried for single runs: too many." in result["sentence"]
+    assert (runs.tried, runs.of) == (0, 9)
+    assert "Not tried for single runs: too many." in sentence(found)
     monkeypatch.setattr(trying, "MOST_COST", 5)
     campaign.findings.all().delete()
-    assert findings(campaign)["sensitivity"]["status"] == "not_tried"
+    assert analysed(campaign).sensitivity.status == "not_tried"
+
+
+def test_without_any_run_that_counts_no_verdict_could_change(interleaved):
+    found = analysed(finished(interleaved(list(CLEAR))))
+
+    assert found.sensitivity.status == "undecided"
+    assert sentence(found) == "There is no verdict that could flip."
 
 
 def test_the_same_data_are_not_tried_again(interleaved, monkeypatch):

@@ -14,8 +14,6 @@ FLIP = {
     "primary": False,
     "before": "better",
     "after": "not_enough_data",
-    "before_said": "faster",
-    "after_said": "not enough data",
     "too_few": False,
 }
 
@@ -43,11 +41,11 @@ def test_three_runs_a_level_leave_no_reserve(browser, published):
 def test_each_run_that_a_verdict_hangs_on_is_named_and_markup_is_text(browser, published):
     stored = Finding.objects.get(campaign=published, name="sensitivity")
     look = {"tried": 18, "of": 18, "flipping": 30, "flips": [{"without": 7, "changes": [FLIP]}]}
-    sides = {"decided": 5, "runs": look, "blocks": {"tried": 0, "of": 900, "flips": []}}
+    blocks = {"tried": 0, "of": 900, "flips": [], "flipping": 0}
+    sides = {"decided": 5, "runs": look, "blocks": blocks}
     stored.result = {
         "unit": "block",
         "status": "flips",
-        "sentence": "Flips without run 7.",
         "as_judged": sides,
         "with_excluded": {"decided": 5, "runs": {**look, "flips": [], "flipping": 0}},
     }
@@ -55,6 +53,7 @@ def test_each_run_that_a_verdict_hangs_on_is_named_and_markup_is_text(browser, p
 
     text = panel(browser, published)
 
+    assert "A verdict changes without run 7: 10 vs. 5, at engine &lt;b&gt;curl" in text
     assert "Without run 7: 10 vs. 5, at engine &lt;b&gt;curl&lt;/b&gt;" in text
     assert "not enough data instead of faster" in text
     assert "And 29 more." in text
