@@ -3,24 +3,31 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, inspect
 
 from campaigns.findings.values import (
     BriefCells,
     CalibrationFinding,
     Cells,
     Checks,
+    Densities,
+    Drift,
     FailedParts,
     LevelsFinding,
     Matrix,
     Outlook,
     Pairs,
+    Percentiles,
+    Phases,
+    Scalability,
     Sensitivity,
     SessionsFinding,
     WithExcluded,
+    WithinBlocks,
 )
 from campaigns.models import Campaign, Finding
 from campaigns.results.pages_data import Surroundings
@@ -30,7 +37,76 @@ Shape = TypeVar("Shape")
 
 
 VERSION = 2
-"""Of the shapes in the database. Version 1 had no number; `earlier` reads it."""
+"""Of the shapes in the database, in the key `v`. Version 1 had no such key, and held texts as well."""
+
+SHAPES: Mapping[str, type[Struct] | type[Surroundings]] = {
+    "brief": BriefCells,
+    "calibration": CalibrationFinding,
+    "cells": Cells,
+    "checks": Checks,
+    "density": Densities,
+    "drift": Drift,
+    "failed_parts": FailedParts,
+    "levels": LevelsFinding,
+    "matrix": Matrix,
+    "outlook": Outlook,
+    "pairs": Pairs,
+    "percentiles": Percentiles,
+    "phases": Phases,
+    "sensitivity": Sensitivity,
+    "sessions": SessionsFinding,
+    "surroundings": Surroundings,
+    "usl": Scalability,
+    "with_excluded": WithExcluded,
+    "within_blocks": WithinBlocks,
+}
+"""The shapes of findings by name; a name may go on with a colon and a metric or a quantity, as `cells:duration`."""
+
+
+def shape_of(name: str) -> type[Struct] | type[Surroundings] | None:
+    """Return the shape of a finding; None where none is declared."""
+    return SHAPES.get(name.partition(":")[0])
+
+
+def is_of_version_1(result: Mapping[str, Any]) -> bool:
+    """Return whether a stored result has the shapes of version 1."""
+    return "v" not in result
+
+
+def values_of(result: Any, shape: type | None) -> Any:
+    """Return a stored result of any version with the keys of today's shape only.
+
+    So results of two versions can be compared. Those of version 1 lose their labels and sentences, which are
+    written when they are read since version 2, and the number of the version is left out. A key that its
+    version lacked stays absent.
+    """
+    return _declared(result, _type_info(shape)) if shape else result
+
+
+@cache
+def _type_info(shape: type) -> inspect.Type:
+    return inspect.type_info(shape)
+
+
+def _declared(value: Any, kind: inspect.Type) -> Any:
+    """Leave out of JSON the keys that its type does not declare."""
+    if isinstance(kind, inspect.Metadata):
+        return _declared(value, kind.type)
+    if isinstance(kind, inspect.UnionType):
+        kinds = [each for each in kind.types if not isinstance(each, inspect.NoneType)]
+        return _declared(value, kinds[0]) if len(kinds) == 1 else value
+    if isinstance(value, Mapping):
+        if isinstance(kind, inspect.StructType | inspect.DataclassType):
+            return {
+                field.encode_name: _declared(value[field.encode_name], field.type)
+                for field in kind.fields
+                if field.encode_name in value
+            }
+        if isinstance(kind, inspect.DictType):
+            return {name: _declared(each, kind.value_type) for name, each in value.items()}
+    if isinstance(value, list) and isinstance(kind, inspect.ListType | inspect.VarTupleType):
+        return [_declared(each, kind.item_type) for each in value]
+    return value
 
 
 def stored(finding: Struct | Surroundings | dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from django.db.models import Count, Max, Min, QuerySet
 
 from campaigns.models import Attempt, Campaign, EnvironmentFact, Run
+from campaigns.stats.units import Count, Position
 
 LABELLED = (Attempt.State.RUNNING, Attempt.State.ACCEPTED, Attempt.State.FAILED)
 """States of attempts whose values pages and charts show."""
@@ -22,9 +23,9 @@ class Fact:
     side: str
     name: str
     value: str
-    runs: int
-    first: int
-    last: int
+    runs: Count
+    first: Position
+    last: Position
     changed: bool
 
 
@@ -36,8 +37,8 @@ class Change:
     name: str
     before: str
     after: str
-    last_run_before: int
-    first_run_after: int
+    last_run_before: Position
+    first_run_after: Position
 
 
 @dataclass(frozen=True, slots=True)

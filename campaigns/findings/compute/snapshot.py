@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from campaigns.findings.store import shape_of, values_of
+from campaigns.findings.values import BriefCells
 from campaigns.models import Campaign, Finding
 from campaigns.stats.changes import Change, changed
 
@@ -40,12 +42,20 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]
 
     Another data hash is a change by itself (path `data_hash`) and comes first. Then verdicts,
     confirmations, recommended levels and badges, and numbers beyond their tolerance; path: the finding's
-    name, then keys and places in lists, with dots. Versions alone are no change.
+    name, then keys and places in lists, with dots. Versions alone are no change, nor are those of shapes.
     """
     result = []
     if before["data_hash"] != after["data_hash"]:
         result.append(Change("data_hash", before["data_hash"], after["data_hash"]))
-    return result + changed(before["findings"], after["findings"])
+    return result + changed(_values(before), _values(after))
+
+
+def _values(snapshot: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the findings of a snapshot in today's shapes."""
+    return {
+        name: values_of(result, BriefCells if name.startswith("cells:") else shape_of(name))
+        for name, result in snapshot["findings"].items()
+    }
 
 
 def _without_runs(name: str, by_name: Mapping[str, Finding]) -> Any:

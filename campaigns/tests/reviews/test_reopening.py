@@ -1,3 +1,4 @@
+import json
 from datetime import UTC, datetime
 
 import pytest
@@ -131,6 +132,27 @@ def test_other_versions_alone_are_noted(accepted, campaign, monkeypatch):
     assert accepted.evidence.get().snapshot["recomputed_by"]["methods"] == "later"
     assert AuditEvent.objects.filter(action="conclusion_recomputed").count() == 1
     assert overdue() == []
+
+
+def test_findings_of_version_1_stay_as_they_were_signed(accepted, campaign, monkeypatch):
+    evidence = accepted.evidence.get()
+    for finding in evidence.snapshot["findings"].values():
+        del finding["v"]
+    row = evidence.snapshot["findings"]["levels"]["groups"][0]["comparisons"][0]
+    row |= {"display": {"word": "faster", "tone": "good"}, "advice": "Run it again."}
+    evidence.save()
+    signed = json.dumps(evidence.snapshot["findings"], sort_keys=True)
+    monkeypatch.setattr(storing, "METHODS", "later")
+    analysis.analyse(campaign)
+
+    assert look_again(campaign) == []
+
+    accepted.refresh_from_db()
+    evidence.refresh_from_db()
+    assert accepted.state == State.ACCEPTED
+    assert evidence.snapshot["recomputed_by"]["methods"] == "later"
+    assert json.dumps(evidence.snapshot["findings"], sort_keys=True) == signed
+    assert evidence.snapshot["data_hash"] == evidence.data_hash
 
 
 def test_a_verdict_that_other_versions_change_re_opens_with_both_values(accepted, campaign):
