@@ -8,7 +8,7 @@ from itertools import pairwise
 from django.db.models import Count, Max, Min, QuerySet
 
 from campaigns.models import Attempt, Campaign, EnvironmentFact, Run
-from campaigns.stats.units import Count, Position
+from campaigns.stats import units
 
 LABELLED = (Attempt.State.RUNNING, Attempt.State.ACCEPTED, Attempt.State.FAILED)
 """States of attempts whose values pages and charts show."""
@@ -23,9 +23,9 @@ class Fact:
     side: str
     name: str
     value: str
-    runs: Count
-    first: Position
-    last: Position
+    runs: units.Count
+    first: units.Position
+    last: units.Position
     changed: bool
 
 
@@ -37,8 +37,8 @@ class Change:
     name: str
     before: str
     after: str
-    last_run_before: Position
-    first_run_after: Position
+    last_run_before: units.Position
+    first_run_after: units.Position
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from campaigns.models import Attempt, Campaign, EffectiveSetting, Finding, Run, 
 from campaigns.planning.metrics import driver_if_known, metric_of, metrics_of
 from campaigns.planning.outline import FactorOutline, _label, factors_of
 from campaigns.results.environment import Change, Fact, changes_of, environment_of, unread_after
-from campaigns.stats.units import Count
+from campaigns.stats import units
 
 MOST = 100
 """The number of sentences and of notes that are shown; a campaign may have ten thousand submissions."""
@@ -53,7 +53,7 @@ class SettingSeen:
     asked: Any
     in_force: Any
     ok: bool
-    runs: Count
+    runs: units.Count
 
 
 def outline_of(campaign: Campaign) -> Outline:
@@ -139,7 +139,7 @@ class Surroundings:
 
     facts: tuple[Fact, ...]
     changes: tuple[Change, ...]
-    unread: Count
+    unread: units.Count
     settings: tuple[SettingSeen, ...]
 
 
