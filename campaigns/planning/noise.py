@@ -1,10 +1,11 @@
 """Estimate the run-to-run variation of a kind on a target: from A/A campaigns, else from all so far. Reads only."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+from django.db.models import F, Func, JSONField, Value
 
 from campaigns.models import Campaign, Finding, Target
 
@@ -27,13 +28,14 @@ class KnownNoise:
 class Calibrations:
     """The A/A campaigns of a kind and metric on a target.
 
-    latest: the one that ended last, at ended_at. alarms: the number of their comparisons with the verdict
-    better or worse, all of which are false.
+    latest: the key of the one that ended last, at ended_at. floor_pct, run_sd_log: its noise floor, and the deviation of
+    its runs. alarms: the number of comparisons of all campaigns with the verdict better or worse, all of which are false.
     """
 
-    latest: Campaign
+    latest: int
     ended_at: datetime
-    result: Mapping[str, Any]
+    floor_pct: float
+    run_sd_log: float
     comparisons: int
     alarms: int
 
@@ -43,20 +45,25 @@ def calibrations_on(kind: str, metric: str, target: Target | None) -> Calibratio
     if target is None:
         return None
     rows = list(
-        Finding.objects.filter(name="calibration", **_on(kind, metric, target))
-        .select_related("campaign")
+        Finding.objects.filter(
+            name="calibration", campaign__closed_at__isnull=False, **_on(kind, metric, target)
+        )
         .order_by("-campaign__closed_at")
+        .values_list(
+            "campaign",
+            "campaign__closed_at",
+            "result__floor_pct",
+            "result__run_sd_log",
+            "result__verdicts",
+            "result__alarms",
+        )
     )
-    ended = [row for row in rows if row.campaign.closed_at is not None]
-    if not ended:
+    if not rows:
         return None
-    latest = ended[0]
     return Calibrations(
-        latest=latest.campaign,
-        ended_at=latest.campaign.closed_at or latest.computed_at,
-        result=latest.result,
-        comparisons=sum(row.result["verdicts"] for row in ended),
-        alarms=sum(row.result["alarms"] for row in ended),
+        *rows[0][:4],
+        comparisons=sum(verdicts for *_, verdicts, _alarms in rows),
+        alarms=sum(alarms for *_, alarms in rows),
     )
 
 
@@ -78,17 +85,19 @@ def known_noise(kind: str, metric: str, target: Target | None) -> KnownNoise | N
     if target is None:
         return None
     calibrated = calibrations_on(kind, metric, target)
-    if calibrated is not None and calibrated.result["run_sd_log"]:
-        return KnownNoise(calibrated.result["run_sd_log"], 1, calibrated.ended_at)
+    if calibrated is not None and calibrated.run_sd_log:
+        return KnownNoise(calibrated.run_sd_log, 1, calibrated.ended_at)
     rows = (
         Finding.objects.filter(name__in=["levels", "pairs"], **_on(kind, metric, target))
         .order_by("-computed_at")
-        .values_list("name", "result")[:LATEST]
+        .values_list(
+            "result__noise__sd_pct", "result__noise__df", _of_strata("sd_log"), _of_strata("n_pairs")
+        )[:LATEST]
     )
     squares = weight = 0.0
     campaigns = 0
-    for name, result in rows:
-        parts = _of_levels(result) if name == "levels" else _of_pairs(result)
+    for sd_pct, df, sds_log, pairs in rows:
+        parts = [(math.log1p(sd_pct / 100), df)] if sd_pct is not None else _of_pairs(sds_log, pairs)
         if not parts:
             continue
         campaigns += 1
@@ -99,16 +108,16 @@ def known_noise(kind: str, metric: str, target: Target | None) -> KnownNoise | N
     return KnownNoise(math.sqrt(squares / weight), campaigns)
 
 
-def _of_levels(result: Mapping[str, Any]) -> list[tuple[float, float]]:
-    noise = result["noise"]
-    return [(math.log1p(noise["sd_pct"] / 100), noise["df"])] if noise else []
+def _of_strata(name: str) -> Func:
+    """Return a value of the comparison of each stratum; an empty list of levels, which have no strata."""
+    path = Value(f"$.strata[*].comparison.{name}")
+    return Func(F("result"), path, function="jsonb_path_query_array", output_field=JSONField())
 
 
-def _of_pairs(result: Mapping[str, Any]) -> list[tuple[float, float]]:
+def _of_pairs(sds_log: list[float | None], pairs: list[int]) -> list[tuple[float, float]]:
     """A ratio of two runs varies sqrt(2) times as much as a run within its block."""
-    comparisons = [stratum["comparison"] for stratum in result["strata"]]
     return [
-        (comparison["sd_log"] / math.sqrt(2), comparison["n_pairs"] - 1)
-        for comparison in comparisons
-        if comparison["sd_log"] is not None and comparison["n_pairs"] > 1
+        (sd_log / math.sqrt(2), n - 1)
+        for sd_log, n in zip(sds_log, pairs, strict=True)
+        if sd_log is not None and n > 1
     ]

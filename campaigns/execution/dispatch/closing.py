@@ -38,22 +38,23 @@ def _goes_on(campaign: Campaign) -> bool:
     if campaign.state == Campaign.State.PAUSED or campaign.analysis_requested_at is not None:
         return True
     closed = campaign.runs.filter(purpose=Run.Purpose.MEASURED, state__in=Run.CLOSED).count()
-    finding = Finding.objects.filter(campaign=campaign, name="outlook").first()
-    if finding is None or finding.result["closed"] != closed:
+    outlook = Finding.objects.filter(campaign=campaign, name="outlook").values_list(
+        *(f"result__{name}" for name in ("closed", "primary", "half_width_pct", "target_pct", "stop"))
+    )
+    closed_then, primary, width, target, stop = outlook.first() or (None,) * 5
+    if closed_then != closed:
         if LogLine.objects.filter(
             campaign=campaign, text__startswith=LogLine.ANALYSIS_FAILED
         ).exists():
             return False  # it would fail again, and nobody knows how precise it is
         request_analysis(campaign)
         return True
-    ahead = finding.result
-    width = ahead["half_width_pct"]
-    which = "interval of the primary contrast" if ahead.get("primary") else "widest interval"
+    which = "interval of the primary contrast" if primary else "widest interval"
     precise = f"the {which} is {'not known' if width is None else f'±{width:.1f} %'}"
-    if ahead["stop"]:
-        LogLine.objects.create(campaign=campaign, text=f"{STOPS[ahead['stop']]}: {precise}")
+    if stop:
+        LogLine.objects.create(campaign=campaign, text=f"{STOPS[stop]}: {precise}")
         return False
-    add_block(campaign, f"{precise}, wanted are ±{ahead['target_pct']:g} %")
+    add_block(campaign, f"{precise}, wanted are ±{target:g} %")
     return True
 
 

@@ -15,8 +15,9 @@ from campaigns.execution.pages.run_details import _first, steps_of
 from campaigns.execution.queues import place_of
 from campaigns.findings.pages.tables import cell_table
 from campaigns.findings.store import findings_of
+from campaigns.findings.wording.outlook import ahead
 from campaigns.kit import numbers
-from campaigns.kit.numbers import MISSING, about, without_sign
+from campaigns.kit.numbers import MISSING
 from campaigns.models import Campaign
 from campaigns.planning.outline import factors_of, rate_of, sample_of
 from campaigns.results.environment import stand_ins_of
@@ -92,21 +93,6 @@ def so_far_context(campaign: Campaign, etag: str) -> dict[str, Any]:
         "ahead": ahead(findings.outlook) if findings.outlook else "",
         "table": cell_table(cells, Levels(factors_of(campaign))) if cells else None,
     }
-
-
-def ahead(outlook: Mapping[str, Any]) -> str:
-    """Return how precise a campaign is, and how much is to come."""
-    width, target = outlook["half_width_pct"], f"±{outlook['target_pct']:g} %"
-    so_far = "not known yet" if width is None else f"±{without_sign(width)}"
-    which = "interval of the primary contrast" if outlook.get("primary") else "widest interval"
-    text = f"The {which} is {so_far}; it ends at {target}."
-    if outlook["stop"] or not outlook["more"]:
-        return text
-    blocks = numbers.counted(outlook["more"], "more block")
-    about_time = f", about {about(outlook['seconds'])}" if outlook["seconds"] else ""
-    expected = outlook["expected_pct"]
-    precise = "" if expected is None else f", expected ±{without_sign(expected)}"
-    return f"{text} {blocks}{about_time}{precise}."
 
 
 def trials_context(campaign: Campaign, etag: str) -> dict[str, Any]:

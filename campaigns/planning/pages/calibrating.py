@@ -69,7 +69,7 @@ def _of_kind(kind: str, target: Target) -> KindNoise:
     return KindNoise(
         label=driver.label,
         known=known,
-        floor=without_sign(known.result["floor_pct"]) if known else "",
+        floor=without_sign(known.floor_pct) if known else "",
         like=Campaign.objects.filter(kind=kind, target=target).order_by("-created_at").first(),
         address=f"{reverse('campaign-new')}?{requested}",
     )

@@ -275,6 +275,7 @@ def test_so_far_says_what_is_to_come_where_precision_ends_it(browser, campaign):
         computed_at=timezone.now(),
         versions={"methods": METHODS},
         result={
+            "primary": False,
             "stop": "",
             "target_pct": 3.0,
             "half_width_pct": 4.2,

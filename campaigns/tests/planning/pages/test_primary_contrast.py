@@ -3,7 +3,6 @@
 import pytest
 
 from campaigns.models import Campaign
-from campaigns.overview.pages.running import ahead
 from campaigns.planning import drafts
 from campaigns.planning.checking import check
 from campaigns.tests.browsing import Page
@@ -132,20 +131,3 @@ def test_pairs_have_one_by_nature(browser, draft):
     text = Page(browser.get(f"/campaigns/{draft.pk}/")).text
 
     assert "primary contrast engine old vs. new" in text
-
-
-def test_what_is_to_come_tells_of_its_interval():
-    outlook = {
-        "primary": True,
-        "half_width_pct": 4.2,
-        "target_pct": 3.0,
-        "stop": "",
-        "more": 3,
-        "seconds": 1440,
-        "expected_pct": 3.0,
-    }
-
-    assert " ".join(ahead(outlook).split()) == (
-        "The interval of the primary contrast is ±4.2 %; it ends at ±3 %. "
-        "3 more blocks, about 24 min, expected ±3.0 %."
-    )
