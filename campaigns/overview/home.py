@@ -1,17 +1,19 @@
 """Queries of the home page and the lists of targets. Reads only."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
-from django.db.models import Count, Max, Q
-from django.db.models.functions import Now
+from django.db.models import Count, Max, Q, Value
+from django.db.models.functions import Concat, Now
 from django.utils import timezone
 
 from campaigns.execution import progress
 from campaigns.execution.live import seconds_left
 from campaigns.execution.waiting import Wait, waiting_for
+from campaigns.findings.answers import answers_of
+from campaigns.findings.wording.answer import AnswerText
+from campaigns.kit.json_path import values_at
 from campaigns.models import Attempt, Campaign, Finding, Run, Worker
 from campaigns.planning.workers import present
 from campaigns.results.generator_list import busy_workers
@@ -70,9 +72,7 @@ class Answer:
     pk: int
     question: str
     state: str
-    sentence: str
-    tone: str
-    badges: Sequence[Mapping[str, str]]
+    text: AnswerText
     runs: int
     means: Sequence[float | None]
 
@@ -106,23 +106,15 @@ def latest_answers(teams: Set[int], most: int = 6) -> list[Answer]:
     rows = (
         Finding.objects.filter(name="answer", campaign__team__in=teams, campaign__archived_at=None)
         .exclude(campaign__state__in=Campaign.ACTIVE)
-        .select_related("campaign")
-        .order_by("-computed_at")[:most]
+        .order_by("-computed_at")
+        .values_list("campaign", "campaign__question", "campaign__state")[:most]
     )
-    means = means_of_cells([finding.campaign_id for finding in rows])
-    counts = measured_runs([finding.campaign_id for finding in rows])
+    keys = [key for key, *_ in rows]
+    answers, means, counts = answers_of(keys), means_of_cells(keys), measured_runs(keys)
     return [
-        Answer(
-            pk=finding.campaign_id,
-            question=finding.campaign.question,
-            state=finding.campaign.state,
-            sentence=str(finding.result.get("sentence", "")),
-            tone=str(finding.result.get("tone", "thin")),
-            badges=finding.result.get("badges", []),
-            runs=counts.get(finding.campaign_id, 0),
-            means=means.get(finding.campaign_id, []),
-        )
-        for finding in rows
+        Answer(key, question, state, answers[key], counts.get(key, 0), means.get(key, []))
+        for key, question, state in rows
+        if key in answers
     ]
 
 
@@ -131,12 +123,18 @@ def means_of_cells(campaigns: Sequence[int]) -> dict[int, list[float | None]]:
 
     Paired campaigns are left out: their strata do different work, so no curve joins them.
     """
-    rows = Finding.objects.filter(campaign__in=campaigns, campaign__paired_factor="", name="cells")
+    rows = Finding.objects.filter(
+        campaign__in=campaigns,
+        campaign__paired_factor="",
+        name=Concat(Value("brief:"), "campaign__primary_metric"),
+    ).values_list(
+        "campaign",
+        values_at("result", "$.cells[*].summary.gmean"),
+        values_at("result", "$.cells[*].summary.mean"),
+    )
     return {
-        finding.campaign_id: [
-            _mean(cell.get("summary") or {}) for cell in finding.result.get("cells", [])
-        ]
-        for finding in rows
+        campaign: [mean if gmean is None else gmean for gmean, mean in zip(*means, strict=True)]
+        for campaign, *means in rows
     }
 
 
@@ -253,11 +251,6 @@ def _current(attempt: Attempt) -> CurrentRun:
         trial=attempt.run.purpose == Run.Purpose.TRIAL,
         steps=steps,
     )
-
-
-def _mean(summary: Mapping[str, Any]) -> float | None:
-    value = summary.get("gmean") or summary.get("mean")
-    return float(value) if isinstance(value, int | float) else None
 
 
 def _worker_row(

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import F, Func, JSONField, Value
+from django.db.models import F
 
+from campaigns.kit.json_path import values_at
 from campaigns.models import Campaign, Finding, Target
 
 LATEST = 10
@@ -51,7 +52,7 @@ def calibrations_on(kind: str, metric: str, target: Target | None) -> Calibratio
         .order_by("-campaign__closed_at")
         .values_list(
             "campaign",
-            "campaign__closed_at",
+            F("campaign__closed_at"),
             "result__floor_pct",
             "result__run_sd_log",
             "result__verdicts",
@@ -60,8 +61,12 @@ def calibrations_on(kind: str, metric: str, target: Target | None) -> Calibratio
     )
     if not rows:
         return None
+    latest, ended_at, floor_pct, run_sd_log, *_ = rows[0]
     return Calibrations(
-        *rows[0][:4],
+        latest,
+        ended_at,
+        floor_pct,
+        run_sd_log,
         comparisons=sum(verdicts for *_, verdicts, _alarms in rows),
         alarms=sum(alarms for *_, alarms in rows),
     )
@@ -91,13 +96,18 @@ def known_noise(kind: str, metric: str, target: Target | None) -> KnownNoise | N
         Finding.objects.filter(name__in=["levels", "pairs"], **_on(kind, metric, target))
         .order_by("-computed_at")
         .values_list(
-            "result__noise__sd_pct", "result__noise__df", _of_strata("sd_log"), _of_strata("n_pairs")
+            "result__noise__sd_pct",
+            "result__noise__df",
+            values_at("result", "$.strata[*].comparison.sd_log"),
+            values_at("result", "$.strata[*].comparison.n_pairs"),
         )[:LATEST]
     )
     squares = weight = 0.0
     campaigns = 0
     for sd_pct, df, sds_log, pairs in rows:
-        parts = [(math.log1p(sd_pct / 100), df)] if sd_pct is not None else _of_pairs(sds_log, pairs)
+        parts = (
+            [(math.log1p(sd_pct / 100), df)] if sd_pct is not None else _of_pairs(sds_log, pairs)
+        )
         if not parts:
             continue
         campaigns += 1
@@ -106,12 +116,6 @@ def known_noise(kind: str, metric: str, target: Target | None) -> KnownNoise | N
     if not weight or not squares:
         return None
     return KnownNoise(math.sqrt(squares / weight), campaigns)
-
-
-def _of_strata(name: str) -> Func:
-    """Return a value of the comparison of each stratum; an empty list of levels, which have no strata."""
-    path = Value(f"$.strata[*].comparison.{name}")
-    return Func(F("result"), path, function="jsonb_path_query_array", output_field=JSONField())
 
 
 def _of_pairs(sds_log: list[float | None], pairs: list[int]) -> list[tuple[float, float]]:

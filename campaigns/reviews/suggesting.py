@@ -1,19 +1,21 @@
 """Suggest the initial text of a conclusion from findings. The author edits it."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from campaigns.findings.answers import answers_of
 from campaigns.findings.compared import sides_of
 from campaigns.findings.compute.compared import compare_campaigns
 from campaigns.findings.compute.compared_answer import answer_of
 from campaigns.findings.recommended import favoured_by
-from campaigns.findings.store import findings_of
+from campaigns.findings.store import findings_of, read
+from campaigns.findings.values import Levels, LevelsFinding, Pairs
 from campaigns.kit.charts.labels import contrast_label
-from campaigns.models import Campaign, Finding
-from campaigns.results.pages_data import shown_findings
+from campaigns.models import Campaign
 from campaigns.reviews.content import Cited, Content
 from campaigns.reviews.validation import LONGEST_CLAIM
+from campaigns.stats.methods import METHODS
 
 MAIN = ("pairs", "levels", "matrix", "usl")
 """Findings that answer the question, in the order of preference."""
@@ -23,10 +25,10 @@ MOST_CONTRASTS = 60
 
 def suggestion(campaigns: Sequence[Campaign], view: str = "") -> Content:
     """Return claim, limits, recommendation and evidence drawn from stored findings. Stores nothing."""
-    answer = _answer(campaigns)
+    sentence, caveat = _answer(campaigns)
     return Content(
-        claim=str(answer.get("sentence", ""))[:LONGEST_CLAIM],
-        limits=str(answer.get("caveat", "")),
+        claim=sentence[:LONGEST_CLAIM],
+        limits=caveat,
         recommendation="\n".join(line for each in campaigns for line in _recommended(each)),
         evidence=[
             Cited(
@@ -58,16 +60,19 @@ def findings_offered(campaign: Campaign) -> list[str]:
     )
 
 
-def _answer(campaigns: Sequence[Campaign]) -> Mapping[str, Any]:
+def _answer(campaigns: Sequence[Campaign]) -> tuple[str, str]:
+    """Return sentence and caveat of the comparison of several campaigns, else of the answer of the first."""
     if len(campaigns) > 1:
         sides = sides_of(
             [each.pk for each in campaigns],
             {each.team_id for each in campaigns if each.team_id},
         )
         if all(side.cells and not side.campaign.withheld for side in sides):
-            return answer_of(compare_campaigns(sides))
-    answer = shown_findings(campaigns[0]).filter(name="answer").first() if campaigns else None
-    return answer.result if answer else {}
+            compared = answer_of(compare_campaigns(sides))
+            return compared["sentence"], compared["caveat"]
+    first = campaigns[0]
+    answer = None if first.withheld else answers_of([first.pk]).get(first.pk)
+    return (answer.sentence, answer.caveat) if answer else ("", "")
 
 
 def _main_finding(campaign: Campaign) -> str:
@@ -87,23 +92,28 @@ def _recommended(campaign: Campaign) -> Iterator[str]:
 def _contrasts(campaign: Campaign) -> Iterator[dict[str, Any]]:
     if campaign.primary_contrast:
         yield dict(campaign.primary_contrast)
-    rows = Finding.objects.filter(campaign=campaign, name__in=["pairs", "levels"])
-    result = dict(rows.values_list("name", "result"))
-    for stratum in result.get("pairs", {}).get("strata", ()):
-        pairs = result["pairs"]
-        at = {name: lv for name, lv in stratum["levels"].items() if name != pairs["factor"]}
-        yield {
-            "factor": pairs["factor"],
-            "candidate": pairs["candidate"],
-            "baseline": pairs["baseline"],
-            "at": at,
-        }
-    for group in result.get("levels", {}).get("groups", ()):
-        values = dict(zip(group["cells"], group["values"], strict=True))
-        for row in group["comparisons"]:
-            yield {
-                "factor": result["levels"]["factor"],
-                "candidate": values[row["candidate"]],
-                "baseline": values[row["baseline"]],
-                "at": group["levels"],
-            }
+    rows = campaign.findings.filter(versions__methods=METHODS, name__in=["pairs", "levels"])
+    for name, result in rows.order_by("-name").values_list("name", "result"):
+        if name == "pairs":
+            yield from _of_pairs(read(result, Pairs))
+        else:
+            yield from _of_levels(read(result, LevelsFinding))
+
+
+def _of_pairs(pairs: Pairs) -> Iterator[dict[str, Any]]:
+    for stratum in pairs.strata:
+        at = {name: level for name, level in stratum.levels.items() if name != pairs.factor}
+        yield _contrast(pairs.factor, pairs.candidate, pairs.baseline, at)
+
+
+def _of_levels(levels: LevelsFinding) -> Iterator[dict[str, Any]]:
+    for group in levels.groups:
+        values = dict(zip(group.cells, group.values, strict=True))
+        for row in group.comparisons:
+            yield _contrast(
+                levels.factor, values[row.candidate], values[row.baseline], group.levels
+            )
+
+
+def _contrast(factor: str, candidate: Any, baseline: Any, at: Levels) -> dict[str, Any]:
+    return {"factor": factor, "candidate": candidate, "baseline": baseline, "at": dict(at)}

@@ -4,7 +4,6 @@ Charts, the REST API and the command line have their own labels.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
@@ -31,17 +30,15 @@ def icon(name: str) -> SafeString:
 
 
 @register.simple_tag
-def badge(mark: Mapping[str, str] | Display) -> SafeString:
-    """Render a label with its tone and icon; form: `solid`, `open` or `outline`."""
-    if isinstance(mark, Display):
-        mark = asdict(mark)
-    form = mark.get("form", "solid")
+def badge(mark: Display | Mapping[str, str]) -> SafeString:
+    """Render a label with its tone and icon."""
+    shown = Display(**mark) if isinstance(mark, Mapping) else mark
     return format_html(
         '<span class="badge{}" data-tone="{}">{}{}</span>',
-        f" {form}" if form in ("open", "outline") else "",
-        mark.get("tone", ""),
-        icon(mark.get("icon", "")),
-        mark.get("word", ""),
+        f" {shown.form}" if shown.form in ("open", "outline") else "",
+        shown.tone,
+        icon(shown.icon),
+        shown.word,
     )
 
 
@@ -49,14 +46,14 @@ def badge(mark: Mapping[str, str] | Display) -> SafeString:
 def campaign_badge(state: str) -> SafeString:
     """Render the state of a campaign."""
     word, tone, name = CAMPAIGNS.get(state, UNKNOWN)
-    return badge({"word": word, "tone": tone, "icon": name})
+    return badge(Display(word, tone, name, "solid"))
 
 
 @register.simple_tag
 def conclusion_badge(state: str) -> SafeString:
     """Render the state of a conclusion."""
     word, tone, name = CONCLUSIONS.get(state, UNKNOWN)
-    return badge({"word": word, "tone": tone, "icon": name})
+    return badge(Display(word, tone, name, "solid"))
 
 
 @register.simple_tag
@@ -88,7 +85,7 @@ def health_state(health: str) -> SafeString:
 def waits_badge(why: str) -> SafeString:
     """Render why something waits in the inbox."""
     word, tone, name = WAITS.get(why, UNKNOWN)
-    return badge({"word": word, "tone": tone, "icon": name})
+    return badge(Display(word, tone, name, "solid"))
 
 
 @register.simple_tag
@@ -96,7 +93,7 @@ def production_badge(target: Any) -> SafeString:
     """Render a badge for a production server; nothing for others."""
     if not getattr(target, "is_production", False):
         return mark_safe("")
-    return badge({"word": "production", "tone": "warn", "icon": "warn"})
+    return badge(Display("production", "warn", "warn", "solid"))
 
 
 @register.simple_tag(takes_context=True)

@@ -39,7 +39,10 @@ def _goes_on(campaign: Campaign) -> bool:
         return True
     closed = campaign.runs.filter(purpose=Run.Purpose.MEASURED, state__in=Run.CLOSED).count()
     outlook = Finding.objects.filter(campaign=campaign, name="outlook").values_list(
-        *(f"result__{name}" for name in ("closed", "primary", "half_width_pct", "target_pct", "stop"))
+        *(
+            f"result__{name}"
+            for name in ("closed", "primary", "half_width_pct", "target_pct", "stop")
+        )
     )
     closed_then, primary, width, target, stop = outlook.first() or (None,) * 5
     if closed_then != closed:

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from campaigns.findings.answers import answers_of
 from campaigns.findings.store import findings_of
 from campaigns.findings.wording.checklist import CAUSES
 from campaigns.kit.activity import Action
@@ -16,7 +17,7 @@ from campaigns.kit.charts.labels import contrast_label
 from campaigns.kit.marks import OUTCOMES
 from campaigns.kit.pages.people import may, takes, user_of
 from campaigns.kit.rights import Right
-from campaigns.models import AuditEvent, Conclusion, Evidence, Finding
+from campaigns.models import AuditEvent, Conclusion, Evidence
 from campaigns.results.environment import stand_ins_of
 from campaigns.results.pages_data import outline_of
 from campaigns.reviews.check import Check
@@ -186,10 +187,7 @@ def check_groups(lines: Iterable[CheckLine]) -> list[CheckGroup]:
 
 def _evidence(conclusion: Conclusion) -> Iterator[EvidenceLine]:
     rows = list(conclusion.evidence.defer(None).select_related("campaign"))
-    answers = Finding.objects.filter(
-        campaign__in=[row.campaign_id for row in rows if not row.campaign.withheld], name="answer"
-    )
-    sentences = {each.campaign_id: str(each.result.get("sentence", "")) for each in answers}
+    answers = answers_of([row.campaign_id for row in rows if not row.campaign.withheld])
     drawn = set()
     for row in rows:
         is_new = (row.campaign_id, row.view) not in drawn
@@ -197,7 +195,7 @@ def _evidence(conclusion: Conclusion) -> Iterator[EvidenceLine]:
         yield EvidenceLine(
             row,
             contrast_label(row.contrast) if row.contrast else "",
-            sentences.get(row.campaign_id, ""),
+            answers[row.campaign_id].sentence if row.campaign_id in answers else "",
             int(row.snapshot.get("sessions", 0)),
             _versions(row.snapshot.get("versions", {})),
             _versions(row.snapshot.get("recomputed_by", {})),

@@ -2,11 +2,13 @@ import pytest
 from django.db.models.functions import Now
 from django.urls import reverse
 
-from campaigns.models import Campaign, Finding
+from campaigns.findings.answers import answers_of
+from campaigns.models import Campaign
 from campaigns.overview.pages import campaigns
 from campaigns.planning import drafts, lifecycle
 from campaigns.planning.checking import check
 from campaigns.tests.browsing import Page
+from campaigns.tests.measured import finish, launched, store
 from campaigns.tests.toy import definition
 
 pytestmark = pytest.mark.django_db
@@ -128,22 +130,15 @@ def test_pages_keep_the_filters(browser, target, person):
     assert second == ["Question 01", "Question 00"]
 
 
-def test_an_answer_and_its_curve_stand_in_the_list(browser, draft):
-    Campaign.objects.filter(pk=draft.pk).update(order="interleaved", paired_factor="")
-    Finding.objects.create(
-        campaign=draft, name="answer", data_hash="x", result={"sentence": "Yes, by 20 %."}
-    )
-    Finding.objects.create(
-        campaign=draft,
-        name="cells",
-        data_hash="x",
-        result={"cells": [{"summary": {"gmean": 2.0}}, {"summary": {"mean": 1.0}}]},
-    )
+def test_an_answer_and_its_curve_stand_in_the_list(browser, target, person):
+    campaign = launched(target, person, order="interleaved")
+    store(campaign, lambda run: 8.0 if run.cell.levels_by_factor["engine"] == "new" else 10.0)
+    finish(campaign)
 
     page = browser.get(LIST)
 
-    assert "Yes, by 20 %." in Page(page).text
-    assert 'points="4.0,4.0 116.0,28.0"' in page.content.decode()
+    assert answers_of([campaign.pk])[campaign.pk].sentence in Page(page).text
+    assert 'points="4.0,28.0 116.0,4.0"' in page.content.decode()
 
 
 def test_markup_in_names_and_tags_is_text(browser, target, person):
