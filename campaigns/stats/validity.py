@@ -141,7 +141,7 @@ def order_in_block(
     p = 0.0 if abs(slope) > NO_NOISE else 1.0
     if noise > NO_NOISE:
         p = 2 * student.upper_tail(abs(slope) / noise, rest)
-    return _check("order_in_block", p, warn=p < DRIFT_P, slope_pct=100 * math.expm1(slope))
+    return _check("order_in_block", p, warn=p < DRIFT_P, slope_pct=pct_of(slope))
 
 
 def autocorrelation(residuals: Sequence[float], expected: float = 0.0) -> Check:
@@ -264,15 +264,21 @@ def rows(durations: Sequence[float], starts: Sequence[float], ends: Sequence[flo
 
 
 def _trend(name: str, values: Sequence[float], hours: Sequence[float] | None, fewest: int) -> Check:
-    if len(values) < fewest or np.ptp(np.array(values, dtype=float)) < NO_NOISE:
-        return Check(name, Outcome.NOT_POSSIBLE)
     order = np.arange(len(values)) if hours is None else np.array(hours, dtype=float)
+    if (
+        len(values) < fewest
+        or np.ptp(np.array(values, dtype=float)) < NO_NOISE
+        or not np.ptp(order)
+    ):
+        return Check(name, Outcome.NOT_POSSIBLE)
     tau = scipy.stats.kendalltau(order, values)
+    slope = scipy.stats.linregress(order, values)
     p = _p(tau.pvalue)
-    figures = {"tau": float(tau.statistic)}
-    if np.ptp(order):
-        slope = scipy.stats.linregress(order, values)
-        figures |= {"slope_pct": 100 * float(np.expm1(slope.slope)), "slope_p": _p(slope.pvalue)}
+    figures = {
+        "tau": float(tau.statistic),
+        "slope_pct": pct_of(float(slope.slope)),
+        "slope_p": _p(slope.pvalue),
+    }
     return Check(name, Outcome.WARN if p < DRIFT_P else Outcome.PASS, p, figures)
 
 

@@ -242,7 +242,9 @@ def _no_drift(design: Design, runs: int) -> Line:
             f"{'is' if there == 1 else 'are'} {there}."
         )
         return Line("drift", WARN, MISSING, text, FEW)
-    text = "Whether there is a drift is unknown: too few values are left to judge it."
+    text = (
+        "Whether there is a drift is unknown: these values, or their times, do not allow the test."
+    )
     return Line("drift", WARN, MISSING, text, "" if design.in_blocks else ORDER)
 
 

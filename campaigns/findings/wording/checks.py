@@ -9,6 +9,7 @@ from campaigns.kit.numbers import counted, p_value, percent, share, without_sign
 from campaigns.stats.validity import COLD_P, Check, Outcome
 
 MOST_POSITIONS = 8
+TENFOLD_PCT = 900
 WORST_FIRST = (Outcome.FAIL, Outcome.WARN, Outcome.PASS, Outcome.NOT_POSSIBLE)
 NO_TREND = "No trend with time was found."
 NO_DRIFT_WITHIN = "No drift within levels; between levels it cannot be determined in this order."
@@ -94,7 +95,9 @@ def _number(check: Check) -> str:
 
 
 def _an_hour(check: Check) -> str:
-    return f"{percent(check.figures['slope_pct'], 2)} an hour"
+    """Return the slope; of runs that took seconds in all, it is a number that means nothing."""
+    slope = check.figures["slope_pct"]
+    return f"{percent(slope, 2) if slope < TENFOLD_PCT else 'more than tenfold'} an hour"
 
 
 def _interleaving(check: Check) -> tuple[str, str]:
@@ -249,8 +252,10 @@ WORDINGS: Mapping[str, Wording] = {
         "There is one level only, or its runs can stand in one order only.",
         _interleaving,
     ),
-    "drift": Wording("Drift", "Needs 8 runs and some spread.", _drift),
-    "block_drift": Wording("Drift of blocks", "Needs 5 blocks.", _block_drift),
+    "drift": Wording("Drift", "Needs 8 runs, made at different times, and some spread.", _drift),
+    "block_drift": Wording(
+        "Drift of blocks", "Needs 5 blocks, made at different times, and some spread.", _block_drift
+    ),
     "drift_within": Wording(
         "Drift within levels",
         "Needs 8 runs; between levels it cannot be determined in this order.",

@@ -1,9 +1,10 @@
 import math
+from datetime import timedelta
 
 import numpy as np
 import pytest
 
-from campaigns.models import Attempt, EnvironmentFact, Proof
+from campaigns.models import Attempt, Campaign, EnvironmentFact, Proof, Run
 from campaigns.results.importing import demonstration
 from campaigns.tests.findings.compute.conftest import findings, store
 
@@ -91,3 +92,23 @@ def test_two_levels_in_blocks_cannot_show_another_noise(interleaved):
     store(campaign, lambda run: float(10 * math.exp(rng.normal(0, 0.02))))
 
     assert checks(campaign)["equal_noise"]["outcome"] == "not_possible"
+
+
+@pytest.mark.parametrize("order", ["interleaved", "random", "blocked"])
+@pytest.mark.parametrize(
+    ("apart", "outcomes"), [(0.0, {"not_possible"}), (0.001, {"pass", "warn"})]
+)
+def test_runs_of_one_instant_have_a_finite_trend_or_none(interleaved, order, apart, outcomes):
+    campaign = interleaved([2, 4], repetitions=8)
+    store(campaign, lambda run: 5.0 + run.position)
+    Campaign.objects.filter(pk=campaign.pk).update(order=order)
+    campaign.refresh_from_db()
+    first = campaign.runs.order_by("position")[0].started_at
+    for run in campaign.runs.all():
+        at = first + timedelta(seconds=apart * run.position)
+        Run.objects.filter(pk=run.pk).update(started_at=at)
+
+    (drift,) = [check for name, check in checks(campaign).items() if "drift" in name]
+
+    assert drift["outcome"] in outcomes
+    assert all(math.isfinite(figure) for figure in drift["figures"].values())
