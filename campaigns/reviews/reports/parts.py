@@ -1,15 +1,16 @@
 """The part of a report about one campaign."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from django.db.models import Count, Max, Min
 
+from campaigns.findings.answers import answer_of
 from campaigns.findings.pages.level_tables import level_tables
 from campaigns.findings.pages.tables import strata_table
 from campaigns.findings.store import Findings, findings_of
+from campaigns.findings.wording.answer import AnswerText
 from campaigns.findings.wording.sensitivity import sensitivity_sentence
 from campaigns.kit.charts.labels import contrast_label
 from campaigns.kit.numbers import amount, counted
@@ -17,7 +18,7 @@ from campaigns.models import Campaign, Evidence, Exclusion, Finding, Run
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.metrics import metric_of
 from campaigns.planning.pages.limits import limits_of
-from campaigns.results.environment import stand_ins_of
+from campaigns.results.environment import Fact, stand_ins_of
 from campaigns.results.pages_data import Outline, outline_of, surroundings_of
 from campaigns.results.phrases import Levels, level_text
 from campaigns.reviews.reports.charts import charts_of
@@ -45,7 +46,8 @@ def part_of(campaign: Campaign, evidence: Evidence | None = None, *, public: boo
     findings = findings_of(campaign, "")
     is_open = campaign.state in Campaign.ACTIVE
     compared = [] if is_open else list(_compared(campaign, outline, findings))
-    answer: Mapping[str, Any] = (not is_open and findings.answer) or {}
+    answer = AnswerText(OPEN, "thin") if is_open else answer_of(findings)
+    answer = answer or AnswerText(NOTHING_YET, "thin")
     surroundings = surroundings_of(campaign, findings.surroundings)
     simulators = stand_ins_of(campaign)
     contrast = evidence.contrast if evidence else None
@@ -53,11 +55,10 @@ def part_of(campaign: Campaign, evidence: Evidence | None = None, *, public: boo
         name=campaign.name,
         question=campaign.question,
         contrast=contrast_label(contrast) if contrast else outline.contrast,
-        answer=str(answer.get("sentence") or (OPEN if is_open else NOTHING_YET)),
-        caveat=str(answer.get("caveat", "")),
+        answer=answer.sentence,
+        caveat=answer.caveat,
         facts=tuple(
-            (fact["label"], ", ".join(filter(None, (fact["value"], fact["note"]))))
-            for fact in answer.get("facts", ())
+            (fact.label, ", ".join(filter(None, (fact.value, fact.note)))) for fact in answer.facts
         ),
         compared=tuple(compared[:MOST_COMPARED]),
         more_compared=max(0, len(compared) - MOST_COMPARED),
@@ -66,7 +67,7 @@ def part_of(campaign: Campaign, evidence: Evidence | None = None, *, public: boo
         how=tuple(_how(campaign, outline)),
         sessions=tuple(_sessions(campaign)),
         environment=tuple(
-            (f"{fact.name} ({fact.side})", _of_runs(fact.value, fact))
+            (f"{fact.name} ({fact.side})", _of_runs(fact))
             for fact in surroundings.facts
             if not public or fact.name in PUBLIC_FACTS
         ),
@@ -77,7 +78,7 @@ def part_of(campaign: Campaign, evidence: Evidence | None = None, *, public: boo
         unread=_unread(surroundings.unread),
         excluded=tuple(_excluded(campaign, public=public)),
         amended=tuple(_amended(campaign, public=public)),
-        sensitivity=_sensitivity(findings),
+        sensitivity=() if is_open else _sensitivity(findings),
         data_hash=findings.data_hash,
         signed_hash=evidence.data_hash if evidence else "",
         versions=_versions(campaign),
@@ -182,8 +183,8 @@ def _sessions(campaign: Campaign) -> Iterator[tuple[str, str, str]]:
         )
 
 
-def _of_runs(value: str, fact: Any) -> str:
-    return f"{value} (runs {fact.first} to {fact.last})" if fact.changed else value
+def _of_runs(fact: Fact) -> str:
+    return f"{fact.value} (runs {fact.first} to {fact.last})" if fact.changed else fact.value
 
 
 def _unread(runs: int) -> str:

@@ -47,7 +47,7 @@ def summarised(
         confidence=0.95,
         flags=flags,
     )
-    plain = {
+    plain: dict[str, Any] = {
         "runs": ok + failed,
         "states": {},
         "lowest_limit": None,
