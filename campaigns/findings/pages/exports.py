@@ -49,7 +49,7 @@ def comparisons_csv(request: HttpRequest, pk: int) -> StreamingHttpResponse:
     """
     campaign = get_object_or_404(Campaign, pk=pk)
     if campaign.state in Campaign.ACTIVE:
-        raise Http404("No verdict is given until the stop rule is met.")
+        raise Http404("Verdicts are withheld until the stop rule is met.")
     return StreamingHttpResponse(
         lines_of(comparison_rows(campaign)),
         content_type="text/csv; charset=utf-8",

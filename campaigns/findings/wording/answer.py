@@ -37,3 +37,10 @@ class AnswerText:
     facts: Sequence[Fact] = ()
     statements: Sequence[Statement] = ()
     ended: str = ""
+
+
+NOT_ANALYSED = AnswerText("Nothing has been analysed yet.", "thin")
+WITHHELD = AnswerText(
+    "The runs are not complete: the verdict is withheld until the stop rule is met.", "thin"
+)
+"""The answer of an active campaign."""

@@ -10,7 +10,7 @@ from campaigns.findings.answers import answer_of
 from campaigns.findings.pages.level_tables import level_tables
 from campaigns.findings.pages.tables import strata_table
 from campaigns.findings.store import Findings, findings_of
-from campaigns.findings.wording.answer import AnswerText
+from campaigns.findings.wording.answer import NOT_ANALYSED, WITHHELD
 from campaigns.findings.wording.sensitivity import sensitivity_sentence
 from campaigns.kit.charts.labels import contrast_label
 from campaigns.kit.numbers import amount, counted
@@ -32,8 +32,6 @@ PUBLIC_FACTS = frozenset(
 SOMEBODY = "a member of the team"
 MOST_COMPARED = 30
 """Comparisons that are written out; the bundle and the page of the campaign have all."""
-NOTHING_YET = "Nothing was analysed yet."
-OPEN = "The runs are not complete. No verdict is given until the stop rule is met."
 
 
 def part_of(campaign: Campaign, evidence: Evidence | None = None, *, public: bool = False) -> Part:
@@ -46,8 +44,7 @@ def part_of(campaign: Campaign, evidence: Evidence | None = None, *, public: boo
     findings = findings_of(campaign, "")
     is_open = campaign.state in Campaign.ACTIVE
     compared = [] if is_open else list(_compared(campaign, outline, findings))
-    answer = AnswerText(OPEN, "thin") if is_open else answer_of(findings)
-    answer = answer or AnswerText(NOTHING_YET, "thin")
+    answer = WITHHELD if is_open else answer_of(findings) or NOT_ANALYSED
     surroundings = surroundings_of(campaign, findings.surroundings)
     simulators = stand_ins_of(campaign)
     contrast = evidence.contrast if evidence else None
