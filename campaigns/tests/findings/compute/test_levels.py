@@ -29,7 +29,7 @@ def test_neighbours_are_compared_in_blocks(interleaved):
     (group,) = found["groups"]
     assert group["values"] == [2, 4, 8]
     first, second = group["comparisons"]
-    assert first["display"]["word"] == "faster"
+    assert first["comparison"]["verdict"]["word"] == "better"
     assert first["comparison"]["verdict"]["pct_change"] == pytest.approx(-50, abs=3)
     assert second["comparison"]["verdict"]["word"] == "equivalent"
     assert found["noise"]["blocks"] == 5
