@@ -13,6 +13,7 @@ from celery import Task, shared_task
 from celery.signals import (
     task_postrun,
     task_prerun,
+    worker_before_create_process,
     worker_process_init,
     worker_ready,
     worker_shutting_down,
@@ -39,11 +40,10 @@ from campaigns.targets.probing import probe_all_in_threads, probe_in_thread
 
 SEEN_SECONDS = 5
 LEAST_PRIORITY = 19
-LOADED_IN = os.getpid()
-"""The worker loads its tasks before it forks its children."""
 
 log = logging.getLogger(__name__)
 presences: dict[str, "Presence"] = {}
+forked_by = 0  # the process id of the worker, in its children
 _looking = threading.Lock()
 _again = threading.Event()
 
@@ -179,10 +179,17 @@ def forget_log_context(**kwargs: Any) -> None:
     log_context.clear()
 
 
+@worker_before_create_process.connect
+def remember_the_parent(**kwargs: Any) -> None:
+    """Store the process id of the worker, which each child that is forked now inherits."""
+    global forked_by
+    forked_by = os.getpid()
+
+
 @worker_process_init.connect
 def die_with_the_parent(**kwargs: Any) -> None:
     """A child without its worker would go on measuring where nobody can stop it."""
-    kernel.die_with_parent(LOADED_IN)
+    kernel.die_with_parent(forked_by)
 
 
 class Presence(threading.Thread):

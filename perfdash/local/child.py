@@ -1,13 +1,12 @@
 """One supervised service: its process, its starts and ends, how long it is waited for. Starts nothing."""
 
 import signal
-import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from perfdash.local.process import Service, describe_end
+from perfdash.local.process import Process, Service, describe_end
 
 FIRST_DELAY_SECONDS = 0.2
 LONGEST_DELAY_SECONDS = 10.0
@@ -31,7 +30,7 @@ class Child:
     """
 
     service: Service
-    process: subprocess.Popen[bytes] | None = None
+    process: Process | None = None
     started: float = 0.0
     since: datetime | None = None
     ready: bool = False
@@ -46,7 +45,7 @@ class Child:
     output: list[str] = field(default_factory=list)
     written: int = 0
 
-    def begin(self, process: subprocess.Popen[bytes]) -> None:
+    def begin(self, process: Process) -> None:
         """Take note of a start."""
         self.process = process
         self.started = time.monotonic()

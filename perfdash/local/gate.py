@@ -8,8 +8,8 @@ import fcntl
 import os
 from pathlib import Path
 
-DATABASE, PREPARED = "database", "prepared"
-"""Opens when database and broker answer; when tables and static files are there."""
+PREPARED = "prepared"
+"""Opens when tables and static files are there."""
 
 
 class Gate:

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import django
 from django.conf import settings
-from django.core.management import CommandError, call_command, load_command_class
+from django.core.management import CommandError, call_command
 
-from perfdash.local.gate import DATABASE, wait_at
 from perfdash.static_files import collect
 from sandbox.katello.authority import Authority
 
@@ -32,9 +31,6 @@ def prepare(base_url: str, sandbox_url: str, katello_url: str, ca: Path) -> None
 
 if __name__ == "__main__":
     django.setup()
-    for command in ("prepare", "sign_in_link"):
-        load_command_class("campaigns", command)
-    wait_at(DATABASE)
     try:
         base, sandbox, katello, ca = sys.argv[1:]
         prepare(base, sandbox, katello, Path(ca))

@@ -15,7 +15,7 @@ from campaigns.kit import kernel
 from perfdash.local import machine, ownership, ports, postgres, services, stale, swap
 from perfdash.local.book import Book
 from perfdash.local.directory import DataDirectory
-from perfdash.local.gate import DATABASE, PREPARED, Gate
+from perfdash.local.gate import PREPARED, Gate
 from perfdash.local.journal import Journal
 from perfdash.local.services import FOUNDATIONS, Ports
 from perfdash.local.state import State, needed
@@ -60,10 +60,11 @@ def serve(directory: DataDirectory, port: int | None) -> int:
         directory.state,
     )
     book.save()
-    # Most of a start is loading of modules, which needs nothing: these are held where they need something.
-    database_up, prepared = (Gate(directory.path, name) for name in (DATABASE, PREPARED))
+    # Most of a start is loading of modules, which needs nothing: the web server is held where it needs something.
+    prepared = Gate(directory.path, PREPARED)
     disk = machine.DiskWatch([directory.path, directory.database], journal.say)
-    supervisor = Supervisor(journal, book.note, disk.hindrance)
+    forkserver, forks = services.forkserver(variables)
+    supervisor = Supervisor(journal, book.note, disk.hindrance, forks=forks)
     if "DATABASE_URL" in ours and not directory.database.is_relative_to(directory.path):
         journal.say(f"The database is in {directory.database}: its account cannot walk to --data.")
     try:
@@ -71,11 +72,10 @@ def serve(directory: DataDirectory, port: int | None) -> int:
         foundations = supervisor.start(services.foundations(directory, ours))
         held.pop(0).close()
         web = services.web(variables, chosen, lambda: prepared.is_open)
+        foundations += supervisor.start([forkserver])
         supervisor.start([web])
-        preparation = supervisor.begin(services.preparation(variables, chosen, katello_ca))
         supervisor.wait_until_ready(foundations)
-        database_up.open()
-        *output, link = supervisor.finish(preparation)
+        *output, link = supervisor.run(services.preparation(variables, chosen, katello_ca))
         prepared.open()
         for line in output:
             journal.say(line)

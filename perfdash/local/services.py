@@ -12,6 +12,7 @@ from perfdash.answers import answers
 from perfdash.environment import boolean
 from perfdash.local import broker, postgres
 from perfdash.local.directory import DataDirectory
+from perfdash.local.forks import ForkServer
 from perfdash.local.ports import HOST
 from perfdash.local.process import Service
 from perfdash.local.state import SURROUNDINGS
@@ -29,6 +30,8 @@ NEEDED = {
     "beat": ("BROKER_URL",),
 }
 """By the name of the service; the other workers need SECRET."""
+QUIET = ("-W", "ignore:You're running the worker")
+"""All processes of a local start run as the same user; Celery need not warn root."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +144,14 @@ def preparation(variables: Mapping[str, str], ports: Ports, katello_ca: Path) ->
         "prepare", variables, "-m", "perfdash.local.preparation", ports.base_url, ports.sandbox_url,
         ports.katello_tls_url, str(katello_ca),
     )  # fmt: skip
-    return replace(service, secret=True)
+    return replace(service, secret=True, forked=True)
+
+
+def forkserver(variables: Mapping[str, str]) -> tuple[Service, ForkServer]:
+    """Describe what the workers are forked from, and give our end of it. It has no secret but those of all workers."""
+    service = _python("forkserver", variables, *QUIET, "-m", "perfdash.local.forkserver")
+    forks = ForkServer(service.environment)
+    return replace(service, stdin=forks.connect, ready=forks.ready), forks
 
 
 def web(variables: Mapping[str, str], ports: Ports, prepared: Callable[[], bool]) -> Service:
@@ -183,14 +193,12 @@ def _worker(queue: str, variables: Mapping[str, str], *options: str) -> Service:
 
     Generators are kept by threads: all that a keeper does is to wait for its program.
     """
-    # All processes of a local start run as the same user; Celery need not warn root.
-    quiet = ("-W", "ignore:You're running the worker")
     service = _python(
-        queue, variables, *quiet, "-m", "celery", "-A", "perfdash", "--quiet", "worker", "-Q", queue,
+        queue, variables, *QUIET, "-m", "celery", "-A", "perfdash", "--quiet", "worker", "-Q", queue,
         *(options or ("--concurrency", "1")), "--hostname", f"{queue}@%h", "--without-mingle",
         "--without-gossip",
     )  # fmt: skip
-    return replace(service, stop_seconds=10)
+    return replace(service, stop_seconds=10, forked=True)
 
 
 def _python(name: str, variables: Mapping[str, str], *arguments: str) -> Service:

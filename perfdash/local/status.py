@@ -7,8 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
-import psycopg
-
 from perfdash.local import machine
 from perfdash.local.directory import DataDirectory
 from perfdash.local.running import NOT_RUNNING, state_of
@@ -73,6 +71,8 @@ def _size(directory: Path) -> int:
 
 
 def _database_bytes(state: State) -> int | None:
+    import psycopg  # the supervisor, which loads this module, has no use for its memory
+
     try:
         with psycopg.connect(state.environment["DATABASE_URL"], connect_timeout=3) as connection:
             row = connection.execute("SELECT pg_database_size(current_database())").fetchone()

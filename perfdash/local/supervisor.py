@@ -7,14 +7,23 @@ because the kernel signals the end of that thread.
 import os
 import selectors
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from types import FrameType
 
+from campaigns.kit import kernel
 from perfdash.local.child import Child, Patience
+from perfdash.local.forks import ForkServer
 from perfdash.local.journal import COMBINED, Journal
-from perfdash.local.process import Service, describe_end, kill_group, spawn, used_seconds
+from perfdash.local.process import (
+    Process,
+    Service,
+    describe_end,
+    kill_group,
+    spawn,
+    used_seconds,
+)
 
 TOLD_LINES = 12
 CHECK_SECONDS = 0.25  # interval of checks whether a service is ready
@@ -34,7 +43,8 @@ class Supervisor:
     """Runs services. `changed` is called after every start and end of one.
 
     `hindrance` returns what keeps services from running that is not their fault, such as a full disk:
-    while there is one, nobody is given up. `clock` is what waiting for a start goes by.
+    while there is one, nobody is given up. `clock` is what waiting for a start goes by. `forks` starts the
+    services that may be forked, while it can.
     """
 
     def __init__(
@@ -43,8 +53,12 @@ class Supervisor:
         changed: Callable[[Child], None] = lambda child: None,
         hindrance: Callable[[], str] = lambda: "",
         clock: Callable[[], float] = time.monotonic,
+        forks: ForkServer | None = None,
     ) -> None:
         self.journal = journal
+        self.forks = forks
+        if forks is not None:
+            kernel.adopt_orphans()
         self.changed = changed
         self.hindrance = hindrance
         self.clock = clock
@@ -125,10 +139,14 @@ class Supervisor:
     def _ask_to_stop(self, number: int, frame: FrameType | None) -> None:
         self.requests += 1
 
-    def _spawn(self, child: Child) -> subprocess.Popen[bytes]:
+    def _spawn(self, child: Child) -> Process:
         if child.service.before is not None:
             child.service.before()
-        process = spawn(child.service)
+        process: Process | None = None
+        if self.forks is not None and child.service.forked:
+            process = self.forks.spawn(child.service)
+        if process is None:
+            process = spawn(child.service)
         child.begin(process)
         if process.stdout is None:
             raise AssertionError("a service writes into a pipe")
@@ -173,11 +191,21 @@ class Supervisor:
         for child in self.children:
             if child.process is not None and child.process.poll() is not None:
                 self._bury(child)
+        if self.forks is not None:
+            self._reap_orphans()
         for child in self.children if not self.requests else ():
             if child.process is None and child.due <= time.monotonic():
                 self._spawn(child)
             elif _can_be_asked(child) and time.monotonic() - child.asked > CHECK_SECONDS:
                 child.check()
+
+    def _reap_orphans(self) -> None:
+        """Forget the dead processes that were started by one that had died before."""
+        ours = {child.process.pid for child in (*self.children, *self._commands) if child.process}
+        with suppress(ChildProcessError):
+            options = os.WEXITED | os.WNOHANG | os.WNOWAIT
+            while (dead := os.waitid(os.P_ALL, 0, options)) and dead.si_pid not in ours:
+                os.waitpid(dead.si_pid, 0)
 
     def _read(self, child: Child) -> bool:
         """Pass on one piece of output; False where there is none now."""
@@ -220,16 +248,16 @@ class Supervisor:
     def _bury(self, child: Child) -> None:
         """Clear away a dead service, its group included, and plan its next start."""
         process = child.process
-        if process is None:
+        if process is None or (code := process.poll()) is None:
             return
         kill_group(process)
         self._close(child)
         hindrance = self.hindrance()
-        child.end(process.returncode, excused=bool(hindrance) or self._foundation_fell(child))
+        child.end(code, excused=bool(hindrance) or self._foundation_fell(child))
         self.changed(child)
         if self.requests:
             return
-        end = describe_end(process.returncode)
+        end = describe_end(code)
         if child.hopeless:
             times = f"ended {child.false_starts} times in a row before it was ready"
             raise StartFailed(self._advice(child, f"{times}, at last it {end}"))

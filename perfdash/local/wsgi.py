@@ -1,6 +1,7 @@
 """The WSGI application of a local start: its worker process ends with the server's process.
 
-It loads its modules while the database starts and is prepared, and answers after that.
+It loads its modules, and the templates of the first page, while the database starts and is prepared, and answers
+after that.
 """
 
 import os
@@ -11,12 +12,15 @@ die_with_parent(os.getppid())
 
 # Nothing may go wrong before the line above.
 import django  # noqa: E402
-from django.urls import get_resolver  # noqa: E402
+from django.template.loader import get_template  # noqa: E402
+from django.urls import reverse  # noqa: E402
 
 from perfdash.local.gate import PREPARED, wait_at  # noqa: E402
 
 django.setup()
-get_resolver().url_patterns  # noqa: B018 - loads every page
+reverse("home")  # loads every page
+for template in ("base.html", "overview/home/home.html"):
+    get_template(template)
 wait_at(PREPARED)
 
 from perfdash.wsgi import application  # noqa: E402

@@ -21,7 +21,8 @@ OF_WORKERS = SECRETS - {
 def given():
     variables = dict.fromkeys(SECRETS | SURROUNDINGS | {"LEASE_SECONDS"}, "x")
     web = services.web(variables, PORTS, lambda: True)
-    described = [web, *services.others(variables, PORTS, Path("/ca"))]
+    forkserver, _ = services.forkserver(variables)
+    described = [web, forkserver, *services.others(variables, PORTS, Path("/ca"))]
     return {service.name: set(service.environment) for service in described}
 
 
@@ -32,6 +33,7 @@ def given():
         ("control", OF_WORKERS | {"PERFDASH_EMAIL_URL"}),
         ("analysis", OF_WORKERS),
         ("measure", OF_WORKERS),
+        ("forkserver", OF_WORKERS),
         ("generate", OF_WORKERS),
         ("beat", {"BROKER_URL", "AWS_SECRET_ACCESS_KEY"}),
         ("sandbox", set()),
@@ -43,7 +45,8 @@ def test_a_service_gets_the_secrets_that_it_needs_and_no_more(given, service, se
 
 
 def test_every_service_is_looked_at(given):
-    assert set(given) == {"web", "control", "analysis", "measure", "generate", "beat", "sandbox"}
+    workers = {"control", "analysis", "measure", "generate"}
+    assert set(given) == workers | {"web", "forkserver", "beat", "sandbox"}
 
 
 def test_the_sandbox_gets_no_setting(given):
