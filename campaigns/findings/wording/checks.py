@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from campaigns.findings.values import Checks
 from campaigns.kit.marks import OUTCOMES
-from campaigns.kit.numbers import counted, p_value, percent, share, without_sign
+from campaigns.kit.numbers import MINUS, counted, p_value, percent, share, without_sign
 from campaigns.stats.validity import COLD_P, Check, Outcome
 
 MOST_POSITIONS = 8
@@ -66,7 +66,7 @@ def switches_text(check: Check) -> str:
 
 def trend_number(check: Check) -> str:
     """Return the correlation with time, and its p."""
-    return f"τ {check.figures['tau']:.2f}, p {p_value(check.value)}"
+    return f"τ {_correlation(check.figures['tau'])}, p {p_value(check.value)}"
 
 
 def rounding_text(check: Check) -> str:
@@ -88,6 +88,10 @@ def _line(check: Check) -> CheckLine:
 
 def _passed(check: Check) -> bool:
     return check.outcome == Outcome.PASS
+
+
+def _correlation(value: float | None) -> str:
+    return f"{value:.2f}".replace("-", MINUS)
 
 
 def _number(check: Check) -> str:
@@ -140,13 +144,12 @@ def _order_in_block(check: Check) -> tuple[str, str]:
 
 def _cold_start(check: Check) -> tuple[str, str]:
     p = check.figures["p"]
-    text = "In this share of the levels, the first run of a block is the fastest or slowest of its level"
+    which = "whose lowest or highest value is the first run of a block"
+    text = f"Share of levels {which}; chance explains it (p {p_value(p)})."
     if not _passed(check):
-        text = "The first run of a block is the extreme of its level in most levels: warm up."
+        text = f"Share of levels {which}: warm up."
     elif p < COLD_P:
-        text += f" (p {p_value(p)}): not in most of them."
-    else:
-        text += f", no more often than chance explains (p {p_value(p)})."
+        text = f"Share of levels {which}; more than by chance (p {p_value(p)}), but not most of them."
     return share(check.value, 0), text
 
 
@@ -162,13 +165,13 @@ def _equal_noise(check: Check) -> tuple[str, str]:
 
 
 def _autocorrelation(check: Check) -> tuple[str, str]:
-    number = f"r₁ {check.value:.2f}"
+    number = f"r₁ {_correlation(check.value)}"
     if _passed(check):
         return number, "No correlation of neighbouring runs was found."
     if (check.value or 0) < check.figures.get("expected", 0):
         return number, "Neighbouring runs differ more than independent ones: something alternates."
     runs = counted(max(1, round(check.figures["n_eff"])), "independent run")
-    return number, f"Neighbouring runs are alike: they are worth about {runs}."
+    return number, f"Neighbouring runs are alike: together they are worth about {runs}."
 
 
 def _aggregated(check: Check) -> tuple[str, str]:
@@ -184,7 +187,7 @@ def _rounded(check: Check) -> tuple[str, str]:
 
 def _modes(check: Check) -> tuple[str, str]:
     if _passed(check):
-        return "one", "The runs of each level have one mode."
+        return "one", "Every level with 20 runs or more has one mode."
     return _number(check), "Levels with several modes: compare per mode, means mislead."
 
 
@@ -232,7 +235,8 @@ def _proofs(check: Check) -> tuple[str, str]:
     readings = counted(int(check.figures["readings"]), "reading")
     if _passed(check):
         return "all", f"{readings}, all as expected."
-    return _number(check), f"Of {readings}, so many were not as expected."
+    were = "was" if check.value == 1 else "were"
+    return _number(check), f"{_number(check)} of {readings} {were} not as expected."
 
 
 def _environment(check: Check) -> tuple[str, str]:
@@ -249,7 +253,7 @@ def _environment(check: Check) -> tuple[str, str]:
 WORDINGS: Mapping[str, Wording] = {
     "interleaving": Wording(
         "Interleaving",
-        "There is one level only, or its runs can stand in one order only.",
+        "There is one level only, or only one order of its runs is possible.",
         _interleaving,
     ),
     "drift": Wording("Drift", "Needs 8 runs, made at different times, and some spread.", _drift),
