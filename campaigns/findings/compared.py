@@ -1,18 +1,21 @@
 """Load everything that a comparison of campaigns needs, in a fixed number of queries. Reads only."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import reduce
 from operator import or_
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from django.db.models import Max, Min, Q
+from django.db.models import Max, Min, Q, QuerySet
 
+from campaigns.findings.store import read
+from campaigns.findings.values import Cells
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.models import Attempt, Campaign, EnvironmentFact, Finding, Proof, Run
 from campaigns.planning.amendments import adaptive_among
 from campaigns.results.environment import stand_ins
+from campaigns.stats.methods import METHODS
 
 Fact = tuple[str, str]
 """Side and name of a fact of the environment."""
@@ -26,14 +29,14 @@ MOST_CELLS = 12
 class Side:
     """One campaign of a comparison.
 
-    cells: the finding of the requested metric, or of its own primary one where it has none
-    of that; None without findings. metrics: that it has findings of. facts: what its accepted runs
+    cells: of the requested metric, or of its own primary one where it has none of that; None without current
+    findings. metrics: that it has findings of. facts: what its accepted runs
     saw, each value once. amounts: of each cell, how much work the proofs of its runs counted.
     adaptive: it could stop by precision.
     """
 
     campaign: Campaign
-    cells: Mapping[str, Any] | None
+    cells: Cells | None
     metrics: tuple[str, ...]
     data_hash: str
     factors: Mapping[str, tuple[Any, ...]]
@@ -69,9 +72,9 @@ def sides_of(keys: Sequence[int], teams: Set[int], metric: str = "") -> list[Sid
     return [
         Side(
             campaign=each,
-            cells=finding.result if (finding := findings.get(each.pk)) else None,
+            cells=found.cells if (found := findings.get(each.pk)) else None,
             metrics=metrics[each.pk],
-            data_hash=finding.data_hash if finding else "",
+            data_hash=found.data_hash if found else "",
             factors={
                 factor.name: tuple(level.value for level in factor.levels.all())
                 for factor in each.factors.all()
@@ -80,7 +83,7 @@ def sides_of(keys: Sequence[int], teams: Set[int], metric: str = "") -> list[Sid
             stand_ins=tuple(marks.get(each.pk, ())),
             amounts=amounts.get(each.pk, {}),
             adaptive=each.pk in adaptive,
-            sessions=_sessions(findings.get(each.pk)),
+            sessions=_sessions(found.cells) if found else 0,
             first_run=spans[each.pk][0] if each.pk in spans else None,
             last_run=spans[each.pk][1] if each.pk in spans else None,
         )
@@ -91,7 +94,7 @@ def sides_of(keys: Sequence[int], teams: Set[int], metric: str = "") -> list[Sid
 def _metrics(campaigns: Sequence[Campaign]) -> dict[int, tuple[str, ...]]:
     """Return the metrics with findings, the primary one first."""
     names: dict[int, list[str]] = {each.pk: [] for each in campaigns}
-    rows = Finding.objects.filter(campaign__in=names, name__startswith="cells:").order_by("name")
+    rows = _current(names).filter(name__startswith="cells:").order_by("name")
     for campaign, name in rows.values_list("campaign_id", "name"):
         names[campaign].append(name.removeprefix("cells:"))
     return {
@@ -100,10 +103,23 @@ def _metrics(campaigns: Sequence[Campaign]) -> dict[int, tuple[str, ...]]:
     }
 
 
-def _findings(keys: Sequence[int], metric: str) -> dict[int, Finding]:
-    """Return the findings of the cells by campaign: of a metric, or else of the campaign's own primary one."""
-    rows = Finding.objects.filter(campaign__in=keys, name__in=[f"cells:{metric}", "cells"])
-    return {row.campaign_id: row for row in rows.order_by("name")}  # the longer name comes last
+class _Found(NamedTuple):
+    """The stored cells of a campaign."""
+
+    cells: Cells
+    data_hash: str
+
+
+def _findings(keys: Sequence[int], metric: str) -> dict[int, _Found]:
+    """Return the cells by campaign: of a metric, or else of the campaign's own primary one."""
+    rows = _current(keys).filter(name__in=[f"cells:{metric}", "cells"])
+    newest = {row.campaign_id: row for row in rows.order_by("name")}  # the longer name comes last
+    return {key: _Found(read(row.result, Cells), row.data_hash) for key, row in newest.items()}
+
+
+def _current(keys: Iterable[int]) -> QuerySet[Finding]:
+    """Return the findings of campaigns, without those of other methods: these are being computed again."""
+    return Finding.objects.filter(campaign__in=list(keys), versions__methods=METHODS)
 
 
 def _facts(keys: Sequence[int]) -> dict[int, dict[Fact, tuple[str, ...]]]:
@@ -160,10 +176,9 @@ def _counted(kind: str) -> tuple[str, ...]:
         return ()
 
 
-def _sessions(finding: Finding | None) -> int:
+def _sessions(cells: Cells) -> int:
     """Return the number of sessions, as the analysis numbered them."""
-    cells = finding.result["cells"] if finding else ()
-    return len({run.get("session", 1) for cell in cells for run in cell["runs"]})
+    return len({run.session for cell in cells.cells for run in cell.runs})
 
 
 def _spans(keys: Sequence[int]) -> dict[int, tuple[datetime | None, datetime | None]]:
@@ -204,7 +219,7 @@ def there_is(choice: AnyChoice, sides: Sequence[Side]) -> tuple[AnyChoice, list[
         side = known.get(campaign)
         if side is None:
             continue
-        if side.cells is not None and key not in {cell["cell"] for cell in side.cells["cells"]}:
+        if side.cells is not None and key not in {cell.cell for cell in side.cells.cells}:
             wrong.append(f"“{side.campaign.name}” has no cell {key}.")
         else:
             cells.append((campaign, key))
@@ -228,4 +243,4 @@ def why_unusable(side: Side) -> str:
         return ""
     if campaign.analysis_requested_at is not None:
         return f"“{campaign.name}” is being analysed. Ask again in a moment."
-    return f"“{campaign.name}” has no findings: nothing of it was analysed."
+    return f"“{campaign.name}” has no findings: this version of perfdash has not analysed it."

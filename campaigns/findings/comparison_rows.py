@@ -1,10 +1,12 @@
-"""The comparisons of a campaign as rows of a CSV, with exact numbers."""
+"""The comparisons of a campaign, or of several, as rows of a CSV with exact numbers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from campaigns.findings.compute.compared import Compared
 from campaigns.findings.store import read
-from campaigns.findings.values import Levels, LevelsFinding, Pairs
+from campaigns.findings.values import Differs, Levels, LevelsFinding, Pairs
+from campaigns.findings.wording.compare import confirmation_text
 from campaigns.models import Campaign
 from campaigns.results.pages_data import shown_findings
 from campaigns.stats.methods import METHODS
@@ -14,6 +16,11 @@ HEAD = (
     "where", "factor", "baseline", "candidate", "verdict", "reason", "badges", "change_pct",
     "low_pct", "high_pct", "p", "p_holm", "p_ranks", "model", "n", "df", "required_n",
     "detectable_pct", "standing", "metric", "unit", "data_hash",
+)  # fmt: skip
+HEAD_OF_CAMPAIGNS = (
+    "baseline", "candidate", "baseline_cell", "candidate_cell", "verdict", "reason", "fields",
+    "badges", "change_pct", "low_pct", "high_pct", "p", "p_holm", "p_ranks", "model", "n", "df",
+    "baseline_mean", "candidate_mean", "metric", "unit", "standing", "data_hash",
 )  # fmt: skip
 
 
@@ -90,3 +97,39 @@ def _of_verdict(verdict: Verdict, p_ranks: float | None) -> tuple[Any, ...]:
 
 def _where(levels: Levels) -> str:
     return ", ".join(f"{name}={level}" for name, level in levels.items())
+
+
+def rows_of_campaigns(compared: Compared | None) -> Iterator[Sequence[object]]:
+    """Yield the head, then one row a comparison of cells of campaigns; a campaign that is refused as a whole has one."""
+    yield HEAD_OF_CAMPAIGNS
+    if compared is None:
+        return
+    names, terms = compared.names, compared.terms
+    for each in compared.candidates:
+        if each.refused:
+            refused = (names.campaigns[0], names.campaigns[each.side], "", "", "not_comparable")
+            yield (
+                *refused, "", _fields(each.refused), *[""] * 12, terms.metric, terms.unit, "",
+                compared.data_hash,
+            )  # fmt: skip
+    for row in compared.rows:
+        verdict, ranks = row.comparison.verdict, row.comparison.ranks
+        low, high = verdict.ci_pct or (None, None)
+        yield (
+            names.campaigns[0],
+            names.campaigns[row.side],
+            names.cell(0, row.baseline),
+            names.cell(row.side, row.candidate),
+            verdict.word.value,
+            verdict.reason,
+            _fields(row.refused),
+            " ".join(verdict.badges),
+            verdict.pct_change, low, high, verdict.p, verdict.p_adjusted,
+            ranks.p if ranks else None,
+            row.comparison.model.value, verdict.n, row.comparison.df,
+            *row.means, terms.metric, terms.unit, confirmation_text(row), compared.data_hash,
+        )  # fmt: skip
+
+
+def _fields(fields: Sequence[Differs]) -> str:
+    return "; ".join(f"{each.label}: {each.baseline} | {each.candidate}" for each in fields)

@@ -8,12 +8,13 @@ a tone or an icon: `wording` writes these.
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
+from campaigns.stats.between_campaigns import OverCells
 from campaigns.stats.calibration import Detectable
 from campaigns.stats.cell_states import CellState
 from campaigns.stats.cell_summary import CellSummary
-from campaigns.stats.compared import Model, Reading
+from campaigns.stats.compared import Comparison, Model, Reading
 from campaigns.stats.density import Mode
 from campaigns.stats.knee import Curve, Methods
 from campaigns.stats.labels import Display
@@ -909,6 +910,130 @@ class Scalability(Struct, frozen=True):
     throughput: str
     response: str
     groups: Sequence[LoadGroup]
+
+
+class Differs(Struct, frozen=True):
+    """A field in which baseline and candidate differ, with both of its values as text."""
+
+    label: str
+    baseline: str
+    candidate: str
+
+
+NOT_RECORDED = "not recorded"
+"""A fact of the environment that was not recorded of a campaign."""
+
+
+class Difference(Struct, frozen=True):
+    """One fact over the compared campaigns, in their order.
+
+    differs: which of them differ from the first one. weight: what the difference is: a possible cause of
+    different results, how runs were made, or when. changed: in which of them it changed while they were
+    measured.
+    """
+
+    group: str
+    label: str
+    values: Sequence[str]
+    differs: Sequence[bool]
+    weight: Literal["cause", "design", "time"] = "cause"
+    changed: Sequence[bool] = ()
+
+    def only(self, places: Sequence[int]) -> "Difference":
+        """Return the fact for some campaigns only, always with the first one."""
+        return structs.replace(
+            self,
+            values=tuple(self.values[place] for place in places),
+            differs=tuple(self.differs[place] for place in places),
+            changed=tuple(self.changed[place] for place in places) if self.changed else (),
+        )
+
+    @property
+    def any(self) -> bool:
+        """Return whether one of them differs."""
+        return any(self.differs)
+
+    @property
+    def unknown(self) -> bool:
+        """Return whether it was recorded of some of the campaigns only."""
+        return 0 < list(self.values).count(NOT_RECORDED) < len(self.values)
+
+
+class ComparedCampaign(Struct, frozen=True, kw_only=True):
+    """A campaign of a comparison; the first one is the baseline.
+
+    name: distinct among them. unit: of its cells, before their conversion into that of the baseline.
+    checked: perfdash made the runs, and checked what work they did.
+    """
+
+    name: str
+    unit: str
+    simulators: Sequence[str]
+    checked: bool
+
+
+class ComparedCells(Struct, frozen=True, kw_only=True):
+    """A cell of a candidate against one of the baseline.
+
+    side: the place of the candidate among the campaigns. name: the levels that both have; empty where cells
+    were chosen one by one. titles: of both, with their campaigns. means: geometric where there is one, in the unit of
+    the baseline. sessions: with a value, of each; between: the verdict is that between sessions. refused: why
+    they are not compared. settings: what else was set otherwise.
+    """
+
+    side: int
+    name: str
+    titles: tuple[str, str]
+    baseline: Cell
+    candidate: Cell
+    comparison: Comparison
+    means: tuple[float | None, float | None]
+    sessions: tuple[int, int]
+    between: bool
+    refused: Sequence[Differs] = ()
+    settings: Sequence[Differs] = ()
+
+
+class ComparedCandidate(Struct, frozen=True, kw_only=True):
+    """A candidate as a whole.
+
+    refused: why none of its cells may be compared. apart: factors without a level in common. only_here, only_there: cells of
+    the candidate, and of the baseline, without a counterpart.
+    """
+
+    side: int
+    refused: Sequence[Differs]
+    over: OverCells | None = None
+    apart: Sequence[Differs] = ()
+    only_here: Sequence[str] = ()
+    only_there: Sequence[str] = ()
+
+
+class CampaignComparison(Struct, frozen=True, kw_only=True):
+    """Campaigns, or cells of them, against the first. It is not stored.
+
+    candidates: empty where cells were chosen one by one. left_out: how many pairs of cells beyond the limit were not compared.
+    """
+
+    terms: Terms
+    campaigns: Sequence[ComparedCampaign]
+    candidates: Sequence[ComparedCandidate]
+    rows: Sequence[ComparedCells]
+    differences: Sequence[Difference]
+    left_out: int = 0
+
+    @property
+    def judged(self) -> Sequence[ComparedCells]:
+        """Return the rows that were not refused."""
+        return [row for row in self.rows if not row.refused]
+
+    def rows_of(self, candidate: ComparedCandidate) -> Sequence[ComparedCells]:
+        """Return the rows of one candidate."""
+        return [row for row in self.rows if row.side == candidate.side]
+
+    def causes_of(self, side: int) -> Sequence[Difference]:
+        """Return the differences between a campaign and the first one that may cause different results."""
+        return [row for row in self.differences if row.weight == "cause" and row.differs[side]]
 
 
 from campaigns.findings import _bridge  # noqa: E402,F401

@@ -13,8 +13,9 @@ from django.db.models import Count, Q
 from django.urls import reverse
 
 from campaigns.findings.compared import sides_of
-from campaigns.findings.compute.differences import CAUSE, Difference, differences_of
+from campaigns.findings.compute.differences import differences_of
 from campaigns.findings.store import findings_of
+from campaigns.findings.values import Difference
 from campaigns.findings.wording import checklist as wording
 from campaigns.findings.wording.checklist import FAIL, PASS, Design, ExcludedRun, Line
 from campaigns.models import Attempt, Campaign, Conclusion, Proof, Run
@@ -147,7 +148,7 @@ def between(campaigns: Sequence[Campaign]) -> dict[int, Line]:
         return {}
     teams = {each.team_id for each in campaigns if each.team_id}
     sides = sides_of([each.pk for each in campaigns], teams)
-    rows = [row for row in differences_of(sides) if row.weight == CAUSE]
+    rows = [row for row in differences_of(sides) if row.weight == "cause"]
     return {
         side.campaign.pk: wording.between_line(
             campaigns[0].name,

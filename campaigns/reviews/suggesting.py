@@ -7,10 +7,10 @@ from typing import Any
 from campaigns.findings.answers import answers_of
 from campaigns.findings.compared import sides_of
 from campaigns.findings.compute.compared import compare_campaigns
-from campaigns.findings.compute.compared_answer import answer_of
 from campaigns.findings.recommended import favoured_by
 from campaigns.findings.store import findings_of, read
 from campaigns.findings.values import Levels, LevelsFinding, Pairs
+from campaigns.findings.wording.compare import answer_of
 from campaigns.kit.charts.labels import contrast_label
 from campaigns.models import Campaign
 from campaigns.reviews.content import Cited, Content
@@ -69,7 +69,7 @@ def _answer(campaigns: Sequence[Campaign]) -> tuple[str, str]:
         )
         if all(side.cells and not side.campaign.withheld for side in sides):
             compared = answer_of(compare_campaigns(sides))
-            return compared["sentence"], compared["caveat"]
+            return compared.sentence, compared.caveat
     first = campaigns[0]
     answer = None if first.withheld else answers_of([first.pk]).get(first.pk)
     return (answer.sentence, answer.caveat) if answer else ("", "")

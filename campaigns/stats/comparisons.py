@@ -43,13 +43,20 @@ from campaigns.stats.sessions import (
     over_sessions,
 )
 from campaigns.stats.split_plots import OTHER, Place, Plots
-from campaigns.stats.verdict import Contrast, Verdict, Word, interval_of, judge, p_value, withheld
+from campaigns.stats.verdict import (
+    WITHOUT_NUMBERS,
+    Contrast,
+    Verdict,
+    Word,
+    interval_of,
+    judge,
+    p_value,
+    withheld,
+)
 
 __all__ = ["Comparison", "Comparisons", "Model", "Reading", "compare_cells"]
 
 DEFAULT = Criteria()
-WITHOUT_NUMBERS = frozenset({Word.NOT_COMPARABLE, Word.INVALID_VALUES, Word.TOO_MANY_FAILURES})
-"""Refusals without a number: survivors of a failing cell look better than they are."""
 FEWEST_DF = 2
 ALONE = {Model.BLOCKS: Model.PAIRED, Model.POOLED: Model.WELCH}
 """The model of two cells' own noise, where the others share one."""

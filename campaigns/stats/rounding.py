@@ -5,8 +5,7 @@ from decimal import Decimal
 from math import isfinite, log1p
 
 from campaigns.stats.criteria import Criteria
-from campaigns.stats.sessions import DECIDED
-from campaigns.stats.verdict import Verdict, Word, withheld
+from campaigns.stats.verdict import DECIDED, Verdict, Word, withheld
 
 DIGITS = 12
 """Further digits come from a conversion of units, not from the tool."""

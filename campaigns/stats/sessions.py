@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.log_means import NO_NOISE
 from campaigns.stats.units import Number, OnLogs, Probability, SquaredLogs
-from campaigns.stats.verdict import Contrast, Verdict, Word, judge, withheld
+from campaigns.stats.verdict import DECIDED, Contrast, Verdict, Word, judge, withheld
 
 DIFFER_P = 0.05
 FEWEST_FOR_INTERVAL = 3
-DECIDED = frozenset({Word.BETTER, Word.WORSE, Word.EQUIVALENT, Word.NO_DIFFERENCE_SHOWN})
 
 
 class Standing(StrEnum):

@@ -34,6 +34,11 @@ class Word(StrEnum):
     INVALID_VALUES = "invalid_values"
 
 
+DECIDED = frozenset({Word.BETTER, Word.WORSE, Word.EQUIVALENT, Word.NO_DIFFERENCE_SHOWN})
+WITHOUT_NUMBERS = frozenset({Word.NOT_COMPARABLE, Word.INVALID_VALUES, Word.TOO_MANY_FAILURES})
+"""Refusals without a number: survivors of a failing cell look better than they are."""
+
+
 @dataclass(frozen=True, slots=True)
 class Contrast:
     """An estimated ln(candidate / baseline) of n pairs, with its standard error and df >= 1."""

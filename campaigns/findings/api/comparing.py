@@ -1,16 +1,19 @@
 """REST resource of comparisons of campaigns, or of their cells."""
 
+import math
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
+from msgspec import structs
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.reverse import reverse
 
-from campaigns.findings.api.compared import comparison_as_json
+from campaigns.findings import values
 from campaigns.findings.compared import (
     MOST_CAMPAIGNS,
     MOST_CELLS,
@@ -20,7 +23,15 @@ from campaigns.findings.compared import (
     there_is,
     why_unusable,
 )
-from campaigns.findings.compute.compared import compare, csv_rows
+from campaigns.findings.comparison_rows import rows_of_campaigns
+from campaigns.findings.compute.compared import Compared, compare
+from campaigns.findings.values import ComparedCandidate, ComparedCells, Differs
+from campaigns.findings.wording.compare import (
+    advice_of_row,
+    answer_of,
+    confirmation_text,
+    label_of_row,
+)
 from campaigns.kit.api import outputs
 from campaigns.kit.api.inputs import Input, Word
 from campaigns.kit.api.openapi import CONFLICT, operation
@@ -31,6 +42,9 @@ from campaigns.kit.errors import NotPossible
 from campaigns.kit.rights import May
 from campaigns.models import Cell
 
+Json = dict[str, Any]
+Positions = Mapping[int, int]
+"""Positions of cells by their keys."""
 CELL = r"^[1-9][0-9]{0,8}:[1-9][0-9]{0,8}$"
 
 
@@ -203,16 +217,14 @@ class Compare(Api):
             raise ValidationError({_named(choice): ["Name two or more that are not the same."]})
         if asked["format"] == "csv":
             return HttpResponse(
-                "".join(lines_of(csv_rows(found))),
+                "".join(lines_of(rows_of_campaigns(found))),
                 content_type="text/csv; charset=utf-8",
                 headers={"Content-Disposition": 'attachment; filename="comparison.csv"'},
             )
         return Response(picked(comparison_as_json(found, positions, request), only))
 
 
-def _chosen(
-    query: Mapping[str, Any], teams: Set[int]
-) -> tuple[Choice, Sequence[Side], Mapping[int, int]]:
+def _chosen(query: Mapping[str, Any], teams: Set[int]) -> tuple[Choice, Sequence[Side], Positions]:
     """Return what is compared, and the positions of all cells. Raise ValidationError, NotPossible."""
     places = [tuple(map(int, text.split(":"))) for text in query.get("cell", ())]
     keys: Sequence[int] = query.get("campaign", ())
@@ -255,3 +267,107 @@ def _require_metric(metric: str, sides: Sequence[Side]) -> None:
 
 def _named(choice: Choice) -> str:
     return "cell" if choice.cells else "campaign"
+
+
+def comparison_as_json(compared: Compared, positions: Positions, request: Request) -> Json:
+    """Return all that the page shows, with exact numbers."""
+    first, answer = compared.measured[0], answer_of(compared)
+    return {
+        "sentence": answer.sentence,
+        "caveat": answer.caveat,
+        "metric": first.name,
+        "unit": first.unit,
+        "lower_is_better": first.direction,
+        "confidence": 1 - compared.criteria.alpha,
+        "smallest_effect_percent": 100 * compared.criteria.delta,
+        "margin_percent": 100 * compared.criteria.margin,
+        "campaigns": [
+            {
+                "id": each.side.campaign.pk,
+                "name": name,
+                "url": reverse("api-campaign", [each.side.campaign.pk], request=request),
+                "stand_in": list(each.side.stand_ins),
+            }
+            for each, name in zip(compared.measured, compared.names.campaigns, strict=True)
+        ],
+        "candidates": [_candidate(compared, each) for each in compared.candidates],
+        "comparisons": [_row(compared, each, positions) for each in compared.rows],
+        "left_out": compared.left_out,
+        "differences": [structs.asdict(each) for each in compared.differences],
+        "data_hash": compared.data_hash,
+    }
+
+
+def _candidate(compared: Compared, candidate: ComparedCandidate) -> Json:
+    over = candidate.over
+    return {
+        "campaign": compared.measured[candidate.side].side.campaign.pk,
+        "refused": _differing(candidate.refused),
+        "factors_apart": _differing(candidate.apart),
+        "only_here": list(candidate.only_here),
+        "only_in_baseline": list(candidate.only_there),
+        "overall": over
+        and {
+            "cells": over.cells,
+            "change_percent": _finite(over.geometric_pct),
+            **_bounds(over.ci_pct),
+            "smallest_percent": _finite(over.low_pct),
+            "largest_percent": _finite(over.high_pct),
+            "sample_low_percent": _bounds(over.sample_ci_pct)["low_percent"],
+            "sample_high_percent": _bounds(over.sample_ci_pct)["high_percent"],
+        },
+    }
+
+
+def _row(compared: Compared, row: ComparedCells, positions: Positions) -> Json:
+    comparison, verdict = row.comparison, row.comparison.verdict
+    return {
+        "baseline": _cell(compared, 0, row.baseline, row.means[0], positions),
+        "candidate": _cell(compared, row.side, row.candidate, row.means[1], positions),
+        "verdict": verdict.word.value,
+        "word": label_of_row(compared, row).word,
+        "reason": verdict.reason,
+        "badges": list(verdict.badges),
+        "change_percent": _finite(verdict.pct_change),
+        **_bounds(verdict.ci_pct),
+        "p": _finite(verdict.p),
+        "p_holm": _finite(verdict.p_adjusted),
+        "p_ranks": _finite(comparison.ranks.p if comparison.ranks else None),
+        "model": comparison.model.value,
+        "n": verdict.n,
+        "df": _finite(comparison.df),
+        "standing": confirmation_text(row),
+        "advice": advice_of_row(compared, row),
+        "refused": _differing(row.refused),
+        "settings": _differing(row.settings),
+    }
+
+
+def _cell(
+    compared: Compared, side: int, cell: values.Cell, mean: float | None, positions: Positions
+) -> Json:
+    measured = compared.measured[side]
+    runs = measured.cell_runs[cell.cell]
+    return {
+        "campaign": measured.side.campaign.pk,
+        "position": positions.get(cell.cell),
+        "levels": cell.levels,
+        "mean": _finite(mean),
+        "unit": measured.unit,
+        "runs": len(runs.values),
+        "failed": runs.failed,
+    }
+
+
+def _differing(fields: Sequence[Differs]) -> list[Json]:
+    return [structs.asdict(each) for each in fields]
+
+
+def _bounds(interval: Sequence[float] | None) -> Json:
+    low, high = interval or (None, None)
+    return {"low_percent": _finite(low), "high_percent": _finite(high)}
+
+
+def _finite(number: float | None) -> float | None:
+    """Return None for infinity, which JSON does not have."""
+    return number if number is not None and math.isfinite(number) else None

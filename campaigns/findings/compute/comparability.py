@@ -12,31 +12,22 @@ from typing import Any
 from django.forms.utils import pretty_name
 
 from campaigns.findings.compared import Side
+from campaigns.findings.values import Cell, Differs, Levels
 from campaigns.kinds.base import Driver
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit.charts.labels import short_labels
 from campaigns.kit.units import UNITS
 from campaigns.planning.work_factors import work_of
 
-Cell = Mapping[str, Any]
 NOT_SET = "not set"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A value that must be equal for a comparison, and how it is shown."""
+class Setting:
+    """A value that is compared, and its text, which is not."""
 
     value: object
     text: str = field(compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Differs:
-    """One field in which baseline and candidate differ."""
-
-    label: str
-    baseline: str
-    candidate: str
 
 
 def work_differences(baseline: Side, candidate: Side) -> list[Differs]:
@@ -70,32 +61,30 @@ def cell_differences(
 ) -> list[Differs]:
     """Return why two cells may not be compared, with both values; empty where they may be."""
     fields = _measure_differences(baseline, candidate)
-    fields += _differences(_work_of(baseline, one["levels"]), _work_of(candidate, other["levels"]))
+    fields += _differences(_work_of(baseline, one.levels), _work_of(candidate, other.levels))
     counted = _amounts_of(baseline, one), _amounts_of(candidate, other)
     return fields + (_differences(*counted) if amounts and all(counted) else [])
 
 
 def setting_differences(baseline: Side, one: Cell, candidate: Side, other: Cell) -> list[Differs]:
     """Return the settings in which two cells differ, other than work."""
-    return _differences(
-        _settings_of(baseline, one["levels"]), _settings_of(candidate, other["levels"])
-    )
+    return _differences(_settings_of(baseline, one.levels), _settings_of(candidate, other.levels))
 
 
-def fixed_settings(side: Side, without: set[str]) -> dict[str, Told]:
+def fixed_settings(side: Side, without: set[str]) -> dict[str, Setting]:
     """Return the settings of a campaign that do not vary in any of those compared."""
     return _settings_of(side, {}, without=without)
 
 
 def same_levels(side: Side, cell: Cell, names: set[str]) -> tuple[tuple[str, object], ...]:
     """Return the key that cells of two campaigns share if they are equal in all that varies."""
-    known = _all_of(side, cell["levels"])
+    known = _all_of(side, cell.levels)
     return tuple((name, _plain(known.get(name, NOT_SET))) for name in sorted(names))
 
 
 def label_of(side: Side, name: str) -> str:
     """Return the label of a parameter on pages."""
-    driver = _driver(side)
+    driver = installed_driver(side)
     known = driver.parameters.base_fields.get(name) if driver else None
     return str(known.label) if known is not None and known.label else pretty_name(name)
 
@@ -123,33 +112,32 @@ def _measure_differences(baseline: Side, candidate: Side) -> list[Differs]:
 
 
 def _direction(side: Side) -> bool | None:
-    result: bool | None = (side.cells or {}).get("lower_is_better", True)
-    return result
+    return side.cells.lower_is_better if side.cells else True
 
 
-def _measure_of(side: Side) -> dict[str, Told]:
+def _measure_of(side: Side) -> dict[str, Setting]:
     """Return what was measured, and on what kind of server."""
-    campaign, driver, cells = side.campaign, _driver(side), side.cells or {}
-    unit = str(cells.get("unit", ""))
+    campaign, driver, cells = side.campaign, installed_driver(side), side.cells
+    unit = cells.unit if cells else ""
     family = campaign.target.family if campaign.target else ""
     lower = _direction(side)
     return {
-        "kind": Told(campaign.kind, driver.label if driver else campaign.kind),
-        "family of servers": Told(family, family or "none"),
-        "metric": Told(cells.get("metric"), str(cells.get("label", "none"))),
-        "unit": Told(UNITS[unit].dimension if unit in UNITS else unit, unit or "none"),
-        "direction": Told(lower, WAYS[lower]),
+        "kind": Setting(campaign.kind, driver.label if driver else campaign.kind),
+        "family of servers": Setting(family, family or "none"),
+        "metric": Setting(cells and cells.metric, cells.label if cells else "none"),
+        "unit": Setting(UNITS[unit].dimension if unit in UNITS else unit, unit or "none"),
+        "direction": Setting(lower, WAYS[lower]),
     }
 
 
 def _work_of(
-    side: Side, levels: Mapping[str, Any], *, without: set[str] | frozenset[str] = frozenset()
-) -> dict[str, Told]:
+    side: Side, levels: Levels, *, without: set[str] | frozenset[str] = frozenset()
+) -> dict[str, Setting]:
     """Return the parameters that define the work."""
     known = _all_of(side, levels)
     names = _work_names(side)
     return {
-        label_of(side, name).lower(): Told(_plain(value), text_of(value))
+        label_of(side, name).lower(): Setting(_plain(value), text_of(value))
         for name, value in known.items()
         if name in names and name not in without
     }
@@ -157,7 +145,7 @@ def _work_of(
 
 def _work_names(side: Side) -> set[str]:
     """Return the parameters that define the work of a cell; all of them where the kind is not installed."""
-    driver = _driver(side)
+    driver = installed_driver(side)
     return set(work_of(side.campaign)) if driver else {*side.campaign.parameters, *side.factors}
 
 
@@ -173,26 +161,26 @@ def _apart(baseline: Side, candidate: Side) -> list[tuple[str, Differs]]:
 
 
 def _settings_of(
-    side: Side, levels: Mapping[str, Any], *, without: set[str] | frozenset[str] = frozenset()
-) -> dict[str, Told]:
-    driver = _driver(side)
+    side: Side, levels: Levels, *, without: set[str] | frozenset[str] = frozenset()
+) -> dict[str, Setting]:
+    driver = installed_driver(side)
     if driver is None:
         return {}
     return {
-        label_of(side, name).lower(): Told(_plain(value), text_of(value))
+        label_of(side, name).lower(): Setting(_plain(value), text_of(value))
         for name, value in _all_of(side, levels).items()
         if name not in _work_names(side) and name not in without
     }
 
 
-def _amounts_of(side: Side, cell: Cell) -> dict[str, Told]:
-    counted = side.amounts.get(cell["cell"], {})
-    return {name: Told(float(value), f"{value:,.0f}") for name, value in counted.items()}
+def _amounts_of(side: Side, cell: Cell) -> dict[str, Setting]:
+    counted = side.amounts.get(cell.cell, {})
+    return {name: Setting(float(value), f"{value:,.0f}") for name, value in counted.items()}
 
 
-def _all_of(side: Side, levels: Mapping[str, Any]) -> dict[str, Any]:
+def _all_of(side: Side, levels: Levels) -> Levels:
     """Return every parameter in force; one added after the campaign has its initial value."""
-    driver = _driver(side)
+    driver = installed_driver(side)
     initial = (
         {name: each.initial for name, each in driver.parameters.base_fields.items()}
         if driver
@@ -201,8 +189,8 @@ def _all_of(side: Side, levels: Mapping[str, Any]) -> dict[str, Any]:
     return {**initial, **side.campaign.parameters, **levels}
 
 
-def _differences(one: Mapping[str, Told], other: Mapping[str, Told]) -> list[Differs]:
-    nothing = Told(NOT_SET, NOT_SET)
+def _differences(one: Mapping[str, Setting], other: Mapping[str, Setting]) -> list[Differs]:
+    nothing = Setting(NOT_SET, NOT_SET)
     return [
         Differs(name, one.get(name, nothing).text, other.get(name, nothing).text)
         for name in dict.fromkeys((*one, *other))
@@ -219,7 +207,8 @@ def _plain(value: Any) -> object:
     return (type(value).__name__, str(value))
 
 
-def _driver(side: Side) -> Driver | None:
+def installed_driver(side: Side) -> Driver | None:
+    """Return the driver of a campaign; None where its kind is not installed."""
     try:
         return driver_of(side.campaign.kind)
     except UnknownKind:
@@ -271,8 +260,8 @@ class Names:
         return f"{self.campaigns[side]}: {levels}" if levels else self.campaigns[side]
 
     def _wanted(self, side: int, cell: Cell, among: Iterable[str]) -> list[tuple[str, Any]]:
-        known = {**self.sides[side].campaign.parameters, **cell["levels"]}
-        names = set(among) or set(cell["levels"])
+        known = {**self.sides[side].campaign.parameters, **cell.levels}
+        names = set(among) or set(cell.levels)
         return [(name, value) for name, value in known.items() if name in names]
 
     def _level(self, name: str, value: Any) -> str:

@@ -7,107 +7,150 @@ is measured, for what takes milliseconds. It is computed from stored findings al
 so that the same address over the same data gives the same numbers; `data_hash` is that of them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from datetime import datetime
+from functools import cached_property
+
+from msgspec import structs
 
 from campaigns.findings.compared import Choice, Side
 from campaigns.findings.compute.comparability import (
-    Differs,
     Names,
     cell_differences,
+    installed_driver,
     levels_apart,
     same_levels,
     setting_differences,
     work_differences,
 )
-from campaigns.findings.compute.differences import Difference, causes, differences_of
+from campaigns.findings.compute.differences import differences_of
 from campaigns.findings.compute.fidelity import is_exact
-from campaigns.findings.compute.measured import Cell, Measured, measured_of
-from campaigns.findings.compute.statistics_input import criteria_of
-from campaigns.stats.between_campaigns import (
-    FEWEST_SESSIONS,
-    OverCells,
-    enough_sessions,
-    over_cells,
+from campaigns.findings.compute.sessions import in_parts
+from campaigns.findings.compute.statistics_input import criteria_of, runs_of_cell
+from campaigns.findings.values import (
+    CampaignComparison,
+    Cell,
+    ComparedCampaign,
+    ComparedCandidate,
+    ComparedCells,
+    Differs,
+    Terms,
 )
+from campaigns.kit.units import UNITS, convert
+from campaigns.models import Campaign
+from campaigns.results.values import ObservedRun
+from campaigns.stats.between_campaigns import enough_sessions, over_cells
 from campaigns.stats.compared import Comparison, Model
 from campaigns.stats.comparison_cells import CellRuns
-from campaigns.stats.comparisons import WITHOUT_NUMBERS, compare_cells
+from campaigns.stats.comparisons import compare_cells
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.hashing import data_hash
-from campaigns.stats.labels import Display, advice, display
 from campaigns.stats.rounding import step_shares, within_resolution
-from campaigns.stats.sessions import DECIDED
-from campaigns.stats.verdict import Verdict, Word
+from campaigns.stats.verdict import WITHOUT_NUMBERS, Verdict, Word
 
 MOST_COMPARISONS = 100
 """So many comparisons take half a second at worst (few runs with ties); a dozen take milliseconds."""
-CSV_HEAD = (
-    "baseline", "candidate", "baseline_cell", "candidate_cell", "verdict", "reason", "fields",
-    "badges", "change_pct", "low_pct", "high_pct", "p", "p_holm", "p_ranks", "model", "n", "df",
-    "baseline_mean", "candidate_mean", "metric", "unit", "standing", "data_hash",
-)  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A cell of a candidate against one of the baseline.
+@dataclass(frozen=True)
+class Measured:
+    """One campaign. factor: by which its values become those of `unit`; direction: of the metric."""
 
-    side: of the candidate, by its place. name: the levels that both have; empty where cells were
-    chosen one by one. fields: why it is refused. settings: what else was set otherwise.
-    means: geometric where there is one, in the unit of the baseline.
-    """
-
-    side: int
+    side: Side
     name: str
-    baseline: Cell
-    candidate: Cell
-    comparison: Comparison
-    display: Display
-    advice: str
-    confirmation: str
-    means: tuple[float | None, float | None]
-    fields: tuple[Differs, ...] = ()
-    settings: tuple[Differs, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Against:
-    """One candidate as a whole. refused: why none of its cells may be compared.
-
-    apart: factors without a level in common. only_here, only_there: cells of the candidate, and of the baseline, without a counterpart.
-    """
-
-    side: int
-    refused: tuple[Differs, ...]
-    over: OverCells | None = None
-    apart: tuple[Differs, ...] = ()
-    only_here: tuple[str, ...] = ()
-    only_there: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """A whole comparison. left_out: how many pairs beyond MOST_COMPARISONS were not compared."""
-
-    names: Names
-    measured: tuple[Measured, ...]
-    criteria: Criteria
-    rows: tuple[Row, ...]
-    against: tuple[Against, ...]
-    differences: tuple[Difference, ...]
-    left_out: int
-    data_hash: str
+    label: str
+    unit: str
+    direction: bool | None
+    factor: float
 
     @property
-    def judged(self) -> tuple[Row, ...]:
-        """Return the rows that were not refused."""
-        return tuple(row for row in self.rows if not row.fields)
+    def lower_is_better(self) -> bool:
+        """Return the direction for judgements, of which there are none where neither way is better."""
+        return self.direction is True
 
-    def causes_of(self, side: int) -> list[str]:
-        """Return the differences between a campaign and the first one that may cause different results."""
-        return causes(self.differences, side)
+    @property
+    def in_blocks(self) -> bool:
+        """Return whether runs of several cells share a block, made close together."""
+        return self.side.campaign.order in (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
+
+    @cached_property
+    def cells(self) -> dict[int, Cell]:
+        """Return the cells by their keys, in the order of the campaign."""
+        return {cell.cell: cell for cell in cells_of(self.side)}
+
+    @cached_property
+    def runs(self) -> dict[int, list[ObservedRun]]:
+        """Return the runs of each cell, converted."""
+        every = [run for cell in self.cells.values() for run in self._observed(cell)]
+        result: dict[int, list[ObservedRun]] = {key: [] for key in self.cells}
+        for run in in_parts(every):
+            result[run.cell].append(run)
+        return result
+
+    @cached_property
+    def cell_runs(self) -> dict[int, CellRuns]:
+        """Return the input of a comparison by cell."""
+        return {key: runs_of_cell(runs) for key, runs in self.runs.items()}
+
+    def mean(self, cell: Cell) -> float | None:
+        """Return the mean of a cell, geometric where there is one."""
+        mean = cell.summary.mean if cell.summary.gmean is None else cell.summary.gmean
+        return None if mean is None else mean * self.factor
+
+    def interval(self, cell: Cell) -> tuple[float, float] | None:
+        """Return the interval of that mean, by the cell's own runs."""
+        bounds = cell.summary.mean_ci if cell.summary.gmean is None else cell.summary.gmean_ci
+        return None if bounds is None else (bounds[0] * self.factor, bounds[1] * self.factor)
+
+    def _observed(self, cell: Cell) -> list[ObservedRun]:
+        return [
+            ObservedRun(
+                run=run.run,
+                position=run.position,
+                cell=cell.cell,
+                block=run.block,
+                repetition=0,
+                session=run.session,
+                state=run.state,
+                value=None if run.value is None else run.value * self.factor,
+                reason=run.reason,
+                started_at=datetime.fromisoformat(run.started_at) if run.started_at else None,
+                finished_at=None,
+                units_done=run.units - run.units_failed,
+                units_failed=run.units_failed,
+            )
+            for run in cell.runs
+        ]
+
+
+def measured_of(side: Side, baseline: Side) -> Measured:
+    """Return a campaign with findings in the unit of the baseline, where that can be converted."""
+    source, unit = (each.cells.unit if each.cells else "" for each in (side, baseline))
+    known = source in UNITS and unit in UNITS
+    convertible = known and UNITS[source].dimension == UNITS[unit].dimension
+    return Measured(
+        side=side,
+        name=side.cells.metric if side.cells else "",
+        label=side.cells.label if side.cells else "",
+        unit=unit if convertible else source,
+        direction=side.cells.lower_is_better if side.cells else True,
+        factor=convert(1.0, source, unit) if convertible else 1.0,
+    )
+
+
+def cells_of(side: Side) -> Sequence[Cell]:
+    """Return the cells of a campaign, in its order."""
+    return side.cells.cells if side.cells else ()
+
+
+class Compared(CampaignComparison, frozen=True, kw_only=True):
+    """A whole comparison, with what was read for it. data_hash: of the data, what was compared, and the criteria."""
+
+    names: Names
+    measured: Sequence[Measured]
+    criteria: Criteria
+    data_hash: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,23 +167,23 @@ def compare_campaigns(sides: Sequence[Side]) -> Compared:
 
     sides: two or more, all with findings.
     """
-    names, differences = Names(sides), differences_of(sides)
+    names = Names(sides)
     pairs: list[_Pair] = []
-    against: list[Against] = []
+    candidates: list[ComparedCandidate] = []
     for place, side in enumerate(sides[1:], start=1):
         refused = work_differences(sides[0], side)
-        result = Against(place, tuple(refused))
+        candidate = ComparedCandidate(side=place, refused=refused)
         if not refused:
             matched, only_there, only_here = _matched(names, place)
             pairs += matched
-            result = replace(
-                result,
-                apart=tuple(levels_apart(sides[0], side)),
+            candidate = structs.replace(
+                candidate,
+                apart=levels_apart(sides[0], side),
                 only_here=only_here,
                 only_there=only_there,
             )
-        against.append(result)
-    return _compared(names, pairs, against, differences)
+        candidates.append(candidate)
+    return _compared(names, pairs, candidates)
 
 
 def compare_chosen(sides: Sequence[Side], chosen: Sequence[tuple[int, Cell]]) -> Compared:
@@ -149,49 +192,73 @@ def compare_chosen(sides: Sequence[Side], chosen: Sequence[tuple[int, Cell]]) ->
     chosen: two or more, each with the place of its side.
     """
     pairs = [_Pair("", chosen[0], each) for each in chosen[1:]]
-    return _compared(Names(sides), pairs, [], differences_of(sides))
+    return _compared(Names(sides), pairs, [])
 
 
-def _matched(names: Names, place: int) -> tuple[list[_Pair], tuple[str, ...], tuple[str, ...]]:
+def _matched(names: Names, place: int) -> tuple[list[_Pair], list[str], list[str]]:
     """Pair cells by all that varies in either campaign, in the order of the baseline."""
     base, side = names.sides[0], names.sides[place]
     varied = {*base.factors, *side.factors}
-    theirs = {same_levels(side, cell, varied): cell for cell in _cells(side)}
+    theirs = {same_levels(side, cell, varied): cell for cell in cells_of(side)}
     pairs, only_there = [], []
-    for cell in _cells(base):
+    for cell in cells_of(base):
         other = theirs.pop(same_levels(base, cell, varied), None)
         if other is None:
             only_there.append(names.cell(0, cell))
         else:
             pairs.append(_Pair(names.cell(0, cell, varied), (0, cell), (place, other)))
-    return pairs, tuple(only_there), tuple(names.cell(place, cell) for cell in theirs.values())
+    return pairs, only_there, [names.cell(place, cell) for cell in theirs.values()]
 
 
 def _compared(
-    names: Names,
-    pairs: Sequence[_Pair],
-    against: Sequence[Against],
-    differences: Sequence[Difference],
+    names: Names, pairs: Sequence[_Pair], candidates: Sequence[ComparedCandidate]
 ) -> Compared:
     made, left_out = pairs[:MOST_COMPARISONS], max(0, len(pairs) - MOST_COMPARISONS)
     measured = [measured_of(side, names.sides[0]) for side in names.sides]
     criteria = _strictest(names.sides)
-    rows = _rows(measured, made, criteria)
+    rows = _rows(names, measured, made, criteria)
     return Compared(
         names=names,
-        measured=tuple(measured),
+        measured=measured,
         criteria=criteria,
-        rows=tuple(rows),
-        against=tuple(_with_overall(each, measured, rows, criteria) for each in against),
-        differences=tuple(differences),
+        terms=_terms(measured[0], criteria),
+        campaigns=[_campaign(*each) for each in zip(names.campaigns, names.sides, strict=True)],
+        candidates=[_with_overall(each, measured, rows, criteria) for each in candidates],
+        rows=rows,
+        differences=differences_of(names.sides),
         left_out=left_out,
         data_hash=_hash(measured, made, criteria),
     )
 
 
+def _terms(baseline: Measured, criteria: Criteria) -> Terms:
+    return Terms(
+        metric=baseline.name,
+        label=baseline.label,
+        unit=baseline.unit,
+        lower_is_better=baseline.lower_is_better,
+        margin_pct=100 * criteria.margin,
+        delta_pct=100 * criteria.delta,
+        alpha=criteria.alpha,
+        minimum_n=criteria.minimum_n,
+    )
+
+
+def _campaign(name: str, side: Side) -> ComparedCampaign:
+    driver = installed_driver(side)
+    return ComparedCampaign(
+        name=name,
+        unit=side.cells.unit if side.cells else "",
+        simulators=side.stand_ins,
+        checked=driver is not None and driver.executable,
+    )
+
+
 def _strictest(sides: Sequence[Side]) -> Criteria:
     """Return the strictest criteria of all campaigns, so that verdicts do not depend on which is the baseline."""
-    each = [criteria_of(side.campaign, len(_cells(side)), adaptive=side.adaptive) for side in sides]
+    each = [
+        criteria_of(side.campaign, len(cells_of(side)), adaptive=side.adaptive) for side in sides
+    ]
     return Criteria(
         alpha=min(one.alpha for one in each),
         delta=min(one.delta for one in each),
@@ -199,17 +266,19 @@ def _strictest(sides: Sequence[Side]) -> Criteria:
     )
 
 
-def _rows(measured: Sequence[Measured], pairs: Sequence[_Pair], criteria: Criteria) -> list[Row]:
+def _rows(
+    names: Names, measured: Sequence[Measured], pairs: Sequence[_Pair], criteria: Criteria
+) -> list[ComparedCells]:
     """Judge all comparable pairs as one family; refuse the others, with the fields that differ."""
     cells: dict[tuple[int, int], int] = {}
     cell_runs: list[CellRuns] = []
     for side, cell in (each for pair in pairs for each in (pair.baseline, pair.candidate)):
-        if (side, cell["cell"]) not in cells:
-            cells[side, cell["cell"]] = len(cell_runs)
-            cell_runs.append(measured[side].cell_runs[cell["cell"]])
+        if (side, cell.cell) not in cells:
+            cells[side, cell.cell] = len(cell_runs)
+            cell_runs.append(measured[side].cell_runs[cell.cell])
     fields = [_fields(measured, pair) for pair in pairs]
     places = [
-        tuple(cells[side, cell["cell"]] for side, cell in (pair.baseline, pair.candidate))
+        tuple(cells[side, cell.cell] for side, cell in (pair.baseline, pair.candidate))
         for pair in pairs
     ]
     wanted = [(b, c) for (b, c), refused in zip(places, fields, strict=True) if not refused]
@@ -225,7 +294,7 @@ def _rows(measured: Sequence[Measured], pairs: Sequence[_Pair], criteria: Criter
     )
     return [
         _row(
-            measured, pair, _refused(place, cell_runs, refused) if refused else next(judged), refused,
+            names, measured, pair, _refused(place, cell_runs, refused) if refused else next(judged), refused,
             criteria,
         )
         for pair, place, refused in zip(pairs, places, fields, strict=True)
@@ -247,36 +316,29 @@ def _refused(
 
 
 def _row(
+    names: Names,
     measured: Sequence[Measured],
     pair: _Pair,
     comparison: Comparison,
-    fields: Sequence[Differs],
+    refused: Sequence[Differs],
     criteria: Criteria,
-) -> Row:
+) -> ComparedCells:
     (base, one), (candidate, other) = pair.baseline, pair.candidate
-    sides, metric = (measured[base].side, measured[candidate].side), measured[base]
-    cell_runs = measured[base].cell_runs[one["cell"]], measured[candidate].cell_runs[other["cell"]]
-    noun = "session" if enough_sessions(*cell_runs) else "run"
-    if not fields and not is_exact(metric.unit):
+    cell_runs = measured[base].cell_runs[one.cell], measured[candidate].cell_runs[other.cell]
+    if not refused and not is_exact(measured[base].unit):
         comparison = replace(comparison, verdict=_resolved(comparison.verdict, cell_runs, criteria))
-    return Row(
+    return ComparedCells(
         side=candidate,
         name=pair.name,
+        titles=(names.whole(base, one), names.whole(candidate, other)),
         baseline=one,
         candidate=other,
         comparison=comparison,
-        display=display(
-            comparison.verdict.word,
-            metric.unit,
-            metric.lower_is_better,
-            metric=metric.name,
-            margin=criteria.margin,
-        ),
-        advice=advice(comparison.verdict, criteria, noun, " of each side"),
-        confirmation=confirmation_text(comparison.verdict, *cell_runs),
         means=(measured[base].mean(one), measured[candidate].mean(other)),
-        fields=tuple(fields),
-        settings=tuple(setting_differences(sides[0], one, sides[1], other)),
+        sessions=(cell_runs[0].session_count, cell_runs[1].session_count),
+        between=enough_sessions(*cell_runs),
+        refused=refused,
+        settings=setting_differences(measured[base].side, one, measured[candidate].side, other),
     )
 
 
@@ -288,24 +350,24 @@ def _resolved(verdict: Verdict, cell_runs: Sequence[CellRuns], criteria: Criteri
 
 
 def _with_overall(
-    against: Against, measured: Sequence[Measured], rows: Sequence[Row], criteria: Criteria
-) -> Against:
+    candidate: ComparedCandidate,
+    measured: Sequence[Measured],
+    rows: Sequence[ComparedCells],
+    criteria: Criteria,
+) -> ComparedCandidate:
     """Summarise all cells of a candidate that have a number as one change."""
     own = [
         row
         for row in rows
-        if row.side == against.side and row.comparison.verdict.word not in WITHOUT_NUMBERS
+        if row.side == candidate.side and row.comparison.verdict.word not in WITHOUT_NUMBERS
     ]
-    base, candidate = measured[0], measured[against.side]
+    base, other = measured[0], measured[candidate.side]
     over = over_cells(
-        [
-            (base.cell_runs[row.baseline["cell"]], candidate.cell_runs[row.candidate["cell"]])
-            for row in own
-        ],
-        in_blocks=(base.in_blocks, candidate.in_blocks),
+        [(base.cell_runs[row.baseline.cell], other.cell_runs[row.candidate.cell]) for row in own],
+        in_blocks=(base.in_blocks, other.in_blocks),
         criteria=criteria,
     )
-    return replace(against, over=over)
+    return structs.replace(candidate, over=over)
 
 
 def _hash(measured: Sequence[Measured], pairs: Sequence[_Pair], criteria: Criteria) -> str:
@@ -315,7 +377,7 @@ def _hash(measured: Sequence[Measured], pairs: Sequence[_Pair], criteria: Criter
             "campaigns": [each.side.data_hash for each in measured],
             "metric": measured[0].name,
             "pairs": [
-                [[side, cell["levels"]] for side, cell in (pair.baseline, pair.candidate)]
+                [[side, cell.levels] for side, cell in (pair.baseline, pair.candidate)]
                 for pair in pairs
             ],
         },
@@ -325,30 +387,11 @@ def _hash(measured: Sequence[Measured], pairs: Sequence[_Pair], criteria: Criter
     )
 
 
-def _cells(side: Side) -> Sequence[Cell]:
-    cells: Sequence[Mapping[str, Any]] = side.cells["cells"] if side.cells else ()
-    return cells
-
-
-def confirmation_text(verdict: Verdict, baseline: CellRuns, candidate: CellRuns) -> str:
-    """Return in how many sessions a verdict was seen; empty where there is nothing to confirm."""
-    if verdict.word in WITHOUT_NUMBERS or not baseline.values or not candidate.values:
-        return ""
-    numbers = [cell.session_count for cell in (baseline, candidate)]
-    if numbers == [1, 1]:
-        return "one session each"
-    counts = f"{numbers[0]} and {numbers[1]} sessions"
-    if min(numbers) < FEWEST_SESSIONS:
-        return f"{counts}: too few to confirm"
-    confirmed = verdict.word in DECIDED
-    return f"{'confirmed' if confirmed else 'not confirmed'} over {counts}"
-
-
 def compare(choice: Choice, sides: Sequence[Side]) -> Compared | None:
     """Compare chosen cells, or whole campaigns; None where there are not two. sides: usable ones."""
     if not choice.cells:
         return compare_campaigns(sides) if len(sides) > 1 else None
-    by_key = {side.campaign.pk: _by_key(side) for side in sides}
+    by_key = {side.campaign.pk: {cell.cell: cell for cell in cells_of(side)} for side in sides}
     chosen = [(campaign, cell) for campaign, cell in choice.cells if campaign in by_key]
     if len(chosen) < 2:
         return None
@@ -360,37 +403,3 @@ def compare(choice: Choice, sides: Sequence[Side]) -> Compared | None:
     return compare_chosen(
         ordered, [(owners.index(campaign), by_key[campaign][cell]) for campaign, cell in chosen]
     )
-
-
-def _by_key(side: Side) -> dict[int, Mapping[str, Any]]:
-    return {cell["cell"]: cell for cell in (side.cells or {"cells": ()})["cells"]}
-
-
-def csv_rows(compared: Compared | None) -> Iterator[Sequence[Any]]:
-    """Yield the head, then one row a comparison; a campaign that is refused as a whole has one."""
-    yield CSV_HEAD
-    if compared is None:
-        return
-    names, first = compared.names, compared.measured[0]
-    for each in compared.against:
-        if each.refused:
-            fields = "; ".join(f"{f.label}: {f.baseline} | {f.candidate}" for f in each.refused)
-            refused = (names.campaigns[0], names.campaigns[each.side], "", "", "not_comparable")
-            yield (*refused, "", fields, *[""] * 12, first.name, first.unit, "", compared.data_hash)
-    for row in compared.rows:
-        verdict, ranks = row.comparison.verdict, row.comparison.ranks
-        low, high = verdict.ci_pct or (None, None)
-        yield (
-            names.campaigns[0],
-            names.campaigns[row.side],
-            names.cell(0, row.baseline),
-            names.cell(row.side, row.candidate),
-            verdict.word.value,
-            verdict.reason,
-            "; ".join(f"{f.label}: {f.baseline} | {f.candidate}" for f in row.fields),
-            " ".join(verdict.badges),
-            verdict.pct_change, low, high, verdict.p, verdict.p_adjusted,
-            ranks.p if ranks else None,
-            row.comparison.model.value, verdict.n, row.comparison.df,
-            *row.means, first.name, first.unit, row.confirmation, compared.data_hash,
-        )  # fmt: skip

@@ -1,56 +1,19 @@
 """List how campaigns differ besides their levels: settings, target, environment, design."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Literal
 
 from campaigns.findings.compared import Side
 from campaigns.findings.compute.comparability import NOT_SET, fixed_settings
+from campaigns.findings.values import NOT_RECORDED, Difference
 from campaigns.kit.network import normalised_address
 from campaigns.models import EnvironmentFact
 
-NOT_RECORDED = "not recorded"
-CAUSE, DESIGN, TIME = "cause", "design", "time"
-"""What a difference is: a possible cause of different results, how runs were made, or when."""
 SIDES = {
     EnvironmentFact.Side.TARGET.value: "target",
     EnvironmentFact.Side.GENERATOR.value: "generator",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One fact over the campaigns, in their order.
-
-    differs: which of them differ from the first one. weight: CAUSE, DESIGN or TIME. changed: in which
-    of them it changed while they were measured.
-    """
-
-    group: str
-    label: str
-    values: tuple[str, ...]
-    differs: tuple[bool, ...]
-    weight: str = CAUSE
-    changed: tuple[bool, ...] = ()
-
-    @property
-    def unknown(self) -> bool:
-        """Return whether it was recorded of some of the campaigns only."""
-        return 0 < self.values.count(NOT_RECORDED) < len(self.values)
-
-    def only(self, places: Sequence[int]) -> "Difference":
-        """Return the fact for some campaigns only, always with the first one."""
-        return replace(
-            self,
-            values=tuple(self.values[place] for place in places),
-            differs=tuple(self.differs[place] for place in places),
-            changed=tuple(self.changed[place] for place in places) if self.changed else (),
-        )
-
-    @property
-    def any(self) -> bool:
-        """Return whether one of them differs."""
-        return any(self.differs)
 
 
 def differences_of(sides: Sequence[Side]) -> list[Difference]:
@@ -71,15 +34,6 @@ def differences_of(sides: Sequence[Side]) -> list[Difference]:
     return results + _design(sides)
 
 
-def causes(rows: Sequence[Difference], side: int) -> list[str]:
-    """Return the names of possible causes in which a campaign differs from the first one."""
-    return [
-        f"{row.label} ({row.values[0]} → {row.values[side]})"
-        for row in rows
-        if row.weight == CAUSE and row.differs[side]
-    ]
-
-
 def _design(sides: Sequence[Side]) -> list[Difference]:
     campaigns = [side.campaign for side in sides]
     rows = {
@@ -97,8 +51,8 @@ def _design(sides: Sequence[Side]) -> list[Difference]:
         "last run": [_instant(side.last_run) for side in sides],
     }
     return [
-        *(_row("design", label, values, weight=DESIGN) for label, values in rows.items()),
-        *(_row("time", label, values, weight=TIME) for label, values in when.items()),
+        *(_row("design", label, values, weight="design") for label, values in rows.items()),
+        *(_row("time", label, values, weight="time") for label, values in when.items()),
     ]
 
 
@@ -115,7 +69,13 @@ def _fact(sides: Sequence[Side], fact: tuple[str, str]) -> Difference:
     )
 
 
-def _row(group: str, label: str, values: Sequence[str], *, weight: str = CAUSE) -> Difference:
+def _row(
+    group: str,
+    label: str,
+    values: Sequence[str],
+    *,
+    weight: Literal["cause", "design", "time"] = "cause",
+) -> Difference:
     return Difference(
         group=group,
         label=label,

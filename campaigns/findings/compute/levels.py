@@ -19,9 +19,9 @@ from campaigns.models import Campaign
 from campaigns.planning.work_factors import work_of
 from campaigns.results.values import ObservedRun
 from campaigns.stats.compared import Comparisons, Model
-from campaigns.stats.comparisons import WITHOUT_NUMBERS
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.logs import pct_of
+from campaigns.stats.verdict import WITHOUT_NUMBERS
 
 
 def compare(

@@ -1,16 +1,15 @@
 """The chart of the compare page: every run against its level, one series a campaign, in their order."""
 
 from datetime import datetime
-from typing import Any
 
 from django.urls import reverse
 
 from campaigns.findings.charts import levels
 from campaigns.findings.charts.cells import LevelCell, LevelsChart, RunPoint
-from campaigns.findings.compute.comparability import Cell, label_of
-from campaigns.findings.compute.compared import Compared
-from campaigns.findings.compute.measured import Measured
+from campaigns.findings.compute.comparability import label_of
+from campaigns.findings.compute.compared import Compared, Measured
 from campaigns.findings.pages.plots import POINT_STATES
+from campaigns.findings.values import Cell, CellRun
 from campaigns.kit.charts.figure import Quantity
 from campaigns.results.phrases import inside
 from campaigns.results.run_plots import Plot, labelled
@@ -60,17 +59,17 @@ def compare_plot(compared: Compared) -> Plot | None:
 
 def _drawn(compared: Compared) -> list[tuple[int, Cell]]:
     """Return the cells by side: all of campaigns that are not refused, or the chosen ones."""
-    if not compared.against:
+    if not compared.candidates:
         judged = [(row.side, row.candidate) for row in compared.judged]
         own = [(0, compared.judged[0].baseline)] if judged else []
         return sorted([*own, *judged], key=lambda each: each[0])
-    out = {each.side for each in compared.against if each.refused}
-    cells = {(row.side, row.candidate["cell"]) for row in compared.rows if row.fields}
+    out = {each.side for each in compared.candidates if each.refused}
+    cells = {(row.side, row.candidate.cell) for row in compared.rows if row.refused}
     results = [
         (place, cell)
         for place, each in enumerate(compared.measured)
         for cell in each.cells.values()
-        if place not in out and (place, cell["cell"]) not in cells
+        if place not in out and (place, cell.cell) not in cells
     ]
     return results if len({place for place, _ in results}) > 1 else []
 
@@ -99,7 +98,7 @@ def _axis(compared: Compared, drawn: list[tuple[int, Cell]], varied: list[str]) 
     if len(varied) != 1:
         return []
     fixed = [each.side.campaign.parameters for each in compared.measured]
-    values = [{**fixed[place], **cell["levels"]}.get(varied[0]) for place, cell in drawn]
+    values = [{**fixed[place], **cell.levels}.get(varied[0]) for place, cell in drawn]
     numbers = [
         value for value in values if isinstance(value, int | float) and not isinstance(value, bool)
     ]
@@ -114,17 +113,18 @@ def _factor(compared: Compared, varied: list[str]) -> str:
 def _points(measured: Measured, cell: Cell) -> list[RunPoint]:
     return [
         RunPoint(
-            value=None if run["value"] is None else run["value"] * measured.factor,
-            state=run["state"],
-            name=f"run {run['position']}",
+            value=None if run.value is None else run.value * measured.factor,
+            state=run.state,
+            name=f"run {run.position}",
             note=f"{measured.side.campaign.name}{_began(run)}",
-            page=reverse("run", args=[measured.side.campaign.pk, run["position"]]),
+            page=reverse("run", args=[measured.side.campaign.pk, run.position]),
         )
-        for run in cell["runs"]
-        if run["state"] in POINT_STATES
+        for run in cell.runs
+        if run.state in POINT_STATES
     ]
 
 
-def _began(run: dict[str, Any]) -> str:
-    started = run["started_at"]
-    return f", {datetime.fromisoformat(started):%Y-%m-%d %H:%M:%S} UTC" if started else ""
+def _began(run: CellRun) -> str:
+    if not run.started_at:
+        return ""
+    return f", {datetime.fromisoformat(run.started_at):%Y-%m-%d %H:%M:%S} UTC"

@@ -1,26 +1,26 @@
 """Tables of the compare page: comparisons and differences."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from campaigns.findings.charts import strips
-from campaigns.findings.compute.compared import Against, Compared, Row
-from campaigns.findings.compute.differences import CAUSE, DESIGN, NOT_RECORDED, TIME, Difference
+from campaigns.findings.compute.compared import Compared
+from campaigns.findings.values import NOT_RECORDED, ComparedCandidate, ComparedCells, Difference
+from campaigns.findings.wording.compare import (
+    advice_of_row,
+    both_values,
+    confirmation_text,
+    label_of_row,
+    refusal_text,
+)
 from campaigns.findings.wording.remarks import badge_text
+from campaigns.findings.wording.verdicts import Display
 from campaigns.kit import numbers
 from campaigns.kit.numbers import MISSING, amount, p_value, percent
 
 MOST_LISTED = 12
 """The most cells without a counterpart that are listed; further ones are counted."""
-TONES = {CAUSE: "worse", DESIGN: "warn", TIME: ""}
-SIDES = {"baseline": "the baseline", "candidate": "the other one"}
-REASONS = {
-    "failed_units": "of the work failed",
-    "failed_runs": "of the runs failed",
-    "timed_out": "of the runs timed out",
-    "lost_runs": "of the runs were lost",
-}
+TONES = {"cause": "worse", "design": "warn", "time": ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,6 @@ class Line:
     environment: whether there is another cause in sight than what was to be compared.
     """
 
-    baseline: str
     name: str
     runs: str
     means: tuple[str, str]
@@ -40,7 +39,7 @@ class Line:
     tone: str
     p_holm: str
     p_ranks: str
-    display: dict[str, Any]
+    display: Display | None
     advice: str
     confirmation: str
     remarks: tuple[str, ...]
@@ -104,18 +103,18 @@ def tables_of(compared: Compared) -> list[Table]:
     """Return a table for each candidate, in the order of the page; one for chosen cells."""
     scale = _scale(compared)
     names = compared.names.campaigns
-    if compared.against:
+    if compared.candidates:
         return [
             _of_candidate(compared, each, scale, (names[0], names[each.side]))
-            for each in compared.against
+            for each in compared.candidates
         ]
-    title = f"Each vs. {compared.names.whole(0, compared.rows[0].baseline)}"
+    baseline = compared.rows[0].titles[0]
     lines = tuple(_line(compared, row, scale) for row in compared.rows)
     return [
         Table(
             id="cells",
-            title=title,
-            columns=(compared.names.whole(0, compared.rows[0].baseline), "each cell"),
+            title=f"Each vs. {baseline}",
+            columns=(baseline, "each cell"),
             numbers=("mean", "mean"),
             heads="of the cell",
             lines=lines,
@@ -126,7 +125,7 @@ def tables_of(compared: Compared) -> list[Table]:
 
 def environment_of(compared: Compared) -> Environment | None:
     """Return the facts that differ, and those that do not; None where nothing is left to compare."""
-    refused = {each.side for each in compared.against if each.refused}
+    refused = {each.side for each in compared.candidates if each.refused}
     places = [place for place in range(len(compared.measured)) if place not in refused]
     if len(places) < 2:
         return None
@@ -136,51 +135,44 @@ def environment_of(compared: Compared) -> Environment | None:
         names=tuple(f"{place + 1} {compared.names.campaigns[place]}" for place in places),
         differing=tuple(_fact(row) for row, shown in zip(rows, notes, strict=True) if shown),
         alike=tuple(_fact(row) for row, shown in zip(rows, notes, strict=True) if not shown),
-        causes=sum(row.any and row.weight == CAUSE for row in rows),
+        causes=sum(row.any and row.weight == "cause" for row in rows),
     )
 
 
-def difference_text(row: Any) -> str:
-    """Return one field with both values as text."""
-    return f"{row.label}: {row.baseline} vs. {row.candidate}"
-
-
 def _of_candidate(
-    compared: Compared, against: Against, scale: strips.Scale, names: tuple[str, str]
+    compared: Compared, candidate: ComparedCandidate, scale: strips.Scale, names: tuple[str, str]
 ) -> Table:
-    rows = [row for row in compared.rows if row.side == against.side]
-    lines = tuple(_line(compared, row, scale) for row in rows)
-    sample = against.over.sample_ci_pct if against.over else None
+    lines = tuple(_line(compared, row, scale) for row in compared.rows_of(candidate))
+    sample = candidate.over.sample_ci_pct if candidate.over else None
     return Table(
-        id=f"against-{against.side}",
+        id=f"against-{candidate.side}",
         title=f"“{names[1]}” vs. “{names[0]}”",
         columns=(names[0], names[1]),
-        numbers=("1", str(against.side + 1)),
+        numbers=("1", str(candidate.side + 1)),
         heads="candidate",
         lines=lines,
-        refused=tuple(difference_text(each) for each in against.refused),
-        apart=tuple(difference_text(each) for each in against.apart),
-        only_here=_listed(against.only_here),
-        only_there=_listed(against.only_there),
+        refused=tuple(both_values(each) for each in candidate.refused),
+        apart=tuple(both_values(each) for each in candidate.apart),
+        only_here=_listed(candidate.only_here),
+        only_there=_listed(candidate.only_there),
         names=names,
-        total=_total(against, scale),
+        total=_total(candidate, scale),
         sample=numbers.span_pct(sample) if sample else "",
         scale=_ends(scale, lines),
     )
 
 
-def _line(compared: Compared, row: Row, scale: strips.Scale) -> Line:
+def _line(compared: Compared, row: ComparedCells, scale: strips.Scale) -> Line:
     verdict, unit = row.comparison.verdict, compared.measured[0].unit
+    label = label_of_row(compared, row)
     runs = [
-        compared.measured[side].cell_runs[cell["cell"]]
+        compared.measured[side].cell_runs[cell.cell]
         for side, cell in ((0, row.baseline), (row.side, row.candidate))
     ]
     shown = verdict.pct_change is not None
     own_unit = compared.measured[row.side].unit
     return Line(
-        baseline=compared.names.whole(0, row.baseline),
-        name=row.name
-        or (compared.names.whole(row.side, row.candidate) if not compared.against else ""),
+        name=row.name or ("" if compared.candidates else row.titles[1]),
         runs=" and ".join(
             f"{len(each.values)}{f' ({each.failed} failed)' if each.failed else ''}"
             for each in runs
@@ -189,27 +181,26 @@ def _line(compared: Compared, row: Row, scale: strips.Scale) -> Line:
         change=percent(verdict.pct_change),
         interval=numbers.span_pct(verdict.ci_pct) if verdict.ci_pct else MISSING,
         forest=strips.forest(verdict.pct_change, verdict.ci_pct, scale) if shown else None,
-        tone=row.display.tone,
+        tone=label.tone,
         p_holm=p_value(verdict.p_adjusted),
         p_ranks=p_value(row.comparison.ranks.p if row.comparison.ranks else None),
-        display=asdict(row.display),
-        advice=row.advice or _reason(verdict.reason, verdict.side, verdict.share),
-        confirmation=row.confirmation,
+        display=label,
+        advice=advice_of_row(compared, row) or refusal_text(verdict),
+        confirmation=confirmation_text(row),
         remarks=tuple(badge_text(badge) for badge in verdict.badges),
-        refused=tuple(difference_text(each) for each in row.fields),
-        settings=tuple(difference_text(each) for each in row.settings)
-        if not compared.against
+        refused=tuple(both_values(each) for each in row.refused),
+        settings=tuple(both_values(each) for each in row.settings)
+        if not compared.candidates
         else (),
         environment=bool(compared.causes_of(row.side)),
     )
 
 
-def _total(against: Against, scale: strips.Scale) -> Line | None:
-    over = against.over
+def _total(candidate: ComparedCandidate, scale: strips.Scale) -> Line | None:
+    over = candidate.over
     if over is None:
         return None
     return Line(
-        baseline="",
         name=f"all {over.cells} cells, geometric",
         runs="",
         means=("", ""),
@@ -219,22 +210,13 @@ def _total(against: Against, scale: strips.Scale) -> Line | None:
         tone="thin",
         p_holm="",
         p_ranks="",
-        display={},
+        display=None,
         advice="",
         confirmation="",
         remarks=() if over.one_way else ("cells changed in both directions",),
         refused=(),
         settings=(),
     )
-
-
-def _reason(reason: str, side: str, share: float | None) -> str:
-    """Return why a comparison is refused, and on which side."""
-    if reason not in REASONS:
-        return ""
-    part = "" if share is None else f"{numbers.share(share, 0)} "
-    where = SIDES.get(side, "")
-    return f"{part}{REASONS[reason]}{f' in {where}' if where else ''}."
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -247,8 +229,7 @@ def _scale(compared: Compared) -> strips.Scale:
     """Return the scale for all tables of the page, so that their rows are aligned."""
     verdicts = [row.comparison.verdict for row in compared.rows]
     drawn: list[float | None] = [verdict.pct_change for verdict in verdicts]
-    intervals: Iterable[Any] = (verdict.ci_pct for verdict in verdicts)
-    drawn += [bound for interval in intervals if interval for bound in interval]
+    drawn += [bound for verdict in verdicts if verdict.ci_pct for bound in verdict.ci_pct]
     return strips.scale_of(drawn, zero=True)
 
 

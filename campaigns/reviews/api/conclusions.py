@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from campaigns.findings.api.compared import comparison_as_json
+from campaigns.findings.api.comparing import comparison_as_json
 from campaigns.kit.api.inputs import Flag, Input, NoQuery
 from campaigns.kit.api.openapi import NOT_FOUND, operation
 from campaigns.kit.api.outputs import picked, selected

@@ -1,13 +1,14 @@
 """The panel that compares a campaign with its accepted baseline."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.auth.models import AnonymousUser, User
 
-from campaigns.findings.compute.compared_answer import answer_of
-from campaigns.findings.pages.compare_tables import tables_of
+from campaigns.findings.pages.compare_tables import Table, tables_of
+from campaigns.findings.wording.answer import AnswerText
+from campaigns.findings.wording.compare import answer_of
 from campaigns.models import Campaign
 from campaigns.reviews.baselines import Baseline, baseline_of, compare_with
 
@@ -19,8 +20,8 @@ class BaselinePanel:
     baseline: Baseline
     query: str
     refused: str = ""
-    answer: Any = None
-    tables: tuple[Any, ...] = ()
+    answer: AnswerText | None = None
+    tables: Sequence[Table] = ()
 
 
 def baseline_panel(campaign: Campaign, user: User | AnonymousUser) -> BaselinePanel | None:
@@ -36,9 +37,7 @@ def baseline_panel(campaign: Campaign, user: User | AnonymousUser) -> BaselinePa
     compared = compare_with(result, campaign)
     if isinstance(compared, str):
         return BaselinePanel(result, query, refused=compared)
-    return BaselinePanel(
-        result, query, answer=answer_of(compared), tables=tuple(tables_of(compared))
-    )
+    return BaselinePanel(result, query, answer=answer_of(compared), tables=tables_of(compared))
 
 
 def _fallen(baseline: Baseline) -> str:

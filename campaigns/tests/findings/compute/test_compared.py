@@ -3,12 +3,12 @@ from datetime import timedelta
 
 import pytest
 from django.db.models import F
+from msgspec import structs
 
 from campaigns.findings import compute
-from campaigns.findings.compared import sides_of
+from campaigns.findings.compared import sides_of, why_unusable
 from campaigns.findings.compute.compared import compare_campaigns, compare_chosen
-from campaigns.findings.compute.compared_answer import answer_of
-from campaigns.findings.compute.differences import causes
+from campaigns.findings.wording.compare import answer_of, confirmation_text
 from campaigns.models import Campaign, EnvironmentFact, Proof, Run, Session
 from campaigns.stats.verdict import Word
 from campaigns.tests.findings.compute.conftest import store
@@ -47,14 +47,18 @@ def words(found):
 def in_other_unit(side, unit, factor):
     """The same campaign, as if its values had been stored in another unit."""
     cells = [
-        {
-            **cell,
-            "runs": [{**run, "value": run["value"] * factor} for run in cell["runs"]],
-            "summary": {**cell["summary"], "gmean": cell["summary"]["gmean"] * factor},
-        }
-        for cell in side.cells["cells"]
+        structs.replace(
+            cell,
+            runs=[structs.replace(run, value=run.value * factor) for run in cell.runs],
+            summary=replace(cell.summary, gmean=cell.summary.gmean * factor),
+        )
+        for cell in finding(side).cells
     ]
-    return replace(side, cells={**side.cells, "unit": unit, "cells": cells})
+    return replace(side, cells=structs.replace(finding(side), unit=unit, cells=cells))
+
+
+def with_direction(side, lower_is_better):
+    return replace(side, cells=structs.replace(finding(side), lower_is_better=lower_is_better))
 
 
 def finding(side):
@@ -87,29 +91,29 @@ def test_the_same_values_in_another_unit_are_equivalent(measured):
 def test_another_dimension_or_direction_is_refused(measured):
     sides = sides_of([measured().pk, measured().pk], everywhere().see)
     sizes = in_other_unit(sides[1], "MB", 1)
-    upwards = replace(sides[1], cells={**finding(sides[1]), "lower_is_better": False})
+    upwards = with_direction(sides[1], False)
 
     for other, field in ((sizes, "unit"), (upwards, "direction")):
         found = compare_campaigns([sides[0], other])
-        assert [each.label for each in found.against[0].refused] == [field]
-        assert found.rows == ()
+        assert [each.label for each in found.candidates[0].refused] == [field]
+        assert found.rows == []
 
 
 def test_a_metric_where_neither_way_is_better_gets_no_verdict(measured):
     sides = [
-        replace(side, cells={**finding(side), "lower_is_better": None})
+        with_direction(side, None)
         for side in sides_of([measured().pk, measured(factor=2).pk], everywhere().see)
     ]
 
     found = compare_campaigns(sides)
     chosen = compare_chosen(
-        sides, [(place, finding(side)["cells"][0]) for place, side in enumerate(sides)]
+        sides, [(place, finding(side).cells[0]) for place, side in enumerate(sides)]
     )
 
-    assert [each.label for each in found.against[0].refused] == ["direction"]
-    assert found.rows == ()
+    assert [each.label for each in found.candidates[0].refused] == ["direction"]
+    assert found.rows == []
     assert [row.comparison.verdict.word for row in chosen.rows] == [Word.NOT_COMPARABLE]
-    assert [each.label for each in chosen.rows[0].fields] == ["direction"]
+    assert [each.label for each in chosen.rows[0].refused] == ["direction"]
 
 
 def test_swapping_the_sides_changes_the_sign_and_no_word_but_better_and_worse(measured):
@@ -141,7 +145,7 @@ def test_the_same_address_of_more_work_is_refused_with_both_amounts(measured):
     found = compared(one, two)
 
     assert set(words(found)) == {Word.NOT_COMPARABLE}
-    (field,) = found.rows[0].fields
+    (field,) = found.rows[0].refused
     assert (field.label, field.baseline, field.candidate) == ("files processed", "500", "520")
     assert found.rows[0].comparison.verdict.fields == ("files processed",)
 
@@ -177,7 +181,7 @@ def test_a_refused_comparison_takes_no_part_in_the_family(measured):
 
 def test_a_chosen_cell_is_compared_whatever_its_level(measured):
     sides = sides_of([measured().pk, measured().pk], everywhere().see)
-    slow, fast = finding(sides[0])["cells"][0], finding(sides[1])["cells"][1]
+    slow, fast = finding(sides[0]).cells[0], finding(sides[1]).cells[1]
 
     found = compare_chosen(sides, [(0, slow), (1, fast)])
 
@@ -185,7 +189,7 @@ def test_a_chosen_cell_is_compared_whatever_its_level(measured):
     assert [(each.label, each.baseline, each.candidate) for each in found.rows[0].settings] == [
         ("concurrency", "5", "10")
     ]
-    assert "concurrency 10" in answer_of(found)["sentence"]
+    assert "concurrency 10" in answer_of(found).sentence
 
 
 def in_sessions(campaign, number):
@@ -215,7 +219,7 @@ def test_only_three_sessions_on_both_sides_can_confirm(measured, sessions, said)
     for campaign, number in zip(campaigns, sessions, strict=True):
         in_sessions(campaign, number)
 
-    assert {row.confirmation for row in compared(*campaigns).rows} == {said}
+    assert {confirmation_text(row) for row in compared(*campaigns).rows} == {said}
 
 
 def see(campaign, *versions):
@@ -232,14 +236,15 @@ def test_chosen_cells_are_told_of_the_environment_of_their_campaigns(measured):
     see(one, "3.122")
     see(two, "3.123")
     sides = sides_of([one.pk, two.pk], everywhere().see)
-    cells = [finding(side)["cells"] for side in sides]
+    cells = [finding(side).cells for side in sides]
 
     found = compare_chosen(sides, [(0, cells[0][0]), (0, cells[0][1]), (1, cells[1][0])])
 
-    assert [found.causes_of(row.side) for row in found.rows] == [[], ["Pulp (3.122 → 3.123)"]]
+    (cause,) = found.causes_of(1)
+    assert (found.causes_of(0), cause.label, cause.values) == ([], "Pulp", ("3.122", "3.123"))
     answer = answer_of(found)
-    assert "environment differs" in [badge["word"] for badge in answer["badges"]]
-    assert answer["sentence"].count(";") == 1
+    assert "environment differs" in [badge.word for badge in answer.badges]
+    assert answer.sentence.count(";") == 1
 
 
 def test_an_environment_that_changed_while_it_was_measured_is_told(measured):
@@ -247,7 +252,7 @@ def test_an_environment_that_changed_while_it_was_measured_is_told(measured):
     see(one, "3.122", "3.123")
     see(two, "3.123")
 
-    caveat = answer_of(compared(one, two))["caveat"]
+    caveat = answer_of(compared(one, two)).caveat
 
     assert f"The environment of “{one.name} (#{one.pk})” changed while it was measured." in caveat
 
@@ -270,7 +275,7 @@ def test_values_without_noise_and_without_logs_have_their_word(interleaved, valu
     found = compared(*campaigns)
 
     assert set(words(found)) <= ({word} if word else {Word.BETTER, Word.WORSE})
-    assert answer_of(found)["sentence"]
+    assert answer_of(found).sentence
 
 
 @pytest.mark.parametrize("failing", [range(2, 99), range(1, 99)])
@@ -284,7 +289,7 @@ def test_one_run_and_none_are_too_few(interleaved, failing):
     found = compared(*campaigns)
 
     assert set(words(found)) == {Word.NOT_ENOUGH_DATA}
-    assert answer_of(found)["sentence"]
+    assert answer_of(found).sentence
 
 
 def test_the_order_in_which_facts_were_seen_is_no_difference(measured):
@@ -307,8 +312,8 @@ def test_what_may_be_a_cause_is_named_and_the_design_is_not(measured):
 
     found = compared(one, two)
 
-    assert found.against[0].apart[0].label == "event loop"
-    assert causes(found.differences, 1) == []
+    assert found.candidates[0].apart[0].label == "event loop"
+    assert found.causes_of(1) == []
     assert any(row.label == "warm-ups" and row.any for row in found.differences)
 
 
@@ -324,26 +329,15 @@ def test_the_hash_is_that_of_the_data_whenever_it_is_asked_for(measured):
     assert compared(one, two).data_hash != before
 
 
-def test_a_finding_of_an_older_version_is_compared_as_it_is(measured):
-    sides = sides_of([measured().pk, measured(0.8).pk], everywhere().see)
-    new = {"session", "units", "units_failed"}
-    old = [
-        replace(
-            side,
-            cells={
-                **finding(side),
-                "cells": [
-                    {
-                        **cell,
-                        "runs": [
-                            {name: run[name] for name in run.keys() - new} for run in cell["runs"]
-                        ],
-                    }
-                    for cell in finding(side)["cells"]
-                ],
-            },
-        )
-        for side in sides
-    ]
+def test_findings_of_other_methods_wait_until_they_are_computed_again(measured):
+    one, two = measured(), measured(0.8)
+    one.findings.update(versions={"methods": "1"})
 
-    assert words(compare_campaigns(old)) == words(compare_campaigns(sides))
+    old, current = sides_of([one.pk, two.pk], everywhere().see)
+
+    assert (old.cells, old.metrics) == (None, ())
+    assert (
+        why_unusable(old)
+        == f"“{one.name}” has no findings: this version of perfdash has not analysed it."
+    )
+    assert current.cells is not None

@@ -6,9 +6,9 @@ import pytest
 from campaigns.findings import compute
 from campaigns.findings.compared import sides_of
 from campaigns.findings.compute.compared import compare_campaigns
-from campaigns.findings.compute.compared_answer import answer_of
 from campaigns.findings.recommended import favoured_by
 from campaigns.findings.store import findings_of
+from campaigns.findings.wording.compare import answer_of
 from campaigns.models import Campaign, Run
 from campaigns.results.importing.document import read_submission
 from campaigns.results.importing.files import About, import_file
@@ -116,10 +116,10 @@ def test_campaigns_are_not_compared_by_the_runs_that_did_not_time_out():
     sides = sides_of([old.pk, new.pk], {old.team_id, new.team_id})
     answer = answer_of(compare_campaigns(sides))
 
-    assert "too many failures" in answer["sentence"]
-    assert "at least 22.9 s (1 of 8 runs timed out at 60 s)" in answer["sentence"]
+    assert "too many failures" in answer.sentence
+    assert "at least 22.9 s (1 of 8 runs timed out at 60 s)" in answer.sentence
     assert "faster" not in str(answer)
-    assert not answer["facts"]
+    assert not answer.facts
 
 
 def test_where_every_run_timed_out_the_limit_is_the_answer():

@@ -186,7 +186,7 @@ def test_several_differences_cannot_be_told_apart_and_that_is_said(browser, meas
     text = text_of(browser, c=[one.pk, two.pk])
 
     assert "2 things differ for “two”: engine (new → old), slow (0 → 1)" in text
-    assert "cannot be put down to one of them" in text
+    assert "cannot be attributed to one of them alone" in text
 
 
 def test_what_was_recorded_on_one_side_only_is_unknown_not_different(browser, measured):
@@ -199,7 +199,7 @@ def test_what_was_recorded_on_one_side_only_is_unknown_not_different(browser, me
     text = text_of(browser, c=[one.pk, two.pk])
 
     assert "kernel generator not recorded 6.1" in text
-    assert "No difference of environment is recorded but the time." in text
+    assert "No difference in settings or environment is recorded, except the time." in text
 
 
 def test_a_level_that_is_fixed_in_the_other_campaign_finds_its_cell(browser, measured):
@@ -262,7 +262,7 @@ def test_failing_cells_have_no_number(browser, measured):
     text = text_of(browser, c=[one.pk, two.pk])
 
     assert "too many failures: 2 of 2" in text
-    assert "100 % of the runs failed in the other one." in text
+    assert "100 % of the runs failed in the candidate." in text
 
 
 @pytest.mark.parametrize(

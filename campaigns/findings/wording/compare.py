@@ -1,0 +1,270 @@
+"""What a comparison of campaigns says: its answer, and the remarks on each row. Pure."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from campaigns.findings.values import (
+    CampaignComparison,
+    ComparedCandidate,
+    ComparedCells,
+    Difference,
+    Differs,
+)
+from campaigns.findings.wording.answer import AnswerText, Fact
+from campaigns.findings.wording.cells import bound_of
+from campaigns.findings.wording.verdicts import Display, advice_of, label_of
+from campaigns.kit import numbers
+from campaigns.kit.numbers import counted, percent, span_pct
+from campaigns.stats.verdict import DECIDED, WITHOUT_NUMBERS, Verdict
+
+MOST_FACTS = 4
+MOST_CAUSES = 3
+LONGEST_VALUES = 60
+ENVIRONMENT_DIFFERS = Display("environment differs", "worse", "warn", "outline")
+UNPAIRED = (
+    "Runs of different campaigns are not paired, so the change includes whatever else differed at the "
+    "time."
+)
+SIDES = {"baseline": "the baseline", "candidate": "the candidate"}
+REASONS = {
+    "failed_units": "of the work failed",
+    "failed_runs": "of the runs failed",
+    "timed_out": "of the runs timed out",
+    "lost_runs": "of the runs were lost",
+}
+
+
+def label_of_row(compared: CampaignComparison, row: ComparedCells) -> Display:
+    """Return how the verdict of a row is shown."""
+    return label_of(compared.terms, row.comparison.verdict.word)
+
+
+def advice_of_row(compared: CampaignComparison, row: ComparedCells) -> str:
+    """Return what would decide, or what is excluded; empty where there is no advice."""
+    noun = "session" if row.between else "run"
+    return advice_of(compared.terms, row.comparison.verdict, noun, " of each side")
+
+
+def refusal_text(verdict: Verdict) -> str:
+    """Return how much failed or was lost on which side; empty where that is not the reason of a verdict."""
+    if verdict.reason not in REASONS:
+        return ""
+    share = "" if verdict.share is None else f"{numbers.share(verdict.share, 0)} "
+    where = f" in {SIDES[verdict.side]}" if verdict.side in SIDES else ""
+    return f"{share}{REASONS[verdict.reason]}{where}."
+
+
+def confirmation_text(row: ComparedCells) -> str:
+    """Return in how many sessions a verdict was seen; empty where there is nothing to confirm."""
+    word = row.comparison.verdict.word
+    if word in WITHOUT_NUMBERS or 0 in row.sessions:
+        return ""
+    if row.sessions == (1, 1):
+        return "one session each"
+    counts = f"{row.sessions[0]} and {row.sessions[1]} sessions"
+    if not row.between:
+        return f"{counts}: too few to confirm"
+    return f"{'confirmed' if word in DECIDED else 'not confirmed'} over {counts}"
+
+
+def both_values(field: Differs) -> str:
+    """Return a field that differs, with both of its values."""
+    return f"{field.label}: {field.baseline} vs. {field.candidate}"
+
+
+def change_text(difference: Difference, side: int) -> str:
+    """Return a fact with its value in the first campaign and in another one."""
+    return f"{difference.label} ({difference.values[0]} → {difference.values[side]})"
+
+
+def answer_of(compared: CampaignComparison) -> AnswerText:
+    """Return the sentence, its caveat, badges and numbers, as the answer of a campaign has them."""
+    tones = {label_of_row(compared, row).tone for row in compared.judged}
+    return AnswerText(
+        sentence=_sentence(compared) + _bounds(compared),
+        tone=tones.pop() if len(tones) == 1 else "info" if tones else "thin",
+        caveat=_caveat(compared) if compared.judged else "",
+        badges=_badges(compared),
+        facts=_facts(compared),
+    )
+
+
+def _sentence(compared: CampaignComparison) -> str:
+    baseline = _quoted(compared, 0)
+    if len(compared.candidates) == 1:
+        return _of_candidate(compared, compared.candidates[0])
+    if compared.candidates:
+        text = "; ".join(_briefly(compared, each) for each in compared.candidates)
+        return f"Against {baseline}: {text}."
+    first = compared.rows[0]
+    if len(compared.rows) == 1:
+        return _of_row(compared, first, *first.titles)
+    text = "; ".join(_row_briefly(compared, row, row.titles[1]) for row in compared.rows)
+    return f"Against {first.titles[0]}: {text}."
+
+
+def _of_candidate(compared: CampaignComparison, candidate: ComparedCandidate) -> str:
+    name, baseline = _quoted(compared, candidate.side), _quoted(compared, 0)
+    if candidate.refused:
+        return _not_comparable(name, baseline, candidate.refused)
+    rows = compared.rows_of(candidate)
+    if not rows:
+        return f"{name} and {baseline} have no cell with the same levels."
+    if len(rows) == 1:
+        where = f" at {rows[0].name}" if rows[0].name else ""
+        return _of_row(compared, rows[0], baseline, f"{name}{where}")
+    words = Counter(label_of_row(compared, row).word for row in rows)
+    counts = ", ".join(f"{word} in {number}" for word, number in words.items())
+    over = candidate.over
+    if over is None:
+        return f"{name} vs. {baseline}, {len(rows)} cells: {counts}."
+    return (
+        f"{name} vs. {baseline}: {percent(over.geometric_pct)}{_interval(over.ci_pct)}, geometric "
+        f"mean over {counted(over.cells, 'cell')}, from {percent(over.low_pct)} to "
+        f"{percent(over.high_pct)}; {counts}."
+    )
+
+
+def _briefly(compared: CampaignComparison, candidate: ComparedCandidate) -> str:
+    """Describe one of several candidates; the tables have the rest."""
+    name = _quoted(compared, candidate.side)
+    if candidate.refused:
+        return f"{name} is not comparable ({_labels(candidate.refused)})"
+    rows = compared.rows_of(candidate)
+    if not rows:
+        return f"{name} has no cell with the same levels"
+    if len(rows) == 1:
+        return _row_briefly(compared, rows[0], name)
+    over = candidate.over
+    if over is None:
+        return f"{name} has no mean change over its {len(rows)} cells"
+    interval = f"95 % {span_pct(over.ci_pct)}, " if over.ci_pct else ""
+    return f"{name} {percent(over.geometric_pct)} ({interval}{counted(over.cells, 'cell')})"
+
+
+def _row_briefly(compared: CampaignComparison, row: ComparedCells, name: str) -> str:
+    if row.refused:
+        return f"{name} is not comparable ({_labels(row.refused)})"
+    change = row.comparison.verdict.pct_change
+    text = name if change is None else f"{name} {percent(change)}"
+    return f"{text} ({label_of_row(compared, row).word})"
+
+
+def _of_row(compared: CampaignComparison, row: ComparedCells, baseline: str, candidate: str) -> str:
+    if row.refused:
+        return _not_comparable(candidate, baseline, row.refused)
+    verdict, word = row.comparison.verdict, label_of_row(compared, row).word
+    if verdict.pct_change is None:
+        return f"{candidate} vs. {baseline}: {word}."
+    change = f"{percent(verdict.pct_change)}{_interval(verdict.ci_pct)}"
+    return f"{candidate} vs. {baseline}: {word}, {change}."
+
+
+def _not_comparable(candidate: str, baseline: str, refused: Sequence[Differs]) -> str:
+    why = "; ".join(map(_shortly, refused))
+    return f"{candidate} is not comparable with {baseline} ({why})."
+
+
+def _shortly(field: Differs) -> str:
+    """Return a field with both values where they are short; the tables have them all."""
+    long = len(f"{field.baseline} vs. {field.candidate}") > LONGEST_VALUES
+    return f"another {field.label}" if long else both_values(field)
+
+
+def _labels(fields: Sequence[Differs]) -> str:
+    return ", ".join(each.label for each in fields)
+
+
+def _quoted(compared: CampaignComparison, side: int) -> str:
+    return f"“{compared.campaigns[side].name}”"
+
+
+def _interval(interval: Sequence[float] | None) -> str:
+    return f" (95 % {span_pct(interval)})" if interval else ""
+
+
+def _bounds(compared: CampaignComparison) -> str:
+    """Return the cells that have no mean because runs timed out or failed, with their bounds."""
+    bounds = {}
+    for row in compared.judged:
+        cells = zip((0, row.side), (row.baseline, row.candidate), row.titles, strict=True)
+        for side, cell, title in cells:
+            value, why = bound_of(cell, compared.campaigns[side].unit)
+            if value:
+                bounds[side, cell.cell] = f"{title}: {value} ({why})"
+    texts = list(bounds.values())
+    more = f"; and {len(texts) - MOST_CAUSES} more" if len(texts) > MOST_CAUSES else ""
+    return f" {'; '.join(texts[:MOST_CAUSES])}{more}." if texts else ""
+
+
+def _badges(compared: CampaignComparison) -> list[Display]:
+    labels = Counter(label_of_row(compared, row) for row in compared.rows)
+    of = len(compared.rows)
+    badges = [
+        Display(f"{each.word}: {number} of {of}", each.tone, each.icon, each.form)
+        if of > 1
+        else each
+        for each, number in labels.items()
+    ]
+    if refused := sum(bool(each.refused) for each in compared.candidates):
+        word = f"not comparable: {counted(refused, 'campaign')}"
+        badges.append(Display(word, "thin", "no", "outline"))
+    if any(compared.causes_of(row.side) for row in compared.judged):
+        badges.append(ENVIRONMENT_DIFFERS)
+    return badges
+
+
+def _facts(compared: CampaignComparison) -> list[Fact]:
+    """Return the change of each candidate over its cells; of a single one its extremes, or each of few cells."""
+    overall = [
+        _fact(compared.campaigns[each.side].name, each.over.geometric_pct, each.over.ci_pct)
+        for each in compared.candidates
+        if each.over
+    ]
+    if len(overall) > 1:
+        return overall[:MOST_FACTS]
+    cells = [
+        (verdict.pct_change, _fact(row.name or row.titles[1], verdict.pct_change, verdict.ci_pct))
+        for row in compared.judged
+        if (verdict := row.comparison.verdict).pct_change is not None
+        and verdict.word not in WITHOUT_NUMBERS
+    ]
+    if len(cells) + len(overall) > MOST_FACTS:
+        ordered = sorted(cells, key=lambda each: each[0])
+        cells = [ordered[0], ordered[-1]]
+    return [*overall, *(fact for _, fact in cells)]
+
+
+def _fact(label: str, change: float, interval: Sequence[float] | None) -> Fact:
+    return Fact(label, percent(change), span_pct(interval) if interval else "")
+
+
+def _caveat(compared: CampaignComparison) -> str:
+    """Return other possible causes of a change than the difference between the campaigns."""
+    judged = sorted({0, *(row.side for row in compared.judged)})
+    campaigns = [compared.campaigns[side] for side in judged]
+    texts = []
+    if simulators := dict.fromkeys(what for each in campaigns for what in each.simulators):
+        texts.append(f"Measured on a {' and a '.join(simulators)}, not on a real server.")
+    causes = [_of_causes(compared, side) for side in judged[1:] if compared.causes_of(side)]
+    texts += causes or ["No difference in settings or environment is recorded, except the time."]
+    texts += [
+        f"The environment of {_quoted(compared, side)} changed while it was measured."
+        for side in judged
+        if any(row.changed[side] for row in compared.differences if row.changed)
+    ]
+    if not all(each.checked for each in campaigns):
+        texts.append("perfdash did not check what work the imported runs did.")
+    return " ".join([*texts, UNPAIRED])
+
+
+def _of_causes(compared: CampaignComparison, side: int) -> str:
+    name = _quoted(compared, side)
+    causes = [change_text(each, side) for each in compared.causes_of(side)]
+    if len(causes) == 1:
+        return f"The only recorded difference of {name} is {causes[0]}."
+    more = f" and {len(causes) - MOST_CAUSES} more" if len(causes) > MOST_CAUSES else ""
+    return (
+        f"{len(causes)} things differ for {name}: {', '.join(causes[:MOST_CAUSES])}{more}; the "
+        "change cannot be attributed to one of them alone."
+    )
