@@ -149,7 +149,9 @@ def _cold_start(check: Check) -> tuple[str, str]:
     if not _passed(check):
         text = f"Share of levels {which}: warm up."
     elif p < COLD_P:
-        text = f"Share of levels {which}; more than by chance (p {p_value(p)}), but not most of them."
+        text = (
+            f"Share of levels {which}; more than by chance (p {p_value(p)}), but not most of them."
+        )
     return share(check.value, 0), text
 
 
