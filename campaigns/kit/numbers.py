@@ -18,7 +18,7 @@ PLAIN_BELOW = 1e9
 """Larger numbers are written with a power of ten."""
 SECONDS_FROM, MILLISECONDS_FROM = 0.9995, 0.9995e-4
 CLOCK_FROM_SECONDS = 119.5
-"""What rounds to two minutes or more is written as min:s or h:min:s."""
+"""What rounds to two minutes or more is written as 2:00 min or 1:02:03 h."""
 BOUND_DIGITS = 10
 """Digits of a computed bound; further ones are floating-point noise."""
 SCALES = {"B": ("B", "kB", "MB", "GB", "TB"), "B/s": ("B/s", "kB/s", "MB/s", "GB/s", "TB/s")}
@@ -59,12 +59,13 @@ def counted(quantity: int, noun: str) -> str:
 
 
 def duration(seconds: object, digits: int = DIGITS) -> str:
-    """Write a time: 45 µs, 320 ms, 8.93 s, 61.2 s, 10:36, 1:02:03."""
+    """Write a time: 45 µs, 320 ms, 8.93 s, 61.2 s, 10:36 min, 1:02:03 h; the unit tells it from a time of day."""
     if not is_number(seconds):
         return MISSING
     size = abs(seconds)
     if size >= CLOCK_FROM_SECONDS:
-        return clock(seconds)
+        text = clock(seconds)
+        return f"{text} {'h' if text.count(':') > 1 else 'min'}"
     if size == 0 or size >= SECONDS_FROM:
         return f"{number(float(seconds), digits)} s"
     unit = "ms" if size >= MILLISECONDS_FROM else "µs"
@@ -72,7 +73,7 @@ def duration(seconds: object, digits: int = DIGITS) -> str:
 
 
 def clock(seconds: float) -> str:
-    """Write min:s, from an hour on h:min:s, rounded half up: 1750 s is 29:10."""
+    """Write min:s, from an hour on h:min:s, rounded half up, as on an axis: 1750 s is 29:10."""
     minutes, rest = divmod(math.floor(abs(seconds) + 0.5), 60)
     hours, minutes = divmod(minutes, 60)
     text = f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
@@ -119,7 +120,7 @@ def p_value(p: object) -> str:
 
 
 def amount(value: object, unit: str, digits: int = DIGITS) -> str:
-    """Write a value with its unit: 29:10, 48.2 MB/s, 10.4 %, 50/s, 7 files."""
+    """Write a value with its unit: 29:10 min, 48.2 MB/s, 10.4 %, 50/s, 7 files."""
     if not is_number(value):
         return MISSING
     match unit:
@@ -170,7 +171,7 @@ def span_pct(interval: Sequence[float], digits: int = 1) -> str:
 
 
 def span(interval: Sequence[float], unit: str) -> str:
-    """Write an interval of values, with the digits that its width calls for: 27:08 … 31:21."""
+    """Write an interval of values, with the digits that its width calls for: 27:08 min … 31:21 min."""
     low, high = interval
     digits = digits_of(low, high)
     return f"{amount(low, unit, digits)} … {amount(high, unit, digits)}"

@@ -1,4 +1,4 @@
-"""How numbers are written, as on perfdash's pages: 18:29, 1.21 GB/s, −24.0 %. Pure."""
+"""How numbers are written, as on perfdash's pages: 18:29 min, 1.21 GB/s, −24.0 %. Pure."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -46,12 +46,12 @@ def amount(value: float | None, unit: str, digits: int = DIGITS) -> str:
 
 
 def seconds(value: float, digits: int = DIGITS) -> str:
-    """Write a duration: 45 µs, 320 ms, 8.93 s, 18:29, 26:01:40."""
+    """Write a duration: 45 µs, 320 ms, 8.93 s, 18:29 min, 26:01:40 h."""
     size = abs(value)
     if size >= CLOCK_FROM_SECONDS:
         minutes, rest = divmod(math.floor(size + 0.5), 60)
         hours, minutes = divmod(minutes, 60)
-        text = f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+        text = f"{hours}:{minutes:02}:{rest:02} h" if hours else f"{minutes}:{rest:02} min"
         return f"{MINUS if value < 0 else ''}{text}"
     if size == 0 or size >= 0.9995:
         return f"{number(float(value), digits)} s"

@@ -49,7 +49,7 @@ def test_one_sample_is_listed_instead_of_an_empty_curve(page_of, toy, monkeypatc
 
     assert FIGURE not in page.content.decode()
     text = Page(page).text
-    assert "1 sync repository state queue work files 1 completed 250 ms 2:10 20" in text
+    assert "1 sync repository state queue work files 1 completed 250 ms 2:10 min 20" in text
 
 
 def test_many_samples_are_a_curve_in_the_words_of_the_kind(page_of, toy, monkeypatch):

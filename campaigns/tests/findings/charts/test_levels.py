@@ -52,7 +52,7 @@ def test_the_mean_is_a_diamond_at_its_level(published, traces):
     assert mean["x"] == [3, 5, 10, 20]
     assert mean["y"][0] == pytest.approx(1749.69, abs=0.01)
     assert (mean["marker"]["symbol"], mean["marker"]["color"]) == ("diamond", "@ink")
-    assert mean["text"][0].startswith("<b>3 connections</b><br>geometric mean 29:10 of 3 runs")
+    assert mean["text"][0].startswith("<b>3 connections</b><br>geometric mean 29:10 min of 3 runs")
 
 
 def test_the_interval_has_its_own_two_arms(published, traces):
@@ -262,7 +262,7 @@ def test_somebody_s_words_are_neither_markup_nor_colours(checked):
 
 
 def test_the_description_tells_the_finding_in_numbers(published):
-    means = "Sync time by download_concurrency. 3: 29:10, 5: 18:15, 10: 13:29, 20: 10:39."
+    means = "Sync time by download_concurrency. 3: 29:10 min, 5: 18:15 min, 10: 13:29 min, 20: 10:39 min."
 
     assert describe(replace(published, best="20")) == f"{means} Best at 20."
 
@@ -389,7 +389,7 @@ def test_a_cell_of_many_runs_is_a_box_with_some_of_its_runs(traces):
     assert sorted({y for y in box["y"] if y is not None}) == [251, 751]
     assert box["fill"] == "toself"
     assert drawn["median"]["y"] == [501]
-    assert drawn["median"]["text"][0].startswith("<b>1</b><br>median 8:21 of 1,001 runs")
+    assert drawn["median"]["text"][0].startswith("<b>1</b><br>median 8:21 min of 1,001 runs")
     lines = [y for y in drawn["median and whiskers"]["y"] if y is not None]
     assert (min(lines), max(lines)) == (51, 951)
     runs = drawn["run"]["y"]

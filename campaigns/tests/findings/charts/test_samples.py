@@ -57,7 +57,7 @@ def test_percentiles_are_marked_where_the_samples_bear_them(checked):
 
     marks = figure["data"][1]
     assert marks["x"] == [250, 475]
-    assert marks["text"] == ["p50 4:10", "p95 7:55"]
+    assert marks["text"] == ["p50 4:10 min", "p95 7:55 min"]
 
 
 def test_two_curves_have_a_legend_and_lines_of_their_own(checked):

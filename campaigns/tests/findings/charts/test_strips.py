@@ -13,7 +13,7 @@ def test_rows_of_one_scale_line_up():
     assert row.dots[:3] == (Dot("77.08%", "9"), Dot("70.91%", "14"), Dot("84.16%", "19"))
     assert row.dots[3].y == "9"
     assert (row.mean, row.low, row.high) == ("77.25%", "69.35%", "85.78%")
-    assert row.label == "29:07, 27:32, 30:56, 28:20"
+    assert row.label == "29:07 min, 27:32 min, 30:56 min, 28:20 min"
 
 
 def test_what_is_not_there_is_empty():

@@ -32,7 +32,7 @@ CELL, COMPARISON = "cells:duration.cells.1.summary.", "levels.groups.0.compariso
     [
         (CELL + "cv", 0.0276867, 0.031, "coefficient of variation: 2.77 % → 3.1 %"),
         (CELL + "n_ok", 3, 2, "runs that count: 3 → 2"),
-        (CELL + "mean", 639.0, 647.0, "mean: 10:39 → 10:47"),
+        (CELL + "mean", 639.0, 647.0, "mean: 10:39 min → 10:47 min"),
         (CELL + "mean_ci.1", 0.05, 0.06, "upper bound of the interval of the mean: 50 ms → 60 ms"),
         (CELL + "mean", 0.1, 0.10000100004, "mean: 0.1 → 0.100001"),
         (CELL + "median", 1.0, MISSING, "median: 1 s → nothing"),
