@@ -16,7 +16,7 @@ AT_60 = {"lowest_limit": 60.0, "highest_limit": 60.0, "at_least": 12.0}
         (
             summarised(5, 3, 2, **AT_60 | {"highest_limit": 600.0}),
             "at least 12 s",
-            "2 of 8 runs timed out at 60 s to 10:00, 1 failed",
+            "2 of 8 runs timed out at 60 s to 10:00 min, 1 failed",
         ),
         (summarised(1, 2, too_many_failures=True), "too many failures", "2 of 3 runs failed"),
     ],
