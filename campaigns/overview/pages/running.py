@@ -134,7 +134,7 @@ def _live_plot(campaign: Campaign, current: live.Current | None) -> Plot:
 
 
 def _time(seconds: float | None) -> str:
-    return MISSING if seconds is None else numbers.clock(seconds)
+    return MISSING if seconds is None else numbers.duration(seconds)
 
 
 def _left(seconds: float | None) -> str:
