@@ -6,7 +6,7 @@ from typing import Any
 
 from campaigns.findings.store import Findings
 from campaigns.findings.values import Levels, LevelsFinding, Pairs
-from campaigns.findings.wording.levels import why_best_of_all, why_best_of_group
+from campaigns.findings.wording.recommended import BETTER_SIDE, why_best_of_all, why_near_best
 from campaigns.stats.verdict import Word
 
 
@@ -47,7 +47,7 @@ def _of_pairs(pairs: Pairs) -> list[Favoured]:
         word = stratum.comparison.verdict.word
         if word in sides:
             others = {name: lv for name, lv in stratum.levels.items() if name != pairs.factor}
-            result.append(Favoured({pairs.factor: sides[word]}, others, "better in pairs"))
+            result.append(Favoured({pairs.factor: sides[word]}, others, BETTER_SIDE))
     return result if len(result) == len(pairs.strata) else []
 
 
@@ -61,7 +61,7 @@ def _of_groups(levels: LevelsFinding) -> Iterator[Favoured]:
         cell = next((cell for cell, upper in rows if upper <= share), None)
         if cell is not None:
             level = dict(zip(group.cells, group.values, strict=True))[cell]
-            why = why_best_of_group(group, best, cell, share)
+            why = why_near_best(group, best, cell, share)
             yield Favoured({levels.factor: level}, group.levels, why)
 
 

@@ -14,6 +14,7 @@ from campaigns.findings.values import (
     LevelsFinding,
 )
 from campaigns.findings.wording.levels import (
+    cost_text,
     knee_rows,
     model_text,
     noise_rows,
@@ -192,10 +193,10 @@ def _costs(
         CostLine(
             level=names[cell],
             mean=amount(summaries[cell].gmean or summaries[cell].mean, unit),
-            cost="best measured" if cell == best.seen else percent(cost),
+            cost=cost_text(best, cell),
             upper=percent(upper),
             best=cell == best.seen,
             possibly=cell in best.possibly,
         )
-        for cell, cost, upper in zip(best.cells, best.cost_pct, best.upper_pct, strict=True)
+        for cell, upper in zip(best.cells, best.upper_pct, strict=True)
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from campaigns.findings.values import Best, Knee, LevelGroup, LevelsFinding
 from campaigns.findings.wording.verdicts import label_of
-from campaigns.kit.numbers import bracketed, counted, number, share, without_sign
+from campaigns.kit.numbers import bracketed, counted, number, percent, share, without_sign
 from campaigns.stats.compared import Model
 
 Rows = Sequence[tuple[str, str]]
@@ -74,19 +74,11 @@ def within_rows(best: Best, names: Mapping[int, str]) -> Rows:
     ]
 
 
-def why_best_of_group(group: LevelGroup, best: Best, cell: int, share_pct: float) -> str:
-    """Return why a setting of one factor is favoured: the first within a share of the best."""
-    why = f"demonstrably within {number(share_pct)} % of the best"
+def cost_text(best: Best, cell: int) -> str:
+    """Return how much slower or lower than the best measured setting a cell is."""
     if cell == best.seen:
-        why = f"the best measured; no lower setting is {why}"
-    if len(best.cells) < len(group.cells):
-        why += f", of {len(best.cells)} of {len(group.cells)} settings, which can be ranked"
-    return why
-
-
-def why_best_of_all(best: Best, share_pct: float) -> str:
-    """Return why the best setting over all factors is favoured."""
-    return f"the best of all {len(best.cells)} settings, demonstrably within {number(share_pct)} % of the best"
+        return "best measured"
+    return percent(best.cost_pct[best.cells.index(cell)])
 
 
 def knee_rows(knee: Knee, levels: Sequence[float]) -> Rows:

@@ -14,12 +14,11 @@ from campaigns.findings.values import (
     WithinShare,
 )
 from campaigns.findings.wording.levels import (
+    cost_text,
     knee_rows,
     model_text,
     noise_rows,
     verdict_counts,
-    why_best_of_all,
-    why_best_of_group,
     within_rows,
 )
 from campaigns.stats.compared import Model
@@ -118,33 +117,11 @@ def test_the_first_setting_within_shares_of_the_best():
     assert within_rows(best, {1: "5", 2: "10"}) == [("2.5 %", "none"), ("5 %", "10"), ("10 %", "5")]
 
 
-@pytest.mark.parametrize(
-    ("ranked", "cell", "why"),
-    [
-        ([1, 2, 3], 2, "demonstrably within 5 % of the best"),
-        (
-            [1, 2, 3],
-            3,
-            "the best measured; no lower setting is demonstrably within 5 % of the best",
-        ),
-        (
-            [2, 3],
-            2,
-            "demonstrably within 5 % of the best, of 2 of 3 settings, which can be ranked",
-        ),
-    ],
-)
-def test_why_a_level_is_favoured(ranked, cell, why):
-    group = level_group([5, 10, 20])
-    best = best_of(ranked, 3, [0.0] * len(ranked))
+@pytest.mark.parametrize(("cell", "text"), [(1, "+14.3 %"), (2, "best measured"), (3, "0.0 %")])
+def test_what_a_setting_costs_against_the_best(cell, text):
+    best = best_of([1, 2, 3], 2, [20.0, 0.0, 1.0], cost_pct=[14.29, 0.0, 0.02])
 
-    assert why_best_of_group(group, best, cell, 5.0) == why
-
-
-def test_why_the_best_of_all_settings_is_favoured():
-    assert why_best_of_all(best_of([1, 2], 2, [9.0, 0.0]), 2.5) == (
-        "the best of all 2 settings, demonstrably within 2.5 % of the best"
-    )
+    assert cost_text(best, cell) == text
 
 
 def test_a_knee_by_each_method_with_its_uncertainty():
