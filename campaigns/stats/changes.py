@@ -30,8 +30,7 @@ P_VALUES = frozenset(
 WORDS = frozenset(
     {"word", "standing", "each", "badges", "flags", "outcome", "strength", "model", "missing"}
 )
-"""Keys with values of a closed list; sentences, labels and advice may be reworded."""
-RETOLD = frozenset({"display", "advice", "label", "name", "reason", "worker"})
+"""Keys with values of a closed list; other texts are names, reasons and sentences."""
 PLANS = frozenset({"required_n", "n_to_decide", "more", "mde_pct", "blocks_needed"})
 """Keys of plans for further runs, on which no conclusion rests."""
 INTERVALS = ("ci_pct", "geo_ci_pct", "mean_ci", "gmean_ci", "ci")
@@ -105,13 +104,13 @@ Same = Callable[[Any, Any, Sequence[str], Scale], bool]
 
 def counts(change: Change) -> bool:
     """Return whether a change is one of meaning: of a word of the closed lists, or of a number."""
-    names = {each for each in change.path.split(".") if not each.isdigit()}
-    if names & (RETOLD | PLANS) or change.before is MISSING:
+    name = next((each for each in reversed(change.path.split(".")) if not each.isdigit()), "")
+    if name in PLANS or change.before is MISSING:
         return False
     if change.after is MISSING:
         return True
     texts = isinstance(change.before, str) and isinstance(change.after, str)
-    return not texts or bool(names & WORDS)
+    return not texts or name in WORDS
 
 
 def _walk(

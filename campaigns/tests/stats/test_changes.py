@@ -79,7 +79,7 @@ def test_a_word_or_a_number_re_opens(other, path):
 @pytest.mark.parametrize(
     "other",
     [
-        {**FINDING, "verdict": {**FINDING["verdict"], "display": {"word": "quicker"}}},
+        {**FINDING, "standing": {"standing": "confirmed", "reason": "otherwise"}},
         {**FINDING, "said_since": 3},
         changed(required_n=7),
         {**FINDING, "sentence": "Put otherwise."},
@@ -89,7 +89,8 @@ def test_sentences_plans_and_what_is_said_in_addition_do_not(other):
     before = {
         **FINDING,
         "sentence": "As it was.",
-        "verdict": {**FINDING["verdict"], "required_n": 5, "display": {"word": "faster"}},
+        "standing": {"standing": "confirmed", "reason": "so far"},
+        "verdict": {**FINDING["verdict"], "required_n": 5},
     }
     after = {**before, **other, "verdict": {**before["verdict"], **other["verdict"]}}
 
