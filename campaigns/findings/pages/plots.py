@@ -7,26 +7,30 @@ from typing import Any
 from campaigns.findings.charts import levels, pairs
 from campaigns.findings.charts.cells import LevelCell, LevelsChart, Recommended, RunPoint
 from campaigns.findings.pages.view import View
+from campaigns.findings.values import BriefCells, CellRun, Cells, LevelsFinding, LoadRun, Pairs
+from campaigns.findings.wording.verdicts import NO_VERDICT_YET, label_of
 from campaigns.kit.charts.figure import Quantity
 from campaigns.planning.outline import FactorOutline
 from campaigns.results.phrases import Levels, inside, level_text
 from campaigns.results.run_plots import Plot
+from campaigns.results.series import RunSeries
+from campaigns.stats.cell_summary import CellSummary
 
 CURVE = "curve"
 POINT_STATES = {"ok", "failed", "censored", "bound", "excluded"}
 """States of runs that are drawn; a void run is never charted, an open one not yet."""
 
 
-def quantity_of(finding: Mapping[str, Any]) -> Quantity:
+def quantity_of(finding: Cells | BriefCells | LevelsFinding | Pairs) -> Quantity:
     """Return the metric of a finding for a chart."""
-    return Quantity(inside(finding["label"]), finding["unit"], finding["lower_is_better"])
+    return Quantity(inside(finding.label), finding.unit, finding.lower_is_better)
 
 
 def levels_plot(
-    finding: Mapping[str, Any],
+    finding: Cells,
     labels: Levels,
     view: View,
-    compared: Mapping[str, Any] | None = None,
+    compared: LevelsFinding | None = None,
 ) -> tuple[Plot, tuple[Plot, ...]]:
     """Draw every run against the levels of one factor, and the same as small charts by a third factor.
 
@@ -38,23 +42,23 @@ def levels_plot(
     readings = _readings(compared)
     cells = [
         LevelCell(
-            level=_axis_level(cell["levels"].get(name), factor, labels),
-            runs=[
-                _point(run, labels.block) for run in cell["runs"] if run["state"] in POINT_STATES
-            ],
-            series=", ".join(labels.short(f.name, cell["levels"].get(f.name)) for f in series),
-            facet=labels.short(view.facet.name, cell["levels"].get(view.facet.name))
+            level=_axis_level(cell.levels.get(name), factor, labels),
+            runs=[_point(run, labels.block) for run in cell.runs if run.state in POINT_STATES],
+            series=", ".join(labels.short(f.name, cell.levels.get(f.name)) for f in series),
+            facet=labels.short(view.facet.name, cell.levels.get(view.facet.name))
             if view.facet
             else "",
-            mean=_mean(cell["summary"]),
-            interval=_interval(cell["summary"]),
-            reading=readings.get(cell["cell"]),
+            mean=_mean(cell.summary),
+            interval=cell.summary.gmean_ci
+            if cell.summary.gmean is not None
+            else cell.summary.mean_ci,
+            reading=readings.get(cell.cell),
         )
-        for cell in finding["cells"]
+        for cell in finding.cells
     ]
     chart = replace(_levels_chart(finding, labels, view, cells), knee=_knee(compared, name))
     chart = replace(chart, recommended=_recommended(finding, compared, view, labels))
-    names = {cell["cell"]: drawn.name for cell, drawn in zip(finding["cells"], cells, strict=True)}
+    names = {cell.cell: drawn.name for cell, drawn in zip(finding.cells, cells, strict=True)}
     chart = replace(chart, best=_best(compared, names))
     whole = Plot(
         id=CURVE,
@@ -81,13 +85,13 @@ def levels_plot(
     return whole, tuple(small)
 
 
-def levels_title(finding: Mapping[str, Any], labels: Levels, view: View) -> str:
+def levels_title(finding: Cells | BriefCells, labels: Levels, view: View) -> str:
     """Return what `levels_plot` will draw."""
     return levels.title(_levels_chart(finding, labels, view, ()))
 
 
 def _levels_chart(
-    finding: Mapping[str, Any], labels: Levels, view: View, cells: Sequence[LevelCell]
+    finding: Cells | BriefCells, labels: Levels, view: View, cells: Sequence[LevelCell]
 ) -> LevelsChart:
     series = view.in_series(labels.factors)
     return LevelsChart(
@@ -99,87 +103,83 @@ def _levels_chart(
     )
 
 
-def _readings(compared: Mapping[str, Any] | None) -> dict[int, tuple[float, float]]:
+def _readings(compared: LevelsFinding | None) -> dict[int, tuple[float, float]]:
     """Return the bounds for comparing levels, by cell."""
-    groups = compared["groups"] if compared else ()
+    groups = compared.groups if compared else ()
     return {
-        cell: (bounds[0], bounds[1])
+        cell: bounds
         for group in groups
-        for cell, bounds in zip(group["cells"], group["reading"], strict=True)
+        for cell, bounds in zip(group.cells, group.reading, strict=True)
         if bounds
     }
 
 
-def _knee(compared: Mapping[str, Any] | None, factor: str) -> tuple[float, float] | None:
+def _knee(compared: LevelsFinding | None, factor: str) -> tuple[float, float] | None:
     """Return where the only curve of the chart bends, if it does."""
-    if not compared or compared["factor"] != factor or len(compared["groups"]) != 1:
+    if not compared or compared.factor != factor or len(compared.groups) != 1:
         return None
-    knee = compared["groups"][0]["knee"]
-    if not knee or knee["strength"] == "smooth" or not knee["uncertainty"]:
+    knee = compared.groups[0].knee
+    if not knee or knee.strength == "smooth" or not knee.uncertainty:
         return None
-    low, high = knee["uncertainty"]["interval"]
-    return (low, high)
+    return knee.uncertainty.interval
 
 
-def _best(compared: Mapping[str, Any] | None, names: Mapping[int, str]) -> str:
+def _best(compared: LevelsFinding | None, names: Mapping[int, str]) -> str:
     """Return the name of the cell with the best mean, where all cells were ranked together."""
-    ranked = (compared or {}).get("overall") or (compared or {}).get("groups", ())
-    if len(ranked) != 1 or not ranked[0]["best"]:
-        return ""
-    return names.get(ranked[0]["best"]["seen"], "")
+    ranked = [each.best for each in compared.overall or compared.groups] if compared else []
+    return names.get(ranked[0].seen, "") if len(ranked) == 1 and ranked[0] else ""
 
 
 def _recommended(
-    finding: Mapping[str, Any], compared: Mapping[str, Any] | None, view: View, labels: Levels
+    finding: Cells, compared: LevelsFinding | None, view: View, labels: Levels
 ) -> Recommended | None:
     """Return the first level within the smallest effect of interest of the best, on the only curve."""
-    if not compared or view.x is None or compared["factor"] != view.x.name:
+    if not compared or view.x is None or compared.factor != view.x.name:
         return None
-    group = compared["groups"][0]
-    if len(compared["groups"]) != 1 or not group["best"]:
+    group, best = compared.groups[0], compared.groups[0].best
+    if len(compared.groups) != 1 or not best:
         return None
-    best, share = group["best"], compared["delta_pct"]
-    means = {cell["cell"]: _mean(cell["summary"]) for cell in finding["cells"]}
-    mean = means.get(best["seen"])
+    share = compared.delta_pct
+    mean = next((_mean(cell.summary) for cell in finding.cells if cell.cell == best.seen), None)
     if mean is None:
         return None
-    rows = zip(best["cells"], best["upper_pct"], strict=True)
+    rows = zip(best.cells, best.upper_pct, strict=True)
     cell = next((cell for cell, upper in rows if upper <= share), None)
-    values = dict(zip(group["cells"], group["values"], strict=True))
+    values = dict(zip(group.cells, group.values, strict=True))
     worse = 1 + share / 100
     return Recommended(
         level=None if cell is None else _axis_level(values[cell], view.x, labels),
-        limit=mean * worse if compared["lower_is_better"] else mean / worse,
+        limit=mean * worse if compared.lower_is_better else mean / worse,
         share_pct=share,
     )
 
 
-def pairs_plot(finding: Mapping[str, Any], labels: Levels) -> Plot:
-    """Draw the change of each stratum, with every pair."""
-    rows = [
-        pairs.StratumRow(
-            name=labels.values(stratum["levels"], without=finding["factor"]) or stratum["name"],
+def pairs_plot(finding: Pairs, labels: Levels, *, decided: bool = True) -> Plot:
+    """Draw the change of each stratum, with every pair. decided: the stop rule is met, so there are verdicts."""
+    rows = []
+    for stratum in finding.strata:
+        verdict = stratum.comparison.verdict
+        display = label_of(finding, verdict.word) if decided else NO_VERDICT_YET
+        row = pairs.StratumRow(
+            name=labels.values(stratum.levels, without=finding.factor) or stratum.name,
             pairs=[
-                pairs.PairPoint(
-                    pair["change_pct"], pair["candidate_first"], f"block {pair['block']}"
-                )
-                for pair in stratum["pairs"]
-                if pair["change_pct"] is not None
+                pairs.PairPoint(pair.change_pct, pair.candidate_first, f"block {pair.block}")
+                for pair in stratum.pairs
+                if pair.change_pct is not None
             ],
-            tone=stratum["display"]["tone"],
-            word=stratum["display"]["word"],
-            change_pct=stratum["comparison"]["verdict"]["pct_change"],
-            interval=_two(stratum["comparison"]["verdict"]["ci_pct"]),
+            tone=display.tone,
+            word=display.word,
+            change_pct=verdict.pct_change,
+            interval=verdict.ci_pct,
         )
-        for stratum in finding["strata"]
-    ]
+        rows.append(row)
     chart = pairs.PairsChart(
         quantity=quantity_of(finding),
-        baseline=level_text(finding["baseline"]),
-        candidate=level_text(finding["candidate"]),
+        baseline=level_text(finding.baseline),
+        candidate=level_text(finding.candidate),
         strata=rows,
         strata_factor=" and ".join(
-            inside(factor.label) for factor in labels.factors if factor.name != finding["factor"]
+            inside(factor.label) for factor in labels.factors if factor.name != finding.factor
         ),
     )
     return Plot(
@@ -201,19 +201,20 @@ def _axis_level(value: Any, factor: FactorOutline | None, labels: Levels) -> flo
     return labels.short(factor.name, value)
 
 
-def _point(run: Mapping[str, Any], block: str) -> RunPoint:
+def _point(run: CellRun, block: str) -> RunPoint:
     return RunPoint(
-        value=run["value"],
-        state=run["state"],
-        name=f"run {run['position']}",
-        note=run_note(f"{block} {run['block']}", run["started_at"], run.get("worker")),
-        page=run["position"],
+        value=run.value,
+        state=run.state,
+        name=f"run {run.position}",
+        note=run_note(run, block),
+        page=run.position,
     )
 
 
-def run_note(block: str, started_at: str | None, worker: str | None) -> str:
-    """Return the block of a stored run, when it began and which worker made it, where known."""
-    return ", ".join(filter(None, (block, started_at and in_utc(started_at), worker)))
+def run_note(run: CellRun | LoadRun | RunSeries, block: str) -> str:
+    """Return the block of a run, when it began and which worker made it, where known. block: the word for one."""
+    began = in_utc(run.started_at) if run.started_at else ""
+    return ", ".join(filter(None, (f"{block} {run.block}", began, run.worker)))
 
 
 def in_utc(instant: str) -> str:
@@ -221,14 +222,5 @@ def in_utc(instant: str) -> str:
     return f"{instant[:10]} {instant[11:19]} UTC"
 
 
-def _mean(summary: Mapping[str, Any]) -> float | None:
-    mean: float | None = summary["gmean"] if summary["gmean"] is not None else summary["mean"]
-    return mean
-
-
-def _interval(summary: Mapping[str, Any]) -> tuple[float, float] | None:
-    return _two(summary["gmean_ci"] if summary["gmean"] is not None else summary["mean_ci"])
-
-
-def _two(bounds: Sequence[float] | None) -> tuple[float, float] | None:
-    return (bounds[0], bounds[1]) if bounds is not None else None
+def _mean(summary: CellSummary) -> float | None:
+    return summary.gmean if summary.gmean is not None else summary.mean

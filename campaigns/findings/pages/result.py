@@ -181,12 +181,12 @@ def _text(runs: RunList) -> list[str]:
 def main_plot(shown: Shown) -> tuple[Plot | None, tuple[Plot, ...]]:
     """Draw the chart next to the answer: changes of pairs, or runs against the levels."""
     findings = shown.findings
-    if pairs := _pairs(shown):
-        return pairs_plot(pairs, shown.labels), ()
-    if not findings.summaries:
+    if shown.primary and (pairs := findings.pairs):
+        return pairs_plot(pairs, shown.labels, decided=not shown.is_open), ()
+    if not findings.cells:
         return None, ()
     compared = findings.levels if shown.primary and not shown.is_open else None
-    return levels_plot(findings.summaries, shown.labels, shown.view, compared)
+    return levels_plot(findings.cells, shown.labels, shown.view, compared)
 
 
 def _late(shown: Shown) -> Late | None:

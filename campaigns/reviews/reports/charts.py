@@ -29,9 +29,9 @@ def charts_of(
     labels = Levels(outline.factors, campaign.block_word)
     if findings.pairs:
         plots: tuple[Plot, ...] = (pairs_plot(findings.pairs, labels),)
-    elif findings.summaries:
+    elif findings.cells:
         view = view_of({**query, "metric": ""}, campaign, outline, findings)
-        whole, small = levels_plot(findings.summaries, labels, view, findings.levels)
+        whole, small = levels_plot(findings.cells, labels, view, findings.levels)
         plots = small[:MOST_CHARTS] or (whole,)
     else:
         return ()

@@ -1,11 +1,12 @@
 """The comparisons of levels as a forest, and the pairs of a paired campaign as slopes and in time."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from campaigns.findings.charts import pairs, slopes
 from campaigns.findings.pages.panels.base import Column, Numbers, Panel, Shown
 from campaigns.findings.pages.plots import quantity_of
+from campaigns.findings.values import LevelGroup, LevelRow, LevelsFinding, WithinBlocks
+from campaigns.findings.wording.verdicts import label_of
 from campaigns.results.phrases import Levels, level_text
 from campaigns.results.run_plots import Plot
 
@@ -35,8 +36,8 @@ def forest_panel(shown: Shown) -> Panel | None:
     within = _within_blocks(shown)
     rows = [
         _row(row, group, finding, shown.labels, within)
-        for group in finding["groups"]
-        for row in group["comparisons"]
+        for group in finding.groups
+        for row in group.comparisons
     ]
     if not rows:
         return None
@@ -132,37 +133,36 @@ def differences_panel(shown: Shown) -> Panel | None:
 
 def _within_blocks(shown: Shown) -> dict[tuple[int, int], list[pairs.PairPoint]]:
     """Return the changes of each comparison in its blocks, by the keys of its cells."""
-    result = shown.findings.charts.get("within_blocks") or {"comparisons": ()}
+    result = shown.findings.charts.read("within_blocks", WithinBlocks)
     return {
-        (row["baseline"], row["candidate"]): [
+        (row.baseline, row.candidate): [
             pairs.PairPoint(change, None, f"block {block}")
-            for block, change in zip(row["blocks"], row["changes_pct"], strict=True)
+            for block, change in zip(row.blocks, row.changes_pct, strict=True)
         ]
-        for row in result["comparisons"]
+        for row in (result.comparisons if result else ())
     }
 
 
 def _row(
-    row: Mapping[str, Any],
-    group: Mapping[str, Any],
-    finding: Mapping[str, Any],
+    row: LevelRow,
+    group: LevelGroup,
+    finding: LevelsFinding,
     labels: Levels,
     within: Mapping[tuple[int, int], Sequence[pairs.PairPoint]],
 ) -> pairs.StratumRow:
-    values = dict(zip(group["cells"], group["values"], strict=True))
-    sides = [
-        labels.short(finding["factor"], values[row[side]]) for side in ("candidate", "baseline")
-    ]
-    where = labels.values(group["levels"])
-    verdict, other = row["comparison"]["verdict"], row["comparison"]["sensitivity"]
+    values = dict(zip(group.cells, group.values, strict=True))
+    sides = [labels.short(finding.factor, values[cell]) for cell in (row.candidate, row.baseline)]
+    where = labels.values(group.levels)
+    verdict, other = row.comparison.verdict, row.comparison.sensitivity
+    display = label_of(finding, verdict.word)
     return pairs.StratumRow(
         name=f"{where}: {' vs '.join(sides)}" if where else " vs ".join(sides),
-        pairs=within.get((row["baseline"], row["candidate"]), ()),
-        tone=row["display"]["tone"],
-        word=row["display"]["word"],
-        change_pct=verdict["pct_change"],
-        interval=tuple(verdict["ci_pct"]) if verdict["ci_pct"] else None,
-        second=tuple(other["ci_pct"]) if other else None,
+        pairs=within.get((row.baseline, row.candidate), ()),
+        tone=display.tone,
+        word=display.word,
+        change_pct=verdict.pct_change,
+        interval=verdict.ci_pct,
+        second=other.ci_pct if other else None,
     )
 
 
@@ -172,27 +172,28 @@ def _slopes(shown: Shown) -> slopes.SlopesChart | None:
         return None
     strata = [
         slopes.SlopeStratum(
-            name=shown.labels.values(stratum["levels"], without=finding["factor"]),
+            name=shown.labels.values(stratum.levels, without=finding.factor),
             pairs=[
                 slopes.SlopePair(
-                    baseline=pair["baseline"],
-                    candidate=pair["candidate"],
-                    block=pair["block"],
-                    change_pct=pair["change_pct"],
-                    candidate_first=pair["candidate_first"],
-                    positions=(pair["baseline_run"], pair["candidate_run"]),
+                    baseline=pair.baseline,
+                    candidate=pair.candidate,
+                    block=pair.block,
+                    change_pct=pair.change_pct,
+                    candidate_first=pair.candidate_first,
+                    positions=(pair.baseline_run, pair.candidate_run),
                 )
-                for pair in stratum["pairs"]
+                for pair in stratum.pairs
+                if pair.baseline is not None and pair.candidate is not None
             ],
-            change_pct=stratum["comparison"]["verdict"]["pct_change"],
+            change_pct=stratum.comparison.verdict.pct_change,
         )
-        for stratum in finding["strata"]
+        for stratum in finding.strata
     ]
     strata = [stratum for stratum in strata if stratum.pairs]
     if not strata:
         return None
-    sides = [level_text(finding[side]) for side in ("baseline", "candidate")]
-    return slopes.SlopesChart(quantity_of(finding), sides[0], sides[1], strata)
+    sides = level_text(finding.baseline), level_text(finding.candidate)
+    return slopes.SlopesChart(quantity_of(finding), *sides, strata)
 
 
 def _pair_numbers(chart: slopes.SlopesChart) -> Numbers:

@@ -1,13 +1,12 @@
 """Every run against the mean of its own cell in the order of the runs, and the effects of blocks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from campaigns.findings.charts import drift
 from campaigns.findings.pages.panels.base import Column, Numbers, Panel, Shown
 from campaigns.findings.pages.plots import quantity_of, run_note
-from campaigns.findings.values import BlockEffect, Drift
+from campaigns.findings.values import BlockEffect, Cells, Drift
 from campaigns.kit.numbers import counted, number
 from campaigns.results.phrases import inside
 from campaigns.results.run_plots import Plot
@@ -34,7 +33,7 @@ MISSING = {
 
 def drift_panel(shown: Shown) -> Panel | None:
     """Return the panel; None before there is a value."""
-    finding = shown.findings.summaries
+    finding = shown.findings.cells
     if not finding:
         return None
     result = shown.findings.charts.read("drift", Drift)
@@ -66,23 +65,21 @@ def drift_panel(shown: Shown) -> Panel | None:
     )
 
 
-def _runs(shown: Shown, finding: Mapping[str, Any]) -> list[drift.DriftRun]:
+def _runs(shown: Shown, finding: Cells) -> list[drift.DriftRun]:
     return [
         drift.DriftRun(
-            cell=shown.labels.values(cell["levels"]) or "the only cell",
-            value=run["value"],
-            position=run["position"],
-            started=_instant(run["started_at"]),
-            name=f"run {run['position']}",
-            note=run_note(
-                f"{shown.labels.block} {run['block']}", run["started_at"], run.get("worker")
-            ),
-            block=run["block"],
-            session=run["session"],
+            cell=shown.labels.values(cell.levels) or "the only cell",
+            value=run.value,
+            position=run.position,
+            started=_instant(run.started_at),
+            name=f"run {run.position}",
+            note=run_note(run, shown.labels.block),
+            block=run.block,
+            session=run.session,
         )
-        for cell in finding["cells"]
-        for run in cell["runs"]
-        if run["state"] == "ok" and run["value"] is not None
+        for cell in finding.cells
+        for run in cell.runs
+        if run.state == "ok" and run.value is not None
     ]
 
 
@@ -128,14 +125,14 @@ def _borders(shown: Shown) -> tuple[str, ...]:
     return (" ".join(value["all"]),) if value else ()
 
 
-def _numbers(chart: drift.DriftChart, finding: Mapping[str, Any]) -> Numbers:
+def _numbers(chart: drift.DriftChart, finding: Cells) -> Numbers:
     effects = {(block.number, block.session): block.effect_pct for block in chart.blocks}
     changes = drift.changes_of(chart)
     return Numbers(
         (
             Column("run"),
             Column("cell"),
-            Column("value", finding["unit"]),
+            Column("value", finding.unit),
             Column("from its cell’s mean", "%"),
             Column("block", "count"),
             Column("effect of the block", "%"),

@@ -1,15 +1,19 @@
 """A matrix of two factors: a heat table that reads without script, and lines that interact or not."""
 
-from collections.abc import Mapping, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
 from campaigns.findings.charts import interaction
 from campaigns.findings.pages.panels.base import Column, Numbers, Panel, Shown
+from campaigns.findings.values import FactorMatrix, MatrixCell, MatrixRow, Terms
+from campaigns.findings.wording.verdicts import label_of
 from campaigns.kit.numbers import counted, p_value, percent
 from campaigns.results.phrases import Levels, inside
 from campaigns.results.run_plots import Plot
 from campaigns.stats.cell_states import CellState
+from campaigns.stats.matrix import Interaction
+from campaigns.stats.verdict import Word
 
 SHADES = (5.0, 15.0, 30.0, 50.0)
 """Improvements in % from which a cell is a shade darker; the first shade is any improvement."""
@@ -59,22 +63,20 @@ class HeatTable:
 
 def heat_table(shown: Shown) -> HeatTable | None:
     """Return the matrix along the factor on the axis; None for one factor, and before verdicts."""
-    result = _matrix(shown)
-    if result is None:
+    terms, result = shown.findings.matrix, _matrix(shown)
+    if terms is None or result is None:
         return None
-    labels = shown.labels
-    factor = result["factor"]
-    overall = (shown.findings.levels or {}).get("overall", ())
-    top = {each["best"]["seen"] for each in overall}
-    rows = tuple(_row(row, result, labels, top) for row in result["rows"])
+    labels, factor, levels = shown.labels, result.factor, shown.findings.levels
+    top = {each.best.seen for each in levels.overall} if levels else set()
+    rows = tuple(_row(row, result, terms, labels, top) for row in result.rows)
     cells = [cell for row in rows for cell in row.cells]
-    text, tone = _interaction(result["interaction"])
+    text, tone = _interaction(result.interaction)
     return HeatTable(
         factor=_label(labels, factor),
         rows_factor=_rows_factor(labels, factor),
-        heads=tuple(labels.short(factor, value) for value in result["columns"]),
+        heads=tuple(labels.short(factor, value) for value in result.columns),
         rows=rows,
-        numeric=result["numeric"],
+        numeric=result.numeric,
         interaction=text,
         tone=tone,
         failing=sum(cell.shade == "failed" for cell in cells),
@@ -84,29 +86,29 @@ def heat_table(shown: Shown) -> HeatTable | None:
 
 def matrix_panel(shown: Shown) -> Panel | None:
     """Return the panel that draws the matrix as lines, one for each row."""
-    result = _matrix(shown)
-    if result is None:
+    terms, result = shown.findings.matrix, _matrix(shown)
+    if terms is None or result is None:
         return None
-    labels, factor = shown.labels, result["factor"]
+    labels, factor = shown.labels, result.factor
     chart = interaction.InteractionChart(
         metric=inside(shown.outline.metric.label),
         factor=inside(_label(labels, factor)),
         rows_factor=inside(_rows_factor(labels, factor)),
-        columns=[c if result["numeric"] else labels.short(factor, c) for c in result["columns"]],
+        columns=[c if result.numeric else labels.short(factor, c) for c in result.columns],
         rows=[
             interaction.Row(
-                name=labels.values(row["levels"]) or "all",
-                points=[_point(cell, result["columns"]) for cell in row["cells"]],
+                name=labels.values(row.levels) or "all",
+                points=[_point(cell, result.columns) for cell in row.cells],
                 best=next(
                     (
-                        result["columns"].index(cell["level"])
-                        for cell in row["cells"]
-                        if cell["cell"] == row["best"]
+                        result.columns.index(cell.level)
+                        for cell in row.cells
+                        if cell.cell == row.best
                     ),
                     None,
                 ),
             )
-            for row in result["rows"]
+            for row in result.rows
         ],
     )
     return Panel(
@@ -119,102 +121,101 @@ def matrix_panel(shown: Shown) -> Panel | None:
             height="24rem",
         ),
         how=HOW,
-        numbers=_numbers(result, labels),
+        numbers=_numbers(result, terms, labels),
     )
 
 
-def _matrix(shown: Shown) -> Mapping[str, Any] | None:
+def _matrix(shown: Shown) -> FactorMatrix | None:
     """Return the matrix whose columns are the factor on the axis, else the first one."""
     if not shown.findings.matrix or not shown.primary or shown.is_open:
         return None
-    by_factor: Mapping[str, Any] = shown.findings.matrix["factors"]
+    by_factor = shown.findings.matrix.factors
     axis = shown.view.x.name if shown.view.x else ""
-    result: Mapping[str, Any] = by_factor.get(axis) or next(iter(by_factor.values()))
-    return result
+    return by_factor.get(axis) or next(iter(by_factor.values()))
 
 
 def _row(
-    row: Mapping[str, Any], result: Mapping[str, Any], labels: Levels, top: Set[int]
+    row: MatrixRow, result: FactorMatrix, terms: Terms, labels: Levels, top: Set[int]
 ) -> HeatRow:
     """top: the best cells over all rows."""
-    by_level = {repr(cell["level"]): cell for cell in row["cells"]}
-    names = {cell["cell"]: labels.short(result["factor"], cell["level"]) for cell in row["cells"]}
-    tied = [names[cell] for cell in row["ties"]]
+    by_level = {repr(cell.level): cell for cell in row.cells}
+    names: dict[int | None, str] = {
+        cell.cell: labels.short(result.factor, cell.level) for cell in row.cells
+    }
+    tied = [names[cell] for cell in row.ties]
     return HeatRow(
-        name=labels.values(row["levels"]) or "all",
-        cells=tuple(_heat(by_level.get(repr(value)), row, top) for value in result["columns"]),
-        recommended=names.get(row["recommended"], ""),
+        name=labels.values(row.levels) or "all",
+        cells=tuple(_heat(by_level.get(repr(value)), row, terms, top) for value in result.columns),
+        recommended=names.get(row.recommended, ""),
         tied=", ".join(tied),
     )
 
 
-def _heat(cell: Mapping[str, Any] | None, row: Mapping[str, Any], top: Set[int]) -> HeatCell:
-    if cell is None or cell["state"] == CellState.MISSING:
+def _heat(cell: MatrixCell | None, row: MatrixRow, terms: Terms, top: Set[int]) -> HeatCell:
+    if cell is None or cell.state == CellState.MISSING:
         return HeatCell("not measured", "blank")
-    counts = f"{counted(cell['n'], 'run')}, {cell['failed']} failed, {cell['lost']} lost"
-    if cell["state"] == CellState.TOO_MANY_FAILURES:
+    counts = f"{counted(cell.n, 'run')}, {cell.failed} failed, {cell.lost} lost"
+    if cell.state == CellState.TOO_MANY_FAILURES:
         return HeatCell("too many failures", "failed", title=counts)
-    if row["no_baseline"]:
+    if row.no_baseline:
         return HeatCell("no baseline", "blank", title=counts)
     notes = []
-    if cell["state"] == CellState.BASELINE:
+    if cell.state == CellState.BASELINE:
         notes.append("baseline")
-    if cell["cell"] in top:
+    if cell.cell in top:
         notes.append("best of all")
-    if cell["cell"] == row["recommended"]:
+    if cell.cell == row.recommended:
         notes.append("recommended")
-    elif cell["cell"] == row["best"] and cell["cell"] not in top:
+    elif cell.cell == row.best and cell.cell not in top:
         notes.append("best")
-    if cell["state"] == CellState.WARN:
-        notes.append(f"{cell['failed']} failed" if cell["failed"] else "units failed")
-    change = cell["improvement_pct"]
+    if cell.state == CellState.WARN:
+        notes.append(f"{cell.failed} failed" if cell.failed else "units failed")
+    change = cell.improvement_pct
     if change is None:
         return HeatCell("no value", "blank", tuple(notes), counts)
-    interval = cell["ci_pct"]
-    if interval:
-        low, high = (percent(bound, 0) for bound in interval)
+    if cell.ci_pct:
+        low, high = (percent(bound, 0) for bound in cell.ci_pct)
         counts = f"{low} to {high} (95 %); {counts}"
-        if not cell["display"] or cell["word"] not in ("better", "worse"):
-            notes.append(cell["display"]["word"] if cell["display"] else "")
-    best = " best" if cell["cell"] == row["best"] else ""
+        if cell.word not in (Word.BETTER, Word.WORSE):
+            notes.append(label_of(terms, cell.word).word if cell.word else "")
+    best = " best" if cell.cell == row.best else ""
     return HeatCell(percent(change, 0), f"{_shade(cell)}{best}", tuple(notes), counts)
 
 
-def _shade(cell: Mapping[str, Any]) -> str:
-    if cell["state"] == CellState.BASELINE:
+def _shade(cell: MatrixCell) -> str:
+    if cell.state == CellState.BASELINE:
         return "base"
-    change = cell["improvement_pct"]
+    change = cell.improvement_pct or 0.0
     if change < 0:
         return "neg"
     return f"l{1 + sum(change >= bound for bound in SHADES)}"
 
 
-def _point(cell: Mapping[str, Any], columns: list[Any]) -> interaction.Point:
-    interval = cell["ci_pct"]
+def _point(cell: MatrixCell, columns: Sequence[Any]) -> interaction.Point:
     return interaction.Point(
-        column=columns.index(cell["level"]),
-        improvement_pct=cell["improvement_pct"],
-        interval=(interval[0], interval[1]) if interval else None,
-        failed=cell["state"] == CellState.TOO_MANY_FAILURES,
-        note=f"{counted(cell['n'], 'run')}, {cell['failed']} failed",
+        column=columns.index(cell.level),
+        improvement_pct=cell.improvement_pct,
+        interval=cell.ci_pct,
+        failed=cell.state == CellState.TOO_MANY_FAILURES,
+        note=f"{counted(cell.n, 'run')}, {cell.failed} failed",
     )
 
 
-def _numbers(result: Mapping[str, Any], labels: Levels) -> Numbers:
-    factor = result["factor"]
+def _numbers(result: FactorMatrix, terms: Terms, labels: Levels) -> Numbers:
+    factor = result.factor
     rows = [
         (
-            labels.values(row["levels"]) or "all",
-            labels.short(factor, cell["level"]),
-            cell["improvement_pct"],
-            *(cell["ci_pct"] or (None, None)),
-            cell["display"]["word"] if cell["display"] else cell["state"].replace("_", " "),
-            cell["n"],
-            cell["failed"],
-            cell["lost"],
+            labels.values(row.levels) or "all",
+            labels.short(factor, cell.level),
+            cell.improvement_pct,
+            *(cell.ci_pct or (None, None)),
+            label_of(terms, cell.word).word if cell.word else cell.state.replace("_", " "),
+            cell.n,
+            cell.failed,
+            cell.lost,
         )
-        for row in result["rows"]
-        for cell in row["cells"]
+        for row in result.rows
+        for cell in row.cells
     ]
     return Numbers(
         (
@@ -232,11 +233,11 @@ def _numbers(result: Mapping[str, Any], labels: Levels) -> Numbers:
     )
 
 
-def _interaction(result: Mapping[str, Any] | None) -> tuple[str, str]:
+def _interaction(result: Interaction | None) -> tuple[str, str]:
     if result is None:
         return "", ""
-    numbers = f"F {result['f']:.1f} on {result['df']} and {result['noise_df']} df, p {p_value(result['p'])}"
-    if result["p"] < INTERACTS:
+    numbers = f"F {result.f:.1f} on {result.df} and {result.noise_df} df, p {p_value(result.p)}"
+    if result.p < INTERACTS:
         return f"The rows differ: what a column brings depends on the row ({numbers}).", "warn"
     return f"No interaction is shown ({numbers}): that is not a proof of none.", "thin"
 

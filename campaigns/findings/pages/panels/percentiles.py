@@ -50,7 +50,7 @@ def percentiles_panel(shown: Shown) -> Panel | None:
     result = shown.findings.charts.read(f"{PREFIX}{quantity.value}", Percentiles)
     if result is None:
         return None
-    names = {cell["cell"]: shown.labels.values(cell["levels"]) for cell in finding["cells"]}
+    names = {cell.cell: shown.labels.values(cell.levels) for cell in finding.cells}
     known, unit = _readable([cell for cell in result.cells if cell.cell in names])
     some, chosen = shown.some("percentiles", known, MOST_CURVES)
     chart = percentile_curves.PercentileChart(

@@ -2,7 +2,7 @@
 
 from campaigns.findings.charts import run_series
 from campaigns.findings.pages.panels.base import Column, Numbers, Panel, Shown
-from campaigns.findings.pages.plots import in_utc
+from campaigns.findings.pages.plots import run_note
 from campaigns.kit.charts.figure import Quantity
 from campaigns.kit.numbers import counted
 from campaigns.results.run_plots import Plot, readable_rate
@@ -25,9 +25,9 @@ def series_panel(shown: Shown) -> Panel | None:
     if not finding:
         return None
     options = [
-        (str(cell["cell"]), shown.labels.values(cell["levels"]) or "all runs")
-        for cell in finding["cells"]
-        if cell["summary"]["n_ok"]
+        (str(cell.cell), shown.labels.values(cell.levels) or "all runs")
+        for cell in finding.cells
+        if cell.summary.n_ok
     ]
     if not options:
         return None
@@ -40,9 +40,9 @@ def series_panel(shown: Shown) -> Panel | None:
         quantity=Quantity(result[0].name.replace("_", " "), unit),
         runs=[_line(each, shown.labels.block) for each in result if each.unit == result[0].unit],
         cell=next(
-            shown.labels.sentence(cell["levels"])
-            for cell in finding["cells"]
-            if str(cell["cell"]) == chosen.value
+            shown.labels.sentence(cell.levels)
+            for cell in finding.cells
+            if str(cell.cell) == chosen.value
         ),
     )
     return Panel(
@@ -69,11 +69,10 @@ def series_panel(shown: Shown) -> Panel | None:
 
 def _line(series: RunSeries, block: str) -> run_series.RunLine:
     _, values = readable_rate(series.unit, series.values)
-    began = in_utc(series.started_at) if series.started_at else ""
     return run_series.RunLine(
         name=f"run {series.position}",
         step_seconds=series.step_seconds,
         values=[value for value in values if value is not None],
-        note=", ".join(part for part in (f"{block} {series.block}", began, series.worker) if part),
+        note=run_note(series, block),
         position=series.position,
     )

@@ -151,7 +151,7 @@ def _chart(shown: Shown, result: Scalability, group: LoadGroup) -> scalability.L
                 run.throughput,
                 run.response,
                 f"run {run.position}",
-                run_note(f"{shown.labels.block} {run.block}", run.started_at, run.worker),
+                run_note(run, shown.labels.block),
                 run.position,
                 LEFT_OUT.get(run.left_out, ""),
             )

@@ -40,7 +40,7 @@ HOW_DENSITY = (
 
 def spread_panel(shown: Shown) -> Panel | None:
     """Return the panel; None before there is a value."""
-    finding = shown.findings.summaries
+    finding = shown.findings.cells
     cells = _cells(shown)
     if not finding or not cells:
         return None
@@ -60,7 +60,7 @@ def spread_panel(shown: Shown) -> Panel | None:
             (
                 Column("cell"),
                 Column("run", "count"),
-                Column("value", finding["unit"]),
+                Column("value", finding.unit),
                 Column("share of runs up to it", "share"),
                 Column("made"),
             ),
@@ -83,7 +83,7 @@ def density_panel(shown: Shown) -> Panel | None:
     known = [(each, each.density) for each in result.cells if each.density and each.density.heights]
     if not known:
         return None
-    names = {cell["cell"]: shown.labels.values(cell["levels"]) for cell in finding["cells"]}
+    names = {cell.cell: shown.labels.values(cell.levels) for cell in finding.cells}
     some, chosen = shown.some("density", known, MOST_CURVES)
     on_logs = all(density.on_logs for _, density in known)
     curves = [_curve(place, cell, density, names) for place, (cell, density) in enumerate(some)]
@@ -102,7 +102,7 @@ def density_panel(shown: Shown) -> Panel | None:
             (
                 Column("cell"),
                 Column("what"),
-                Column("value", finding["unit"]),
+                Column("value", finding.unit),
                 Column("share of runs", "share"),
                 Column("height", "count"),
             ),
@@ -126,26 +126,24 @@ def density_panel(shown: Shown) -> Panel | None:
 
 
 def _cells(shown: Shown) -> list[spread.SpreadCell]:
-    finding = shown.findings.summaries
+    finding = shown.findings.cells
     if not finding:
         return []
     results = [
         spread.SpreadCell(
-            name=shown.labels.values(cell["levels"]) or "all runs",
+            name=shown.labels.values(cell.levels) or "all runs",
             runs=[
                 spread.SpreadRun(
-                    run["value"],
-                    f"run {run['position']}",
-                    run_note(
-                        f"{shown.labels.block} {run['block']}", run["started_at"], run.get("worker")
-                    ),
-                    run["position"],
+                    run.value,
+                    f"run {run.position}",
+                    run_note(run, shown.labels.block),
+                    run.position,
                 )
-                for run in cell["runs"]
-                if run["state"] == "ok" and run["value"] is not None
+                for run in cell.runs
+                if run.state == "ok" and run.value is not None
             ],
         )
-        for cell in finding["cells"]
+        for cell in finding.cells
     ]
     return [
         spread.SpreadCell(cell.name, cell.runs, place)
