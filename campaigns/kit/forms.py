@@ -11,6 +11,7 @@ from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
+from campaigns.kit.charts.labels import as_text as as_text
 from campaigns.kit.errors import Invalid
 from campaigns.kit.units import SPANS
 
@@ -132,17 +133,6 @@ class DurationField(forms.FloatField):
             raise ValidationError(
                 f"“{str(value)[:40]}” is no span of time; write 90 min, 1 h 30 min or 8 h."
             ) from None
-
-
-def as_text(value: Any) -> str:
-    """Return a stored value as a user would type it: 5.0 as 5, None as an empty text."""
-    if value is None:
-        return ""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    if isinstance(value, list | tuple):
-        return ", ".join(as_text(item) for item in value)
-    return str(value)
 
 
 def is_key(text: str) -> bool:

@@ -1,27 +1,11 @@
 """The outline of a campaign: its factors, and how its kind describes its runs."""
 
-from dataclasses import dataclass
-from typing import Any
-
 from django.forms.utils import pretty_name
 
 from campaigns.kinds.base import Driver
+from campaigns.kit.charts.labels import FactorOutline as FactorOutline
 from campaigns.models import Campaign
 from campaigns.planning.metrics import driver_if_known
-
-
-@dataclass(frozen=True, slots=True)
-class FactorOutline:
-    """A factor with its label and its levels in their order."""
-
-    name: str
-    label: str
-    levels: tuple[Any, ...]
-
-    @property
-    def numeric(self) -> bool:
-        """Return whether every level is a number, so that an axis has distances."""
-        return all(isinstance(lv, int | float) and not isinstance(lv, bool) for lv in self.levels)
 
 
 def factors_of(campaign: Campaign) -> tuple[FactorOutline, ...]:

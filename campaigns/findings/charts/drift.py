@@ -7,6 +7,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from campaigns.findings.charts import sampling
+from campaigns.findings.charts.base import (
+    Chart,
+    Column,
+    Numbers,
+    Panel,
+    Shown,
+    quantity_of,
+    run_note,
+)
 from campaigns.findings.charts.parts import (
     HOVER,
     MARGIN_BELOW_LEGEND,
@@ -15,6 +24,7 @@ from campaigns.findings.charts.parts import (
     legend_of,
     zero_line,
 )
+from campaigns.findings.values import BlockEffect, Cells, Drift
 from campaigns.kit.charts.figure import (
     Figure,
     KeyItem,
@@ -29,6 +39,7 @@ from campaigns.kit.charts.figure import (
     text,
 )
 from campaigns.kit.numbers import counted, number, percent
+from campaigns.results.run_plots import Plot
 
 SYMBOLS = (
     "circle",
@@ -48,6 +59,24 @@ MOST_SYMBOLS = len(SYMBOLS)
 """With more cells all runs are drawn alike; the hover names their cell."""
 FARTHEST = 20
 """Where not every run is drawn, so many runs farthest from their means are."""
+HOW = (
+    ("Each run", "stands against the mean of its own cell, so that only time is left to see."),
+    ("A slope", "means that the machine or the target changed while it was measured."),
+)
+BLOCKS = (
+    (
+        "A broad line",
+        "is the effect of one block: how far all its runs lie from those of the others, whichever "
+        "levels it holds. Steps between blocks leave the comparison of levels alone; they move the "
+        "absolute values.",
+    ),
+)
+MISSING = {
+    "not_in_blocks": "There are no effects of blocks: the runs were not made in blocks.",
+    "not_positive": "There are no effects of blocks: a value is 0 or less, and has no logarithm.",
+    "too_many": "There are no effects of blocks: there are more than the model takes.",
+    "too_few": "There are no effects of blocks yet: it takes two blocks that share cells.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,3 +378,136 @@ def _hover(run: DriftRun, change: float, factor: str, by_instant: bool) -> str:
     when = f"<br>{_place(run)}" if by_instant else f"<br>position {run.position}"
     when = hover_note(run.note) or when
     return f"{hover_lead(run.name)}{text(f'{factor} {run.cell}'.strip())}{when}<br>{percent(change)} of its mean"
+
+
+def panel(shown: Shown) -> Panel | None:
+    """Return the panel; None before there is a value."""
+    finding = shown.findings.cells
+    if not finding:
+        return None
+    result = shown.findings.charts.read("drift", Drift)
+    runs = _runs(shown, finding)
+    chart = DriftChart(
+        quantity=quantity_of(finding),
+        runs=runs,
+        factor=shown.factor,
+        blocks=[_block(block) for block in result.blocks] if result else (),
+        sessions=_sessions(result) if result else (),
+        block_sd_pct=result.block_sd_pct if result else None,
+        sd_pct=result.sd_pct if result else None,
+    )
+    sessions = len(result.sessions) if result else shown.sessions
+    return Panel(
+        plot=Plot(
+            id="drift",
+            title="Run order and drift",
+            label=describe(chart),
+            figure=draw(chart),
+            key=legend(chart),
+            height="20rem",
+            note=note(chart),
+        ),
+        how=(*HOW, *(BLOCKS if chart.blocks else ())),
+        numbers=_rows(chart, finding),
+        aside=f"{shown.order}, {counted(sessions, 'session')}",
+        notes=(*_notes(result), *_borders(shown)) if result else (),
+    )
+
+
+def _runs(shown: Shown, finding: Cells) -> list[DriftRun]:
+    return [
+        DriftRun(
+            cell=shown.labels.values(cell.levels) or "the only cell",
+            value=run.value,
+            position=run.position,
+            started=_datetime(run.started_at),
+            name=f"run {run.position}",
+            note=run_note(run, shown.labels.block),
+            block=run.block,
+            session=run.session,
+        )
+        for cell in finding.cells
+        for run in cell.runs
+        if run.state == "ok" and run.value is not None
+    ]
+
+
+def _block(result: BlockEffect) -> BlockStep:
+    return BlockStep(
+        name=f"block {result.block}",
+        effect_pct=result.effect_pct,
+        first=result.first,
+        last=result.last,
+        started=_datetime(result.started_at),
+        ended=_datetime(result.ended_at),
+        number=result.block,
+        session=result.session,
+    )
+
+
+def _sessions(result: Drift) -> list[SessionStart]:
+    return [
+        SessionStart(f"session {session.number}", session.first, _datetime(session.started_at))
+        for session in result.sessions[1:]
+    ]
+
+
+def _notes(result: Drift) -> tuple[str, ...]:
+    """Return how much blocks vary compared with the runs within one, and how many runs blocks saved."""
+    if result.missing:
+        return (MISSING[result.missing],)
+    texts = (
+        f"Blocks vary by {number(result.block_sd_pct)} % (standard deviation), runs within a "
+        f"block by {number(result.sd_pct)} %."
+    )
+    if result.efficiency is None:
+        return (texts,)
+    return (
+        f"{texts} Without blocks it would have taken {number(result.efficiency)} times the runs "
+        "to see as much.",
+    )
+
+
+def _borders(shown: Shown) -> tuple[str, ...]:
+    """Return why sessions began, and how many blocks they split."""
+    value = shown.findings.sessions
+    return (" ".join(value["all"]),) if value else ()
+
+
+def _rows(chart: DriftChart, finding: Cells) -> Numbers:
+    effects = {(block.number, block.session): block.effect_pct for block in chart.blocks}
+    changes = changes_of(chart)
+    return Numbers(
+        (
+            Column("run"),
+            Column("cell"),
+            Column("value", finding.unit),
+            Column("from its cell’s mean", "%"),
+            Column("block", "count"),
+            Column("effect of the block", "%"),
+            Column("made"),
+        ),
+        [
+            (
+                run.name,
+                run.cell,
+                run.value,
+                changes.get(run.position),
+                run.block,
+                effects.get((run.block, run.session)),
+                run.note,
+            )
+            for run in _ordered(chart.runs)
+        ],
+    )
+
+
+def _ordered(runs: Sequence[DriftRun]) -> list[DriftRun]:
+    return sorted(runs, key=lambda run: run.position)
+
+
+def _datetime(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
+
+
+CHARTS = (Chart("drift", panel, late="Run order and drift"),)

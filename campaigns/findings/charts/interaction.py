@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from campaigns.findings.charts.base import Chart, Column, Numbers, Panel, Shown
 from campaigns.findings.charts.parts import (
     HOVER,
     MARGIN,
@@ -12,6 +13,8 @@ from campaigns.findings.charts.parts import (
     zero_line,
 )
 from campaigns.findings.charts.parts import extent as extent_of
+from campaigns.findings.values import FactorMatrix, MatrixCell, Terms
+from campaigns.findings.wording.verdicts import label_of
 from campaigns.kit.charts.axes import log_range
 from campaigns.kit.charts.figure import (
     DASHES,
@@ -26,10 +29,19 @@ from campaigns.kit.charts.figure import (
     series_token,
     text,
 )
+from campaigns.kit.charts.labels import Levels, inside
 from campaigns.kit.numbers import counted, percent, short, span_pct
+from campaigns.results.run_plots import Plot
+from campaigns.stats.cell_states import CellState
 
 MOST_DESCRIBED = 6
 LONGEST_TICK = 24
+HOW = (
+    ("Each row", "has its own baseline, the first cell that was measured in it."),
+    ("Lines that are not parallel", "interact: what a column brings depends on the row."),
+    ("Crosses on the rail", "are cells with too many failures. No value is made from survivors."),
+    ("Bars", "are 95 % intervals of the improvement, each by itself."),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,3 +229,113 @@ def _scales(chart: InteractionChart, xs: Sequence[float], ticks: dict[str, Any])
         "linear": {},
         "log": {"xaxis": {"type": "log", "range": log_range(min(xs), max(xs)), **ticks}},
     }
+
+
+def panel(shown: Shown) -> Panel | None:
+    """Return the panel that draws the matrix as lines, one for each row."""
+    terms, result = shown.findings.matrix, matrix_of(shown)
+    if terms is None or result is None:
+        return None
+    labels, factor = shown.labels, result.factor
+    chart = InteractionChart(
+        metric=inside(terms.label),
+        factor=inside(factor_label(labels, factor)),
+        rows_factor=inside(rows_factor(labels, factor)),
+        columns=[c if result.numeric else labels.short(factor, c) for c in result.columns],
+        rows=[
+            Row(
+                name=labels.values(row.levels) or "all",
+                points=[_point(cell, result.columns) for cell in row.cells],
+                best=next(
+                    (
+                        result.columns.index(cell.level)
+                        for cell in row.cells
+                        if cell.cell == row.best
+                    ),
+                    None,
+                ),
+            )
+            for row in result.rows
+        ],
+    )
+    return Panel(
+        plot=Plot(
+            id="interaction",
+            title=title(chart),
+            label=describe(chart),
+            figure=draw(chart),
+            key=legend(chart),
+            height="24rem",
+        ),
+        how=HOW,
+        numbers=_numbers(result, terms, labels),
+    )
+
+
+def matrix_of(shown: Shown) -> FactorMatrix | None:
+    """Return the matrix whose columns are the factor on the axis, else the first one."""
+    if not shown.judged or not shown.findings.matrix:
+        return None
+    by_factor = shown.findings.matrix.factors
+    axis = shown.view.x.name if shown.view.x else ""
+    return by_factor.get(axis) or next(iter(by_factor.values()))
+
+
+def _point(cell: MatrixCell, columns: Sequence[Any]) -> Point:
+    return Point(
+        column=columns.index(cell.level),
+        improvement_pct=cell.improvement_pct,
+        interval=cell.ci_pct,
+        failed=cell.state == CellState.TOO_MANY_FAILURES,
+        note=f"{counted(cell.n, 'run')}, {cell.failed} failed",
+    )
+
+
+def _numbers(result: FactorMatrix, terms: Terms, labels: Levels) -> Numbers:
+    factor = result.factor
+    rows = [
+        (
+            labels.values(row.levels) or "all",
+            labels.short(factor, cell.level),
+            cell.improvement_pct,
+            *(cell.ci_pct or (None, None)),
+            label_of(terms, cell.word).word if cell.word else cell.state.replace("_", " "),
+            cell.n,
+            cell.failed,
+            cell.lost,
+        )
+        for row in result.rows
+        for cell in row.cells
+    ]
+    return Numbers(
+        (
+            Column(inside(rows_factor(labels, factor))),
+            Column(inside(factor_label(labels, factor))),
+            Column("improvement", "%"),
+            Column("95 % from", "%"),
+            Column("95 % to", "%"),
+            Column("verdict"),
+            Column("runs"),
+            Column("failed"),
+            Column("lost"),
+        ),
+        rows,
+    )
+
+
+def factor_label(labels: Levels, factor: str) -> str:
+    return next((each.label for each in labels.factors if each.name == factor), factor)
+
+
+def rows_factor(labels: Levels, factor: str) -> str:
+    return " and ".join(each.label for each in labels.factors if each.name != factor)
+
+
+CHARTS = (
+    Chart(
+        "interaction",
+        panel,
+        lambda shown: shown.judged and shown.findings.matrix,
+        late="Interaction of the factors",
+    ),
+)

@@ -1,15 +1,18 @@
-"""Change per stratum with every pair, or one row a contrast: a forest. Pure.
+"""Change per stratum with every pair, or one row for each comparison of levels: a forest. Pure.
 
 A ring is a pair whose candidate ran first, a square one whose baseline did; the diamond with its
 interval is the stratum, in the tone of its verdict. 0 is a dashed upright line.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from campaigns.findings.charts import sampling
+from campaigns.findings.charts.base import Chart, Column, Numbers, Panel, Shown, quantity_of
 from campaigns.findings.charts.parts import HOVER, error_bars, extent, hover_note, zero_line
 from campaigns.findings.charts.sampling import Quota
+from campaigns.findings.values import LevelGroup, LevelRow, LevelsFinding, Pairs, WithinBlocks
+from campaigns.findings.wording.verdicts import NO_VERDICT_YET, label_of
 from campaigns.kit.charts.axes import nice_step
 from campaigns.kit.charts.figure import (
     Figure,
@@ -22,7 +25,9 @@ from campaigns.kit.charts.figure import (
     markers,
     text,
 )
+from campaigns.kit.charts.labels import Levels, inside, level_text
 from campaigns.kit.numbers import counted, percent, short, span_pct
+from campaigns.results.run_plots import Plot
 
 ORDERS: tuple[tuple[bool | None, str, str, str], ...] = (
     (True, "circle-open", "series-1", "s1"),
@@ -34,6 +39,13 @@ TOP, BOTTOM, ESTIMATE, SECOND = 0.32, -0.1, -0.25, -0.38
 LONGEST_TICK = 32
 LONGEST_NARROW_TICK = 16
 MOST_DESCRIBED = 12
+HOW = (
+    ("Each row", "is one comparison; left of 0 the metric went down, right of it up."),
+    ("The thick bar", "is its 95 % interval by the model that decides; the thin one below it is by "
+     "another model. Where they disagree, read the noise first."),
+    ("Small diamonds", "are the changes within each block, where runs were interleaved."),
+    ("Verdicts", "are corrected for the number of comparisons (Holm); intervals are each by itself."),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,3 +314,136 @@ def _text(rows: Sequence[tuple[int, StratumRow]]) -> Trace:
         "textposition": "middle left",
         "textfont": {"size": 12, "color": colors},
     }
+
+
+def pairs_plot(finding: Pairs, labels: Levels, *, withheld: bool = False) -> Plot:
+    """Draw the change of each stratum, with every pair. withheld: verdicts are not shown until the stop rule is met."""
+    rows = []
+    for stratum in finding.strata:
+        verdict = stratum.comparison.verdict
+        display = NO_VERDICT_YET if withheld else label_of(finding, verdict.word)
+        row = StratumRow(
+            name=labels.values(stratum.levels, without=finding.factor) or stratum.name,
+            pairs=[
+                PairPoint(pair.change_pct, pair.candidate_first, f"block {pair.block}")
+                for pair in stratum.pairs
+                if pair.change_pct is not None
+            ],
+            tone=display.tone,
+            word=display.word,
+            change_pct=verdict.pct_change,
+            interval=verdict.ci_pct,
+        )
+        rows.append(row)
+    chart = PairsChart(
+        quantity=quantity_of(finding),
+        baseline=level_text(finding.baseline),
+        candidate=level_text(finding.candidate),
+        strata=rows,
+        strata_factor=" and ".join(
+            inside(factor.label) for factor in labels.factors if factor.name != finding.factor
+        ),
+    )
+    return Plot(
+        id="forest",
+        title=title(chart),
+        label=describe(chart),
+        figure=draw(chart),
+        key=legend(chart),
+        height=f"{8 + 4 * max(2, len(rows))}rem",
+        note=note(chart),
+    )
+
+
+def panel(shown: Shown) -> Panel | None:
+    """Return the panel of every comparison of levels; None before they are judged."""
+    finding = shown.findings.levels
+    if not finding:
+        return None
+    within = _within_blocks(shown)
+    rows = [
+        _row(row, group, finding, shown.labels, within)
+        for group in finding.groups
+        for row in group.comparisons
+    ]
+    if not rows:
+        return None
+    chart = PairsChart(quantity_of(finding), "", "", rows)
+    return Panel(
+        plot=Plot(
+            id="contrasts",
+            title=title(chart),
+            label=describe(chart),
+            figure=draw(chart),
+            key=legend(chart),
+            height=f"{8 + 3 * max(2, len(rows))}rem",
+            note=note(chart),
+        ),
+        how=HOW,
+        numbers=Numbers(
+            (
+                Column("comparison"),
+                Column("change", "%"),
+                Column("95 % from", "%"),
+                Column("95 % to", "%"),
+                Column("other model from", "%"),
+                Column("other model to", "%"),
+                Column("verdict"),
+            ),
+            [
+                (
+                    row.name,
+                    row.change_pct,
+                    *(row.interval or (None, None)),
+                    *(row.second or (None, None)),
+                    row.word,
+                )
+                for row in rows
+            ],
+        ),
+    )
+
+
+def _within_blocks(shown: Shown) -> dict[tuple[int, int], list[PairPoint]]:
+    """Return the changes of each comparison in its blocks, by the keys of its cells."""
+    result = shown.findings.charts.read("within_blocks", WithinBlocks)
+    return {
+        (row.baseline, row.candidate): [
+            PairPoint(change, None, f"block {block}")
+            for block, change in zip(row.blocks, row.changes_pct, strict=True)
+        ]
+        for row in (result.comparisons if result else ())
+    }
+
+
+def _row(
+    row: LevelRow,
+    group: LevelGroup,
+    finding: LevelsFinding,
+    labels: Levels,
+    within: Mapping[tuple[int, int], Sequence[PairPoint]],
+) -> StratumRow:
+    values = dict(zip(group.cells, group.values, strict=True))
+    sides = [labels.short(finding.factor, values[cell]) for cell in (row.candidate, row.baseline)]
+    where = labels.values(group.levels)
+    verdict, other = row.comparison.verdict, row.comparison.sensitivity
+    display = label_of(finding, verdict.word)
+    return StratumRow(
+        name=f"{where}: {' vs '.join(sides)}" if where else " vs ".join(sides),
+        pairs=within.get((row.baseline, row.candidate), ()),
+        tone=display.tone,
+        word=display.word,
+        change_pct=verdict.pct_change,
+        interval=verdict.ci_pct,
+        second=other.ci_pct if other else None,
+    )
+
+
+CHARTS = (
+    Chart(
+        "contrasts",
+        panel,
+        lambda shown: shown.judged and shown.findings.levels,
+        late="Change of each comparison",
+    ),
+)

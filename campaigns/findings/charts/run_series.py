@@ -3,6 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from campaigns.findings.charts.base import (
+    Chart,
+    Column,
+    Numbers,
+    Panel,
+    Shown,
+    StoredSeries,
+    run_note,
+)
 from campaigns.findings.charts.parts import LONGEST_NOTE, seconds_axis
 from campaigns.kit.charts.axes import value_title
 from campaigns.kit.charts.figure import (
@@ -18,8 +27,18 @@ from campaigns.kit.charts.figure import (
     text,
 )
 from campaigns.kit.numbers import amount, counted, duration
+from campaigns.results.run_plots import Plot, readable_rate
 
 MOST_POINTS = 300
+MOST_RUNS = 24
+HOW = (
+    ("Each line", "is one run, from the start of its own clock."),
+    (
+        "Lines that lie on one another",
+        "mean that runs go alike; one that sags alone, that something disturbed it.",
+    ),
+    ("A slow start", "is warming up; a drop that all runs have at one time belongs to the target."),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,3 +123,65 @@ def describe(chart: RunSeriesChart) -> str:
         f" {duration(max(lengths))} long; highest from {amount(min(highest), unit)} to"
         f" {amount(max(highest), unit)}."
     )
+
+
+def panel(shown: Shown) -> Panel | None:
+    """Return the panel; None where the first cell that has values has no series."""
+    finding = shown.findings.summaries
+    if not finding:
+        return None
+    options = [
+        (str(cell.cell), shown.labels.values(cell.levels) or "all runs")
+        for cell in finding.cells
+        if cell.summary.n_ok
+    ]
+    if not options:
+        return None
+    chosen = shown.chosen("series-of", "Cell", options)
+    result = shown.series(int(chosen.value), MOST_RUNS)
+    if not result:
+        return None
+    unit, _ = readable_rate(result[0].unit, [])
+    chart = RunSeriesChart(
+        quantity=Quantity(result[0].name.replace("_", " "), unit),
+        runs=[_line(each, shown.labels.block) for each in result if each.unit == result[0].unit],
+        cell=next(
+            shown.labels.sentence(cell.levels)
+            for cell in finding.cells
+            if str(cell.cell) == chosen.value
+        ),
+    )
+    return Panel(
+        plot=Plot(
+            id="series",
+            title=title(chart),
+            label=describe(chart),
+            figure=draw(chart),
+            height="20rem",
+        ),
+        how=HOW,
+        numbers=Numbers(
+            (Column("run"), Column("seconds", "s"), Column(chart.quantity.label, unit)),
+            [
+                (run.name, index * run.step_seconds, value)
+                for run in chart.runs
+                for index, value in enumerate(run.values)
+            ],
+        ),
+        aside=f"{counted(len(chart.runs), 'run')}{' of ' if chart.cell else ''}{chart.cell}",
+        choices=(chosen,),
+    )
+
+
+def _line(series: StoredSeries, block: str) -> RunLine:
+    _, values = readable_rate(series.unit, series.values)
+    return RunLine(
+        name=f"run {series.position}",
+        step_seconds=series.step_seconds,
+        values=[value for value in values if value is not None],
+        note=run_note(series, block),
+        position=series.position,
+    )
+
+
+CHARTS = (Chart("series", panel),)

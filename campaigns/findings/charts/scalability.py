@@ -4,7 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import structs
+
+from campaigns.findings import values as stored
+from campaigns.findings.charts.base import Chart, Chosen, Column, Numbers, Panel, Shown, run_note
 from campaigns.findings.charts.parts import HOVER, MARGIN, hover_lead, hover_note, log_scales
+from campaigns.findings.wording.scalability import LEFT_OUT, doubt_of, notes_of, waiting
 from campaigns.kit.charts.axes import log_range
 from campaigns.kit.charts.figure import (
     Figure,
@@ -18,7 +23,55 @@ from campaigns.kit.charts.figure import (
     sentence,
     text,
 )
-from campaigns.kit.numbers import amount, number
+from campaigns.kit.charts.labels import inside
+from campaigns.kit.numbers import amount, counted, number
+from campaigns.results.run_plots import Plot
+
+HOW_LAW = (
+    (
+        "The dashed line",
+        "is the Universal Scalability Law: it bends where requests wait for one another.",
+    ),
+    (
+        "Beyond the peak",
+        "a higher number at a time lowers throughput. Below the recommended limit some "
+        "throughput is unused.",
+    ),
+    (
+        "Of the law",
+        "g is the throughput of one, s the contention (share that waits), k the coherency cost "
+        "(agreement).",
+    ),
+    (
+        "It holds",
+        "only for a closed loop in a steady state: as many at a time as are asked for, all along.",
+    ),
+)
+HOW_RESPONSE = (
+    (
+        "To the right",
+        "is more throughput, further down a sooner answer. Numbers stand at the means of levels.",
+    ),
+    ("Where the path turns up", "more at a time only wait longer. The best place is before that."),
+    ("A run", "is drawn at the mean time of its own requests."),
+)
+PARAMETERS = (
+    ("g", "g, throughput of one"),
+    ("s", "s, contention"),
+    ("k", "k, coherency"),
+    ("peak", "N at the peak"),
+    ("most", "throughput at the peak"),
+    ("power_point", "N of most throughput per response time"),
+    ("throttle", "recommended limit"),
+)
+FAR = 1.5
+"""Bounds beyond so many times the largest concurrency measured are not shown."""
+NO_MORE = 1e-9
+"""A bound of a share below this is shown as 0."""
+SYMBOLS_OF = {
+    "recommended limit": ("square", "equal"),
+    "peak": ("hexagram", "series-2"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,3 +319,179 @@ def _text(run: LoadRun, chart: LoadChart) -> str:
 
 def _title(quantity: Quantity) -> str:
     return f"{text(quantity.label)} ({text(quantity.unit)}), higher is better"
+
+
+def usl_panel(shown: Shown) -> Panel | None:
+    """Return the panel; None where the kind is no closed loop, or its concurrency does not vary."""
+    drawn = _drawn(shown, "usl")
+    if drawn is None:
+        return None
+    group, chart, chosen = drawn
+    return Panel(
+        plot=Plot(
+            id="usl",
+            title=title_throughput(chart),
+            label=describe(chart),
+            figure=draw_throughput(chart),
+            key=legend(chart),
+            height="24rem",
+        ),
+        how=HOW_LAW,
+        numbers=_parameters(group.law, group.bounds) if group.law else _levels(chart, group),
+        aside="Universal Scalability Law" if group.law else "no law fitted",
+        notes=notes_of(group, chart.throughput.unit),
+        choices=(chosen,),
+    )
+
+
+def response_panel(shown: Shown) -> Panel | None:
+    """Return the panel; None where `usl_panel` is, and where no response time was stored."""
+    drawn = _drawn(shown, "response")
+    if drawn is None or not _has_times(shown):
+        return None
+    group, chart, chosen = drawn
+    return Panel(
+        plot=Plot(
+            id="response",
+            title=title(chart),
+            label=describe(chart),
+            figure=draw(chart),
+            key=legend(chart),
+            height="24rem",
+        ),
+        how=HOW_RESPONSE,
+        numbers=_levels(chart, group),
+        aside=counted(len(group.runs), "run"),
+        notes=waiting(group),
+        choices=(chosen,),
+    )
+
+
+def _has_times(shown: Shown) -> bool:
+    """Return whether a run of any curve has a response time: one curve alone may have none that counts."""
+    result = shown.findings.charts.read("usl", stored.Scalability)
+    groups = result.groups if result else ()
+    return any(run.response is not None for group in groups for run in group.runs)
+
+
+def _drawn(shown: Shown, panel: str) -> "tuple[stored.LoadGroup, LoadChart, Chosen] | None":
+    """Return the curve that is drawn, its chart and its selector; None where there is no curve."""
+    result = shown.findings.charts.read("usl", stored.Scalability)
+    groups = [group for group in result.groups if group.runs] if result else []
+    if result is None or not groups:
+        return None
+    options = [
+        (str(place), shown.labels.values(group.levels) or "all")
+        for place, group in enumerate(groups)
+    ]
+    chosen = shown.chosen(f"{panel}-of", "Curve", options)
+    group = groups[int(chosen.value)]
+    if shown.is_open:
+        group = structs.replace(group, law=None, bounds=None, curve=(), places={})
+    return group, _chart(shown, result, group), chosen
+
+
+def _chart(shown: Shown, result: stored.Scalability, group: stored.LoadGroup) -> LoadChart:
+    throughput = shown.quantity(result.throughput)
+    labels = {factor.name: inside(factor.label) for factor in shown.labels.factors}
+    return LoadChart(
+        factor=labels.get(result.parameter, result.parameter),
+        throughput=throughput,
+        runs=[
+            LoadRun(
+                run.n,
+                run.throughput,
+                run.response,
+                f"run {run.position}",
+                run_note(run, shown.labels.block),
+                run.position,
+                LEFT_OUT.get(run.left_out, ""),
+            )
+            for run in group.runs
+        ],
+        levels=[
+            LoadLevel(level.n, level.throughput, level.response) for level in group.levels_measured
+        ],
+        law=[(n, x, r) for n, x, r in group.curve],
+        marks=_named(group, throughput.unit),
+    )
+
+
+def _named(group: stored.LoadGroup, unit: str) -> list[LoadMark]:
+    """Return the recommended limit and the peak, where they lie in the measured range."""
+    law = group.law
+    if law is None or doubt_of(law, group.levels_measured, unit):
+        return []
+    return [
+        LoadMark(name, at.n, at.throughput, at.response, *look)
+        for name, look in SYMBOLS_OF.items()
+        if (at := group.places.get(name)) and at.n <= law.largest
+    ]
+
+
+def _parameters(law: stored.Law, bounds: stored.LawBounds | None) -> Numbers:
+    rows: list[Sequence[Any]] = [
+        (label, getattr(law, name), *bounds_of(name, bounds, law)) for name, label in PARAMETERS
+    ]
+    rows.append(("rule of thumb, 75 % of the peak", law.rule_of_thumb, None, None))
+    return Numbers(
+        (
+            Column("of the law"),
+            Column("value", "count"),
+            Column("95 % from", "count"),
+            Column("to", "count"),
+        ),
+        rows,
+    )
+
+
+def bounds_of(
+    name: str, bounds: stored.LawBounds | None, law: stored.Law
+) -> tuple[float | None, float | None]:
+    """Return the bounds, None where they lie outside the measured range."""
+    low, high = getattr(bounds, name, None) or (None, None)
+    if name in ("peak", "power_point", "throttle"):
+        low, high = (None if b is None or b > FAR * law.largest else b for b in (low, high))
+    elif name == "most" and bounds_of("peak", bounds, law)[1] is None:
+        high = None
+    elif low is not None and low < NO_MORE:
+        low = 0.0
+    return low, high
+
+
+def _levels(chart: LoadChart, group: stored.LoadGroup) -> Numbers:
+    return Numbers(
+        (
+            Column(chart.factor),
+            Column("runs", "count"),
+            Column("throughput", chart.throughput.unit),
+            Column("response time", "s"),
+            Column("throughput × response time", "count"),
+        ),
+        [
+            (
+                number(level.n),
+                level.runs,
+                level.throughput,
+                level.response,
+                level.effective,
+            )
+            for level in group.levels_measured
+        ],
+    )
+
+
+CHARTS = (
+    Chart(
+        "usl",
+        usl_panel,
+        lambda shown: "usl" in shown.findings.charts,
+        late="Throughput, and the Universal Scalability Law",
+    ),
+    Chart(
+        "response",
+        response_panel,
+        lambda shown: "usl" in shown.findings.charts,
+        late="Response time against throughput",
+    ),
+)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from campaigns.findings.charts import sampling
+from campaigns.findings.charts.base import Chart, Column, Numbers, Panel, Shown, quantity_of
 from campaigns.findings.charts.parts import HOVER, MARGIN, log_scales, zero_line
 from campaigns.kit.charts.axes import (
     clock_ticks,
@@ -25,12 +26,23 @@ from campaigns.kit.charts.figure import (
     series_token,
     text,
 )
+from campaigns.kit.charts.labels import level_text
 from campaigns.kit.numbers import amount, counted, percent, short
+from campaigns.results.run_plots import Plot
 
 LONGEST_TICK = 24
 MOST_DESCRIBED = 8
 EDGE = 0.35
 """Room left and right of the two columns."""
+SLOPES_HOW = (
+    ("Each line", "is one pair, two runs back to back. Lines that go the same way agree."),
+    ("Each small chart", "has an axis of its own: rows may do other work."),
+)
+DIFFERENCES_HOW = (
+    ("Each mark", "is the change of one pair, in the order in which pairs were made."),
+    ("A slope", "means that the change itself depends on time; then one number does not tell it."),
+    ("The line", "of a colour is the change that all its pairs make together."),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,3 +278,119 @@ def _hover(chart: SlopesChart, stratum: SlopeStratum, pair: SlopePair) -> str:
     values = f"{amount(pair.baseline, unit)} to {amount(pair.candidate, unit)}"
     change = "" if pair.change_pct is None else f", {percent(pair.change_pct)}"
     return f"<b>block {pair.block}</b>{of}<br>{values}{change}<br>{text(first)} ran first"
+
+
+def slopes_panel(shown: Shown) -> Panel | None:
+    """Return the panel of pairs as lines, a small chart for each stratum; None without pairs."""
+    chart = _chart(shown)
+    if chart is None:
+        return None
+    drawn = slopes(chart)
+    whole = Plot(
+        id="slopes",
+        title=f"Each pair: {chart.baseline} to {chart.candidate}",
+        label=describe(chart),
+        figure=drawn[0][1],
+        key=slopes_legend(chart),
+        height="20rem",
+        note=note(chart),
+    )
+    return Panel(
+        plot=whole,
+        how=SLOPES_HOW,
+        numbers=_pair_numbers(chart),
+        multiples=tuple(
+            Plot(
+                id=f"slopes-{index}",
+                title=name or "all pairs",
+                label=f"{name or 'all pairs'}: {whole.title}",
+                figure=figure,
+                height="18rem",
+            )
+            for index, (name, figure) in enumerate(drawn, start=1)
+        )
+        if len(drawn) > 1
+        else (),
+    )
+
+
+def differences_panel(shown: Shown) -> Panel | None:
+    """Return the panel of the change of each pair in the order of time; None without pairs."""
+    chart = _chart(shown)
+    if chart is None or all(p.change_pct is None for s in chart.strata for p in s.pairs):
+        return None
+    return Panel(
+        plot=Plot(
+            id="differences",
+            title="The change of each pair, in the order of time",
+            label=describe(chart),
+            figure=differences(chart),
+            key=differences_legend(chart),
+            height="20rem",
+            note=note(chart),
+        ),
+        how=DIFFERENCES_HOW,
+        numbers=_pair_numbers(chart),
+    )
+
+
+def _chart(shown: Shown) -> SlopesChart | None:
+    finding = shown.findings.pairs
+    if not finding:
+        return None
+    strata = [
+        SlopeStratum(
+            name=shown.labels.values(stratum.levels, without=finding.factor),
+            pairs=[
+                SlopePair(
+                    baseline=pair.baseline,
+                    candidate=pair.candidate,
+                    block=pair.block,
+                    change_pct=pair.change_pct,
+                    candidate_first=pair.candidate_first,
+                    positions=(pair.baseline_run, pair.candidate_run),
+                )
+                for pair in stratum.pairs
+                if pair.baseline is not None and pair.candidate is not None
+            ],
+            change_pct=stratum.comparison.verdict.pct_change,
+        )
+        for stratum in finding.strata
+    ]
+    strata = [stratum for stratum in strata if stratum.pairs]
+    if not strata:
+        return None
+    sides = level_text(finding.baseline), level_text(finding.candidate)
+    return SlopesChart(quantity_of(finding), *sides, strata)
+
+
+def _pair_numbers(chart: SlopesChart) -> Numbers:
+    unit = chart.quantity.unit
+    return Numbers(
+        (
+            Column("stratum"),
+            Column("block"),
+            Column(chart.baseline, unit),
+            Column(chart.candidate, unit),
+            Column("change", "%"),
+            Column("ran first"),
+        ),
+        [
+            (
+                stratum.name or "all pairs",
+                pair.block,
+                pair.baseline,
+                pair.candidate,
+                pair.change_pct,
+                chart.candidate if pair.candidate_first else chart.baseline,
+            )
+            for stratum in chart.strata
+            for pair in stratum.pairs
+        ],
+    )
+
+
+CHARTS = (
+    Chart("slopes", slopes_panel, lambda shown: shown.primary and shown.findings.pairs),
+    Chart("differences", differences_panel, lambda shown: shown.primary and shown.findings.pairs),
+)

@@ -1,10 +1,21 @@
 """How the runs of each cell are spread: the share of runs up to a value, and density with modes. Pure."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import exp
 from typing import Any
 
+from campaigns.findings import values as stored
+from campaigns.findings.charts.base import (
+    Chart,
+    Column,
+    Numbers,
+    Panel,
+    Shown,
+    quantity_of,
+    run_note,
+)
 from campaigns.findings.charts.parts import (
     HOVER,
     MARGIN_BELOW_LEGEND,
@@ -38,11 +49,36 @@ from campaigns.kit.charts.figure import (
     text,
 )
 from campaigns.kit.numbers import amount, counted
+from campaigns.results.run_plots import Plot
 
 MOST_DESCRIBED = 6
 LARGEST_POWER = 300
 MOST_STEPS = 101
 """With more runs the line has a step at each whole percent."""
+MOST_CURVES = 12
+HOW = (
+    (
+        "Each step",
+        "is one run: the line climbs to the share of runs that are not above this value.",
+    ),
+    (
+        "Further left",
+        "is lower. A steep line means that runs are alike; a long flat end, outliers.",
+    ),
+    ("A plateau in the middle", "means two kinds of runs: a mean between them describes neither."),
+)
+HOW_DENSITY = (
+    ("A peak", "stands where many runs lie. Each curve is drawn as high as the others."),
+    ("A diamond", "is a mode: a peak that stands out and holds a tenth of the runs at least."),
+    (
+        "With two modes",
+        "the mean misleads: find out what the runs of each have in common, and compare mode by mode.",
+    ),
+    (
+        "The width",
+        "of small bumps is that of the method; below 20 runs of a cell nothing is drawn.",
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,3 +327,163 @@ def _log(quantity: Quantity, values: Sequence[float]) -> dict[str, Any]:
     if not values or not all(value > 0 and math.isfinite(value) for value in values):
         return {}
     return {"linear": {}, "log": {"xaxis": _log_axis(quantity, values)}}
+
+
+def spread_panel(shown: Shown) -> Panel | None:
+    """Return the panel; None before there is a value."""
+    finding = shown.findings.cells
+    cells = _cells(shown)
+    if not finding or not cells:
+        return None
+    some, chosen = shown.some("ecdf", cells, MOST_CURVES)
+    chart = SpreadChart(quantity_of(finding), some, shown.factor)
+    return Panel(
+        plot=Plot(
+            id="ecdf",
+            title=title(chart),
+            label=describe(chart),
+            figure=draw(chart),
+            height="22rem",
+            note=note(chart),
+        ),
+        how=HOW,
+        numbers=Numbers(
+            (
+                Column("cell"),
+                Column("run", "count"),
+                Column("value", finding.unit),
+                Column("share of runs up to it", "share"),
+                Column("made"),
+            ),
+            [
+                (cell.name, run.position, run.value, rank / len(cell.runs), run.note)
+                for cell in cells
+                for rank, run in enumerate(cell.ordered, 1)
+            ],
+        ),
+        aside=counted(sum(len(cell.runs) for cell in cells), "run"),
+        choices=(chosen,),
+    )
+
+
+def density_panel(shown: Shown) -> Panel | None:
+    """Return the panel; None where no cell has enough runs for a density. A note counts cells without one."""
+    finding, result = (
+        shown.findings.summaries,
+        shown.findings.charts.read("density", stored.Densities),
+    )
+    if not finding or result is None:
+        return None
+    known = [(each, each.density) for each in result.cells if each.density and each.density.heights]
+    if not known:
+        return None
+    names = {cell.cell: shown.labels.values(cell.levels) for cell in finding.cells}
+    some, chosen = shown.some("density", known, MOST_CURVES)
+    on_logs = all(density.on_logs for _, density in known)
+    curves = [_curve(place, cell, density, names) for place, (cell, density) in enumerate(some)]
+    chart = DensityChart(quantity_of(finding), curves, shown.factor, on_logs)
+    few = len(result.cells) - len(known)
+    return Panel(
+        plot=Plot(
+            id="density",
+            title=title(chart),
+            label=describe_density(chart),
+            figure=draw_density(chart),
+            height="20rem",
+        ),
+        how=HOW_DENSITY,
+        numbers=Numbers(
+            (
+                Column("cell"),
+                Column("what"),
+                Column("value", finding.unit),
+                Column("share of runs", "share"),
+                Column("height", "count"),
+            ),
+            [
+                *_modes(known, names),
+                *(
+                    (names[each.cell], "curve", value, None, height)
+                    for each, density in known
+                    for value, height in _points(density)
+                ),
+            ],
+        ),
+        notes=(
+            f"{counted(few, 'cell')} of {len(result.cells)} have no density: it takes "
+            f"{result.fewest} runs that differ.",
+        )
+        if few
+        else (),
+        choices=(chosen,),
+    )
+
+
+def _cells(shown: Shown) -> list[SpreadCell]:
+    finding = shown.findings.cells
+    if not finding:
+        return []
+    results = [
+        SpreadCell(
+            name=shown.labels.values(cell.levels) or "all runs",
+            runs=[
+                SpreadRun(
+                    run.value,
+                    f"run {run.position}",
+                    run_note(run, shown.labels.block),
+                    run.position,
+                )
+                for run in cell.runs
+                if run.state == "ok" and run.value is not None
+            ],
+        )
+        for cell in finding.cells
+    ]
+    return [
+        SpreadCell(cell.name, cell.runs, place)
+        for place, cell in enumerate(cell for cell in results if cell.runs)
+    ]
+
+
+def _curve(
+    place: int, cell: stored.DensityCell, density: stored.DensityCurve, names: Mapping[int, str]
+) -> DensityCurve:
+    return DensityCurve(
+        name=names[cell.cell] or "all runs",
+        points=_points(density),
+        modes=[(mode.at, mode.share) for mode in density.modes],
+        runs=cell.n,
+        place=place,
+    )
+
+
+def _points(density: stored.DensityCurve) -> list[tuple[float, float]]:
+    """Return values and heights of the curve, in the unit of the metric."""
+    heights, low, high = density.heights, density.low, density.high
+    step = (high - low) / (len(heights) - 1)
+    places = [low + step * index for index in range(len(heights))]
+    return [
+        (exp(place) if density.on_logs else place, height)
+        for place, height in zip(places, heights, strict=True)
+    ]
+
+
+def _modes(
+    known: Sequence[tuple[stored.DensityCell, stored.DensityCurve]], names: Mapping[int, str]
+) -> list[tuple[Any, ...]]:
+    return [
+        (names[each.cell], "mode", mode.at, mode.share, None)
+        for each, density in known
+        for mode in density.modes
+    ]
+
+
+CHARTS = (
+    Chart("ecdf", spread_panel, late="Distribution of runs"),
+    Chart(
+        "density",
+        density_panel,
+        lambda shown: shown.findings.summaries and "density" in shown.findings.charts,
+        late="Density of runs",
+    ),
+)

@@ -7,12 +7,10 @@ from django.utils.cache import get_conditional_response
 from django.utils.http import quote_etag
 from django.views.decorators.http import require_GET
 
+from campaigns.findings.charts.curve import CURVE
 from campaigns.findings.pages.level_tables import GROUP
-from campaigns.findings.pages.panels import panel_of
-from campaigns.findings.pages.panels.base import Shown, comes_late
-from campaigns.findings.pages.plots import CURVE
+from campaigns.findings.pages.panels import comes_late, panel_of, shown_of
 from campaigns.findings.pages.result import levels_of, main_plot
-from campaigns.findings.pages.view import view_of
 from campaigns.findings.store import findings_of
 from campaigns.kit.pages.people import takes
 from campaigns.kit.rights import Right
@@ -20,7 +18,6 @@ from campaigns.models import Campaign
 from campaigns.results import versions
 from campaigns.results.environment import stand_ins_of
 from campaigns.results.pages_data import outline_of
-from campaigns.results.phrases import Levels
 from campaigns.results.run_plots import labelled
 from perfdash import __version__
 
@@ -49,9 +46,7 @@ def _chart(
     of_levels = chart.startswith(GROUP)
     brief = of_levels and comes_late(outline)
     findings = findings_of(campaign, request.GET.get("metric", ""), brief=brief)
-    view = view_of(request.GET, campaign, outline, findings)
-    labels = Levels(outline.factors, campaign.block_word)
-    shown = Shown(campaign, outline, findings, labels, view, request.GET.dict())
+    shown = shown_of(campaign, outline, findings, request.GET)
     if of_levels:
         tables = levels_of(shown, {chart})
         group = next((each for each in tables.groups if each.id == chart), None) if tables else None

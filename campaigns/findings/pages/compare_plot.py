@@ -5,10 +5,9 @@ from datetime import datetime
 from django.urls import reverse
 
 from campaigns.findings.charts import levels
-from campaigns.findings.charts.cells import LevelCell, LevelsChart, RunPoint
+from campaigns.findings.charts.cells import STATES, LevelCell, LevelsChart, RunPoint
 from campaigns.findings.compute.comparability import label_of
 from campaigns.findings.compute.compared import Compared, Measured
-from campaigns.findings.pages.plots import POINT_STATES
 from campaigns.findings.values import Cell, CellRun
 from campaigns.kit.charts.figure import Quantity
 from campaigns.results.phrases import inside
@@ -120,7 +119,7 @@ def _points(measured: Measured, cell: Cell) -> list[RunPoint]:
             page=reverse("run", args=[measured.side.campaign.pk, run.position]),
         )
         for run in cell.runs
-        if run.state in POINT_STATES
+        if run.state in STATES
     ]
 
 

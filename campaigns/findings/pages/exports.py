@@ -5,9 +5,7 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_GET
 
 from campaigns.findings.comparison_rows import comparison_rows
-from campaigns.findings.pages.panels import panel_of
-from campaigns.findings.pages.panels.base import Shown
-from campaigns.findings.pages.view import view_of
+from campaigns.findings.pages.panels import panel_of, shown_of
 from campaigns.findings.store import findings_of
 from campaigns.kit.downloads import lines_of
 from campaigns.kit.pages.people import takes
@@ -16,7 +14,6 @@ from campaigns.models import Campaign
 from campaigns.planning import drafts
 from campaigns.results import exports
 from campaigns.results.pages_data import outline_of
-from campaigns.results.phrases import Levels
 
 
 @require_GET
@@ -64,10 +61,7 @@ def chart_csv(request: HttpRequest, pk: int, chart: str) -> StreamingHttpRespons
     campaign = get_object_or_404(Campaign, pk=pk)
     outline = outline_of(campaign)
     findings = findings_of(campaign, request.GET.get("metric", ""))
-    view = view_of(request.GET, campaign, outline, findings)
-    labels = Levels(outline.factors, campaign.block_word)
-    shown = Shown(campaign, outline, findings, labels, view, request.GET.dict())
-    panel = panel_of(shown, chart)
+    panel = panel_of(shown_of(campaign, outline, findings, request.GET), chart)
     if panel is None:
         raise Http404(f"There is no chart “{chart}” with numbers on this result.")
     return StreamingHttpResponse(

@@ -8,15 +8,16 @@ from urllib.parse import urlencode
 from django.core.paginator import Paginator
 from django.http import HttpRequest
 
+from campaigns.findings.charts.base import Late, Shown
+from campaigns.findings.charts.curve import CURVE, levels_plot, levels_title
+from campaigns.findings.charts.heat import heat_table
+from campaigns.findings.charts.pairs import pairs_plot
 from campaigns.findings.pages.level_tables import LevelTables, level_tables
-from campaigns.findings.pages.panels import panels_of
-from campaigns.findings.pages.panels.base import Late, Shown, comes_late
-from campaigns.findings.pages.panels.matrix import heat_table
-from campaigns.findings.pages.plots import CURVE, levels_plot, levels_title, pairs_plot
+from campaigns.findings.pages.panels import comes_late, panels_of, shown_of
 from campaigns.findings.pages.tables import cell_table, excluded_table, strata_table
-from campaigns.findings.pages.view import selectors, view_of
+from campaigns.findings.pages.view import selectors
 from campaigns.findings.store import Findings, findings_of
-from campaigns.findings.values import CalibrationFinding
+from campaigns.findings.values import CalibrationFinding, Pairs
 from campaigns.findings.wording.calibration import CalibrationPanel, calibration_panel
 from campaigns.findings.wording.checks import check_lines
 from campaigns.findings.wording.failed_parts import failed_parts
@@ -48,7 +49,6 @@ KEPT = ("metric", "x", "colour", "by", "view", "sort")
 """Parameters of the query that stay while the table of runs is filtered."""
 PLAIN = ("done", "bound", "excluded")
 """States of runs whose value is compared with the mean of their cell."""
-NO_VERDICT_YET = {"word": "no verdict yet", "tone": "thin", "icon": "clock", "form": "open"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +66,13 @@ class RunLine:
 
 def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[str, Any]:
     """Return the context of the page, for the metric and axis in the query."""
-    labels = Levels(outline.factors, campaign.block_word)
     brief = comes_late(outline) and "open" not in request.GET
     findings = findings_of(campaign, request.GET.get("metric", ""), brief=brief)
-    view = view_of(request.GET, campaign, outline, findings)
-    metric = view.metric
+    shown = shown_of(campaign, outline, findings, request.GET)
+    labels, view, metric = shown.labels, shown.view, shown.view.metric
     primary = metric == campaign.primary_metric
     runs = RunList(campaign, metric)
     is_open = campaign.state in Campaign.ACTIVE
-    shown = Shown(campaign, outline, findings, labels, view, request.GET.dict())
     pairs = _pairs(shown)
     opened = request.GET.get("open", "").split(",")
     judged = findings.pairs or findings.levels
@@ -155,16 +153,9 @@ def levels_of(shown: Shown, only: Collection[str] | None = None) -> LevelTables 
     return level_tables(findings.levels, findings.summaries, shown.labels, only)
 
 
-def _pairs(shown: Shown) -> Mapping[str, Any] | None:
+def _pairs(shown: Shown) -> Pairs | None:
     """Return the finding of pairs, where it is of the metric that is shown."""
-    pairs = shown.findings.pairs if shown.primary else None
-    return _undecided(pairs) if pairs and shown.is_open else pairs
-
-
-def _undecided(pairs: Mapping[str, Any]) -> dict[str, Any]:
-    """Keep the numbers and remove the verdicts, which are withheld until the stop rule is met."""
-    strata = [{**each, "display": NO_VERDICT_YET, "advice": ""} for each in pairs["strata"]]
-    return {**pairs, "strata": strata}
+    return shown.findings.pairs if shown.primary else None
 
 
 def _calibration(campaign: Campaign, finding: CalibrationFinding) -> CalibrationPanel:
@@ -181,8 +172,8 @@ def _text(runs: RunList) -> list[str]:
 def main_plot(shown: Shown) -> tuple[Plot | None, tuple[Plot, ...]]:
     """Draw the chart next to the answer: changes of pairs, or runs against the levels."""
     findings = shown.findings
-    if shown.primary and (pairs := findings.pairs):
-        return pairs_plot(pairs, shown.labels, decided=not shown.is_open), ()
+    if pairs := _pairs(shown):
+        return pairs_plot(pairs, shown.labels, withheld=shown.is_open), ()
     if not findings.cells:
         return None, ()
     compared = findings.levels if shown.primary and not shown.is_open else None

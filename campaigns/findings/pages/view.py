@@ -1,10 +1,10 @@
 """Parse the address of a result page, so that a link shows everybody the same view."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from django.forms import BoundField
 
+from campaigns.findings.charts.base import View
 from campaigns.findings.store import Findings
 from campaigns.kit.pages.forms import selector
 from campaigns.models import Campaign
@@ -14,24 +14,6 @@ from campaigns.results.pages_data import Outline
 TOGETHER = "all"
 """As colour: all other factors together make the series. As small multiples: there are none."""
 MOST_MULTIPLES = 12
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """The metric; the factor on the axis, that of the colours, and that of the small multiples.
-
-    colour: None where all other factors together make the series. facet: None without multiples.
-    """
-
-    metric: str
-    x: FactorOutline | None
-    colour: FactorOutline | None = None
-    facet: FactorOutline | None = None
-
-    def in_series(self, factors: Sequence[FactorOutline]) -> list[FactorOutline]:
-        """Return the factors whose levels make the series, that of the colours first."""
-        rest = [f for f in factors if f not in (self.x, self.colour, self.facet)]
-        return [self.colour, *rest] if self.colour else rest
 
 
 def view_of(

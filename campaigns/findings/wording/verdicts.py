@@ -43,7 +43,6 @@ MOST_PRACTICAL = 100
 """A larger number of further runs is not recommended."""
 ALARMS = (Word.BETTER, Word.WORSE)
 """False alarms between two names of one setting."""
-NO_VERDICT_YET = Display("no verdict yet", "thin", "clock", "open")
 FALSE_ALARM = Display("false alarm", "warn", "warn", "outline")
 NO_VERDICT_YET = Display("no verdict yet", "thin", "clock", "open")
 """Verdicts are withheld until the stop rule is met."""

@@ -1,12 +1,97 @@
 """Labels of levels and contrasts; long ones are shortened to their differences. Pure."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from campaigns.kit.numbers import number
 
 LONG = 28
 """Labels with more characters are shortened."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactorOutline:
+    """A factor with its label and its levels in their order."""
+
+    name: str
+    label: str
+    levels: tuple[Any, ...]
+
+    @property
+    def numeric(self) -> bool:
+        """Return whether every level is a number, so that an axis has distances."""
+        return all(isinstance(lv, int | float) and not isinstance(lv, bool) for lv in self.levels)
+
+
+def as_text(value: Any) -> str:
+    """Return a stored value as a user would type it: 5.0 as 5, None as an empty text."""
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    if isinstance(value, list | tuple):
+        return ", ".join(as_text(item) for item in value)
+    return str(value)
+
+
+def inside(label: str) -> str:
+    """Write a label as it is inside a sentence; abbreviations keep their capitals."""
+    return label if label[1:2].isupper() else label[:1].lower() + label[1:]
+
+
+def level_text(value: Any) -> str:
+    """Write a level as text."""
+    if value is None or value == "":
+        return "none"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return as_text(value)
+
+
+class Levels:
+    """Writes the levels of a campaign; long ones are shortened to the part in which they differ.
+
+    block: the word for a block of the campaign.
+    """
+
+    def __init__(self, factors: Sequence[FactorOutline], block: str = "block") -> None:
+        self.factors, self.block = tuple(factors), block
+        self._short = {
+            factor.name: short_labels([level_text(level) for level in factor.levels])
+            for factor in factors
+        }
+        self._labels = {factor.name: factor.label for factor in factors}
+
+    def short(self, name: str, value: Any) -> str:
+        """Return one level, shortened if it is long."""
+        text = level_text(value)
+        return self._short.get(name, {}).get(text, text)
+
+    def one_each(self, levels: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+        """Return the (short, whole) text of each factor's level, in the order of the factors."""
+        return tuple(
+            (self.short(factor.name, levels[factor.name]), level_text(levels[factor.name]))
+            for factor in self.factors
+            if factor.name in levels
+        )
+
+    def sentence(self, levels: Mapping[str, Any], *, without: str = "") -> str:
+        """Return levels with their factors: “concurrency 15, engine asyncio”."""
+        parts = [
+            f"{inside(self._labels[factor.name])} {self.short(factor.name, levels[factor.name])}"
+            for factor in self.factors
+            if factor.name in levels and factor.name != without
+        ]
+        return ", ".join(parts)
+
+    def values(self, levels: Mapping[str, Any], *, without: str = "") -> str:
+        """Return levels without their factors: “asyncio, 15”."""
+        return ", ".join(
+            self.short(factor.name, levels[factor.name])
+            for factor in self.factors
+            if factor.name in levels and factor.name != without
+        )
 
 
 def short_labels(texts: Sequence[str]) -> dict[str, str]:

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Mapping
 
-from campaigns.findings.pages.plots import levels_plot, pairs_plot
+from campaigns.findings.charts.curve import levels_plot
+from campaigns.findings.charts.pairs import pairs_plot
 from campaigns.findings.pages.view import view_of
 from campaigns.findings.store import Findings
 from campaigns.kit.charts.svg import drawn

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from campaigns.findings.charts.scalability import bounds_of
 from campaigns.findings.compute import scalability
-from campaigns.findings.pages.panels.scalability import between, bounds_of, doubt_of
 from campaigns.findings.values import Law, LawBounds, LoadLevel
+from campaigns.findings.wording.scalability import between, doubt_of
 from campaigns.kinds.base import ClosedLoop
 from campaigns.kit import histogram
 from campaigns.models import Attempt, Campaign, Distribution, Phase, Run, Series

@@ -1,29 +1,18 @@
-"""Figures of a campaign's pages, from findings and series."""
+"""Every run against the levels of one factor: the chart next to the answer of a result. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from campaigns.findings.charts import levels, pairs
-from campaigns.findings.charts.cells import LevelCell, LevelsChart, Recommended, RunPoint
-from campaigns.findings.pages.view import View
-from campaigns.findings.values import BriefCells, CellRun, Cells, LevelsFinding, LoadRun, Pairs
-from campaigns.findings.wording.verdicts import NO_VERDICT_YET, label_of
-from campaigns.kit.charts.figure import Quantity
-from campaigns.planning.outline import FactorOutline
-from campaigns.results.phrases import Levels, inside, level_text
+from campaigns.findings.charts import levels
+from campaigns.findings.charts.base import View, quantity_of, run_note
+from campaigns.findings.charts.cells import STATES, LevelCell, LevelsChart, Recommended, RunPoint
+from campaigns.findings.values import BriefCells, CellRun, Cells, LevelsFinding
+from campaigns.kit.charts.labels import FactorOutline, Levels, inside
 from campaigns.results.run_plots import Plot
-from campaigns.results.series import RunSeries
 from campaigns.stats.cell_summary import CellSummary
 
 CURVE = "curve"
-POINT_STATES = {"ok", "failed", "censored", "bound", "excluded"}
-"""States of runs that are drawn; a void run is never charted, an open one not yet."""
-
-
-def quantity_of(finding: Cells | BriefCells | LevelsFinding | Pairs) -> Quantity:
-    """Return the metric of a finding for a chart."""
-    return Quantity(inside(finding.label), finding.unit, finding.lower_is_better)
 
 
 def levels_plot(
@@ -43,7 +32,7 @@ def levels_plot(
     cells = [
         LevelCell(
             level=_axis_level(cell.levels.get(name), factor, labels),
-            runs=[_point(run, labels.block) for run in cell.runs if run.state in POINT_STATES],
+            runs=[_point(run, labels.block) for run in cell.runs if run.state in STATES],
             series=", ".join(labels.short(f.name, cell.levels.get(f.name)) for f in series),
             facet=labels.short(view.facet.name, cell.levels.get(view.facet.name))
             if view.facet
@@ -154,45 +143,6 @@ def _recommended(
     )
 
 
-def pairs_plot(finding: Pairs, labels: Levels, *, decided: bool = True) -> Plot:
-    """Draw the change of each stratum, with every pair. decided: the stop rule is met, so there are verdicts."""
-    rows = []
-    for stratum in finding.strata:
-        verdict = stratum.comparison.verdict
-        display = label_of(finding, verdict.word) if decided else NO_VERDICT_YET
-        row = pairs.StratumRow(
-            name=labels.values(stratum.levels, without=finding.factor) or stratum.name,
-            pairs=[
-                pairs.PairPoint(pair.change_pct, pair.candidate_first, f"block {pair.block}")
-                for pair in stratum.pairs
-                if pair.change_pct is not None
-            ],
-            tone=display.tone,
-            word=display.word,
-            change_pct=verdict.pct_change,
-            interval=verdict.ci_pct,
-        )
-        rows.append(row)
-    chart = pairs.PairsChart(
-        quantity=quantity_of(finding),
-        baseline=level_text(finding.baseline),
-        candidate=level_text(finding.candidate),
-        strata=rows,
-        strata_factor=" and ".join(
-            inside(factor.label) for factor in labels.factors if factor.name != finding.factor
-        ),
-    )
-    return Plot(
-        id="forest",
-        title=pairs.title(chart),
-        label=pairs.describe(chart),
-        figure=pairs.draw(chart),
-        key=pairs.legend(chart),
-        height=f"{8 + 4 * max(2, len(rows))}rem",
-        note=pairs.note(chart),
-    )
-
-
 def _axis_level(value: Any, factor: FactorOutline | None, labels: Levels) -> float | str:
     if factor is None:
         return "all runs"
@@ -209,17 +159,6 @@ def _point(run: CellRun, block: str) -> RunPoint:
         note=run_note(run, block),
         page=run.position,
     )
-
-
-def run_note(run: CellRun | LoadRun | RunSeries, block: str) -> str:
-    """Return the block of a run, when it began and which worker made it, where known. block: the word for one."""
-    began = in_utc(run.started_at) if run.started_at else ""
-    return ", ".join(filter(None, (f"{block} {run.block}", began, run.worker)))
-
-
-def in_utc(instant: str) -> str:
-    """Return an instant of a finding, "2026-01-01T10:00:00.123+00:00", as text."""
-    return f"{instant[:10]} {instant[11:19]} UTC"
 
 
 def _mean(summary: CellSummary) -> float | None:
