@@ -136,7 +136,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "awaited": campaign.analysis_requested_at is not None and not is_open,
         "waits_for": wait_of(campaign) if campaign.analysis_requested_at and not is_open else "",
         "analysis_failed": failure_of(campaign),
-        "failed_parts": failed_parts(shown.findings.failed_parts),
+        "failed_parts": failed_parts(findings.failed_parts),
         "cancelled": f"Cancelled: {campaign.state_reason}. What had been measured stands below.",
         "can_extend": outline.executable and campaign.state in EXTENDABLE,
     }

@@ -77,7 +77,7 @@ def _peak(law: Law, bounds: LawBounds | None, unit: str) -> tuple[str, ...]:
     if not law.peak_reached:
         return (
             "The peak was not reached: by the law it lies beyond 1.5 times the largest number "
-            "that was measured, and nothing is said of it.",
+            "that was measured, and is not estimated.",
         )
     span = f" (95 % interval: {between(bounds.peak, law)})" if bounds else ""
     most = amount(law.most, unit)

@@ -7,13 +7,16 @@ from campaigns.findings.charts.scalability import (
     LoadLevel,
     LoadMark,
     LoadRun,
+    bounds_of,
     describe,
     draw,
     draw_throughput,
     legend,
     title,
 )
+from campaigns.findings.values import LawBounds
 from campaigns.kit.charts.figure import Quantity
+from campaigns.tests.findings.wording.test_scalability import law_of
 
 RATE = Quantity("files per second", "files/s", lower_is_better=False)
 
@@ -89,3 +92,23 @@ def test_a_figure_is_valid_whatever_was_measured(checked, runs):
     checked(draw(odd))
     checked(draw_throughput(odd))
     assert describe(odd)
+
+
+def test_bounds_where_nothing_was_measured_have_no_figure():
+    law = law_of(largest=12)
+    bounds = LawBounds(
+        g=(12.0, 15.0),
+        s=(3.9e-22, 0.2),
+        k=(0.01, 0.02),
+        peak=(7.5, 1e20),
+        most=(144.0, 7.9e20),
+        power_point=(3.5, 2.9e19),
+        throttle=(5.4, 11.0),
+        with_peak=1.0,
+    )
+
+    assert bounds_of("s", bounds, law) == (0.0, 0.2)
+    assert bounds_of("power_point", bounds, law) == (3.5, None)
+    assert bounds_of("most", bounds, law) == (144.0, None)
+    assert bounds_of("throttle", bounds, law) == (5.4, 11.0)
+    assert bounds_of("g", None, law) == (None, None)

@@ -1,15 +1,11 @@
 import csv
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.urls import reverse
 
-from campaigns.findings.charts.scalability import bounds_of
 from campaigns.findings.compute import scalability
-from campaigns.findings.values import Law, LawBounds, LoadLevel
-from campaigns.findings.wording.scalability import between, doubt_of
 from campaigns.kinds.base import ClosedLoop
 from campaigns.kit import histogram
 from campaigns.models import Attempt, Campaign, Distribution, Phase, Run, Series
@@ -259,52 +255,6 @@ def test_times_that_cannot_be_those_of_the_same_requests_are_told(browser, close
     assert note.endswith("They are not all of the same requests, or some were counted twice.")
 
 
-def law_of(**figures):
-    """A law of which only some figures matter."""
-    blank: dict[str, Any] = dict.fromkeys(Law.__struct_fields__)
-    return Law(**(blank | {"extrapolated": False, "peak_reached": True} | figures))
-
-
-def test_an_interval_that_leaves_what_was_measured_has_no_figure_there():
-    law = law_of(largest=24)
-
-    assert between([4.0, 6.0], law) == "4 to 6"
-    assert between([18.3, 3150.0], law) == "18.3 to beyond what was measured"
-    assert between([18.3, None], law) == "18.3 to beyond what was measured"
-    assert between([30.0, None], law) == "beyond what was measured"
-
-
-def test_bounds_where_nothing_was_measured_have_no_figure():
-    law = law_of(largest=12)
-    bounds = LawBounds(
-        g=(12.0, 15.0),
-        s=(3.9e-22, 0.2),
-        k=(0.01, 0.02),
-        peak=(7.5, 1e20),
-        most=(144.0, 7.9e20),
-        power_point=(3.5, 2.9e19),
-        throttle=(5.4, 11.0),
-        with_peak=1.0,
-    )
-
-    assert bounds_of("s", bounds, law) == (0.0, 0.2)
-    assert bounds_of("power_point", bounds, law) == (3.5, None)
-    assert bounds_of("most", bounds, law) == (144.0, None)
-    assert bounds_of("throttle", bounds, law) == (5.4, 11.0)
-    assert bounds_of("g", None, law) == (None, None)
-
-
-def test_a_law_that_lies_below_its_runs_recommends_nothing():
-    level = LoadLevel(12.0, 3, 330.0, None, None, None, None)
-
-    said = doubt_of(law_of(most=177.0), [level], "files/s")
-
-    assert "at 12 the runs carried 330 files/s" in said
-    assert "No limit is recommended" in said
-    assert not doubt_of(law_of(most=310.0), [level], "files/s")
-    assert not doubt_of(law_of(most=None), [level], "files/s")
-
-
 def test_a_curve_without_a_run_that_counts_keeps_its_panel(browser, closed_loop):
     Attempt.objects.update(units_done=1, units_failed=1)
 
@@ -343,15 +293,9 @@ def test_a_campaign_of_which_every_run_failed_has_its_page(browser, levels):
     assert "percentiles" not in panels(browser, finish(levels))
 
 
-def test_findings_of_before_have_their_page(browser, levels):
-    names = ("density", "drift", "percentiles", "phases", "usl")
-    for name in names:
+def test_a_result_without_data_for_charts_has_the_others(browser, levels):
+    for name in ("density", "drift", "percentiles", "phases", "usl"):
         levels.findings.filter(name__startswith=name).delete()
-    cells = levels.findings.get(name="cells")
-    for cell in cells.result["cells"]:
-        for run in cell["runs"]:
-            del run["worker"]
-    cells.save()
     Campaign.objects.update(analysis_requested_at=None)
 
     assert ids_of(panels(browser, levels)) == ["ecdf", "series", "drift"]
