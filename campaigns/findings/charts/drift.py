@@ -471,7 +471,7 @@ def _notes(result: Drift) -> tuple[str, ...]:
 def _borders(shown: Shown) -> tuple[str, ...]:
     """Return why sessions began, and how many blocks they split."""
     value = shown.findings.sessions
-    return (" ".join(value["all"]),) if value else ()
+    return (" ".join(value.all),) if value else ()
 
 
 def _rows(chart: DriftChart, finding: Cells) -> Numbers:
