@@ -11,9 +11,8 @@ from campaigns.findings.wording.compare import (
     both_values,
     confirmation_text,
     label_of_row,
-    refusal_text,
 )
-from campaigns.findings.wording.remarks import badge_text
+from campaigns.findings.wording.remarks import verdict_remarks
 from campaigns.findings.wording.verdicts import Display
 from campaigns.kit import numbers
 from campaigns.kit.numbers import MISSING, amount, p_value, percent
@@ -185,9 +184,9 @@ def _line(compared: Compared, row: ComparedCells, scale: strips.Scale) -> Line:
         p_holm=p_value(verdict.p_adjusted),
         p_ranks=p_value(row.comparison.ranks.p if row.comparison.ranks else None),
         display=label,
-        advice=advice_of_row(compared, row) or refusal_text(verdict),
+        advice=advice_of_row(compared, row),
         confirmation=confirmation_text(row),
-        remarks=tuple(badge_text(badge) for badge in verdict.badges),
+        remarks=verdict_remarks(verdict),
         refused=tuple(both_values(each) for each in row.refused),
         settings=tuple(both_values(each) for each in row.settings)
         if not compared.candidates

@@ -19,8 +19,8 @@ from campaigns.findings.values import (
     Stratum,
     WithExcluded,
 )
+from campaigns.findings.wording.cells import cell_notes
 from campaigns.findings.wording.remarks import (
-    cell_notes,
     confirmation_text,
     order_remark,
     session_remarks,

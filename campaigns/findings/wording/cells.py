@@ -1,7 +1,26 @@
-"""Names and values of cells. Pure."""
+"""Values of cells, and notes on them. Pure."""
 
 from campaigns.findings.values import SummarisedCell
-from campaigns.kit.numbers import amount
+from campaigns.kit.marks import RUNS
+from campaigns.kit.numbers import amount, share
+
+FLAGS = {
+    "empty": "not measured",
+    "all_failed": "every run failed",
+    "single_run": "one run, so no interval",
+    "two_runs": "two runs, so a wide interval",
+    "zero_variance": "all values are equal: suspect the clock",
+    "median_ci_below_confidence": "",
+    "not_positive": "a value of 0 or less, so no geometric mean",
+    "invalid_values": "a value that is no number",
+    "has_censored": "no mean, since runs timed out",
+    "has_bounds": "",
+    "too_many_failures": "too much failed for a mean of the rest",
+}
+WITHOUT_VALUE = ("empty", "all_failed")
+"""Flags that repeat the counts of failed and lost runs."""
+NOTED_STATES = ("failed", "censored", "bound", "lost", "cancelled")
+"""States of runs that are counted in the notes of their cell."""
 
 
 def bound_of(cell: SummarisedCell, unit: str) -> tuple[str, str]:
@@ -18,3 +37,23 @@ def bound_of(cell: SummarisedCell, unit: str) -> tuple[str, str]:
     if failed and counts.too_many_failures:
         return "too many failures", f"{failed} of {tried} runs failed"
     return "", ""
+
+
+def cell_notes(cell: SummarisedCell, unit: str) -> tuple[str, ...]:
+    """Return the notes on a cell: failures first, then what its numbers do not show."""
+    counts = cell.counts
+    states, limit = counts.states, counts.lowest_limit
+    notes = []
+    for state in NOTED_STATES:
+        if state in states:
+            above = f" above {amount(limit, unit)}" if state == "censored" and limit else ""
+            notes.append(f"{states[state]} {RUNS[state][0]}{above}")
+    if excluded := states.get("excluded"):
+        notes.append(f"{excluded} excluded")
+    if counts.units_failed:
+        too_many = "too many failures: " if counts.too_many_failures else ""
+        notes.append(f"{too_many}{share(counts.units_failed / counts.units)} of the work failed")
+    if "open" not in states:
+        flags = [flag for flag in cell.summary.flags if not (notes and flag in WITHOUT_VALUE)]
+        notes += [text for flag in flags if (text := FLAGS.get(flag, flag))]
+    return tuple(notes)

@@ -13,9 +13,8 @@ from campaigns.findings.values import (
 from campaigns.findings.wording.answer import AnswerText, Fact
 from campaigns.findings.wording.cells import bound_of
 from campaigns.findings.wording.verdicts import Display, advice_of, label_of
-from campaigns.kit import numbers
 from campaigns.kit.numbers import counted, percent, span_pct
-from campaigns.stats.verdict import DECIDED, WITHOUT_NUMBERS, Verdict
+from campaigns.stats.verdict import DECIDED, WITHOUT_NUMBERS
 
 MOST_FACTS = 4
 MOST_CAUSES = 3
@@ -25,13 +24,6 @@ UNPAIRED = (
     "Runs of different campaigns are not paired, so the change includes whatever else differed at the "
     "time."
 )
-SIDES = {"baseline": "the baseline", "candidate": "the candidate"}
-REASONS = {
-    "failed_units": "of the work failed",
-    "failed_runs": "of the runs failed",
-    "timed_out": "of the runs timed out",
-    "lost_runs": "of the runs were lost",
-}
 
 
 def label_of_row(compared: CampaignComparison, row: ComparedCells) -> Display:
@@ -43,15 +35,6 @@ def advice_of_row(compared: CampaignComparison, row: ComparedCells) -> str:
     """Return what would decide, or what is excluded; empty where there is no advice."""
     noun = "session" if row.between else "run"
     return advice_of(compared.terms, row.comparison.verdict, noun, " of each side")
-
-
-def refusal_text(verdict: Verdict) -> str:
-    """Return how much failed or was lost on which side; empty where that is not the reason of a verdict."""
-    if verdict.reason not in REASONS:
-        return ""
-    share = "" if verdict.share is None else f"{numbers.share(verdict.share, 0)} "
-    where = f" in {SIDES[verdict.side]}" if verdict.side in SIDES else ""
-    return f"{share}{REASONS[verdict.reason]}{where}."
 
 
 def confirmation_text(row: ComparedCells) -> str:

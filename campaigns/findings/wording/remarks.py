@@ -1,9 +1,8 @@
-"""Short remarks beside numbers: on a verdict, on its confirmation by sessions, on a cell. Pure."""
+"""Short remarks on a verdict, on its confirmation by sessions, and on the order in pairs. Pure."""
 
-from campaigns.findings.values import Confirmation, Pairs, SummarisedCell
+from campaigns.findings.values import Confirmation, Pairs
 from campaigns.kit import numbers
-from campaigns.kit.marks import RUNS
-from campaigns.kit.numbers import amount, counted, p_value, percent, share
+from campaigns.kit.numbers import counted, p_value, percent, share
 from campaigns.stats.verdict import Verdict
 
 BADGES = {
@@ -16,23 +15,6 @@ BADGES = {
     "unequal_noise": "a noisy level: judged by the two alone",
     "two_sessions": "holds for these two sessions",
 }
-FLAGS = {
-    "empty": "not measured",
-    "all_failed": "every run failed",
-    "single_run": "one run, so no interval",
-    "two_runs": "two runs, so a wide interval",
-    "zero_variance": "all values are equal: suspect the clock",
-    "median_ci_below_confidence": "",
-    "not_positive": "a value of 0 or less, so no geometric mean",
-    "invalid_values": "a value that is no number",
-    "has_censored": "no mean, since runs timed out",
-    "has_bounds": "",
-    "too_many_failures": "too much failed for a mean of the rest",
-}
-WITHOUT_VALUE = ("empty", "all_failed")
-"""Flags that repeat the counts of failed and lost runs."""
-NOTED_STATES = ("failed", "censored", "bound", "lost", "cancelled")
-"""States of runs that are counted in the notes of their cell."""
 STANDINGS = {
     "one_session": "one session",
     "confirmed": "confirmed",
@@ -57,21 +39,26 @@ PAIR_REFUSALS = {
 }
 
 
-def badge_text(badge: str) -> str:
-    """Return the remark for a badge of a verdict."""
-    return BADGES.get(badge, badge)
-
-
 def verdict_remarks(verdict: Verdict, *, pairs: bool = False) -> tuple[str, ...]:
-    """Return the remarks on a verdict, and why it is refused. pairs: shares of runs are of pairs."""
-    remarks = [badge_text(badge) for badge in verdict.badges]
+    """Return the remarks on a verdict, and why it is refused. pairs: it is one of pairs."""
+    remarks = [BADGES.get(badge, badge) for badge in verdict.badges]
     if verdict.fields:
         remarks.append(f"differs in {', '.join(verdict.fields)}")
-    if refused := (PAIR_REFUSALS if pairs else REFUSALS).get(verdict.reason):
-        part = "some" if verdict.share is None else share(verdict.share)
-        where = f" in the {verdict.side}" if verdict.side else ""
-        remarks.append(f"{part} {refused}{where}")
+    if refused := refusal_text(verdict, pairs=pairs):
+        remarks.append(refused)
     return tuple(remarks)
+
+
+def refusal_text(verdict: Verdict, *, pairs: bool = False) -> str:
+    """Return how much failed or was lost on which side; empty where that is not the reason of a verdict.
+
+    pairs: a share of runs is one of pairs.
+    """
+    what = (PAIR_REFUSALS if pairs else REFUSALS).get(verdict.reason)
+    if what is None:
+        return ""
+    part = "some" if verdict.share is None else share(verdict.share)
+    return f"{part} {what}{f' in the {verdict.side}' if verdict.side else ''}"
 
 
 def confirmation_text(confirmation: Confirmation) -> str:
@@ -105,23 +92,3 @@ def order_remark(pairs: Pairs, baseline: str, candidate: str) -> tuple[str, str]
     if effect.flagged:
         return f"{firsts}; the order matters ({difference}): read the change with care.", "warn"
     return f"{firsts}; no effect of the order was found ({difference}).", "pass"
-
-
-def cell_notes(cell: SummarisedCell, unit: str) -> tuple[str, ...]:
-    """Return the notes on a cell: failures first, then what its numbers do not show."""
-    counts = cell.counts
-    states, limit = counts.states, counts.lowest_limit
-    notes = []
-    for state in NOTED_STATES:
-        if state in states:
-            above = f" above {amount(limit, unit)}" if state == "censored" and limit else ""
-            notes.append(f"{states[state]} {RUNS[state][0]}{above}")
-    if excluded := states.get("excluded"):
-        notes.append(f"{excluded} excluded")
-    if counts.units_failed:
-        too_many = "too many failures: " if counts.too_many_failures else ""
-        notes.append(f"{too_many}{share(counts.units_failed / counts.units)} of the work failed")
-    if "open" not in states:
-        flags = [flag for flag in cell.summary.flags if not (notes and flag in WITHOUT_VALUE)]
-        notes += [text for flag in flags if (text := FLAGS.get(flag, flag))]
-    return tuple(notes)

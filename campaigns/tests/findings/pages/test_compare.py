@@ -262,7 +262,7 @@ def test_failing_cells_have_no_number(browser, measured):
     text = text_of(browser, c=[one.pk, two.pk])
 
     assert "too many failures: 2 of 2" in text
-    assert "100 % of the runs failed in the candidate." in text
+    assert "100 % of the runs failed in the candidate" in text
 
 
 @pytest.mark.parametrize(

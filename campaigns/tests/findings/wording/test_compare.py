@@ -20,7 +20,6 @@ from campaigns.findings.wording.compare import (
     advice_of_row,
     answer_of,
     confirmation_text,
-    refusal_text,
 )
 from campaigns.stats.between_campaigns import OverCells
 from campaigns.stats.cell_summary import CellSummary
@@ -302,25 +301,6 @@ def test_the_advice_counts_runs_or_sessions_of_each_side(judged, between, advice
     compared = whole(row(judged, between=between))
 
     assert advice_of_row(compared, compared.rows[0]) == advice
-
-
-@pytest.mark.parametrize(
-    ("judged", "text"),
-    [
-        (FAILING, "50 % of the runs failed in the candidate."),
-        (
-            verdict(Word.NOT_ENOUGH_DATA, reason="lost_runs", side="baseline", share=0.25),
-            "25 % of the runs were lost in the baseline.",
-        ),
-        (
-            verdict(Word.TOO_MANY_FAILURES, reason="timed_out", share=1.0),
-            "100 % of the runs timed out.",
-        ),
-        (OPEN, ""),
-    ],
-)
-def test_a_refusal_says_how_much_failed_on_which_side(judged, text):
-    assert refusal_text(judged) == text
 
 
 def test_badges_count_words_and_the_refused_and_warn_of_the_environment():

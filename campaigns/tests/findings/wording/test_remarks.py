@@ -4,7 +4,6 @@ import pytest
 
 from campaigns.findings.values import Confirmation, Within
 from campaigns.findings.wording.remarks import (
-    cell_notes,
     confirmation_text,
     order_remark,
     session_remarks,
@@ -13,7 +12,7 @@ from campaigns.findings.wording.remarks import (
 from campaigns.stats.interval import Interval
 from campaigns.stats.paired import OrderEffect
 from campaigns.stats.verdict import Verdict, Word
-from campaigns.tests.findings.wording.values import pairs_of, summarised
+from campaigns.tests.findings.wording.values import pairs_of
 
 EFFECT = OrderEffect(
     candidate_first=7, baseline_first=6, difference_pct=3.04, t=2.0, df=11, p=0.03, flagged=True
@@ -72,6 +71,10 @@ def test_badges_of_a_verdict(badge, text):
         (
             refused(Word.NOT_ENOUGH_DATA, "lost_runs", 0.4, pairs=True),
             "40 % of the pairs have a lost run",
+        ),
+        (
+            refused(Word.TOO_MANY_FAILURES, "timed_out", 1.0),
+            "100 % of the runs timed out",
         ),
         (
             refused(Word.NOT_COMPARABLE, "", fields=("memory", "kernel")),
@@ -151,43 +154,3 @@ def test_the_change_in_each_session_or_within_them(confirmation, remarks):
 )
 def test_whether_it_mattered_who_ran_first(effect, text, tone):
     assert order_remark(pairs_of(order_effect=effect), "old", "new") == (text, tone)
-
-
-@pytest.mark.parametrize(
-    ("cell", "notes"),
-    [
-        (summarised(), ()),
-        (summarised(states={"ok": 3, "failed": 2, "lost": 1}), ("2 failed", "1 lost")),
-        (
-            summarised(states={"censored": 2}, lowest_limit=60.0, flags=("has_censored",)),
-            ("2 timed out above 60 s", "no mean, since runs timed out"),
-        ),
-        (summarised(0, flags=("empty",)), ("not measured",)),
-        (summarised(0, 3, states={"failed": 3}, flags=("all_failed",)), ("3 failed",)),
-        (summarised(0, states={"open": 3}, flags=("empty",)), ()),
-        (summarised(states={"excluded": 1}), ("1 excluded",)),
-        (summarised(units=3000, units_failed=1), ("0.033 % of the work failed",)),
-        (
-            summarised(
-                units=10,
-                units_failed=4,
-                too_many_failures=True,
-                flags=("too_many_failures",),
-            ),
-            (
-                "too many failures: 40 % of the work failed",
-                "too much failed for a mean of the rest",
-            ),
-        ),
-        (summarised(1, flags=("single_run",)), ("one run, so no interval",)),
-        (summarised(2, flags=("two_runs",)), ("two runs, so a wide interval",)),
-        (summarised(flags=("zero_variance",)), ("all values are equal: suspect the clock",)),
-        (
-            summarised(flags=("not_positive", "invalid_values")),
-            ("a value of 0 or less, so no geometric mean", "a value that is no number"),
-        ),
-        (summarised(flags=("has_bounds", "median_ci_below_confidence")), ()),
-    ],
-)
-def test_notes_on_a_cell(cell, notes):
-    assert cell_notes(cell, "s") == notes
