@@ -25,6 +25,7 @@ from campaigns.findings.charts.parts import (
     zero_line,
 )
 from campaigns.findings.values import BlockEffect, Cells, Drift
+from campaigns.findings.wording.drift import block_notes
 from campaigns.kit.charts.figure import (
     Figure,
     KeyItem,
@@ -71,12 +72,6 @@ BLOCKS = (
         "absolute values.",
     ),
 )
-MISSING = {
-    "not_in_blocks": "There are no effects of blocks: the runs were not made in blocks.",
-    "not_positive": "There are no effects of blocks: a value is 0 or less, and has no logarithm.",
-    "too_many": "There are no effects of blocks: there are more than the model takes.",
-    "too_few": "There are no effects of blocks yet: it takes two blocks that share cells.",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,9 +403,9 @@ def panel(shown: Shown) -> Panel | None:
             note=note(chart),
         ),
         how=(*HOW, *(BLOCKS if chart.blocks else ())),
-        numbers=_rows(chart, finding),
+        numbers=_numbers(chart, finding),
         aside=f"{shown.order}, {counted(sessions, 'session')}",
-        notes=(*_notes(result), *_borders(shown)) if result else (),
+        notes=(*block_notes(result), *_borders(shown)) if result else (),
     )
 
 
@@ -452,29 +447,13 @@ def _sessions(result: Drift) -> list[SessionStart]:
     ]
 
 
-def _notes(result: Drift) -> tuple[str, ...]:
-    """Return how much blocks vary compared with the runs within one, and how many runs blocks saved."""
-    if result.missing:
-        return (MISSING[result.missing],)
-    texts = (
-        f"Blocks vary by {number(result.block_sd_pct)} % (standard deviation), runs within a "
-        f"block by {number(result.sd_pct)} %."
-    )
-    if result.efficiency is None:
-        return (texts,)
-    return (
-        f"{texts} Without blocks it would have taken {number(result.efficiency)} times the runs "
-        "to see as much.",
-    )
-
-
 def _borders(shown: Shown) -> tuple[str, ...]:
     """Return why sessions began, and how many blocks they split."""
     value = shown.findings.sessions
     return (" ".join(value.all),) if value else ()
 
 
-def _rows(chart: DriftChart, finding: Cells) -> Numbers:
+def _numbers(chart: DriftChart, finding: Cells) -> Numbers:
     effects = {(block.number, block.session): block.effect_pct for block in chart.blocks}
     changes = changes_of(chart)
     return Numbers(
@@ -497,13 +476,9 @@ def _rows(chart: DriftChart, finding: Cells) -> Numbers:
                 effects.get((run.block, run.session)),
                 run.note,
             )
-            for run in _ordered(chart.runs)
+            for run in sorted(chart.runs, key=lambda run: run.position)
         ],
     )
-
-
-def _ordered(runs: Sequence[DriftRun]) -> list[DriftRun]:
-    return sorted(runs, key=lambda run: run.position)
 
 
 def _datetime(text: str | None) -> datetime | None:
