@@ -11,7 +11,6 @@ from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
-from campaigns.kit.charts.labels import as_text as as_text
 from campaigns.kit.errors import Invalid
 from campaigns.kit.units import SPANS
 

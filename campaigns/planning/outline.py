@@ -3,7 +3,7 @@
 from django.forms.utils import pretty_name
 
 from campaigns.kinds.base import Driver
-from campaigns.kit.charts.labels import FactorOutline as FactorOutline
+from campaigns.kit.charts.labels import FactorOutline
 from campaigns.models import Campaign
 from campaigns.planning.metrics import driver_if_known
 

@@ -11,10 +11,10 @@ from typing import Any
 from django.db.models.functions import Floor
 
 from campaigns.kinds.base import Metric
+from campaigns.kit.charts.labels import FactorOutline
 from campaigns.kit.downloads import lines_of
 from campaigns.models import Campaign, Measurement
 from campaigns.planning.metrics import metric_of
-from campaigns.planning.outline import FactorOutline
 from campaigns.results.rows import Accepted, RunRow
 from campaigns.results.run_stream import MeasuredRun, measured_runs, units_of
 from campaigns.stats.methods import METHODS

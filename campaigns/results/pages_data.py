@@ -10,10 +10,10 @@ from django.db.models import Count, Q, QuerySet
 
 from campaigns.kinds.base import Metric
 from campaigns.kinds.base.values import BLIND_LABEL
-from campaigns.kit.charts.labels import contrast_label
+from campaigns.kit.charts.labels import FactorOutline, contrast_label
 from campaigns.models import Attempt, Campaign, EffectiveSetting, Finding, Run, Session
 from campaigns.planning.metrics import driver_if_known, metric_of, metrics_of
-from campaigns.planning.outline import FactorOutline, _label, factors_of
+from campaigns.planning.outline import _label, factors_of
 from campaigns.results.environment import Change, Fact, changes_of, environment_of, unread_after
 from campaigns.stats import units
 

@@ -1,11 +1,8 @@
-"""Format values, verdicts and phases of a campaign as text. Pure."""
+"""Format the value, the place and the state of a run as text. Pure."""
 
 from collections.abc import Sequence
 
 from campaigns.kit import numbers
-from campaigns.kit.charts.labels import Levels as Levels
-from campaigns.kit.charts.labels import inside as inside
-from campaigns.kit.charts.labels import level_text as level_text
 from campaigns.results.rows import Accepted, RunRow
 
 PURPOSES = {"warm_up": "warm-up", "trial": "try-out", "measured": ""}

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 
 from django.urls import reverse
 
+from campaigns.kit.charts.labels import Levels, inside, level_text
 from campaigns.kit.marks import RUNS
 from campaigns.models import Attempt, Campaign
-from campaigns.results.phrases import Levels, inside, level_text, reason_of, value_text
+from campaigns.results.phrases import reason_of, value_text
 from campaigns.results.rows import RunRow
 
 MOST_CELLS = 600

@@ -9,13 +9,14 @@ from django.views.decorators.http import require_GET
 from campaigns.execution import live
 from campaigns.execution.pages.run_actions import find_run, page_of
 from campaigns.execution.pages.run_details import AttemptView, attempt_view, steps_of
+from campaigns.kit.charts.labels import Levels
 from campaigns.kit.pages.people import takes
 from campaigns.kit.rights import Right
 from campaigns.models import Attempt, Campaign, Run
 from campaigns.planning.metrics import metric_of, metrics_of
 from campaigns.planning.outline import factors_of, sample_of
 from campaigns.results.details import attempts_of, exclusions_of, log_of_run, samples_of
-from campaigns.results.phrases import PURPOSES, Levels, value_text
+from campaigns.results.phrases import PURPOSES, value_text
 from campaigns.results.rows import accepted_of, state_of
 
 STOP_POLLING = 286

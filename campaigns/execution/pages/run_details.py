@@ -15,11 +15,12 @@ from campaigns.execution.pages.run_samples import (
 )
 from campaigns.kinds.base import Metric
 from campaigns.kit import numbers
+from campaigns.kit.charts.labels import level_text
 from campaigns.kit.formats import direction, observed
 from campaigns.kit.histogram import needs
 from campaigns.kit.numbers import number
 from campaigns.models import Attempt, DeletedSamples, Generator, Measurement, Phase, Proof
-from campaigns.results.phrases import level_text, value_text
+from campaigns.results.phrases import value_text
 from campaigns.results.rows import Accepted
 from campaigns.results.run_plots import Plot, labelled, throughput_plot
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.kit import numbers
+from campaigns.kit.charts.labels import inside
 from campaigns.kit.numbers import MISSING
 from campaigns.models import Attempt
-from campaigns.results.phrases import inside
 from campaigns.results.run_plots import Plot, samples_plot
 
 TIMES = "_seconds"

@@ -10,7 +10,7 @@ from campaigns.findings.compute.comparability import label_of
 from campaigns.findings.compute.compared import Compared, Measured
 from campaigns.findings.values import Cell, CellRun
 from campaigns.kit.charts.figure import Quantity
-from campaigns.results.phrases import inside
+from campaigns.kit.charts.labels import inside
 from campaigns.results.run_plots import Plot, labelled
 
 

@@ -27,8 +27,8 @@ from campaigns.findings.wording.remarks import (
     verdict_remarks,
 )
 from campaigns.findings.wording.verdicts import Display, label_of, row_advice
+from campaigns.kit.charts.labels import Levels
 from campaigns.kit.numbers import MISSING, amount, p_value, percent, span_pct
-from campaigns.results.phrases import Levels
 from campaigns.stats.cell_summary import CellSummary
 
 GROUP = "levels-"

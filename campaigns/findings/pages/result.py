@@ -22,6 +22,7 @@ from campaigns.findings.wording.calibration import CalibrationPanel, calibration
 from campaigns.findings.wording.checks import check_lines
 from campaigns.findings.wording.failed_parts import failed_parts
 from campaigns.findings.wording.sensitivity import sensitivity_panel
+from campaigns.kit.charts.labels import FactorOutline, Levels, level_text
 from campaigns.kit.marks import RUNS
 from campaigns.kit.numbers import MISSING, percent
 from campaigns.kit.pages.sorting import Sort
@@ -30,13 +31,12 @@ from campaigns.planning.amendments import amendments_of
 from campaigns.planning.analyses import failure_of, wait_of
 from campaigns.planning.metrics import metric_of
 from campaigns.planning.noise import calibrations_on
-from campaigns.planning.outline import FactorOutline
 from campaigns.planning.pages.limits import limits_of, stopped_of
 from campaigns.results.environment import stand_ins_of
 from campaigns.results.filters import RunTableFilters
 from campaigns.results.pages.changes import changed_facts
 from campaigns.results.pages_data import Outline, import_notes, surroundings_of
-from campaigns.results.phrases import Levels, level_text, place, reason_of, value_text
+from campaigns.results.phrases import place, reason_of, value_text
 from campaigns.results.rows import RunRow
 from campaigns.results.run_list import COLUMNS, NO_PLAIN_VALUE, WITHOUT_VALUE, RunList
 from campaigns.results.run_plots import Plot, labelled
@@ -195,8 +195,8 @@ def _runs(
     page = Paginator(range(filters.count), PAGE_SIZE).get_page(request.GET.get("page"))
     first = (page.number - 1) * PAGE_SIZE
     means = {
-        cell["cell"]: cell["summary"]["gmean"]
-        for cell in (findings.summaries["cells"] if findings.summaries else ())
+        cell.cell: cell.summary.gmean
+        for cell in (findings.summaries.cells if findings.summaries else ())
     }
     levels = {f"level-{index}": factor for index, factor in enumerate(labels.factors, start=1)}
     sort = Sort.parse(request.GET.get("sort", ""), (*COLUMNS, *levels, "change"))

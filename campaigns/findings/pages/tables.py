@@ -33,8 +33,9 @@ from campaigns.findings.wording.verdicts import (
     stratum_advice,
 )
 from campaigns.kit import numbers
+from campaigns.kit.charts.labels import Levels, level_text
 from campaigns.kit.numbers import MISSING, amount, p_value, percent, share
-from campaigns.results.phrases import Levels, level_text, span
+from campaigns.results.phrases import span
 from campaigns.stats.paired import PairedComparison
 from campaigns.stats.verdict import Verdict
 

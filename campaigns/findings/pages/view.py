@@ -6,9 +6,9 @@ from django.forms import BoundField
 
 from campaigns.findings.charts.base import View
 from campaigns.findings.store import Findings
+from campaigns.kit.charts.labels import FactorOutline
 from campaigns.kit.pages.forms import selector
 from campaigns.models import Campaign
-from campaigns.planning.outline import FactorOutline
 from campaigns.results.pages_data import Outline
 
 TOGETHER = "all"

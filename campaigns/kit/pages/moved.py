@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 from django.http import HttpRequest, QueryDict
 
-from campaigns.kit.forms import as_text
+from campaigns.kit.charts.labels import as_text
 from campaigns.kit.revisions import Changed, Data, Seen, revision_of
 
 NAME = "seen"

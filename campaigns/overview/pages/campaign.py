@@ -10,6 +10,7 @@ from django.views.decorators.http import require_GET
 from campaigns.execution import live
 from campaigns.execution.manual_steps import open_requests
 from campaigns.findings.pages import result
+from campaigns.kit.charts.labels import Levels, level_text
 from campaigns.kit.errors import Invalid
 from campaigns.kit.pages.people import takes
 from campaigns.kit.rights import Right
@@ -26,7 +27,6 @@ from campaigns.planning.preview import preview
 from campaigns.results import versions
 from campaigns.results.environment import stand_ins_of
 from campaigns.results.pages_data import Outline, outline_of
-from campaigns.results.phrases import Levels, level_text
 
 CANCELLING = "The load is being stopped; the page changes when the target is clean."
 

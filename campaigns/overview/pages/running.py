@@ -17,11 +17,12 @@ from campaigns.findings.pages.tables import cell_table
 from campaigns.findings.store import findings_of
 from campaigns.findings.wording.outlook import ahead
 from campaigns.kit import numbers
+from campaigns.kit.charts.labels import Levels
 from campaigns.kit.numbers import MISSING
 from campaigns.models import Campaign
 from campaigns.planning.outline import factors_of, rate_of, sample_of
 from campaigns.results.environment import stand_ins_of
-from campaigns.results.phrases import Levels, reason_of, value_text
+from campaigns.results.phrases import reason_of, value_text
 from campaigns.results.rows import RunRow, run_rows
 from campaigns.results.run_plots import Plot, labelled, throughput_plot
 

@@ -11,9 +11,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
+from campaigns.kit.charts.labels import as_text
 from campaigns.kit.errors import Invalid, NotConfirmed, NotPossible
 from campaigns.kit.events import work_waits
-from campaigns.kit.forms import as_text
 from campaigns.kit.pages.confirming import typed_name
 from campaigns.kit.pages.forms import with_errors
 from campaigns.kit.pages.moved import of_form

@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 
-from campaigns.kit.forms import as_text
+from campaigns.kit.charts.labels import as_text
 
 NAMES = ("contrast_candidate", "contrast_baseline", "contrast_at")
 PATH = "primary_contrast"

@@ -15,7 +15,8 @@ from django.http import QueryDict
 from campaigns.kinds.base import Driver, Preset
 from campaigns.kinds.base.values import BLIND_LABEL
 from campaigns.kinds.registry import all_kinds
-from campaigns.kit.forms import as_text, is_key
+from campaigns.kit.charts.labels import as_text
+from campaigns.kit.forms import is_key
 from campaigns.kit.units import written
 from campaigns.models import Campaign, Target
 from campaigns.planning.calibrating import PAIRS, TAG, question_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django import forms
 
 from campaigns.kinds.base import Driver
-from campaigns.kit.forms import as_text
+from campaigns.kit.charts.labels import as_text
 from campaigns.kit.pages.forms import LackingBoxes, LackingSelect, with_errors
 from campaigns.planning.pages.forms import NUMBERS, Entered, Errors, offers_of, targets_of, value_of
 from campaigns.planning.workers import lacking_everywhere

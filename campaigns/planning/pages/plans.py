@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.kit.charts.labels import short_labels
-from campaigns.kit.forms import as_text
+from campaigns.kit.charts.labels import as_text, short_labels
 from campaigns.kit.numbers import about
 from campaigns.models import Campaign
 from campaigns.planning.checking import Definition

@@ -7,10 +7,10 @@ from django.utils import timezone
 from campaigns.findings.recommended import Favoured, favoured_by
 from campaigns.findings.snippets import snippets_of
 from campaigns.findings.store import findings_of
+from campaigns.kit.charts.labels import Levels
 from campaigns.kit.numbers import MISSING
 from campaigns.models import Campaign, Conclusion, Decision
 from campaigns.results.pages_data import outline_of
-from campaigns.results.phrases import Levels
 from campaigns.reviews.checklist import checklist
 from campaigns.reviews.reopening import overdue
 from campaigns.reviews.reports.parts import at, part_of

@@ -7,10 +7,10 @@ from campaigns.findings.charts.curve import levels_plot
 from campaigns.findings.charts.pairs import pairs_plot
 from campaigns.findings.pages.view import view_of
 from campaigns.findings.store import Findings
+from campaigns.kit.charts.labels import Levels
 from campaigns.kit.charts.svg import drawn
 from campaigns.models import Campaign
 from campaigns.results.pages_data import Outline
-from campaigns.results.phrases import Levels
 from campaigns.results.run_plots import Plot, labelled
 from campaigns.reviews.reports.values import Chart
 

@@ -12,7 +12,7 @@ from campaigns.findings.pages.tables import strata_table
 from campaigns.findings.store import Findings, findings_of
 from campaigns.findings.wording.answer import NOT_ANALYSED, WITHHELD
 from campaigns.findings.wording.sensitivity import sensitivity_sentence
-from campaigns.kit.charts.labels import contrast_label
+from campaigns.kit.charts.labels import Levels, contrast_label, level_text
 from campaigns.kit.numbers import amount, counted
 from campaigns.models import Campaign, Evidence, Exclusion, Finding, Run
 from campaigns.planning.amendments import amendments_of
@@ -20,7 +20,6 @@ from campaigns.planning.metrics import metric_of
 from campaigns.planning.pages.limits import limits_of
 from campaigns.results.environment import Fact, stand_ins_of
 from campaigns.results.pages_data import Outline, outline_of, surroundings_of
-from campaigns.results.phrases import Levels, level_text
 from campaigns.reviews.reports.charts import charts_of
 from campaigns.reviews.reports.values import Compared, Excluded, Part, Rows
 

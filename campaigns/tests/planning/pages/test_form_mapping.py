@@ -3,7 +3,7 @@
 import pytest
 from django.http import QueryDict
 
-from campaigns.kit.forms import as_text
+from campaigns.kit.charts.labels import as_text
 from campaigns.planning import drafts
 from campaigns.planning.checking import check
 from campaigns.planning.pages import forms
