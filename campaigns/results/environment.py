@@ -17,7 +17,7 @@ MOST_CHANGES, RUNS_A_CHANGE = 2, 10
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class ObservedFact:
     """A fact of the environment with the runs that observed it. `changed`: other runs observed another value."""
 
     side: str
@@ -63,7 +63,7 @@ class _Seen:
     after: str
 
 
-def environment_of(campaign: Campaign) -> list[Fact]:
+def environment_of(campaign: Campaign) -> list[ObservedFact]:
     """Return facts of target and generator over all accepted attempts, each value with its runs."""
     seen: dict[tuple[str, str, str], tuple[int, int, int]] = {}
     for side, name, *values, runs, first, last in (
@@ -86,17 +86,17 @@ def environment_of(campaign: Campaign) -> list[Fact]:
             )
     several = Counter((side, name) for side, name, _ in seen)
     rows = sorted(seen.items(), key=lambda row: (*row[0][:2], row[1][1], row[0][2]))
-    return [Fact(*text, *runs, changed=several[text[:2]] > 1) for text, runs in rows]
+    return [ObservedFact(*text, *runs, changed=several[text[:2]] > 1) for text, runs in rows]
 
 
-def changes_of(campaign: Campaign, facts: Iterable[Fact]) -> list[Change]:
+def changes_of(campaign: Campaign, facts: Iterable[ObservedFact]) -> list[Change]:
     """Return where each fact changed, in the order in which the runs were made."""
     return [
         change for fact, seen in _seen(campaign, facts).items() for change in _changes(*fact, seen)
     ]
 
 
-def stretches_of(campaign: Campaign, facts: Iterable[Fact]) -> Stretches:
+def stretches_of(campaign: Campaign, facts: Iterable[ObservedFact]) -> Stretches:
     """Split the runs where a fact changed for good; unstable facts split nothing.
 
     After a change during a run, a stretch begins with the next run.
@@ -154,7 +154,7 @@ def _facts(campaign: Campaign) -> QuerySet[EnvironmentFact]:
     return EnvironmentFact.objects.filter(attempt__in=_accepted(campaign)).order_by()
 
 
-def _seen(campaign: Campaign, facts: Iterable[Fact]) -> dict[tuple[str, str], list[_Seen]]:
+def _seen(campaign: Campaign, facts: Iterable[ObservedFact]) -> dict[tuple[str, str], list[_Seen]]:
     """Return what each run observed of the facts that changed, in the order in which the runs were made."""
     seen: dict[tuple[str, str], list[_Seen]] = {
         (fact.side, fact.name): [] for fact in facts if fact.changed

@@ -14,24 +14,33 @@ from campaigns.results.json_document import json_pieces
 from campaigns.results.versions import fingerprint, whole_version
 from perfdash import __version__
 
+Texts = Callable[[Campaign], Mapping[str, Any]]
+
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format of files. `pieces` takes a campaign and its definition in the form that REST accepts."""
+    """A format of files.
+
+    `pieces` takes a campaign, its definition in the form that REST accepts, and what gives the texts of its
+    findings by name.
+    """
 
     media_type: str
-    pieces: Callable[[Campaign, Mapping[str, Any]], Iterator[bytes]]
+    pieces: Callable[[Campaign, Mapping[str, Any], Texts], Iterator[bytes]]
 
 
 FORMATS: Mapping[str, Format] = {
     "csv": Format(
         "text/csv; charset=utf-8",
-        lambda campaign, _: gathered(csv_lines(campaign, factors_of(campaign))),
+        lambda campaign, *_: gathered(csv_lines(campaign, factors_of(campaign))),
     ),
     "json": Format(
-        "application/json", lambda campaign, definition: gathered(json_pieces(campaign, definition))
+        "application/json",
+        lambda campaign, definition, texts_of: gathered(
+            json_pieces(campaign, definition, texts_of(campaign))
+        ),
     ),
-    "parquet": Format("application/vnd.apache.parquet", lambda campaign, _: _parquet(campaign)),
+    "parquet": Format("application/vnd.apache.parquet", lambda campaign, *_: _parquet(campaign)),
 }
 
 

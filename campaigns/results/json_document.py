@@ -19,15 +19,20 @@ from campaigns.results.run_stream import MeasuredRun, Value, measured_runs
 FORMAT = "perfdash campaign 1"
 
 
-def json_pieces(campaign: Campaign, definition: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the document, a line for each run, without secrets. definition: in the form that REST accepts."""
+def json_pieces(
+    campaign: Campaign, definition: Mapping[str, Any], texts: Mapping[str, Any]
+) -> Iterator[str]:
+    """Yield the document, a line for each run, without secrets.
+
+    definition: in the form that REST accepts. texts: what pages say of findings, by name.
+    """
     facts = environment_of(campaign)
     yield f'{{"format": {_json(FORMAT)}'
     yield f',\n"campaign": {_json(_about(campaign))}'
     yield f',\n"definition": {_json(definition)}'
     yield f',\n"amendments": {_json([asdict(each) for each in amendments_of(campaign)])}'
     yield from _listed("runs", (_json(_entry(run)) for run in measured_runs(campaign)))
-    yield from _listed("findings", _findings(campaign))
+    yield from _listed("findings", _findings(campaign, texts))
     yield from _listed("environment", (_json(asdict(fact)) for fact in facts))
     changes = (_json(asdict(change)) for change in changes_of(campaign, facts))
     yield from _listed("environment_changes", changes)
@@ -109,23 +114,29 @@ def _measurement(value: Value) -> dict[str, Any]:
     }
 
 
-def finding_entries(campaign: Campaign) -> list[dict[str, Any]]:
-    """Return every finding that may be shown, as it is stored, without duplicates that only pages use."""
-    return [{**about, "result": finding.result} for finding, about in _text(_stored(campaign))]
+def finding_entries(campaign: Campaign, texts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return every finding that may be shown, as it is stored, without duplicates that only pages use.
+
+    texts: what pages say of them, by name.
+    """
+    entries = _about_each(_stored(campaign), texts)
+    return [{**about, "result": finding.result} for finding, about in entries]
 
 
-def _findings(campaign: Campaign) -> Iterator[str]:
+def _findings(campaign: Campaign, texts: Mapping[str, Any]) -> Iterator[str]:
     """Yield the same as text, one at a time; results of megabytes are copied as the database stores them."""
-    stored = _stored(campaign).defer("result").annotate(text=Cast("result", TextField()))
-    for finding, about in _text(stored.iterator(chunk_size=1)):
-        yield f'{_json(about)[:-1]}, "result": {finding.text}}}'
+    stored = _stored(campaign).defer("result").annotate(as_text=Cast("result", TextField()))
+    for finding, about in _about_each(stored.iterator(chunk_size=1), texts):
+        yield f'{_json(about)[:-1]}, "result": {finding.as_text}}}'
 
 
 def _stored(campaign: Campaign) -> QuerySet[Finding]:
     return shown_findings(campaign).exclude(name__startswith="brief:").order_by("name")
 
 
-def _text(findings: Iterable[Any]) -> Iterator[tuple[Any, dict[str, Any]]]:
+def _about_each(
+    findings: Iterable[Any], texts: Mapping[str, Any]
+) -> Iterator[tuple[Any, dict[str, Any]]]:
     for finding in findings:
         yield (
             finding,
@@ -134,5 +145,6 @@ def _text(findings: Iterable[Any]) -> Iterator[tuple[Any, dict[str, Any]]]:
                 "data_hash": finding.data_hash,
                 "versions": finding.versions,
                 "computed_at": finding.computed_at,
+                "text": texts.get(finding.name),
             },
         )

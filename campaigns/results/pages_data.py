@@ -14,7 +14,13 @@ from campaigns.kit.charts.labels import FactorOutline, contrast_label
 from campaigns.models import Attempt, Campaign, EffectiveSetting, Finding, Run, Session
 from campaigns.planning.metrics import driver_if_known, metric_of, metrics_of
 from campaigns.planning.outline import _label, factors_of
-from campaigns.results.environment import Change, Fact, changes_of, environment_of, unread_after
+from campaigns.results.environment import (
+    Change,
+    ObservedFact,
+    changes_of,
+    environment_of,
+    unread_after,
+)
 from campaigns.stats import units
 
 MOST = 100
@@ -137,7 +143,7 @@ def _text(value: Any) -> str:
 class Surroundings:
     """Facts and their changes. unread: runs after which the facts were not read again."""
 
-    facts: tuple[Fact, ...]
+    facts: tuple[ObservedFact, ...]
     changes: tuple[Change, ...]
     unread: units.Count
     settings: tuple[SettingSeen, ...]

@@ -12,13 +12,13 @@ from campaigns.accounts.api import (
     whoami,
 )
 from campaigns.execution.api import manual_steps, queues, runs
-from campaigns.findings.api import comparing, findings
+from campaigns.findings.api import comparing, exports, findings
 from campaigns.kinds import api
 from campaigns.kit.api import views
 from campaigns.overview.api import campaigns, documents, drafts
 from campaigns.planning.api import launches, schemas
 from campaigns.planning.api import templates as team_templates
-from campaigns.results.api import evidence, exports, history, retention, submissions
+from campaigns.results.api import evidence, history, retention, submissions
 from campaigns.reviews.api import bundles, comments, conclusions, reports
 from campaigns.targets.api import settings as target_settings
 from campaigns.targets.api import targets

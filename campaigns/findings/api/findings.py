@@ -6,11 +6,14 @@ from django.db import transaction
 from django.db.models import Case, Value, When
 from django.http import Http404
 from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
+from campaigns.findings.api.shapes import ResultField, TextField
+from campaigns.findings.texts import texts_of
 from campaigns.kit.api.inputs import Input, NoQuery
 from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.outputs import Selectable
@@ -62,12 +65,18 @@ class FindingRow(Selectable, serializers.ModelSerializer[Finding]):
 
 
 class FindingOutput(FindingRow):
-    """A finding with its result."""
+    """A finding with its result. `text`: what its page says of it; null where it says nothing."""
 
-    result = serializers.DictField(child=serializers.JSONField())
+    result = ResultField()
+    text = serializers.SerializerMethodField()
 
     class Meta(FindingRow.Meta):
-        fields = [*FindingRow.Meta.fields, "result"]
+        fields = [*FindingRow.Meta.fields, "result", "text"]
+
+    @extend_schema_field(TextField)
+    def get_text(self, finding: Finding) -> Any:
+        """Return what the page says of the finding; null where it says nothing."""
+        return texts_of(finding.campaign, [finding.name]).get(finding.name)
 
 
 class LogLineOutput(Selectable, serializers.ModelSerializer[LogLine]):

@@ -7,6 +7,7 @@ from django.views.decorators.http import require_GET
 from campaigns.findings.comparison_rows import comparison_rows
 from campaigns.findings.pages.panels import panel_of, shown_of
 from campaigns.findings.store import findings_of
+from campaigns.findings.texts import texts_of
 from campaigns.kit.downloads import lines_of
 from campaigns.kit.pages.people import takes
 from campaigns.kit.rights import Right
@@ -75,7 +76,7 @@ def _file(pk: int, name: str) -> StreamingHttpResponse:
     campaign = get_object_or_404(Campaign.objects.select_related("target", "author"), pk=pk)
     result = exports.FORMATS[name]
     return StreamingHttpResponse(
-        result.pieces(campaign, drafts.as_data(campaign)),
+        result.pieces(campaign, drafts.as_data(campaign), texts_of),
         content_type=result.media_type,
         headers={"Content-Disposition": exports.attachment(campaign, name)},
     )

@@ -1,6 +1,6 @@
 """The OpenAPI document. `operation` describes each method of a view."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from http import HTTPStatus
 from inspect import signature
@@ -12,7 +12,7 @@ from drf_spectacular.authentication import SessionScheme
 from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.plumbing import ResolvedComponent
+from drf_spectacular.plumbing import ComponentRegistry, ResolvedComponent
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from msgspec import Struct, json
 from rest_framework import serializers
@@ -160,21 +160,43 @@ class StructShape(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
 
     def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
         """Return the schema of the struct, and register those within it."""
-        shapes: dict[str, dict[str, Any]]
-        _, shapes = json.schema_components(
-            [self.target], ref_template="#/components/schemas/{name}Request"
+        shapes = shapes_of([self.target], "Request")
+        own = shapes.pop(self.target.__name__)
+        register(shapes, auto_schema.registry, "Request")
+        return own
+
+
+def shapes_of(types: Iterable[type], suffix: str = "") -> dict[str, dict[str, Any]]:
+    """Return the schemas of types that msgspec knows, and of those within them, by name.
+
+    suffix: of the names in references.
+    """
+    template = f"#/components/schemas/{{name}}{suffix}"
+    shapes: dict[str, dict[str, Any]]
+    _, shapes = json.schema_components(types, ref_template=template)
+    return {name: _component(shape) for name, shape in shapes.items()}
+
+
+def register(shapes: Mapping[str, Any], registry: ComponentRegistry, suffix: str = "") -> None:
+    """Add schemas by name to the components of the document."""
+    for name, shape in shapes.items():
+        registry.register_on_missing(
+            ResolvedComponent(f"{name}{suffix}", ResolvedComponent.SCHEMA, shape, name)  # type: ignore[no-untyped-call]
         )
-        for name, shape in shapes.items():
-            del shape["title"]
-            shape["properties"] = {
-                field: _understood(each) for field, each in shape["properties"].items()
-            }
-            component = ResolvedComponent(  # type: ignore[no-untyped-call]
-                f"{name}Request", ResolvedComponent.SCHEMA, shape, name
-            )
-            if name != self.target.__name__:
-                auto_schema.registry.register_on_missing(component)
-        return shapes[self.target.__name__]
+
+
+def _component(shape: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of a named type in a form that generators of clients understand."""
+    schema = {name: each for name, each in shape.items() if name not in ("title", "prefixItems")}
+    if "properties" in schema:
+        schema["properties"] = {
+            name: _understood(each) for name, each in schema["properties"].items()
+        }
+    if "prefixItems" in shape:  # a named tuple; its members are of one type
+        schema["items"] = shape["prefixItems"][0]
+    if "enum" in schema:
+        schema["type"] = "string"
+    return schema
 
 
 def _understood(shape: dict[str, Any]) -> dict[str, Any]:
@@ -189,8 +211,14 @@ def _understood(shape: dict[str, Any]) -> dict[str, Any]:
         schema["additionalProperties"] = _understood(schema.get("additionalProperties", {}))
     if "anyOf" in schema:
         schema["anyOf"] = [_understood(each) for each in schema["anyOf"]]
-        if all(each.keys() == {"type"} for each in schema["anyOf"]):
-            schema["type"] = [each["type"] for each in schema.pop("anyOf")]
+        if all(
+            "type" in each and each.keys() <= {"type", "description"} for each in schema["anyOf"]
+        ):
+            kinds = schema.pop("anyOf")
+            schema["type"] = [each["type"] for each in kinds]
+            schema |= {"description": t for each in kinds if (t := each.get("description"))}
+    if "enum" in schema:
+        schema["type"] = "string"
     return schema
 
 

@@ -9,6 +9,8 @@ from rest_framework import serializers
 from rest_framework.reverse import reverse
 
 from campaigns.execution import live
+from campaigns.findings.api.shapes import ResultField, TextField
+from campaigns.findings.texts import texts_of
 from campaigns.kit.api.outputs import Part, Selectable, all_of, text
 from campaigns.models import Campaign, LaunchRequest
 from campaigns.planning import drafts
@@ -65,9 +67,10 @@ class AmendmentOutput(Part):
 
 
 class FindingEntry(Part):
-    """The findings. `data_hash`: of their input; `versions`: of the programs that computed them."""
+    """A finding. `text`: what its page says of it; `data_hash`: of its input; `versions`: of what computed it."""
 
-    result = serializers.DictField(child=serializers.JSONField())
+    result = ResultField()
+    text = TextField()
     data_hash = serializers.CharField()
     versions = serializers.DictField(child=serializers.JSONField())
     computed_at = serializers.DateTimeField()
@@ -208,7 +211,8 @@ class CampaignDetail(CampaignOutput):
     @extend_schema_field(serializers.DictField(child=FindingEntry()))
     def get_findings(self, campaign: Campaign) -> dict[str, Any]:
         """Findings by name; none with a verdict while the campaign is active, see `answer_withheld`."""
-        return {entry.pop("name"): entry for entry in finding_entries(campaign)}
+        entries = finding_entries(campaign, texts_of(campaign))
+        return {entry.pop("name"): entry for entry in entries}
 
     @extend_schema_field(LaunchRequestOutput(allow_null=True))
     def get_launch_request(self, campaign: Campaign) -> dict[str, Any] | None:

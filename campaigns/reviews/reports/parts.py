@@ -18,7 +18,7 @@ from campaigns.models import Campaign, Evidence, Exclusion, Finding, Run
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.metrics import metric_of
 from campaigns.planning.pages.limits import limits_of
-from campaigns.results.environment import Fact, stand_ins_of
+from campaigns.results.environment import ObservedFact, stand_ins_of
 from campaigns.results.pages_data import Outline, outline_of, surroundings_of
 from campaigns.reviews.reports.charts import charts_of
 from campaigns.reviews.reports.values import Compared, Excluded, Part, Rows
@@ -179,7 +179,7 @@ def _sessions(campaign: Campaign) -> Iterator[tuple[str, str, str]]:
         )
 
 
-def _of_runs(fact: Fact) -> str:
+def _of_runs(fact: ObservedFact) -> str:
     return f"{fact.value} (runs {fact.first} to {fact.last})" if fact.changed else fact.value
 
 

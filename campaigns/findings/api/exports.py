@@ -6,6 +6,7 @@ from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
 from rest_framework.request import Request
 
+from campaigns.findings.texts import texts_of
 from campaigns.kit.api.inputs import Input
 from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.outputs import IgnoresAccept
@@ -40,7 +41,7 @@ class Export(CampaignApi):
     def get(self, request: Request, pk: int) -> StreamingHttpResponse:
         """The campaign as a file, without try-outs.
 
-        `json`: definition, runs with all values, findings, environment. `csv`: one line a run.
+        `json`: definition, runs with all values, findings with what pages say of them, environment. `csv`: one line a run.
         `parquet`: one row a run and metric.
         """
         name = self.read_query(ExportQuery)["format"]
@@ -48,7 +49,7 @@ class Export(CampaignApi):
         definition = drafts.as_data(campaign)
         chosen = exports.FORMATS[name]
         return StreamingHttpResponse(
-            chosen.pieces(campaign, definition),
+            chosen.pieces(campaign, definition, texts_of),
             content_type=chosen.media_type,
             headers={
                 "Content-Disposition": exports.attachment(campaign, name),
