@@ -1,13 +1,31 @@
 """The answers of campaigns as text, from their stored findings."""
 
-from collections.abc import Collection
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from typing import Any
 
-import msgspec
-
-from campaigns.findings.store import Findings
-from campaigns.findings.wording.answer import AnswerText
+from campaigns.findings.store import Findings, read
+from campaigns.findings.values import (
+    Answer,
+    CalibrationFinding,
+    LevelsFinding,
+    Outlook,
+    Pairs,
+    SessionsFinding,
+)
+from campaigns.findings.wording.answer import answer_text
+from campaigns.findings.wording.answer_text import AnswerText
 from campaigns.models import Finding
 from campaigns.stats.methods import METHODS
+
+PARTS: Mapping[str, Any] = {
+    "pairs": Pairs,
+    "levels": LevelsFinding,
+    "calibration": CalibrationFinding,
+    "sessions": SessionsFinding,
+    "outlook": Outlook,
+}
+"""The findings that an answer may rest on."""
 
 
 def answers_of(campaigns: Collection[int]) -> dict[int, AnswerText]:
@@ -15,13 +33,31 @@ def answers_of(campaigns: Collection[int]) -> dict[int, AnswerText]:
 
     Findings of other versions of the methods are left out, since they are being computed again.
     """
-    rows = Finding.objects.filter(campaign__in=campaigns, name="answer", versions__methods=METHODS)
+    rows = Finding.objects.filter(
+        campaign__in=campaigns, name__in=["answer", *PARTS], versions__methods=METHODS
+    )
+    found: defaultdict[int, dict[str, Any]] = defaultdict(dict)
+    for key, name, result in rows.values_list("campaign", "name", "result"):
+        found[key][name] = result
     return {
-        key: msgspec.convert(result, AnswerText)
-        for key, result in rows.values_list("campaign", "result")
+        key: answer_text(
+            read(results["answer"], Answer),
+            **{name: read(results[name], PARTS[name]) for name in PARTS if name in results},
+        )
+        for key, results in found.items()
+        if "answer" in results
     }
 
 
 def answer_of(findings: Findings) -> AnswerText | None:
     """Return the answer of a campaign; None where nothing is stored yet."""
-    return msgspec.convert(findings.answer, AnswerText) if findings.answer is not None else None
+    if findings.answer is None:
+        return None
+    return answer_text(
+        findings.answer,
+        pairs=findings.pairs,
+        levels=findings.levels,
+        calibration=findings.calibration,
+        sessions=findings.sessions,
+        outlook=findings.outlook,
+    )

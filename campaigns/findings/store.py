@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct, inspect
 
 from campaigns.findings.values import (
+    Answer,
     BriefCells,
     CalibrationFinding,
     Cells,
@@ -29,6 +30,7 @@ from campaigns.findings.values import (
     WithExcluded,
     WithinBlocks,
 )
+from campaigns.findings.wording.answer import answer_text
 from campaigns.models import Campaign, Finding
 from campaigns.results.pages_data import Surroundings
 from campaigns.stats.methods import METHODS
@@ -119,6 +121,20 @@ def stored(finding: Struct | Surroundings | dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def rows_of(findings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the findings of one campaign as JSON for their rows, by name.
+
+    The row of the answer holds its sentence and caveat, too: the SQL view `campaigns` shows them, and cannot write
+    them. Nothing else reads them.
+    """
+    rows = {name: stored(finding) for name, finding in findings.items()}
+    if "answer" in findings:
+        parts = ("pairs", "levels", "calibration", "sessions", "outlook")
+        text = answer_text(findings["answer"], **{name: findings.get(name) for name in parts})
+        rows["answer"] |= {"sentence": text.sentence, "caveat": text.caveat}
+    return rows
+
+
 def _number(value: Any) -> Any:
     """Return a number of numpy as one of Python."""
     return value.item()
@@ -193,7 +209,7 @@ class Findings:
     surroundings: Surroundings | None
     sessions: SessionsFinding | None
     sensitivity: Sensitivity | None
-    answer: Mapping[str, Any] | None
+    answer: Answer | None
     failed_parts: FailedParts | None
     charts: LateResults
     metrics: tuple[str, ...]
@@ -245,7 +261,7 @@ def findings_of(campaign: Campaign, metric: str, *, brief: bool = False) -> Find
         surroundings=find("surroundings", Surroundings),
         sessions=find("sessions", SessionsFinding),
         sensitivity=find("sensitivity", Sensitivity),
-        answer=results.get("answer"),
+        answer=find("answer", Answer),
         failed_parts=find(Finding.FAILED_PARTS, FailedParts),
         charts=LateResults(
             {

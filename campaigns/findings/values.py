@@ -564,8 +564,35 @@ class SessionsFinding(Struct, frozen=True):
     begun: Sequence[BegunSession]
     parted: Count
     paired: bool = False
-    changed: Sequence[str] = ()
-    all: Sequence[str] = ()
+
+
+class InvalidRun(Struct, frozen=True):
+    """A run whose value is zero, negative or no number: it has no logarithm, so no ratio. position: in the plan."""
+
+    cell: int
+    position: int
+    reason: str
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """What the answer of a campaign states beside the findings with verdicts: its metric, its cells, how it was measured.
+
+    work: factors that change the work, so that cells are not compared across them. failing: cells of which too
+    much failed for a number. simulators: kinds of simulated targets that it was measured on.
+    """
+
+    metric: str
+    label: str
+    unit: str
+    lower_is_better: bool
+    order: str
+    cancelled: bool
+    work: Sequence[str]
+    failing: Sequence[int]
+    simulators: Sequence[str]
+    changes: Sequence[FactChange]
+    cells: Sequence[SummarisedCell]
+    invalid: Sequence[InvalidRun]
 
 
 class Shown(Struct, frozen=True):

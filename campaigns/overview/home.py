@@ -12,7 +12,7 @@ from campaigns.execution import progress
 from campaigns.execution.live import seconds_left
 from campaigns.execution.waiting import Wait, waiting_for
 from campaigns.findings.answers import answers_of
-from campaigns.findings.wording.answer import AnswerText
+from campaigns.findings.wording.answer_text import AnswerText
 from campaigns.kit.json_path import values_at
 from campaigns.models import Attempt, Campaign, Finding, Run, Worker
 from campaigns.planning.workers import present

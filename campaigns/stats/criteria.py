@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+MOST_CELLS = 400
+"""More cells are summarised, and not compared."""
+
 
 @dataclass(frozen=True, slots=True)
 class Criteria:

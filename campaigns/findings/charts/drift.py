@@ -26,6 +26,7 @@ from campaigns.findings.charts.parts import (
 )
 from campaigns.findings.values import BlockEffect, Cells, Drift
 from campaigns.findings.wording.drift import block_notes
+from campaigns.findings.wording.sessions import session_notes
 from campaigns.kit.charts.figure import (
     Figure,
     KeyItem,
@@ -449,8 +450,8 @@ def _sessions(result: Drift) -> list[SessionStart]:
 
 def _borders(shown: Shown) -> tuple[str, ...]:
     """Return why sessions began, and how many blocks they split."""
-    value = shown.findings.sessions
-    return (" ".join(value.all),) if value else ()
+    notes = session_notes(shown.findings.sessions)
+    return (" ".join(notes),) if notes else ()
 
 
 def _numbers(chart: DriftChart, finding: Cells) -> Numbers:

@@ -1,13 +1,11 @@
 """Findings of an A/A campaign: its two levels are one setting, so its pairs show the noise."""
 
 import math
-from typing import Any
 
 from msgspec.structs import replace
 
 from campaigns.findings.values import CalibrationFinding, Pairs
 from campaigns.kinds.base.values import BLIND_LABEL
-from campaigns.kit.numbers import counted, percent
 from campaigns.models import Campaign
 from campaigns.stats.calibration import calibrate
 from campaigns.stats.criteria import Criteria
@@ -17,10 +15,7 @@ from campaigns.stats.logs import pct_of
 from campaigns.stats.verdict import Word
 
 FALSE_ALARM = {"word": "false alarm", "tone": "warn", "icon": "warn", "form": "outline"}
-IDENTICAL = {"word": "A/A: identical runs", "tone": "info", "icon": "info", "form": "outline"}
 ALARMS = (Word.BETTER, Word.WORSE)
-
-Found = Any
 
 
 def false_alarms(campaign: Campaign, pairs: Pairs | None) -> Pairs | None:
@@ -67,35 +62,3 @@ def calibration(
         verdicts=len(verdicts),
         alarms=sum(word in ALARMS for word in verdicts),
     )
-
-
-def answer_of_calibration(result: Found) -> dict[str, Any]:
-    """Return how far apart identical runs are, and which changes a campaign can then detect."""
-    floor = percent(result["floor_pct"]).lstrip("+")
-    sentence = (
-        f"Identical runs differ by up to about {floor} (19 of 20 pairs, estimated from {result['n']}): "
-        "a smaller difference of two single runs may be nothing but noise."
-    )
-    badges: list[dict[str, Any]] = [IDENTICAL]
-    if result["alarms"]:
-        of = counted(result["verdicts"], "comparison")
-        badges.append({**FALSE_ALARM, "word": f"false alarm: {result['alarms']} of {of}"})
-        sentence += (
-            " Between the two labels a difference was shown although there is none: a false alarm, "
-            f"as in {100 * result['alpha']:g} % of such campaigns."
-        )
-    facts = [{"label": "noise floor", "value": floor, "note": f"{result['n']} pairs"}]
-    facts += [
-        {
-            "label": f"{each['pairs']} pairs find",
-            "value": percent(each["pct"]).lstrip("+"),
-            "note": "or more, in 4 of 5",
-        }
-        for each in result["detectable"]
-    ]
-    return {
-        "sentence": sentence,
-        "tone": "warn" if result["alarms"] else "info",
-        "badges": badges,
-        "facts": facts,
-    }

@@ -27,16 +27,15 @@ from campaigns.findings.compute.fidelity import without_densities
 from campaigns.findings.compute.levels import changes_in_blocks
 from campaigns.findings.compute.levels import compare as levels_of
 from campaigns.findings.compute.matrix import matrix
-from campaigns.findings.compute.outlook import ended, outlook
+from campaigns.findings.compute.outlook import outlook
 from campaigns.findings.compute.pairs import compare
 from campaigns.findings.compute.phases import phases
 from campaigns.findings.compute.scalability import scalability
 from campaigns.findings.compute.sensitivity import NAME as SENSITIVITY
 from campaigns.findings.compute.sensitivity import leave_out
-from campaigns.findings.compute.session_sentences import session_sentences
-from campaigns.findings.compute.sessions import Begun, in_sessions
+from campaigns.findings.compute.sessions import Begun, in_sessions, sessions_finding
 from campaigns.findings.compute.statistics_input import criteria_of, failing_cells
-from campaigns.findings.store import read, stored
+from campaigns.findings.store import read, rows_of
 from campaigns.findings.values import (
     Cells,
     Densities,
@@ -150,23 +149,16 @@ def compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], dict[str, An
     calibrated = calibration(campaign, pairs, criteria)
     levels = levels_of(campaign, primary, mine, criteria)
     ahead = outlook(campaign, mine, levels, pairs, criteria.alpha)
-    sessions = session_sentences(campaign, mine, begun)
+    sessions = sessions_finding(campaign, mine, begun)
     results[SURROUNDINGS] = surroundings
     results["checks"] = check(campaign, primary, mine, cells, criteria, calibrated)
-    answered = answer(
+    results["answer"] = answer(
         campaign,
         primary,
         cells,
-        pairs,
-        levels,
-        calibrated=calibrated,
-        sessions=sessions,
         changes=surroundings.changes,
         failing=failing_cells(mine, criteria),
     )
-    if value := ended(campaign, ahead, criteria.alpha):
-        answered["ended"] = value
-    results["answer"] = answered
     core = {
         "pairs": pairs,
         "calibration": calibrated,
@@ -187,7 +179,7 @@ def compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], dict[str, An
     parts.add(SENSITIVITY, lambda: _sensitivity(campaign, primary, mine, criteria, hashed))
     if parts.failed:
         results[Finding.FAILED_PARTS] = FailedParts(parts.failed)
-    return {name: stored(result) for name, result in results.items()}, document
+    return rows_of(results), document
 
 
 class Parts:

@@ -8,9 +8,6 @@ from typing import Any
 from campaigns.models import Campaign, Cell
 from campaigns.planning.work_factors import work_of
 
-MOST_CELLS = 400
-"""More cells are summarised, and not compared."""
-
 
 @dataclass(frozen=True, slots=True)
 class Group:

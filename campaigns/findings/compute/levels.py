@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from campaigns.findings.compute.groups import MOST_CELLS, Group, comparable_factors, groups_of
+from campaigns.findings.compute.groups import Group, comparable_factors, groups_of
 from campaigns.findings.compute.primary import compare_with_primary
 from campaigns.findings.compute.statistics_input import Family, runs_of_cell
 from campaigns.findings.compute.terms import terms_of
@@ -19,7 +19,7 @@ from campaigns.models import Campaign
 from campaigns.planning.work_factors import work_of
 from campaigns.results.values import ObservedRun
 from campaigns.stats.compared import Comparisons, Model
-from campaigns.stats.criteria import Criteria
+from campaigns.stats.criteria import MOST_CELLS, Criteria
 from campaigns.stats.logs import pct_of
 from campaigns.stats.verdict import WITHOUT_NUMBERS
 

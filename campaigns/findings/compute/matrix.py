@@ -6,7 +6,6 @@ from typing import Any
 from msgspec.structs import replace
 
 from campaigns.findings.compute.groups import (
-    MOST_CELLS,
     Group,
     comparable_factors,
     groups_of,
@@ -21,7 +20,7 @@ from campaigns.models import Campaign
 from campaigns.results.values import ObservedRun
 from campaigns.stats.cell_states import CellState
 from campaigns.stats.compared import Comparison, Comparisons
-from campaigns.stats.criteria import Criteria
+from campaigns.stats.criteria import MOST_CELLS, Criteria
 from campaigns.stats.interval import Interval
 from campaigns.stats.matrix import (
     TIE_POINTS,

@@ -1,11 +1,10 @@
-"""How much longer a campaign with an adaptive stop rule will take, or why it ends."""
+"""How much longer a campaign with an adaptive stop rule takes, or why it ends."""
 
 import math
 from collections.abc import Iterator, Sequence
 
 from campaigns.findings.values import Estimate, LevelsFinding, Outlook, Pairs
 from campaigns.kit.database_clock import database_now
-from campaigns.kit.numbers import share, without_sign
 from campaigns.models import Campaign, Run
 from campaigns.planning.expected import budget_seconds_left
 from campaigns.results.values import ObservedRun
@@ -65,25 +64,6 @@ def outlook(
         blocks=campaign.repetitions,
         most=max(campaign.stop_most, campaign.repetitions),
         alpha=alpha,
-    )
-
-
-def ended(campaign: Campaign, ahead: Outlook | None, alpha: float) -> str:
-    """Return why an adaptive campaign ended, and the precision it reached; empty for a fixed number of blocks."""
-    if campaign.state != Campaign.State.FINISHED or not ahead or not ahead.stop:
-        return ""
-    which = "interval of the primary contrast" if ahead.primary else "widest interval"
-    width, target = ahead.half_width_pct, f"±{ahead.target_pct:g} %"
-    known = "is not known" if width is None else f"is ±{without_sign(width)}"
-    why = {
-        "precise": f"the {which} {known}, within the {target} that were asked for",
-        "most_blocks": f"that is the most it may take; the {which} {known}, {target} were asked for",
-        "out_of_time": f"the time budget is used up; the {which} {known}, {target} were asked for",
-    }[ahead.stop]
-    most = max(campaign.stop_most, campaign.repetitions)
-    return (
-        f"Ended after {campaign.repetitions} of at most {most} blocks: {why}. Because it may end "
-        f"early, each interval called 95 % is made as one of {share(1 - alpha)}."
     )
 
 

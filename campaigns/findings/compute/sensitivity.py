@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from campaigns.findings.compute.groups import MOST_CELLS, comparable_factors, groups_of
+from campaigns.findings.compute.groups import comparable_factors, groups_of
 from campaigns.findings.compute.matrix import ties_of
 from campaigns.findings.compute.pairs import family_of
 from campaigns.findings.compute.primary import compare_with_primary, strata_of
@@ -26,7 +26,7 @@ from campaigns.kinds.base import Metric
 from campaigns.kinds.base.values import BLIND_LABEL
 from campaigns.models import Campaign
 from campaigns.results.values import ObservedRun
-from campaigns.stats.criteria import Criteria
+from campaigns.stats.criteria import MOST_CELLS, Criteria
 from campaigns.stats.verdict import Verdict, Word
 
 NAME = "sensitivity"

@@ -1,11 +1,18 @@
 """Split runs into sessions: runs without a long gap, in one environment."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain
 
-from campaigns.findings.values import Confirmation, Within
+from campaigns.findings.values import (
+    BegunSession,
+    Confirmation,
+    FactChange,
+    SessionsFinding,
+    Within,
+)
+from campaigns.models import Campaign
 from campaigns.results.environment import Change, Stretches
 from campaigns.results.values import ObservedRun
 from campaigns.stats.interval import Interval
@@ -45,6 +52,38 @@ def in_sessions(
         for name, runs in by_metric.items()
     }
     return {name: in_parts(runs) for name, runs in result.items()}, begun
+
+
+def sessions_finding(
+    campaign: Campaign, runs: Sequence[ObservedRun], begun: Sequence[Begun]
+) -> SessionsFinding | None:
+    """Return why sessions began and how many blocks they split; None with one session."""
+    if not begun:
+        return None
+    return SessionsFinding(
+        begun=[
+            BegunSession(
+                each.session,
+                each.position,
+                each.hours,
+                [FactChange(**asdict(change)) for change in each.changes],
+            )
+            for each in begun
+        ],
+        parted=_parted(campaign, runs),
+        paired=campaign.order == Campaign.Order.PAIRED,
+    )
+
+
+def _parted(campaign: Campaign, runs: Sequence[ObservedRun]) -> int:
+    """Return how many blocks have values in several sessions."""
+    if campaign.order not in (Campaign.Order.PAIRED, Campaign.Order.INTERLEAVED):
+        return 0
+    sessions: dict[int, set[int]] = {}
+    for run in runs:
+        if run.state == "ok" and run.value is not None:
+            sessions.setdefault(run.block, set()).add(run.session)
+    return sum(len(each) > 1 for each in sessions.values())
 
 
 def in_parts(runs: Sequence[ObservedRun]) -> list[ObservedRun]:

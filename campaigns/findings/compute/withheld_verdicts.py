@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from campaigns.findings.compute.fidelity import is_exact
-from campaigns.findings.values import LevelsFinding, OrderDrift
+from campaigns.findings.values import OrderDrift
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
 from campaigns.results.values import ObservedRun
@@ -130,21 +130,6 @@ def drift_of(made: Sequence[ObservedRun]) -> Contrast | None:
         [(run.cell, run.session) for run in made],
         [times[run.run] for run in made],
     )
-
-
-def drift_note(levels: LevelsFinding | None) -> str:
-    """Return what an order of level after level leaves open, for the answer; empty in any other order."""
-    drift = levels and levels.drift
-    if drift is None:
-        return ""
-    if not drift.known:
-        return "Whether the target drifted cannot be determined in this order."
-    if drift.shown:
-        return (
-            f"Runs of one level drift by {drift.slope_pct:+.1f} % an hour; what lies between levels "
-            "measured one after the other cannot be told from that."
-        ).replace("-", "\u2212", 1)
-    return "No drift within levels; between levels it cannot be determined in this order."
 
 
 def _times(made: Sequence[ObservedRun]) -> dict[int, float]:

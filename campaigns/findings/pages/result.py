@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django.core.paginator import Paginator
 from django.http import HttpRequest
 
+from campaigns.findings.answers import answer_of
 from campaigns.findings.charts.base import Late, Shown
 from campaigns.findings.charts.curve import CURVE, levels_plot, levels_title
 from campaigns.findings.charts.heat import heat_table
@@ -22,6 +23,7 @@ from campaigns.findings.wording.calibration import CalibrationPanel, calibration
 from campaigns.findings.wording.checks import check_lines
 from campaigns.findings.wording.failed_parts import failed_parts
 from campaigns.findings.wording.sensitivity import sensitivity_panel
+from campaigns.findings.wording.sessions import notes_of_changes
 from campaigns.kit.charts.labels import FactorOutline, Levels, level_text
 from campaigns.kit.marks import RUNS
 from campaigns.kit.numbers import MISSING, percent
@@ -85,7 +87,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "campaign": campaign,
         "outline": outline,
         "findings": findings,
-        "answer": findings.answer if primary and not is_open else None,
+        "answer": answer_of(findings) if primary and not is_open else None,
         "metric": metric_of(campaign, metric),
         "primary": primary,
         "choices": selectors(view, outline, findings, with_axes=not pairs),
@@ -121,7 +123,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "facts": surroundings.facts,
         "import_notes": import_notes(campaign),
         "changes": changed_facts(surroundings.changes),
-        "begun": findings.sessions["changed"] if findings.sessions else (),
+        "begun": notes_of_changes(findings.sessions),
         "unread": surroundings.unread,
         "settings": [
             (seen, level_text(seen.asked), level_text(seen.in_force))

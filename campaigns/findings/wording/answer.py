@@ -1,46 +1,388 @@
-"""The answer of a campaign: one sentence, the strongest caveat, a few numbers.
+"""The answer of a campaign: one sentence, the strongest caveat, a few numbers. Pure.
 
 It states findings; what to *do* is a conclusion, and conclusions are a person's.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
-from campaigns.findings.wording.verdicts import Display
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """A number beside the sentence."""
-
-    label: str
-    value: str
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A sentence of the details. tone: a `data-tone`."""
-
-    tone: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerText:
-    """The answer as pages and REST show it. ended: why an adaptive campaign ended; empty for any other."""
-
-    sentence: str
-    tone: str
-    caveat: str = ""
-    badges: Sequence[Display] = ()
-    facts: Sequence[Fact] = ()
-    statements: Sequence[Statement] = ()
-    ended: str = ""
-
-
-NOT_ANALYSED = AnswerText("Nothing has been analysed yet.", "thin")
-WITHHELD = AnswerText(
-    "The runs are not complete: the verdict is withheld until the stop rule is met.", "thin"
+from campaigns.findings.values import (
+    Answer,
+    CalibrationFinding,
+    FactChange,
+    LevelsFinding,
+    Outlook,
+    Pairs,
+    Primary,
+    SessionsFinding,
+    SummarisedCell,
 )
-"""The answer of an active campaign."""
+from campaigns.findings.wording.answer_text import MOST_FACTS, AnswerText, Fact, capitalised
+from campaigns.findings.wording.calibration_answer import answer_of_calibration
+from campaigns.findings.wording.cells import FEWEST_RUNS, bound_of, centre_of, names_of
+from campaigns.findings.wording.level_answer import answer_of_levels, drift_note
+from campaigns.findings.wording.pair_answer import answer_of_pairs
+from campaigns.findings.wording.sessions import (
+    confirmed_by_sessions,
+    notes_of_changes,
+    sessions_text,
+)
+from campaigns.findings.wording.verdicts import Display, label_of, primary_advice
+from campaigns.kit.charts.labels import contrast_label
+from campaigns.kit.numbers import amount, counted, percent, share, span_pct, without_sign
+from campaigns.stats.criteria import MOST_CELLS
+
+MOST_RUNS_NAMED = 5
+BLOCKED = "blocked"
+SIMULATED = Display("simulated", "warn", "warn", "solid")
+"""Badge of results that were not measured on a real server."""
+
+
+def answer_text(
+    answer: Answer,
+    pairs: Pairs | None = None,
+    levels: LevelsFinding | None = None,
+    calibration: CalibrationFinding | None = None,
+    sessions: SessionsFinding | None = None,
+    outlook: Outlook | None = None,
+) -> AnswerText:
+    """Compose the answer from its findings. sessions: why there are several."""
+    has_values = _has_values(answer)
+    judged = pairs or levels
+    if not has_values:
+        text = _nothing(answer)
+    elif calibration:
+        text = answer_of_calibration(calibration)
+    elif pairs:
+        text = answer_of_pairs(pairs)
+    else:
+        text = _of_levels(answer, levels)
+    alone = pairs is not None and len(pairs.strata) == 1
+    if judged and judged.primary and has_values and not alone and not calibration:
+        text = _led_by(judged, judged.primary, text)
+    by_sessions = "" if calibration else sessions_text(judged)
+    text = _with_bounds(_extended(text, by_sessions), answer)
+    text = _extended(text, drift_note(levels))
+    caveats = [_caveat(answer, pairs, levels)]
+    if answer.changes:
+        caveats[:0] = [_of_changes(answer.changes), *notes_of_changes(sessions)]
+    if answer.simulators:
+        text = replace(text, badges=[SIMULATED, *text.badges])
+        caveats.insert(
+            0, f"Measured on a {' and a '.join(answer.simulators)}, not on a real server."
+        )
+    return replace(text, caveat=" ".join(caveats), ended=_ended(answer, outlook))
+
+
+def _has_values(answer: Answer) -> bool:
+    return any(cell.summary.n_ok for cell in answer.cells)
+
+
+def _extended(text: AnswerText, sentence: str) -> AnswerText:
+    """Return the answer with one more sentence, which may be empty."""
+    return replace(text, sentence=f"{text.sentence} {sentence}".strip())
+
+
+def _with_bounds(text: AnswerText, answer: Answer) -> AnswerText:
+    """Add the cells that have no mean because runs timed out or failed, with their bounds."""
+    names, has_values = names_of(answer.cells), _has_values(answer)
+    bounds = [
+        Fact(names[cell.cell] or answer.label, value, why)
+        for cell in answer.cells
+        for value, why in [bound_of(cell, answer.unit)]
+        if value and (has_values or cell.summary.n_censored)
+    ]
+    if not bounds:
+        return text
+    parts = "; ".join(f"{each.label}: {each.value} ({each.note})" for each in bounds[:MOST_FACTS])
+    more = f"; and {len(bounds) - MOST_FACTS} more" if len(bounds) > MOST_FACTS else ""
+    return replace(
+        _extended(text, f"{capitalised(parts)}{more}."),
+        facts=[*text.facts, *bounds][:MOST_FACTS],
+    )
+
+
+def _of_changes(changes: Sequence[FactChange]) -> str:
+    """Return the caveat about changes of the environment during the campaign."""
+    names = list(dict.fromkeys(f"{change.name} ({change.side})" for change in changes))
+    more = f" and {len(names) - MOST_FACTS} more" if len(names) > MOST_FACTS else ""
+    return (
+        f"The environment changed during the campaign: {', '.join(names[:MOST_FACTS])}{more}; "
+        "runs before and after it are not comparable as they are."
+    )
+
+
+def _nothing(answer: Answer) -> AnswerText:
+    failed = sum(cell.summary.n_failed for cell in answer.cells)
+    lost = sum(cell.summary.n_lost for cell in answer.cells)
+    if failed or lost:
+        sentence = f"No run came through: {failed} failed, {lost} were void, lost or cancelled."
+        return AnswerText(sentence, "fail")
+    return AnswerText("No run has ended yet.", "thin")
+
+
+def _of_levels(answer: Answer, levels: LevelsFinding | None) -> AnswerText:
+    """Return the answer of levels; where none of them can be best, that of the cells with its details."""
+    text = answer_of_levels(answer, levels) if levels else None
+    if text and text.sentence:
+        return text
+    of_cells = _of_cells(answer)
+    return replace(of_cells, badges=text.badges, statements=text.statements) if text else of_cells
+
+
+def _of_cells(answer: Answer) -> AnswerText:
+    """Describe the cells where nothing shows which of them is best, and why none is ranked."""
+    measured = [cell for cell in answer.cells if centre_of(cell) is not None]
+    known = [cell for cell in measured if cell.cell not in answer.failing]
+    if not known and answer.failing:
+        return AnswerText("No setting can be called best: too much failed in every cell.", "fail")
+    if not known:
+        return AnswerText("No cell has a value that can be averaged.", "thin")
+    valid = [cell for cell in known if not _is_invalid(cell)]
+    if not valid:
+        return _of_invalid(answer, known)
+    names = names_of(answer.cells)
+    works = {str([cell.levels.get(name) for name in answer.work]) for cell in answer.cells}
+    if len(answer.cells) == 1 or len(valid) == 1:
+        sentence, tone = _of_one(answer, valid[0]), "info"
+    elif len(works) == len(answer.cells):
+        sentence, tone = _of_each(answer, valid), "info"
+    else:
+        sentence, tone = _unranked(answer, valid), "thin"
+    return AnswerText(
+        sentence=capitalised(sentence),
+        tone=tone,
+        facts=[
+            Fact(names[cell.cell] or answer.label, _value(answer, cell), _interval(answer, cell))
+            for cell in valid[:MOST_FACTS]
+        ],
+    )
+
+
+def _of_invalid(answer: Answer, known: Sequence[SummarisedCell]) -> AnswerText:
+    """Count the values without a logarithm, and list medians, which need none."""
+    keys = {cell.cell for cell in known}
+    runs = sum(run.cell in keys for run in answer.invalid)
+    of = sum(cell.summary.n_ok for cell in known)
+    names = names_of(answer.cells)
+    return AnswerText(
+        sentence=(
+            f"No setting is ranked: {runs} of {of} runs have a {answer.label.lower()} of zero or below, "
+            f"in {len(known)} of {len(answer.cells)} settings."
+        ),
+        tone="warn",
+        facts=[
+            Fact(
+                names[cell.cell] or answer.label,
+                amount(cell.summary.median, answer.unit),
+                f"median of {counted(cell.summary.n_ok, 'run')}",
+            )
+            for cell in known[:MOST_FACTS]
+            if cell.summary.median is not None
+        ],
+    )
+
+
+def _of_one(answer: Answer, cell: SummarisedCell) -> str:
+    name, summary = names_of(answer.cells)[cell.cell], cell.summary
+    how = "in one run" if summary.n_ok == 1 else "on average"
+    if summary.n_failed:
+        how += f", in {summary.n_ok} of {summary.n_ok + summary.n_failed} runs"
+    where = f" at {name}" if name else ""
+    return f"{answer.label} is {_value(answer, cell)} {how}{where}."
+
+
+def _of_each(answer: Answer, cells: Sequence[SummarisedCell]) -> str:
+    """Return the value of each cell, where all cells did different work and are not compared."""
+    names = names_of(answer.cells)
+    parts = [f"{names[cell.cell]}: {_value(answer, cell)}" for cell in cells]
+    more = len(parts) - MOST_FACTS
+    return "; ".join(parts[:MOST_FACTS]) + (f"; and {more} more." if more > 0 else ".")
+
+
+def _unranked(answer: Answer, valid: Sequence[SummarisedCell]) -> str:
+    """Return why no setting is ranked, and between which values they lie."""
+    total, few = len(answer.cells), _few(answer)
+    if answer.cancelled:
+        why = "the campaign was cancelled before its stop rule was met"
+    elif few:
+        why = f"{few} of {total} settings have fewer than {FEWEST_RUNS} runs"
+    elif total > MOST_CELLS:
+        why = f"{total:,} settings are more than can be compared ({MOST_CELLS})"
+    else:
+        why = "the runs do not show how the settings compare"
+    values = sorted(centre_of(cell) or 0.0 for cell in valid)
+    ends = dict.fromkeys(amount(value, answer.unit) for value in (values[0], values[-1]))
+    how = " on average" if any(cell.summary.n_ok > 1 for cell in valid) else ""
+    return f"No setting is ranked: {why}. {answer.label} is {' to '.join(ends)}{how}."
+
+
+def _is_invalid(cell: SummarisedCell) -> bool:
+    """Return whether a value of the cell is zero, negative or no number: it has no log, so no ratio."""
+    return any(flag in cell.summary.flags for flag in ("not_positive", "invalid_values"))
+
+
+def _value(answer: Answer, cell: SummarisedCell) -> str:
+    return amount(centre_of(cell) or 0.0, answer.unit)
+
+
+def _interval(answer: Answer, cell: SummarisedCell) -> str:
+    interval = cell.summary.gmean_ci
+    if interval is None:
+        return f"n = {cell.summary.n_ok}"
+    return f"{amount(interval.low, answer.unit)} to {amount(interval.high, answer.unit)}"
+
+
+def _few(answer: Answer) -> int:
+    """Return how many cells have too few runs for a verdict."""
+    return sum(cell.summary.n_ok < FEWEST_RUNS for cell in answer.cells)
+
+
+def _caveat(answer: Answer, pairs: Pairs | None, levels: LevelsFinding | None) -> str:
+    """Return the strongest caveat that applies, after that of cells with too few runs."""
+    strongest = (
+        _of_runs(answer) or _of_order(answer, pairs) or _of_confirmation(answer, pairs or levels)
+    )
+    few, total = _few(answer), len(answer.cells)
+    if not few or not _has_values(answer):
+        return strongest
+    which = f"{few} of {total} cells" if total > 1 else "The cell"
+    have, them = ("has", "it") if few == 1 else ("have", "them")
+    return (
+        f"{which} {have} fewer than {FEWEST_RUNS} runs: no verdict is given for {them}. {strongest}"
+    )
+
+
+def _of_runs(answer: Answer) -> str:
+    """Return the strongest caveat about values that are invalid, missing or bounds; empty without any."""
+    summaries = [cell.summary for cell in answer.cells]
+    cells = len(summaries)
+    failed = sum(summary.n_failed for summary in summaries)
+    lost = sum(summary.n_lost for summary in summaries)
+    total = sum(summary.n_total + summary.n_lost for summary in summaries)
+    saturated = sum(summary.n_saturated for summary in summaries)
+    timed_out = sum(summary.n_censored for summary in summaries)
+    if invalid := sum(_is_invalid(cell) for cell in answer.cells):
+        return _of_invalid_runs(answer, invalid)
+    if timed_out and _has_values(answer):
+        return (
+            f"{timed_out} of {total} runs timed out: their cells have a lower bound in the place of a "
+            "mean, and are not compared."
+        )
+    if failed and not _has_values(answer):
+        return f"{failed} of {total} runs failed."
+    if failed:
+        return f"{failed} of {total} runs failed; means are those of the runs that came through."
+    if answer.failing:
+        return (
+            f"In {len(answer.failing)} of {cells} cells too much of the work failed: nothing is "
+            "made of what came through there."
+        )
+    if saturated:
+        return (
+            f"In {saturated} of {total} runs the generator was saturated: their values are bounds."
+        )
+    if lost:
+        return f"{lost} of {total} runs were void, lost or cancelled and are not in the numbers."
+    return ""
+
+
+def _of_invalid_runs(answer: Answer, cells: int) -> str:
+    """Name the first runs that have no logarithm, with the first reason that a run gives."""
+    runs = answer.invalid
+    reasons = [run.reason for run in runs if run.reason]
+    which = ", ".join(str(run.position) for run in runs[:MOST_RUNS_NAMED])
+    more = f" and {len(runs) - MOST_RUNS_NAMED} more" if len(runs) > MOST_RUNS_NAMED else ""
+    noun = "run" if len(runs) == 1 else "runs"
+    text = (
+        f"In {cells} of {len(answer.cells)} cells a value is zero, negative or no number "
+        f"({noun} {which}{more}): they are not compared with others."
+    )
+    return " ".join([text, *reasons[:1]])
+
+
+def _of_order(answer: Answer, pairs: Pairs | None) -> str:
+    """Return the caveat about the order of runs, or about strata that differ; empty without one."""
+    if answer.order == BLOCKED and len(answer.cells) > 1:
+        return (
+            "All runs of a level were made one after the other, so level and time of day cannot "
+            "be distinguished; the intervals cover run-to-run noise only."
+        )
+    if pairs and pairs.order_effect and pairs.order_effect.flagged:
+        return (
+            "Who ran first in a pair made a difference of "
+            f"{percent(pairs.order_effect.difference_pct)}; look at the order before trusting the change."
+        )
+    if pairs and pairs.overall and pairs.overall.heterogeneous:
+        return (
+            f"The change is not the same everywhere (I² {share(pairs.overall.i2, 0)}), so one number "
+            "does not fit all: read the rows first."
+        )
+    return ""
+
+
+def _of_confirmation(answer: Answer, judged: Pairs | LevelsFinding | None) -> str:
+    """Return whether sessions confirm the verdicts, or what is not judged at all."""
+    if judged and judged.sessions > 1:
+        return confirmed_by_sessions(judged)
+    if judged:
+        return "Seen in one session: repeat it on another day before calling it confirmed."
+    if len(answer.cells) > MOST_CELLS:
+        return (
+            f"{len(answer.cells):,} cells are more than can be compared ({MOST_CELLS}): each is "
+            "summarised, and which is best is not judged."
+        )
+    return (
+        "Each interval is its cell's own; whether two cells differ is not judged by comparing "
+        "their intervals."
+    )
+
+
+def _led_by(judged: Pairs | LevelsFinding, primary: Primary, text: AnswerText) -> AnswerText:
+    """Put the verdict of the primary contrast before everything else of an answer."""
+    verdict = primary.comparison.verdict
+    label = label_of(judged, verdict.word)
+    name = contrast_label(
+        {
+            "factor": primary.factor,
+            "candidate": primary.candidate,
+            "baseline": primary.baseline,
+            "at": primary.at,
+        }
+    )
+    over = f", over {primary.over} combinations" if primary.over > 1 else ""
+    change, facts = "", list(text.facts)
+    if verdict.pct_change is not None:
+        bounds = span_pct(verdict.ci_pct) if verdict.ci_pct else ""
+        change = f", {percent(verdict.pct_change)}" + (f" ({bounds} %)" if bounds else "")
+        facts.insert(0, Fact(name, percent(verdict.pct_change), bounds))
+    parts = [
+        f"{capitalised(name)}{over}: {label.word}{change}.",
+        primary_advice(judged, primary),
+        text.sentence,
+    ]
+    return replace(
+        text,
+        sentence=" ".join(filter(None, parts)),
+        tone=label.tone,
+        badges=[replace(label, word=f"primary contrast: {label.word}"), *text.badges],
+        facts=facts[:MOST_FACTS],
+    )
+
+
+def _ended(answer: Answer, outlook: Outlook | None) -> str:
+    """Return why an adaptive campaign ended, and the precision it reached; empty for a fixed number of blocks."""
+    if answer.cancelled or not outlook or not outlook.stop:
+        return ""
+    which = "interval of the primary contrast" if outlook.primary else "widest interval"
+    width, target = outlook.half_width_pct, f"±{outlook.target_pct:g} %"
+    known = "is not known" if width is None else f"is ±{without_sign(width)}"
+    why = {
+        "precise": f"the {which} {known}, within the target of {target}",
+        "most_blocks": f"that is the maximum; the {which} {known}, the target was {target}",
+        "out_of_time": f"the time budget is used up; the {which} {known}, the target was {target}",
+    }[outlook.stop]
+    return (
+        f"Ended after {outlook.blocks} of at most {outlook.most} blocks: {why}. Because it could end "
+        f"early, each interval called 95 % is computed as one of {share(1 - outlook.alpha)}."
+    )

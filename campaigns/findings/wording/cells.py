@@ -1,6 +1,9 @@
-"""Values of cells, and notes on them. Pure."""
+"""Names and values of cells, and notes on them. Pure."""
+
+from collections.abc import Sequence
 
 from campaigns.findings.values import SummarisedCell
+from campaigns.kit.charts.labels import short_labels
 from campaigns.kit.marks import RUNS
 from campaigns.kit.numbers import amount, share
 
@@ -21,6 +24,38 @@ WITHOUT_VALUE = ("empty", "all_failed")
 """Flags that repeat the counts of failed and lost runs."""
 NOTED_STATES = ("failed", "censored", "bound", "lost", "cancelled")
 """States of runs that are counted in the notes of their cell."""
+
+FEWEST_RUNS = 3
+"""A cell with fewer runs gets neither verdict nor rank."""
+
+
+def names_of(cells: Sequence[SummarisedCell]) -> dict[int, str]:
+    """Return the levels of each cell as “concurrency 20, engine asyncio”; long levels are shortened."""
+    levels: dict[str, list[str]] = {}
+    for cell in cells:
+        for factor, level in cell.levels.items():
+            levels.setdefault(factor, []).append(str(level))
+    short = {factor: short_labels(texts) for factor, texts in levels.items()}
+    return {
+        cell.cell: ", ".join(
+            f"{factor} {short[factor][str(level)]}" for factor, level in cell.levels.items()
+        )
+        for cell in cells
+    }
+
+
+def centre_of(cell: SummarisedCell) -> float | None:
+    """Return the geometric mean, or the mean where there is only one run or a value of 0."""
+    summary = cell.summary
+    return summary.mean if summary.gmean is None else summary.gmean
+
+
+def value_of(cell: SummarisedCell, unit: str) -> str:
+    """Return the mean of a cell, and of how many runs where some failed."""
+    summary = cell.summary
+    tried = summary.n_ok + summary.n_failed
+    of = f" in {summary.n_ok} of {tried} runs" if summary.n_failed else ""
+    return f"{amount(centre_of(cell) or 0.0, unit)}{of}"
 
 
 def bound_of(cell: SummarisedCell, unit: str) -> tuple[str, str]:

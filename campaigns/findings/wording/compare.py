@@ -10,7 +10,7 @@ from campaigns.findings.values import (
     Difference,
     Differs,
 )
-from campaigns.findings.wording.answer import AnswerText, Fact
+from campaigns.findings.wording.answer_text import AnswerText, Fact
 from campaigns.findings.wording.cells import bound_of
 from campaigns.findings.wording.verdicts import Display, advice_of, label_of
 from campaigns.kit.numbers import counted, percent, span_pct

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from django.contrib.auth.models import AnonymousUser, User
 
 from campaigns.findings.pages.compare_tables import Table, tables_of
-from campaigns.findings.wording.answer import AnswerText
+from campaigns.findings.wording.answer_text import AnswerText
 from campaigns.findings.wording.compare import answer_of
 from campaigns.models import Campaign
 from campaigns.reviews.baselines import Baseline, baseline_of, compare_with

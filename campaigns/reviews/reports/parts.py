@@ -10,7 +10,7 @@ from campaigns.findings.answers import answer_of
 from campaigns.findings.pages.level_tables import level_tables
 from campaigns.findings.pages.tables import strata_table
 from campaigns.findings.store import Findings, findings_of
-from campaigns.findings.wording.answer import NOT_ANALYSED, WITHHELD
+from campaigns.findings.wording.answer_text import NOT_ANALYSED, WITHHELD
 from campaigns.findings.wording.sensitivity import sensitivity_sentence
 from campaigns.kit.charts.labels import Levels, contrast_label, level_text
 from campaigns.kit.numbers import amount, counted

@@ -15,7 +15,7 @@ from campaigns.findings.values import (
     RunsOfCell,
     Terms,
 )
-from campaigns.findings.wording.answer import Fact
+from campaigns.findings.wording.answer_text import Fact
 from campaigns.findings.wording.compare import (
     advice_of_row,
     answer_of,

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from campaigns.execution import progress
 from campaigns.findings.charts.strips import spark
-from campaigns.findings.wording.answer import AnswerText
+from campaigns.findings.wording.answer_text import AnswerText
 from campaigns.findings.wording.verdicts import Display
 from campaigns.models import Attempt, Campaign, Finding, Run, Target, TargetLease, Worker
 from campaigns.overview import home as queries

@@ -1,0 +1,130 @@
+"""The answer of a paired campaign. Pure."""
+
+from dataclasses import replace
+
+from campaigns.findings.values import OverStrata, Pairs, Stratum
+from campaigns.findings.wording.answer_text import MOST_FACTS, AnswerText, Fact
+from campaigns.findings.wording.verdicts import Display, label_of, stratum_advice
+from campaigns.kit.charts.labels import short_labels
+from campaigns.kit.numbers import percent, span_pct
+from campaigns.stats.verdict import Word
+
+AS_PUBLISHED = "as published elsewhere"
+RANKED = (
+    Word.BETTER,
+    Word.WORSE,
+    Word.EQUIVALENT,
+    Word.NO_DIFFERENCE_SHOWN,
+    Word.TOO_MANY_FAILURES,
+)
+"""The order in which strata are named; all other verdicts come after these."""
+
+
+def answer_of_pairs(pairs: Pairs) -> AnswerText:
+    """Compose sentence, tone, badges and facts."""
+    words = {stratum.comparison.verdict.word for stratum in pairs.strata}
+    tone = "thin"
+    if words in ({Word.BETTER}, {Word.WORSE}):
+        tone = words.pop().value
+    return AnswerText(
+        sentence=_one_stratum(pairs) if len(pairs.strata) == 1 else _several_strata(pairs),
+        tone=tone,
+        badges=_badges(pairs),
+        facts=_readings(pairs.overall) if pairs.overall else _changes(pairs),
+    )
+
+
+def labels_of(pairs: Pairs) -> dict[str, str]:
+    """Return short labels of strata, by their names."""
+    return short_labels([stratum.name for stratum in pairs.strata])
+
+
+def _badges(pairs: Pairs) -> list[Display]:
+    """Return how many strata have which verdict."""
+    groups, total = _by_word(pairs), len(pairs.strata)
+    labels = [(label_of(pairs, word), len(members)) for word, members in groups.items()]
+    if total == 1:
+        return [label for label, _ in labels]
+    return [replace(label, word=f"{label.word}: {count} of {total}") for label, count in labels]
+
+
+def _changes(pairs: Pairs) -> list[Fact]:
+    """Return the change in each of the first strata."""
+    labels = labels_of(pairs)
+    facts = []
+    for stratum in pairs.strata[:MOST_FACTS]:
+        verdict = stratum.comparison.verdict
+        interval = span_pct(verdict.ci_pct) if verdict.ci_pct else ""
+        facts.append(Fact(labels[stratum.name], percent(verdict.pct_change), interval))
+    return facts
+
+
+def _readings(overall: OverStrata) -> list[Fact]:
+    """Return the change over all strata, by four means: “19.5 % faster” alone is ambiguous."""
+    geometric, average = (
+        span_pct(interval) if interval else ""
+        for interval in (overall.geometric_ci, overall.average_ci)
+    )
+    sample = ", rows as a sample" if overall.heterogeneous else ""
+    if overall.confirmation.between:
+        sample = f", between {overall.confirmation.sessions} sessions"
+    return [
+        Fact("geometric mean", percent(overall.geometric_pct), f"{geometric}{sample}"),
+        Fact(
+            "average of the % changes",
+            percent(overall.average_pct),
+            ", ".join(filter(None, (average, AS_PUBLISHED))),
+        ),
+        Fact("of the sum of all", percent(overall.total_pct), "long ones weigh more"),
+        Fact("average of the inverse", percent(overall.rate_pct), "the same, as a rate"),
+    ]
+
+
+def _one_stratum(pairs: Pairs) -> str:
+    (stratum,) = pairs.strata
+    verdict = stratum.comparison.verdict
+    word = label_of(pairs, verdict.word).word
+    if verdict.word in (Word.BETTER, Word.WORSE) and verdict.ci_pct:
+        return (
+            f"{pairs.candidate} is {word} than {pairs.baseline}: {percent(verdict.pct_change)} "
+            f"({span_pct(verdict.ci_pct)} %)."
+        )
+    if verdict.word == Word.EQUIVALENT:
+        return f"{pairs.candidate} and {pairs.baseline} are {word}."
+    advice = stratum_advice(pairs, stratum)
+    return f"{pairs.candidate} vs. {pairs.baseline}: {word}. {advice}".strip()
+
+
+def _several_strata(pairs: Pairs) -> str:
+    """Return the mean change with its interval, then the strata by verdict: better, worse, all others."""
+    groups, total = _by_word(pairs), len(pairs.strata)
+    parts = []
+    for word in sorted(groups, key=_rank):
+        members = groups[word]
+        where = f"all {total}" if len(members) == total else f"{len(members)} of {total}"
+        part = f"{label_of(pairs, word).word} on {where}"
+        if word in (Word.BETTER, Word.WORSE):
+            changes = sorted(each.comparison.verdict.pct_change or 0.0 for each in members)
+            ends = dict.fromkeys(percent(change) for change in (changes[0], changes[-1]))
+            part += f" ({' to '.join(ends)})"
+        parts.append(part)
+    return f"{pairs.candidate} vs. {pairs.baseline}: {_mean_over(pairs.overall)}{', '.join(parts)}."
+
+
+def _mean_over(overall: OverStrata | None) -> str:
+    """Return the geometric mean, which is given only with its interval."""
+    if not overall or not overall.geometric_ci:
+        return ""
+    mean, interval = percent(overall.geometric_pct), span_pct(overall.geometric_ci)
+    return f"{mean} ({interval} %), geometric mean over {overall.strata}; "
+
+
+def _by_word(pairs: Pairs) -> dict[Word, list[Stratum]]:
+    groups: dict[Word, list[Stratum]] = {}
+    for stratum in pairs.strata:
+        groups.setdefault(stratum.comparison.verdict.word, []).append(stratum)
+    return groups
+
+
+def _rank(word: Word) -> tuple[int, str]:
+    return (RANKED.index(word) if word in RANKED else len(RANKED), word.value)
