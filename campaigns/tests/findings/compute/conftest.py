@@ -1,12 +1,14 @@
 """Launched campaigns whose runs get the values that a test gives them."""
 
 import math
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
 
 from campaigns.findings import compute
+from campaigns.findings.answers import answers_of
 from campaigns.kinds.registry import driver_of
 from campaigns.models import Run, Target
 from campaigns.planning import checking, drafts, lifecycle
@@ -99,5 +101,7 @@ def store(campaign, value_of, failing=()):
 
 
 def findings(campaign):
+    """Analyse a campaign; return its findings as they are stored, and its answer as text."""
     compute.analyse(campaign)
-    return {finding.name: finding.result for finding in campaign.findings.all()}
+    stored = {finding.name: finding.result for finding in campaign.findings.all()}
+    return {**stored, "answer": asdict(answers_of([campaign.pk])[campaign.pk])}

@@ -74,7 +74,7 @@ def test_where_too_much_failed_everywhere_nothing_is_called_best(interleaved):
     answer = findings(campaign)["answer"]
 
     assert answer["sentence"] == "No setting can be called best: too much failed in every cell."
-    assert answer["facts"] == []
+    assert not answer["facts"]
 
 
 def test_a_cell_of_two_runs_has_neither_verdict_nor_rank(interleaved):
@@ -155,8 +155,8 @@ def test_the_cost_of_a_knee_is_told_beside_it(published):
     (knee,) = [text for text in texts(findings(published)) if text.startswith("The knee lies")]
 
     assert knee.endswith(
-        "To stay at 5, where two of three methods put it, costs +71.4 % against 20 "
-        "(at most +107.9 %)."
+        "Staying at 5, where two of three methods put it, costs +71.4 % compared with 20 "
+        "(up to +107.9 % with 95 % confidence)."
     )
 
 

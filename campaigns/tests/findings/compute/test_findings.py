@@ -232,8 +232,8 @@ def test_the_answer_of_levels_names_the_fastest(interleaved):
     answer = findings(campaign)["answer"]
 
     assert answer["sentence"] == (
-        "Concurrency 8 is the fastest setting measured (10 s), and the last one; "
-        "none below it is shown to be within 5 % of it."
+        "Concurrency 8 is the fastest setting measured (10 s), and the highest tested; "
+        "no lower setting is demonstrably within 5 %."
     )
     assert "one session" in answer["caveat"]
 
@@ -278,11 +278,11 @@ def test_cells_that_did_other_work_are_not_ranked_together(interleaved):
 
     assert answer["sentence"] == (
         "Concurrency 4 is the fastest setting measured in both combinations of the other factors "
-        "(2.5 s to 22.5 s), and the last one."
+        "(2.5 s to 22.5 s), and the highest tested."
     )
     assert (
-        "Manifest /small, concurrency 4 is the fastest setting measured (2.5 s), and the last one; "
-        "none below it is shown to be within 5 % of it."
+        "Manifest /small, concurrency 4 is the fastest setting measured (2.5 s), and the highest tested; "
+        "no lower setting is demonstrably within 5 %."
     ) in [said["text"] for said in answer["statements"]]
 
 
@@ -318,7 +318,7 @@ def test_a_group_that_cannot_be_judged_is_told_beside_the_others(interleaved):
     answer = findings(campaign)["answer"]
 
     assert "is the fastest setting measured in both combinations" in answer["sentence"]
-    assert "; 1 combination more cannot be judged." in answer["sentence"]
+    assert "; 1 more combination cannot be judged." in answer["sentence"]
     assert (
         "Manifest /gone, concurrency 2: too many failures (3 of 3 runs failed)"
         in answer["sentence"]

@@ -177,8 +177,8 @@ def test_the_page_of_the_published_campaign_says_it_by_itself(published):
     answer = findings(published)["answer"]
 
     assert re.fullmatch(
-        r"Concurrency 20 is the fastest setting measured \(10:39 min\); 10 may be as good; "
-        r"no setting is shown to be within 5 % of the best\. "
+        r"Concurrency 20 is the fastest setting measured \(10:39 min\); no clear difference from 10; "
+        r"no setting is demonstrably within 5 % of the best\. "
         r"The knee lies between 5 and 10 \(5 to [78](\.\d+)?, 95 %\), "
         r"most often between 5 and 7 \([78]\d %\)\. "
         r"No drift within levels; between levels it cannot be determined in this order\.",

@@ -7,6 +7,9 @@ from django.db import connection
 
 from campaigns.findings import compute
 from campaigns.findings.compared import sides_of
+from campaigns.findings.store import read
+from campaigns.findings.values import SessionsFinding
+from campaigns.findings.wording.sessions import notes_of_changes, session_notes
 from campaigns.models import Attempt, Campaign, EnvironmentFact, Run
 from campaigns.results.environment import environment_of, stretches_of
 from campaigns.tests.findings.compute.conftest import findings, noisy, store
@@ -40,6 +43,14 @@ def begun(found):
     return [(each["session"], each["position"]) for each in told["begun"]] if told else []
 
 
+def notes(found):
+    return session_notes(read(found["sessions"], SessionsFinding))
+
+
+def notes_on_changes(found):
+    return notes_of_changes(read(found["sessions"], SessionsFinding))
+
+
 @pytest.fixture
 def nine(interleaved):
     """Three levels in three blocks: runs 1 to 3 are the first one."""
@@ -68,7 +79,7 @@ def test_an_upgrade_begins_a_session_and_is_told(nine):
 
     assert begun(found) == [(2, 7)]
     assert found["levels"]["sessions"] == 2
-    assert found["sessions"]["all"] == [
+    assert notes(found) == [
         "A new session begins at run 7: version (target) 3.1 → 3.2."
     ]
     assert "A new session begins at run 7" in found["answer"]["caveat"]
@@ -84,7 +95,7 @@ def test_a_block_with_an_upgrade_in_it_is_two_blocks_to_the_model(nine):
 
     assert (whole, found["levels"]["noise"]["blocks"]) == (3, 4)
     assert found["sessions"]["parted"] == 1
-    assert found["sessions"]["all"][-1].startswith("1 block lies on both sides of a border")
+    assert notes(found)[-1].startswith("1 block lies on both sides of a border")
     effects = [(each["block"], each["session"]) for each in found["drift:duration"]["blocks"]]
     assert effects == [(1, 1), (2, 1), (2, 2), (3, 2)]
 
@@ -119,7 +130,7 @@ def test_a_pair_with_an_upgrade_in_it_is_left_out_and_that_is_said(six_pairs):
     comparison = found["pairs"]["strata"][0]["comparison"]
     assert (comparison["n_pairs"], comparison["incomplete_by_loss"]) == (5, 1)
     assert found["pairs"]["sessions"] == 2
-    assert found["sessions"]["changed"] == [
+    assert notes_on_changes(found) == [
         "A new session begins at run 6: version (target) 3.1 → 3.2.",
         "1 pair with runs on both sides of a border is left out.",
     ]
@@ -158,7 +169,7 @@ def test_two_facts_that_change_together_begin_one_session(nine):
     found = findings(nine)
 
     assert begun(found) == [(2, 4)]
-    (told,) = found["sessions"]["changed"]
+    (told,) = notes_on_changes(found)
     assert told.endswith(": storage (target) 3.1 → 3.2, version (target) 3.1 → 3.2.")
 
 
@@ -186,7 +197,7 @@ def test_a_long_gap_and_an_upgrade_over_night_are_one_border(nine):
     found = findings(nine)
 
     assert begun(found) == [(2, 7)]
-    assert found["sessions"]["all"] == [
+    assert notes(found) == [
         "A new session begins at run 7: 20 h after the run before it, version (target) 3.1 → 3.2."
     ]
 
@@ -347,7 +358,7 @@ def test_the_answer_names_what_each_of_two_sessions_says(six_pairs):
 
     answer = findings(six_pairs)["answer"]
 
-    assert "The two sessions say −" in answer["sentence"]
+    assert "In the first session it is −" in answer["sentence"]
     assert answer["caveat"] == "2 sessions confirm “faster”."
 
 
