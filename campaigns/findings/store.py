@@ -42,6 +42,7 @@ VERSION = 2
 """Of the shapes in the database, in the key `v`. Version 1 had no such key, and held texts as well."""
 
 SHAPES: Mapping[str, type[Struct] | type[Surroundings]] = {
+    "answer": Answer,
     "brief": BriefCells,
     "calibration": CalibrationFinding,
     "cells": Cells,

@@ -21,6 +21,7 @@ from campaigns.findings.wording.answer_text import MOST_FACTS, AnswerText, Fact,
 from campaigns.findings.wording.calibration_answer import answer_of_calibration
 from campaigns.findings.wording.cells import FEWEST_RUNS, bound_of, centre_of, names_of
 from campaigns.findings.wording.level_answer import answer_of_levels, drift_note
+from campaigns.findings.wording.outlook import ended
 from campaigns.findings.wording.pair_answer import answer_of_pairs
 from campaigns.findings.wording.sessions import (
     confirmed_by_sessions,
@@ -29,7 +30,7 @@ from campaigns.findings.wording.sessions import (
 )
 from campaigns.findings.wording.verdicts import Display, label_of, primary_advice
 from campaigns.kit.charts.labels import contrast_label
-from campaigns.kit.numbers import amount, counted, percent, share, span_pct, without_sign
+from campaigns.kit.numbers import amount, counted, percent, share, span_pct
 from campaigns.stats.criteria import MOST_CELLS
 
 MOST_RUNS_NAMED = 5
@@ -71,7 +72,11 @@ def answer_text(
         caveats.insert(
             0, f"Measured on a {' and a '.join(answer.simulators)}, not on a real server."
         )
-    return replace(text, caveat=" ".join(caveats), ended=_ended(answer, outlook))
+    return replace(
+        text,
+        caveat=" ".join(caveats),
+        ended=ended(outlook) if outlook and not answer.cancelled else "",
+    )
 
 
 def _has_values(answer: Answer) -> bool:
@@ -367,22 +372,4 @@ def _led_by(judged: Pairs | LevelsFinding, primary: Primary, text: AnswerText) -
         tone=label.tone,
         badges=[replace(label, word=f"primary contrast: {label.word}"), *text.badges],
         facts=facts[:MOST_FACTS],
-    )
-
-
-def _ended(answer: Answer, outlook: Outlook | None) -> str:
-    """Return why an adaptive campaign ended, and the precision it reached; empty for a fixed number of blocks."""
-    if answer.cancelled or not outlook or not outlook.stop:
-        return ""
-    which = "interval of the primary contrast" if outlook.primary else "widest interval"
-    width, target = outlook.half_width_pct, f"±{outlook.target_pct:g} %"
-    known = "is not known" if width is None else f"is ±{without_sign(width)}"
-    why = {
-        "precise": f"the {which} {known}, within the target of {target}",
-        "most_blocks": f"that is the maximum; the {which} {known}, the target was {target}",
-        "out_of_time": f"the time budget is used up; the {which} {known}, the target was {target}",
-    }[outlook.stop]
-    return (
-        f"Ended after {outlook.blocks} of at most {outlook.most} blocks: {why}. Because it could end "
-        f"early, each interval called 95 % is computed as one of {share(1 - outlook.alpha)}."
     )

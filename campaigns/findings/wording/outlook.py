@@ -1,7 +1,7 @@
-"""How long a campaign with an adaptive stop rule goes on. Pure."""
+"""How long a campaign with an adaptive stop rule goes on, or why it ended. Pure."""
 
 from campaigns.findings.values import Outlook
-from campaigns.kit.numbers import about, counted, without_sign
+from campaigns.kit.numbers import about, counted, share, without_sign
 
 
 def ahead(outlook: Outlook) -> str:
@@ -17,3 +17,21 @@ def ahead(outlook: Outlook) -> str:
     expected = outlook.expected_pct
     precise = "" if expected is None else f", expected ±{without_sign(expected)}"
     return f"{text} {blocks}{about_time}{precise}."
+
+
+def ended(outlook: Outlook) -> str:
+    """Return why an adaptive campaign ended, and the precision it reached; empty while it goes on."""
+    if not outlook.stop:
+        return ""
+    which = "interval of the primary contrast" if outlook.primary else "widest interval"
+    width, target = outlook.half_width_pct, f"±{outlook.target_pct:g} %"
+    known = "is not known" if width is None else f"is ±{without_sign(width)}"
+    why = {
+        "precise": f"the {which} {known}, within the target of {target}",
+        "most_blocks": f"that is the maximum; the {which} {known}, the target was {target}",
+        "out_of_time": f"the time budget is used up; the {which} {known}, the target was {target}",
+    }[outlook.stop]
+    return (
+        f"Ended after {outlook.blocks} of at most {outlook.most} blocks: {why}. Because it could end "
+        f"early, each interval called 95 % is computed as one of {share(1 - outlook.alpha)}."
+    )

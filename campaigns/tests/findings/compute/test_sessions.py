@@ -79,9 +79,7 @@ def test_an_upgrade_begins_a_session_and_is_told(nine):
 
     assert begun(found) == [(2, 7)]
     assert found["levels"]["sessions"] == 2
-    assert notes(found) == [
-        "A new session begins at run 7: version (target) 3.1 → 3.2."
-    ]
+    assert notes(found) == ["A new session begins at run 7: version (target) 3.1 → 3.2."]
     assert "A new session begins at run 7" in found["answer"]["caveat"]
     sessions = [(s["number"], s["first"], s["last"]) for s in found["drift:duration"]["sessions"]]
     assert sessions == [(1, 1, 6), (2, 7, 9)]

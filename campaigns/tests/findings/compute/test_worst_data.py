@@ -1,9 +1,12 @@
 """Answers from data in which runs timed out, were not observed, or are missing."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 
 from campaigns.findings import compute
+from campaigns.findings.answers import answers_of
 from campaigns.findings.compared import sides_of
 from campaigns.findings.compute.compared import compare_campaigns
 from campaigns.findings.recommended import favoured_by
