@@ -190,10 +190,7 @@ def test_an_amended_answer_says_so(campaign):
     ann = somebody("ann")
     amend(campaign, {"smallest_effect_percent": 2}, "It pays.", ann)
 
-    compute.analyse(campaign)
-
-    answer = campaign.findings.get(name="answer").result
-    assert answer["amended"] == [
+    assert [line.remark for line in amendments_of(campaign)] == [
         "Amended after launch: smallest effect of interest 5 % → 2 %, by ann: It pays."
     ]
 

@@ -59,11 +59,11 @@ def test_where_too_much_failed_there_is_no_mean_of_what_came_through(interleaved
     metric = replace(driver_of("downloader").primary_metric, of_survivors=True)
     runs = observed_runs_by_metric(campaign, {metric.name: metric})[metric.name]
 
-    one, other = summarise_cells(campaign, metric, runs, Criteria())["cells"]
+    one, other = summarise_cells(campaign, metric, runs, Criteria()).cells
 
-    assert (one["summary"]["mean"], one["summary"]["gmean"]) == (None, None)
-    assert (one["summary"]["n_ok"], one["summary"]["flags"]) == (3, ("too_many_failures",))
-    assert other["summary"]["mean"] == pytest.approx(20, rel=0.1)
+    assert (one.summary.mean, one.summary.gmean) == (None, None)
+    assert (one.summary.n_ok, one.summary.flags) == (3, ("too_many_failures",))
+    assert other.summary.mean == pytest.approx(20, rel=0.1)
 
 
 def test_where_too_much_failed_everywhere_nothing_is_called_best(interleaved):

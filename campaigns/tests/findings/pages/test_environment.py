@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from campaigns.findings import compute
+from campaigns.findings.answers import answers_of
 from campaigns.models import Attempt, EnvironmentFact
 from campaigns.results.closing import close
 from campaigns.results.environment import changes_of, environment_of
@@ -128,14 +129,14 @@ def test_facts_that_could_not_be_read_again_are_told(browser, measured):
 def test_the_answer_has_the_change_as_its_caveat(measured):
     campaign = measured(*[("1", "1")] * 3, *[("2", "2")] * 3)
 
-    caveat = campaign.findings.get(name="answer").result["caveat"]
+    caveat = answers_of([campaign.pk])[campaign.pk].caveat
     assert caveat.startswith("The environment changed during the campaign: workers (target)")
 
 
 def test_a_stand_in_hides_no_other_caveat(measured):
     campaign = measured(*[("1", "1")] * 3, *[("2", "2")] * 3, stand_in=STAND_IN)
 
-    caveat = campaign.findings.get(name="answer").result["caveat"]
+    caveat = answers_of([campaign.pk])[campaign.pk].caveat
     assert caveat.startswith(f"Measured on a {STAND_IN}, not on a real server. The environment")
     assert len(caveat.split(". ")) > 2
 
@@ -172,9 +173,9 @@ def test_a_result_of_a_stand_in_is_labelled_wherever_it_is_shown(browser, measur
     assert STAND_IN in Page(run).text
     assert STAND_IN in listed.content.decode()
     assert "simulated" in Page(home).text
-    answer = campaign.findings.get(name="answer").result
-    assert answer["badges"][0]["word"] == "simulated"
-    assert STAND_IN in answer["caveat"]
+    answer = answers_of([campaign.pk])[campaign.pk]
+    assert answer.badges[0].word == "simulated"
+    assert STAND_IN in answer.caveat
 
 
 def test_every_chart_of_a_stand_in_carries_the_mark_in_the_plot(browser, measured):
