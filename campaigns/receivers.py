@@ -5,7 +5,7 @@ from typing import Any
 from django.dispatch import receiver
 
 from campaigns.execution import dispatch
-from campaigns.kit.events import data_changed, work_waits
+from campaigns.kit.events import data_changed, findings_stored, work_waits
 from campaigns.models import Campaign
 from campaigns.reviews import reopening
 
@@ -21,3 +21,12 @@ def start_what_may_start(**signal: Any) -> None:
 def reopen_conclusions(campaign: Campaign, **signal: Any) -> None:
     """Re-open the conclusions that rest on data which are others now."""
     reopening.look_again(campaign)
+
+
+@receiver(findings_stored)
+def publish_answer(campaign: Campaign, **signal: Any) -> None:
+    """Publish the answer that the findings give."""
+    # Every process connects this module's signals; few analyse.
+    from campaigns.findings.publishing import publish_answer
+
+    publish_answer(campaign)

@@ -10,3 +10,6 @@ work_waits = Signal()
 
 data_changed = Signal()
 """Runs of `campaign` came, went or count otherwise; its findings are out of date."""
+
+findings_stored = Signal()
+"""The findings of `campaign` were stored, in this transaction."""

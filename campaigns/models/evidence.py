@@ -253,6 +253,23 @@ class Finding(models.Model):
         return self.name
 
 
+class PublishedAnswer(models.Model):
+    """The answer of a campaign as text, for readers of `perfdash_views.campaigns` alone.
+
+    perfdash writes it with the findings and never reads it: its pages write the answer from the findings. The view shows it
+    where the finding `answer` is stored, so that nobody else has to delete it.
+    """
+
+    campaign = models.OneToOneField(
+        Campaign, on_delete=models.CASCADE, primary_key=True, related_name="+"
+    )
+    sentence = models.TextField()
+    caveat = models.TextField()
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
 class Retention(models.Model):
     """A team's retention: older raw samples are deleted; without a row none are."""
 

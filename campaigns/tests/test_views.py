@@ -8,8 +8,11 @@ import pytest
 from django.conf import settings
 from django.db import NotSupportedError, ProgrammingError, connection, transaction
 from django.db.migrations.state import ProjectState
+from django.db.models.functions import Now
 
+from campaigns.execution import dispatch
 from campaigns.findings import compute
+from campaigns.findings.answers import answers_of
 from campaigns.findings.comparison_rows import comparison_rows
 from campaigns.migrations._views import VIEWS, drop_views, make_views
 from campaigns.models import Attempt, Campaign, EnvironmentFact, Finding, Measurement, Run
@@ -22,7 +25,7 @@ __all__ = ["interleaved", "paired", "published", "target"]
 pytestmark = pytest.mark.django_db
 
 JSONB = 3802
-NEWEST = 1
+NEWEST = 2
 """The state of the views that the newest migration makes."""
 GUIDE = Path(settings.BASE_DIR, "docs/how-to/grafana.md").read_text()
 WIDER = "ALTER TABLE campaigns_run ALTER COLUMN state TYPE varchar(30)"
@@ -151,7 +154,8 @@ def test_summaries_and_answers_are_those_of_the_findings(campaign):
         assert (row["gmean"], row["sd"]) == (summary["gmean"], summary["sd"])
         interval = summary["gmean_ci"]
         assert [row["gmean_low"], row["gmean_high"]] == list(interval or [None, None])
-    assert told["answer"] == found["answer"].result["sentence"]
+    assert told["answered_at"] == found["answer"].computed_at
+    assert told["data_hash"] == found["answer"].data_hash
     assert (told["runs"], told["runs_done"], told["runs_failed"]) == (12, 10, 2)
 
 
@@ -177,6 +181,48 @@ def test_verdicts_are_those_that_are_offered_as_csv(kind, published, paired):
         assert {name: row[name] for name in names} == {name: line[name] for name in names}
         where = ", ".join(f"{name}={level}" for name, level in row["at_levels"].items())
         assert where == line["where"]
+
+
+def answer_read():
+    (row,) = read("SELECT answer, answer_caveat FROM perfdash_views.campaigns")
+    return row["answer"], row["answer_caveat"]
+
+
+def test_the_answer_is_the_one_that_pages_show(published):
+    for excluded in (False, True):
+        if excluded:
+            lifecycle.exclude(published.runs.get(position=1), None, "another sync")
+        compute.analyse(published)
+
+        shown = answers_of([published.pk])[published.pk]
+
+        assert answer_read() == (shown.sentence, shown.caveat)
+        assert ("fewer than 3 runs" in shown.caveat) is excluded
+
+
+def test_an_archived_or_cancelled_campaign_keeps_its_answer(published):
+    compute.analyse(published)
+    answer = answer_read()
+
+    Campaign.objects.update(archived_at=Now())
+    assert answer_read() == answer
+    Campaign.objects.update(state=Campaign.State.CANCELLED)
+    assert answer_read() == answer
+
+
+def test_a_campaign_that_has_ended_has_no_answer_until_it_is_analysed(published):
+    Campaign.objects.update(state=Campaign.State.RUNNING)
+    published.runs.filter(position=1).update(state=Run.State.CANCELLED)
+    compute.analyse(published)
+
+    Campaign.objects.update(state=Campaign.State.CANCELLING)
+    dispatch.dispatch()
+
+    published.refresh_from_db()
+    assert published.state == Campaign.State.CANCELLED
+    assert answer_read() == (None, None)
+    compute.analyse(published)
+    assert all(answer_read())
 
 
 def test_nobody_judges_a_campaign_that_goes_on(published):

@@ -45,6 +45,7 @@ from campaigns.findings.values import (
     Sensitivity,
 )
 from campaigns.kinds.base import Metric
+from campaigns.kit.events import findings_stored
 from campaigns.kit.network import normalised_address
 from campaigns.models import Campaign, Exclusion, Finding, LogLine
 from campaigns.planning import drafts
@@ -307,6 +308,7 @@ def _store(campaign: Campaign, results: Mapping[str, Any], hashed: str, read_at:
         update_fields=["result", "data_hash", "versions", "computed_at"],
     )
     Finding.objects.filter(campaign=campaign).exclude(name__in=results).delete()
+    findings_stored.send(sender=None, campaign=campaign)
 
 
 def hashed_document(

@@ -135,6 +135,17 @@ def test_the_rest_interface_answers_to_the_token_of_then(api):
     assert len(listed["results"]) == Campaign.objects.count()
 
 
+def test_readers_of_the_views_keep_the_answers(upgraded):
+    answers = Finding.objects.filter(name="answer").exclude(campaign__state__in=Campaign.ACTIVE)
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT campaign_id, answer FROM perfdash_views.campaigns WHERE answer > ''")
+        found = dict(cursor.fetchall())
+
+    assert len(found) > 1
+    assert found == dict(answers.values_list("campaign", "result__sentence"))
+
+
 def test_summaries_and_verdicts_come_out_as_they_were(upgraded):
     def found() -> dict[str, tuple[object, str]]:
         rows = Finding.objects.values_list("campaign__name", "name", "result", "data_hash")
