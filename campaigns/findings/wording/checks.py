@@ -161,7 +161,7 @@ def _equal_noise(check: Check) -> tuple[str, str]:
     if not _passed(check):
         return f"p {p_value(check.value)}", f"{text}: each is judged by its own."
     text += "; no difference was found."
-    if apart := int(check.figures.get("apart", 0)):
+    if apart := int(check.figures["apart"]):
         text += f" To be safe, {apart} of them {'is compared by its' if apart == 1 else 'are compared by their'} own noise."
     return f"p {p_value(check.value)}", text
 
@@ -170,7 +170,7 @@ def _autocorrelation(check: Check) -> tuple[str, str]:
     number = f"r₁ {_correlation(check.value)}"
     if _passed(check):
         return number, "No correlation of neighbouring runs was found."
-    if (check.value or 0) < check.figures.get("expected", 0):
+    if (check.value or 0) < check.figures["expected"]:
         return number, "Neighbouring runs differ more than independent ones: something alternates."
     runs = counted(max(1, round(check.figures["n_eff"])), "independent run")
     return number, f"Neighbouring runs are alike: together they are worth about {runs}."
