@@ -113,10 +113,10 @@ class _Writer:
                 f"None of the {of} is shown to be the {self.superlative}: each could be. "
                 f"{self.superlative.capitalize()} measured: {name} ({value})."
             )
-        among = f"all {count} settings"
+        among, tail = f"all {count} settings", ", and no other setting could be"
         if count < len(self.by_cell):
             among = f"the {count} settings that can be ranked"
-        tail = ", and no other setting could be"
+            tail = ", and no other of these could be"
         if rivals := [cell for cell in best.possibly if cell != best.seen]:
             others = "; ".join(self.names[cell] for cell in rivals[:MOST_FACTS])
             more = f" and {len(rivals) - MOST_FACTS} more" if len(rivals) > MOST_FACTS else ""

@@ -9,6 +9,8 @@ from campaigns.kit.charts.labels import short_labels
 from campaigns.kit.numbers import percent, span_pct
 from campaigns.stats.verdict import Word
 
+NOUNS = ("fewer", "more", "lower throughput", "higher throughput")
+"""How words of verdicts begin that a side has; others are what it is: faster, larger."""
 AS_PUBLISHED = "as published elsewhere"
 RANKED = (
     Word.BETTER,
@@ -85,8 +87,9 @@ def _one_stratum(pairs: Pairs) -> str:
     verdict = stratum.comparison.verdict
     word = label_of(pairs, verdict.word).word
     if verdict.word in (Word.BETTER, Word.WORSE) and verdict.ci_pct:
+        verb = "has" if word.startswith(NOUNS) else "is"
         return (
-            f"{pairs.candidate} is {word} than {pairs.baseline}: {percent(verdict.pct_change)} "
+            f"{pairs.candidate} {verb} {word} than {pairs.baseline}: {percent(verdict.pct_change)} "
             f"({span_pct(verdict.ci_pct)} %)."
         )
     if verdict.word == Word.EQUIVALENT:

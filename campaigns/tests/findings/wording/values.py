@@ -88,6 +88,7 @@ def level_row(word: Word, baseline: int = 1, candidate: int = 2) -> LevelRow:
 def level_group(values: list[Any], **fields: Any) -> LevelGroup:
     """Return the levels of one factor, in cells 1, 2, 3 and so on."""
     plain: dict[str, Any] = {
+        "cells": list(range(1, len(values) + 1)),
         "levels": {},
         "numeric": True,
         "reading": [None] * len(values),
@@ -97,8 +98,7 @@ def level_group(values: list[Any], **fields: Any) -> LevelGroup:
         "few": [],
         "knee": None,
     }
-    cells = list(range(1, len(values) + 1))
-    return LevelGroup(values=values, cells=cells, **plain | fields)
+    return LevelGroup(values=values, **plain | fields)
 
 
 def levels_of(*groups: LevelGroup, **fields: Any) -> LevelsFinding:

@@ -1,0 +1,202 @@
+"""Campaigns in a few lines for tests of answers: what a test does not name is plain."""
+
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from campaigns.findings.values import (
+    Answer,
+    BreakShare,
+    CalibrationFinding,
+    Confirmation,
+    Estimate,
+    FactChange,
+    Knee,
+    KneeUncertainty,
+    LevelComparison,
+    LevelRow,
+    Outlook,
+    OverStrata,
+    Primary,
+    Stratum,
+    SummarisedCell,
+)
+from campaigns.stats.calibration import Detectable
+from campaigns.stats.interval import Interval
+from campaigns.stats.knee import Methods
+from campaigns.stats.verdict import Verdict, Word
+from campaigns.tests.findings.wording.values import OLD, ONE_SESSION, SECONDS, stratum, summarised
+
+
+def cell(
+    key: int, mean: float | None, ok: int = 5, failed: int = 0, **others: Any
+) -> SummarisedCell:
+    """Return a cell with a mean; others: fields of its summary or its counts, and its levels."""
+    plain = summarised(ok, failed)
+    of_summary = {name: others.pop(name) for name in [*others] if hasattr(plain.summary, name)}
+    of_counts = {name: others.pop(name) for name in [*others] if hasattr(plain.counts, name)}
+    interval = Interval(0.95 * mean, 1.05 * mean) if mean and ok > 1 else None
+    estimates = {"mean": mean, "gmean": mean if ok > 1 else None, "gmean_ci": interval}
+    return SummarisedCell(
+        cell=key,
+        levels=others,
+        summary=replace(plain.summary, **{**estimates, **of_summary}),
+        counts=msgspec.structs.replace(plain.counts, **of_counts),
+    )
+
+
+def answer(*cells: SummarisedCell, **fields: Any) -> Answer:
+    """Return an interleaved campaign of durations, measured on a real server that stayed as it was."""
+    plain: dict[str, Any] = {
+        "order": "interleaved",
+        "cancelled": False,
+        "work": [],
+        "failing": [],
+        "simulators": [],
+        "changes": [],
+        "invalid": [],
+    }
+    return Answer(cells=cells, **SECONDS | plain | fields)
+
+
+def workers(*means: float, **fields: Any) -> Answer:
+    """Return a campaign with 2, 4, 8 and so on workers, in cells 1, 2, 3 and so on."""
+    cells = [cell(key, mean, workers=2**key) for key, mean in enumerate(means, 1)]
+    return answer(*cells, **fields)
+
+
+def verdict(
+    word: Word, change: float | None = None, low: float = 0.0, high: float = 0.0, **fields: Any
+) -> Verdict:
+    """Return a verdict of five pairs; without a change it has no interval either."""
+    interval = None if change is None else Interval(low, high)
+    return Verdict(word, 5, pct_change=change, ci_pct=interval, **fields)
+
+
+def step(
+    baseline: int, candidate: int, judged: Verdict, confirmation: Confirmation = ONE_SESSION
+) -> LevelRow:
+    """Return a comparison of two cells."""
+    return LevelRow(
+        baseline=baseline,
+        candidate=candidate,
+        comparison=LevelComparison(verdict=judged),
+        confirmation=confirmation,
+        **OLD,
+    )
+
+
+def row(judged: Verdict, confirmation: Confirmation = ONE_SESSION, **levels: Any) -> Stratum:
+    """Return the pairs at these levels."""
+    plain = stratum(judged.word, **levels)
+    comparison = replace(plain.comparison, verdict=judged)
+    return msgspec.structs.replace(plain, comparison=comparison, confirmation=confirmation)
+
+
+def over(strata: int, change: float, **fields: Any) -> OverStrata:
+    """Return the mean change over strata: all four means are the same."""
+    interval = Interval(change - 2, change + 2)
+    plain: dict[str, Any] = {
+        "average_pct": change,
+        "average_ci": interval,
+        "geometric_pct": change,
+        "geometric_ci": interval,
+        "total_pct": change,
+        "rate_pct": change,
+        "heterogeneous": False,
+        "confirmation": ONE_SESSION,
+    }
+    unknown = ("fixed", "fixed_ci", "sample", "sample_ci", "q", "q_p", "differ_p", "i2")
+    return OverStrata(strata=strata, **dict.fromkeys(unknown) | plain | fields)
+
+
+def primary(judged: Verdict, over: int = 1, **at: Any) -> Primary:
+    """Return the primary contrast of 8 workers against 2."""
+    return Primary(
+        factor="workers",
+        candidate=8,
+        baseline=2,
+        at=at,
+        over=over,
+        comparison=Estimate(verdict=judged),
+        confirmation=ONE_SESSION,
+        **OLD,
+    )
+
+
+def knee(strength: str = "strong", consensus: float | None = None) -> Knee:
+    """Return a knee between 4 and 8."""
+    return Knee(
+        strength=strength,
+        at=5.0,
+        below=1.0,
+        above=0.1,
+        delta_aicc=9.0,
+        curves=[],
+        methods=Methods(4.0, 4.0, None, None, 4.0, consensus, ()),
+        uncertainty=KneeUncertainty(
+            interval=Interval(4.0, 8.0),
+            below=Interval(0.9, 1.1),
+            above=Interval(0.0, 0.2),
+            l_shares={},
+            chord_shares={},
+            rough=False,
+            between=[BreakShare(2.0, 4.0, 0.1), BreakShare(4.0, 8.0, 0.9)],
+        ),
+    )
+
+
+def of_two_sessions(*each: float, confirmed: bool = True, differ: bool = False) -> Confirmation:
+    """Return what two sessions say, by the change in each."""
+    standing = "confirmed" if confirmed else "not_confirmed"
+    return Confirmation(standing, "", len(each), each_pct=each, differ=differ)
+
+
+def between_sessions(number: int, *, confirmed: bool = True, differ: bool = False) -> Confirmation:
+    """Return the confirmation by three sessions or more."""
+    standing = "confirmed" if confirmed else "not_confirmed"
+    return Confirmation(standing, "", number, between=True, differ=differ)
+
+
+def change(name: str, before: str = "3.1", after: str = "3.2") -> FactChange:
+    """Return a change of the target between runs 6 and 7."""
+    return FactChange("target", name, before, after, 6, 7)
+
+
+def identical_runs(alarms: int = 0) -> CalibrationFinding:
+    """Return ten pairs of identical runs that differ by up to 4.2 %."""
+    return CalibrationFinding(
+        n=10,
+        sd_log=0.02,
+        sd_log_ci=Interval(0.014, 0.036),
+        run_sd_log=0.014,
+        seen_pct=3.9,
+        floor_pct=4.2,
+        mean_pct=0.1,
+        mean_p=0.8,
+        detectable=(Detectable(3, 9.0), Detectable(10, 2.1)),
+        metric="duration",
+        label="Duration",
+        sd_pct=2.0,
+        sd_ci_pct=Interval(1.4, 3.6),
+        run_sd_pct=1.4,
+        alpha=0.05,
+        verdicts=1,
+        alarms=alarms,
+    )
+
+
+def stopped(stop: str, half_width_pct: float | None = 2.4, **fields: Any) -> Outlook:
+    """Return an adaptive campaign with a target of ±3 %, after 8 of at most 30 blocks."""
+    plain: dict[str, Any] = {"primary": False, "more": None, "expected_pct": None, "seconds": None}
+    return Outlook(
+        stop=stop,
+        target_pct=3.0,
+        half_width_pct=half_width_pct,
+        closed=16,
+        blocks=8,
+        most=30,
+        alpha=0.025,
+        **plain | fields,
+    )

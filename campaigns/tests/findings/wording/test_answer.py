@@ -1,0 +1,586 @@
+"""The sentences of answers, as a reader sees them."""
+
+import pytest
+
+from campaigns.findings.values import (
+    BegunSession,
+    BestOverall,
+    InvalidRun,
+    OrderDrift,
+    SessionsFinding,
+)
+from campaigns.findings.wording.answer import answer_text
+from campaigns.findings.wording.sessions import notes_of_changes, session_notes
+from campaigns.stats.paired import OrderEffect
+from campaigns.stats.verdict import Word
+from campaigns.tests.findings.wording.builders import (
+    answer,
+    between_sessions,
+    cell,
+    change,
+    identical_runs,
+    knee,
+    of_two_sessions,
+    over,
+    primary,
+    row,
+    step,
+    stopped,
+    verdict,
+    workers,
+)
+from campaigns.tests.findings.wording.values import best_of, level_group, levels_of, pairs_of
+
+FASTER = verdict(Word.BETTER, -20.0, -24.0, -16.0)
+SLOWER = verdict(Word.WORSE, 12.0, 8.0, 16.0)
+EQUIVALENT = verdict(Word.EQUIVALENT, 0.2, -1.0, 1.4)
+NO_DIFFERENCE = verdict(Word.NO_DIFFERENCE_SHOWN, 1.0, -3.0, 4.5)
+NOT_ENOUGH = verdict(Word.NOT_ENOUGH_DATA, 3.0, -9.0, 16.0, more=4)
+FAILED = verdict(Word.TOO_MANY_FAILURES)
+TWO = (cell(1, 10.0, engine="old"), cell(2, 8.0, engine="new"))
+REAL_RUNS = answer(*TWO, order="paired")
+
+
+def pairs(*rows, **fields):
+    return answer_text(REAL_RUNS, pairs=pairs_of(*rows, **fields))
+
+
+def levels(*groups, of=None, sessions=None, **fields):
+    return answer_text(of or workers(40.0, 20.0, 10.0), levels=levels_of(*groups, **fields))
+
+
+def ranked(seen=3, upper=(330.0, 120.0, 0.0), **fields):
+    """Three levels of workers of which one is the best."""
+    best = {"at_edge": seen == 3, "cost_pct": [300.0, 100.0, 0.0]} | fields.pop("best", {})
+    group = {"best": best_of([1, 2, 3], seen, list(upper), **best)}
+    return level_group([2, 4, 8], **group | fields)
+
+
+def cells_of_two_factors(*means):
+    names = [("a", 2), ("a", 4), ("b", 2), ("b", 4)]
+    return answer(
+        *(
+            cell(key, mean, engine=engine, workers=number)
+            for key, (mean, (engine, number)) in enumerate(zip(means, names, strict=True), 1)
+        )
+    )
+
+
+FOUR = cells_of_two_factors(40.0, 20.0, 44.0, 22.0)
+
+
+def two_groups(first=2, second=4, possibly=((2,), (4,)), of=FOUR, **fields):
+    """Engines a and b with 2 or 4 workers each, and the best cell of each engine."""
+    groups = [
+        level_group(
+            [2, 4],
+            cells=cells,
+            levels={"engine": engine},
+            best=best_of(cells, seen, [9.0, 0.0], possibly=list(could)),
+        )
+        for engine, cells, seen, could in zip(
+            "ab", ([1, 2], [3, 4]), (first, second), possibly, strict=True
+        )
+    ]
+    return answer_text(of, levels=levels_of(*groups, **fields))
+
+
+def best_of_all(*possibly, ranked=(1, 2, 3, 4)):
+    best = best_of(list(ranked), 2, [9.0] * len(ranked), possibly=list(possibly))
+    return [BestOverall({}, {"engine": "a", "workers": 4}, best)]
+
+
+SENTENCES = {
+    # Pairs at one place
+    "pairs, better": (pairs(row(FASTER)), "new is faster than old: −20.0 % (−24.0 … −16.0 %)."),
+    "pairs, worse": (pairs(row(SLOWER)), "new is slower than old: +12.0 % (+8.0 … +16.0 %)."),
+    "pairs, equivalent": (pairs(row(EQUIVALENT)), "new and old are equivalent within 2 %."),
+    "pairs, no difference": (
+        pairs(row(NO_DIFFERENCE)),
+        "new vs. old: no difference shown. A change of 5 % or more is excluded with 95 % confidence.",
+    ),
+    "pairs, not enough data": (
+        pairs(row(NOT_ENOUGH)),
+        "new vs. old: not enough data. Run about 4 pairs more to detect 5 %.",
+    ),
+    "pairs, failures": (pairs(row(FAILED)), "new vs. old: too many failures."),
+    "pairs, not comparable": (
+        pairs(row(verdict(Word.NOT_COMPARABLE))),
+        "new vs. old: not comparable.",
+    ),
+    "pairs, invalid values": (
+        pairs(row(verdict(Word.INVALID_VALUES))),
+        "new vs. old: invalid values.",
+    ),
+    "pairs of a rate": (
+        pairs(row(verdict(Word.BETTER, 25.0, 20.0, 30.0)), unit="B/s", lower_is_better=False),
+        "new has higher throughput than old: +25.0 % (+20.0 … +30.0 %).",
+    ),
+    "pairs of errors": (
+        pairs(row(verdict(Word.WORSE, 25.0, 20.0, 30.0)), metric="errors", unit="count"),
+        "new has more failures than old: +25.0 % (+20.0 … +30.0 %).",
+    ),
+    # Pairs at several places
+    "strata, all better": (
+        pairs(row(FASTER, size=1), row(FASTER, size=2), overall=over(2, -20.0)),
+        "new vs. old: −20.0 % (−22.0 … −18.0 %), geometric mean over 2; faster on all 2 (−20.0 %).",
+    ),
+    "strata, mixed": (
+        pairs(row(SLOWER, size=1), row(FASTER, size=2), row(NOT_ENOUGH, size=3)),
+        "new vs. old: faster on 1 of 3 (−20.0 %), slower on 1 of 3 (+12.0 %), not enough data on 1 of 3.",
+    ),
+    "strata, by three sessions": (
+        pairs(*(row(FASTER, between_sessions(3), size=size) for size in (1, 2)), sessions=3),
+        "new vs. old: faster on all 2 (−20.0 %). All intervals are those between 3 sessions.",
+    ),
+    # Levels of one factor
+    "levels, highest": (
+        levels(ranked()),
+        "Workers 8 is the fastest setting measured (10 s), and the highest tested; "
+        "no lower setting is demonstrably within 5 %.",
+    ),
+    "levels, a cheaper one is nearly as good": (
+        levels(ranked(upper=(300.0, 4.0, 0.0))),
+        "Workers 8 is the fastest setting measured (10 s), and the highest tested; "
+        "4 is within 5 % of the best with 95 % confidence.",
+    ),
+    "levels, rivals": (
+        levels(ranked(upper=(300.0, 9.0, 7.0), best={"possibly": [2, 3]})),
+        "Workers 8 is the fastest setting measured (10 s); no clear difference from 4; "
+        "no setting is demonstrably within 5 % of the best.",
+    ),
+    "levels, the first is best": (
+        levels(ranked(seen=1, upper=(0.0, 120.0, 300.0)), of=workers(10.0, 20.0, 40.0)),
+        "Workers 2 is the fastest setting measured (10 s).",
+    ),
+    "levels without an order": (
+        levels(level_group(["a", "b"], numeric=False, best=best_of([1, 2], 2, [30.0, 0.0]))),
+        "Workers b is the fastest setting measured (20 s); "
+        "no setting listed before it is demonstrably within 5 %.",
+    ),
+    "levels of a rate": (
+        levels(ranked(), unit="B/s", lower_is_better=False),
+        "Workers 8 is the best setting measured (10 B/s), and the highest tested; "
+        "no lower setting is demonstrably within 5 %.",
+    ),
+    "levels, few runs": (
+        levels(
+            level_group([2, 4, 8], best=best_of([1, 2], 2, [90.0, 0.0]), few=[3]),
+            of=answer(
+                cell(1, 40.0, workers=2), cell(2, 20.0, workers=4), cell(3, 10.0, 2, workers=8)
+            ),
+        ),
+        "Workers 4 is the fastest of the 2 settings that can be ranked (20 s); "
+        "no lower setting is demonstrably within 5 %; 8 has fewer than 3 runs, so no rank.",
+    ),
+    "levels, knee": (
+        levels(ranked(knee=knee())),
+        "Workers 8 is the fastest setting measured (10 s), and the highest tested; no lower setting is "
+        "demonstrably within 5 %. The knee lies between 4 and 8 (95 %).",
+    ),
+    "levels, some failed": (
+        levels(ranked(), of=answer(*workers(40.0, 20.0).cells, cell(3, 10.0, 4, 1, workers=8))),
+        "Workers 8 is the fastest setting measured (10 s in 4 of 5 runs), and the highest tested; "
+        "no lower setting is demonstrably within 5 %.",
+    ),
+    # Levels of several factors
+    "groups, one level everywhere": (
+        two_groups(),
+        "Workers 4 is the fastest setting measured in both combinations of the other factors (20 s to 22 s).",
+    ),
+    "groups, undecided ones": (
+        two_groups(possibly=((1, 2), (4,))),
+        "Workers 4 is the fastest setting measured in both combinations of the other factors "
+        "(20 s to 22 s); in 1 of them another setting could be best.",
+    ),
+    "groups, other levels": (
+        two_groups(2, 3, ((2,), (3,))),
+        "The fastest workers measured is not the same everywhere: engine a: 4 (20 s); engine b: 2 (44 s).",
+    ),
+    "groups, shared rival": (
+        two_groups(2, 3, ((2,), (3, 4))),
+        "The fastest workers measured: engine a: 4 (20 s); engine b: 2 (44 s); "
+        "4 could be the fastest everywhere; in 1 of them another setting could be best.",
+    ),
+    "groups, best of all": (
+        two_groups(overall=best_of_all(2)),
+        "Engine a, workers 4 is the fastest of all 4 settings (20 s), and no other setting could be. "
+        "Workers 4 is the fastest setting measured in both combinations of the other factors (20 s to 22 s).",
+    ),
+    "groups, rival of the best of all": (
+        two_groups(overall=best_of_all(2, 4)),
+        "Engine a, workers 4 is the fastest of all 4 settings (20 s); no clear difference from: "
+        "engine b, workers 4. "
+        "Workers 4 is the fastest setting measured in both combinations of the other factors (20 s to 22 s).",
+    ),
+    "groups, undecided overall": (
+        two_groups(overall=best_of_all(1, 2, 3, 4)),
+        "None of the 4 settings is shown to be the fastest: each could be. "
+        "Fastest measured: engine a, workers 4 (20 s).",
+    ),
+    "groups, some not ranked": (
+        two_groups(overall=best_of_all(2, ranked=(1, 2, 4))),
+        "Engine a, workers 4 is the fastest of the 3 settings that can be ranked (20 s), and no other of "
+        "these could be. "
+        "Workers 4 is the fastest setting measured in both combinations of the other factors (20 s to 22 s).",
+    ),
+    # The primary contrast
+    "primary, better": (
+        levels(ranked(), primary=primary(FASTER)),
+        "Workers 8 vs. 2: faster, −20.0 % (−24.0 … −16.0 %). Workers 8 is the fastest setting measured "
+        "(10 s), and the highest tested; no lower setting is demonstrably within 5 %.",
+    ),
+    "primary, over several": (
+        levels(ranked(), primary=primary(FAILED, over=3)),
+        "Workers 8 vs. 2, over 3 combinations: too many failures. Workers 8 is the fastest setting measured "
+        "(10 s), and the highest tested; no lower setting is demonstrably within 5 %.",
+    ),
+    # Timeouts and failures
+    "timeouts": (
+        answer_text(
+            answer(
+                cell(1, 20.0, workers=2),
+                cell(
+                    2,
+                    None,
+                    3,
+                    2,
+                    n_censored=2,
+                    lowest_limit=60.0,
+                    highest_limit=60.0,
+                    at_least=39.0,
+                    workers=4,
+                ),
+            )
+        ),
+        "Duration is 20 s on average at workers 2. "
+        "Workers 4: at least 39 s (2 of 5 runs timed out at 60 s).",
+    ),
+    "failures": (
+        answer_text(
+            answer(cell(1, 20.0, workers=2), cell(2, None, 0, 5, too_many_failures=True, workers=4))
+        ),
+        "Duration is 20 s on average at workers 2. Workers 4: too many failures (5 of 5 runs failed).",
+    ),
+    "all failed": (
+        answer_text(answer(cell(1, None, 0, 6, n_lost=1))),
+        "No run came through: 6 failed, 1 were void, lost or cancelled.",
+    ),
+    "too much of the work failed": (
+        answer_text(workers(20.0, 10.0, failing=[1, 2])),
+        "No setting can be called best: too much failed in every cell.",
+    ),
+    # Without comparisons
+    "nothing yet": (answer_text(answer(cell(1, None, 0))), "No run has ended yet."),
+    "one cell": (answer_text(answer(cell(1, 20.0))), "Duration is 20 s on average."),
+    "one run": (answer_text(answer(cell(1, 20.0, 1))), "Duration is 20 s in one run."),
+    "few runs everywhere": (
+        answer_text(answer(cell(1, 20.0, 2, workers=2), cell(2, 10.0, 2, workers=4))),
+        "No setting is ranked: 2 of 2 settings have fewer than 3 runs. Duration is 10 s to 20 s on average.",
+    ),
+    "cancelled": (
+        answer_text(workers(20.0, 10.0, cancelled=True)),
+        "No setting is ranked: the campaign was cancelled before its stop rule was met. "
+        "Duration is 10 s to 20 s on average.",
+    ),
+    "too many cells": (
+        answer_text(answer(*(cell(key, 10.0, n=key) for key in range(401)))),
+        "No setting is ranked: 401 settings are more than can be compared (400). "
+        "Duration is 10 s on average.",
+    ),
+    "other work in each cell": (
+        answer_text(answer(cell(1, 20.0, test="a"), cell(2, 1.5, test="b"), work=["test"])),
+        "Test a: 20 s; test b: 1.5 s.",
+    ),
+    "values of zero": (
+        answer_text(
+            answer(
+                cell(1, 0.0, flags=("not_positive",), median=0.0),
+                invalid=[InvalidRun(1, 1, ""), InvalidRun(1, 4, "")],
+            )
+        ),
+        "No setting is ranked: 2 of 5 runs have a duration of zero or below, in 1 of 1 settings.",
+    ),
+    # A/A
+    "identical runs": (
+        answer_text(REAL_RUNS, pairs=pairs_of(row(EQUIVALENT)), calibration=identical_runs()),
+        "Identical runs differ by up to about 4.2 % (19 of 20 pairs, estimated from 10): "
+        "a smaller difference of two single runs may be nothing but noise.",
+    ),
+    "identical runs, false alarm": (
+        answer_text(REAL_RUNS, pairs=pairs_of(row(FASTER)), calibration=identical_runs(alarms=1)),
+        "Identical runs differ by up to about 4.2 % (19 of 20 pairs, estimated from 10): "
+        "a smaller difference of two single runs may be nothing but noise. Between the two labels a "
+        "difference was shown although there is none: a false alarm, as in 5 % of such campaigns.",
+    ),
+    # Sessions
+    "two sessions": (
+        pairs(row(FASTER, of_two_sessions(-21.0, -19.0)), sessions=2),
+        "new is faster than old: −20.0 % (−24.0 … −16.0 %). "
+        "In the first session it is −21.0 %, in the second −19.0 %.",
+    ),
+    "three sessions": (
+        pairs(row(FASTER, between_sessions(3)), sessions=3),
+        "new is faster than old: −20.0 % (−24.0 … −16.0 %). "
+        "Between 3 sessions it is −20.0 % (−24.0 … −16.0 %).",
+    ),
+    "two sessions, best of each": (
+        levels(ranked(best_of_each=[2, 3]), sessions=2),
+        "Workers 8 is the fastest setting measured (10 s), and the highest tested; no lower setting is "
+        "demonstrably within 5 %. The first of the two sessions measured 4 as the best, the second 8.",
+    ),
+    # Drift in an order of level after level
+    "drift unknown": (
+        levels(drift=OrderDrift(known=False, shown=False)),
+        "No setting is ranked: the runs do not show how the settings compare. Duration is 10 s to 40 s on "
+        "average. Whether the target drifted cannot be determined in this order.",
+    ),
+    "drift shown": (
+        levels(drift=OrderDrift(known=True, shown=True, slope_pct=-2.0)),
+        "No setting is ranked: the runs do not show how the settings compare. Duration is 10 s to 40 s on "
+        "average. Runs of one level drift by −2.0 % an hour; a difference between levels measured one after "
+        "the other cannot be distinguished from this drift.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_the_sentence_of_an_answer(name):
+    text, sentence = SENTENCES[name]
+
+    assert text.sentence == sentence
+
+
+CAVEATS = {
+    "one session": (
+        pairs(row(FASTER)),
+        "Seen in one session: repeat it on another day before calling it confirmed.",
+    ),
+    "confirmed by sessions": (
+        pairs(row(FASTER, of_two_sessions(-21.0, -19.0)), sessions=2),
+        "2 sessions confirm “faster”.",
+    ),
+    "sessions that differ": (
+        pairs(row(NOT_ENOUGH, between_sessions(3, confirmed=False, differ=True)), sessions=3),
+        "3 sessions do not confirm a verdict; the sessions differ by more than their noise.",
+    ),
+    "some confirmed": (
+        pairs(
+            row(FASTER, of_two_sessions(-21.0, -19.0), size=1),
+            row(SLOWER, of_two_sessions(1.0, 20.0, confirmed=False), size=2),
+            sessions=2,
+        ),
+        "1 of 2 comparisons are confirmed by 2 sessions (faster: 1).",
+    ),
+    "order of pairs": (
+        pairs(row(FASTER), order_effect=OrderEffect(3, 3, 6.0, 3.0, 4, 0.01, flagged=True)),
+        "Who ran first in a pair made a difference of +6.0 %; look at the order before trusting the change.",
+    ),
+    "strata differ": (
+        pairs(
+            row(FASTER, size=1),
+            row(SLOWER, size=2),
+            overall=over(2, -4.0, heterogeneous=True, i2=0.96),
+        ),
+        "The change is not the same everywhere (I² 96 %), so one number does not fit all: read the rows first.",
+    ),
+    "level after level": (
+        answer_text(workers(20.0, 10.0, order="blocked")),
+        "All runs of a level were made one after the other, so level and time of day cannot be "
+        "distinguished; the intervals cover run-to-run noise only.",
+    ),
+    "simulated": (
+        answer_text(answer(cell(1, 20.0), simulators=["simulated Pulp"])),
+        "Measured on a simulated Pulp, not on a real server. Each interval is its cell's own; whether two "
+        "cells differ is not judged by comparing their intervals.",
+    ),
+    "environment changed": (
+        answer_text(
+            answer(cell(1, 20.0), changes=[change("version")]),
+            sessions=SessionsFinding(
+                [BegunSession(2, 7, None, [change("version")])], 1, paired=True
+            ),
+        ),
+        "The environment changed during the campaign: version (target); runs before and after it are not "
+        "comparable as they are. A new session begins at run 7: version (target) 3.1 → 3.2. "
+        "1 pair with runs on both sides of a border is left out. "
+        "Each interval is its cell's own; whether two cells differ is not judged by comparing their intervals.",
+    ),
+    "few runs": (
+        answer_text(answer(cell(1, 20.0, 2), cell(2, 20.0))),
+        "1 of 2 cells has fewer than 3 runs: no verdict is given for it. Each interval is its cell's own; "
+        "whether two cells differ is not judged by comparing their intervals.",
+    ),
+    "some failed": (
+        answer_text(answer(cell(1, 20.0, 4, 1))),
+        "1 of 5 runs failed; means are those of the runs that came through.",
+    ),
+    "timed out": (
+        answer_text(answer(cell(1, None, 4, 1, n_censored=1))),
+        "1 of 5 runs timed out: their cells have a lower bound in the place of a mean, and are not compared.",
+    ),
+    "lost": (
+        answer_text(answer(cell(1, 20.0, n_lost=2))),
+        "2 of 7 runs were void, lost or cancelled and are not in the numbers.",
+    ),
+    "saturated": (
+        answer_text(answer(cell(1, 20.0, n_saturated=2, n_lost=2))),
+        "In 2 of 7 runs the generator was saturated: their values are bounds.",
+    ),
+    "values of zero": (
+        answer_text(
+            answer(
+                cell(1, 0.0, flags=("not_positive",)),
+                invalid=[InvalidRun(1, 1, "Measure more finely."), InvalidRun(1, 4, "")],
+            )
+        ),
+        "In 1 of 1 cells a value is zero, negative or no number (runs 1, 4): they are not compared with "
+        "others. Measure more finely.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CAVEATS)
+def test_the_caveat_of_an_answer(name):
+    text, caveat = CAVEATS[name]
+
+    assert text.caveat == caveat
+
+
+ENDED = {
+    "precise": (
+        stopped("precise"),
+        "Ended after 8 of at most 30 blocks: the widest interval is ±2.4 %, within the target of ±3 %. "
+        "Because it could end early, each interval called 95 % is computed as one of 97.5 %.",
+    ),
+    "most blocks": (
+        stopped("most_blocks", 8.0, primary=True),
+        "Ended after 8 of at most 30 blocks: that is the maximum; the interval of the primary contrast is "
+        "±8.0 %, the target was ±3 %. "
+        "Because it could end early, each interval called 95 % is computed as one of 97.5 %.",
+    ),
+    "out of time": (
+        stopped("out_of_time", None),
+        "Ended after 8 of at most 30 blocks: the time budget is used up; the widest interval is not known, "
+        "the target was ±3 %. "
+        "Because it could end early, each interval called 95 % is computed as one of 97.5 %.",
+    ),
+    "goes on": (stopped(""), ""),
+}
+
+
+@pytest.mark.parametrize("name", ENDED)
+def test_why_an_adaptive_campaign_ended(name):
+    outlook, ended = ENDED[name]
+
+    assert answer_text(REAL_RUNS, outlook=outlook).ended == ended
+
+
+def test_a_cancelled_campaign_did_not_end_by_its_rule():
+    cancelled = workers(20.0, 10.0, cancelled=True)
+
+    assert answer_text(cancelled, outlook=stopped("precise")).ended == ""
+
+
+STATEMENTS = {
+    "step": (
+        levels(ranked(comparisons=[step(1, 2, FASTER)])),
+        "4 vs. 2: faster, −20.0 % (−24.0 … −16.0 %).",
+    ),
+    "step with advice": (
+        levels(ranked(comparisons=[step(2, 3, NO_DIFFERENCE)])),
+        "8 vs. 4: no difference shown, +1.0 % (−3.0 … +4.5 %). "
+        "A change of 5 % or more is excluded with 95 % confidence.",
+    ),
+    "step without numbers": (
+        levels(ranked(comparisons=[step(1, 2, FAILED)])),
+        "4 vs. 2: too many failures.",
+    ),
+    "knee": (
+        levels(ranked(knee=knee(consensus=4))),
+        "The knee lies between 4 and 8 (95 %). Staying at 4, where two of three methods put it, "
+        "costs +100.0 % compared with 8 (up to +120.0 % with 95 % confidence).",
+    ),
+    "no knee": (
+        levels(ranked(knee=knee("smooth"))),
+        "Diminishing returns, without a distinct knee.",
+    ),
+    "edge": (
+        levels(ranked()),
+        "The best is the highest level tested, 8: measure higher ones, too.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_the_details_of_an_answer(name):
+    text, statement = STATEMENTS[name]
+
+    assert statement in [each.text for each in text.statements]
+
+
+def test_badges_count_verdicts():
+    strata = [row(FASTER, size=1), row(FASTER, size=2), row(EQUIVALENT, size=3)]
+    simulated = answer(*TWO, simulators=["simulated Pulp"])
+
+    text = answer_text(simulated, pairs=pairs_of(*strata))
+
+    assert [badge.word for badge in text.badges] == [
+        "simulated",
+        "faster: 2 of 3",
+        "equivalent within 2 %: 1 of 3",
+    ]
+
+
+def test_the_cost_of_slower_settings_is_beside_the_best():
+    facts = levels(ranked()).facts
+
+    assert [(fact.label, fact.value, fact.note) for fact in facts] == [
+        ("workers 8", "10 s", "best measured"),
+        ("workers 4", "+100.0 %", "20 s; up to 120.0 % slower (95 %)"),
+        ("workers 2", "+300.0 %", "40 s; up to 330.0 % slower (95 %)"),
+    ]
+
+
+def test_of_a_rate_the_value_is_beside_the_best():
+    facts = levels(ranked(), unit="B/s", lower_is_better=False).facts
+
+    assert facts[1].note == "the best is 100.0 % above it; up to 120.0 % (95 %)"
+
+
+GAP = BegunSession(2, 7, 20.2, [])
+UPGRADE = BegunSession(3, 9, None, [change("version"), change("storage", "x" * 50, "y")])
+NOTES = {
+    "none": (None, [], []),
+    "gap": (
+        SessionsFinding([GAP], 0),
+        ["A new session begins at run 7: 20 h after the run before it."],
+        [],
+    ),
+    "upgrade": (
+        SessionsFinding([GAP, UPGRADE], 2),
+        [
+            "A new session begins at run 7: 20 h after the run before it.",
+            "A new session begins at run 9: version (target) 3.1 → 3.2, storage (target) is another one.",
+            "2 blocks lie on both sides of a border: runs are compared within each part only.",
+        ],
+        [
+            "A new session begins at run 9: version (target) 3.1 → 3.2, storage (target) is another one.",
+            "2 blocks lie on both sides of a border: runs are compared within each part only.",
+        ],
+    ),
+    "many": (
+        SessionsFinding([GAP] * 5, 0),
+        ["A new session begins at run 7: 20 h after the run before it."] * 3
+        + ["2 more begin later."],
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NOTES)
+def test_notes_on_sessions(name):
+    sessions, every, of_changes = NOTES[name]
+
+    assert session_notes(sessions) == every
+    assert notes_of_changes(sessions) == of_changes
