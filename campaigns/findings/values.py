@@ -910,11 +910,20 @@ class LoadPlace(Struct, frozen=True):
     response: Seconds
 
 
+class Unranked(Struct, frozen=True):
+    """Why no limit is recommended: the campaign was cancelled, or `few` of its `levels` have fewer than `fewest` runs that count."""
+
+    cancelled: bool
+    few: Count = 0
+    levels: Count = 0
+    fewest: Count = 0
+
+
 class LoadGroup(Struct, frozen=True):
     """One curve: the runs whose other levels are equal.
 
     missing: why there is no law; fewest: levels that it takes. left_out: numbers of runs by reason. curve: points
-    of the law (n, throughput, response time). unranked: why no limit is recommended.
+    of the law (n, throughput, response time).
     """
 
     levels: Mapping[str, Any]
@@ -927,7 +936,7 @@ class LoadGroup(Struct, frozen=True):
     bounds: LawBounds | None
     curve: Sequence[Sequence[Number]]
     places: Mapping[str, LoadPlace]
-    unranked: str = ""
+    unranked: Unranked | None = None
 
 
 class Scalability(Struct, frozen=True):

@@ -21,6 +21,7 @@ from campaigns.findings.values import (
     LoadPlace,
     LoadRun,
     Scalability,
+    Unranked,
 )
 from campaigns.kinds.base import ClosedLoop
 from campaigns.kinds.registry import driver_of
@@ -99,9 +100,9 @@ def scalability(
     )
 
 
-def _without_limit(group: LoadGroup, unranked: str) -> LoadGroup:
-    """Remove the recommended limit of a curve. unranked: why none is recommended; empty keeps it."""
-    if not unranked or not group.law:
+def _without_limit(group: LoadGroup, unranked: Unranked | None) -> LoadGroup:
+    """Remove the recommended limit of a curve. unranked: why none is recommended; None keeps it."""
+    if unranked is None or group.law is None:
         return change(group, unranked=unranked)
     return change(
         group,
@@ -112,15 +113,15 @@ def _without_limit(group: LoadGroup, unranked: str) -> LoadGroup:
     )
 
 
-def _unranked(campaign: Campaign, points: Sequence[Point], criteria: Criteria) -> str:
-    """Return why no limit is recommended from a curve; empty where one may be."""
+def _unranked(campaign: Campaign, points: Sequence[Point], criteria: Criteria) -> Unranked | None:
+    """Return why no limit is recommended from a curve; None where one may be."""
     if campaign.state == Campaign.State.CANCELLED:
-        return "The campaign was cancelled before its stop rule was met"
+        return Unranked(cancelled=True)
     counts = Counter(point.n for point in points if not point.left_out)
     few = sum(count < criteria.minimum_n for count in counts.values())
-    if few:
-        return f"{few} of {len(counts)} levels have fewer than {criteria.minimum_n} runs that count"
-    return ""
+    if not few:
+        return None
+    return Unranked(False, few, len(counts), criteria.minimum_n)
 
 
 def _steady(campaign: Campaign, loop: ClosedLoop) -> dict[int, bool | None]:

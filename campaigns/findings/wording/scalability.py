@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from campaigns.findings.values import Law, LawBounds, LoadGroup, LoadLevel
+from campaigns.findings.values import Law, LawBounds, LoadGroup, LoadLevel, Unranked
 from campaigns.kit.numbers import amount, counted, number
 
 LEFT_OUT = {
@@ -52,7 +52,7 @@ def doubt_of(law: Law, levels: Sequence[LoadLevel], unit: str) -> str:
 
 def _limit(law: Law, group: LoadGroup) -> tuple[str, ...]:
     if group.unranked:
-        return (f"{group.unranked}: no limit is recommended.",)
+        return (f"{_why(group.unranked)}: no limit is recommended.",)
     if law.throttle is None:
         return ("The law has no largest throughput, so that no limit is recommended.",)
     if law.extrapolated:
@@ -69,6 +69,16 @@ def _limit(law: Law, group: LoadGroup) -> tuple[str, ...]:
             f". The rule of thumb, 75 % of the peak, says {number(law.rule_of_thumb)}, and {agrees}"
         )
     return (f"{text}.",)
+
+
+def _why(unranked: Unranked) -> str:
+    if unranked.cancelled:
+        return "The campaign was cancelled before its stop rule was met"
+    have = "has" if unranked.few == 1 else "have"
+    return (
+        f"{unranked.few} of {counted(unranked.levels, 'level')} {have} fewer than {unranked.fewest} runs"
+        " that count"
+    )
 
 
 def _peak(law: Law, bounds: LawBounds | None, unit: str) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 import pytest
 
-from campaigns.findings.charts.phases import PhaseCell, PhasesChart, describe, draw, title
+from campaigns.findings.charts.phases import PhaseCell, PhasesChart, describe, draw, panel, title
+from campaigns.tests.findings.charts.shown import shown
 
 
 def chart(overlap=False, cells=None):
@@ -63,3 +64,38 @@ def test_the_description_says_every_phase():
 def test_a_figure_is_valid_whatever_was_measured(checked, cells):
     checked(draw(chart(cells=cells)))
     checked(draw(chart(overlap=True, cells=cells)))
+
+
+def table(*names):
+    cells = [
+        {
+            "cell": level,
+            "levels": {"workers": level},
+            "runs": 3,
+            "seconds": {name: {"mean": 8.0 / level, "sd": None} for name in names},
+        }
+        for level in (2, 4)
+    ]
+    return {"overlap": False, "names": names, "cells": cells}
+
+
+def test_a_result_without_phases_has_no_panel():
+    assert panel(shown()) is None
+
+
+def test_the_numbers_are_those_of_the_chosen_phases():
+    tables = {"measure": table("first_byte"), "attempt": table("reset")}
+
+    first = panel(shown({"phases": tables}))
+    other = panel(shown({"phases": tables}, {"phases-of": "attempt"}))
+
+    assert first
+    assert other
+    assert first.plot.title == "Parts of the measured time by workers"
+    assert first.numbers.rows == [
+        ("2", "first byte", 3, 4.0, None),
+        ("4", "first byte", 3, 2.0, None),
+    ]
+    assert first.numbers.shown[0] == ["2", "first byte", "3", "4 s", "—"]
+    assert [row[1] for row in other.numbers.rows] == ["reset", "reset"]
+    assert len(other.how) == len(first.how) + 1

@@ -143,7 +143,7 @@ def test_no_limit_is_recommended_from_levels_of_two_runs(closed_loop):
 
     found = group(closed_loop)
 
-    assert found["unranked"] == "1 of 8 levels have fewer than 3 runs that count"
+    assert found["unranked"] == {"cancelled": False, "few": 1, "levels": 8, "fewest": 3}
     assert (found["law"]["throttle"], found["bounds"]["throttle"]) == (None, None)
     assert "recommended limit" not in found["places"]
 

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from campaigns.findings.values import Law, LawBounds, LoadGroup, LoadLevel
+from campaigns.findings.values import Law, LawBounds, LoadGroup, LoadLevel, Unranked
 from campaigns.findings.wording.scalability import between, doubt_of, notes_of
 
 
@@ -91,6 +91,20 @@ BOUNDS = LawBounds(
                 "By the law 95 % of the largest throughput takes 64 at a time, more than the 8 that were measured: "
                 "measure there before using it.",
                 "The law has no peak: no decline at a higher number at a time was observed.",
+            ],
+        ),
+        (
+            group_of(law_of(**PEAKED), unranked=Unranked(cancelled=True)),
+            [
+                "The campaign was cancelled before its stop rule was met: no limit is recommended.",
+                "The peak lies at 20.4 at a time, with 310 files/s.",
+            ],
+        ),
+        (
+            group_of(law_of(**PEAKED), unranked=Unranked(False, 1, 8, 3)),
+            [
+                "1 of 8 levels has fewer than 3 runs that count: no limit is recommended.",
+                "The peak lies at 20.4 at a time, with 310 files/s.",
             ],
         ),
         (
