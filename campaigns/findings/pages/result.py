@@ -96,9 +96,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "late": late,
         "several": plot.several if plot else len(view.in_series(labels.factors)) > 0,
         "multiples": [labelled(small, stand_ins) for small in multiples],
-        "strata": strata_table(findings.pairs, labels, withheld=is_open)
-        if primary and findings.pairs
-        else None,
+        "strata": strata_table(pairs, labels, withheld=is_open) if pairs else None,
         "levels": levels_of(shown, opened if shown.many else None),
         "excluded": excluded_table(findings.with_excluded, judged, labels)
         if primary and not is_open and findings.with_excluded and judged
