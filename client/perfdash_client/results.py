@@ -26,7 +26,8 @@ def digest(campaign: Mapping[str, Any]) -> dict[str, Any]:
         "url": campaign["links"]["page"],
         "runs": campaign["runs"],
         "stand_in": campaign["stand_in"],
-        "answer": findings.get("answer", {}).get("result"),
+        "answer": findings.get("answer", {}).get("text"),
+        "amended": [each["remark"] for each in campaign.get("amendments", ())],
         "metric": campaign["definition"]["primary_metric"],
         "unit": cells.get("unit", ""),
         "cells": [_cell(cell) for cell in cells.get("cells", ())],
@@ -81,8 +82,8 @@ def show(out: Output, campaign: Mapping[str, Any]) -> None:
     answer = result["answer"]
     if answer:
         out.line(answer["sentence"])
-        for amended in answer.get("amended", ()):
-            out.line(amended if isinstance(amended, str) else str(amended))
+        for remark in result["amended"]:
+            out.line(remark)
     else:
         out.line(campaign.get("answer_withheld") or "Nothing has been analysed yet.")
     if result["cells"]:

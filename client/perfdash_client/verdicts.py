@@ -51,36 +51,46 @@ class Verdict:
 
 def verdicts_of(findings: Mapping[str, Any]) -> list[Verdict]:
     """Read all comparisons of the primary metric, the primary contrast first."""
-    results = [findings[name]["result"] for name in ("pairs", "levels") if name in findings]
-    return [*(v for r in results for v in _primary(r)), *(v for r in results for v in _rows(r))]
+    entries = [findings[name] for name in ("pairs", "levels") if name in findings]
+    primary = [verdict for entry in entries for verdict in _primary(entry)]
+    return [*primary, *(verdict for entry in entries for verdict in _rows(entry))]
 
 
-def _primary(result: Mapping[str, Any]) -> Iterator[Verdict]:
-    outcome = result.get("primary")
+def _primary(entry: Mapping[str, Any]) -> Iterator[Verdict]:
+    outcome = entry["result"].get("primary")
     if outcome:
         yield _verdict(
             outcome,
+            (entry.get("text") or {}).get("primary"),
             in_words(outcome.get("at") or {}),
             (outcome["factor"], outcome["baseline"], outcome["candidate"]),
             is_primary=True,
         )
 
 
-def _rows(result: Mapping[str, Any]) -> Iterator[Verdict]:
+def _rows(entry: Mapping[str, Any]) -> Iterator[Verdict]:
+    """Read the rows; their texts are in the same order."""
+    result = entry["result"]
+    texts = iter((entry.get("text") or {}).get("comparisons", ()))
     for stratum in result.get("strata", ()):
         of = (result["factor"], result["baseline"], result["candidate"])
-        yield _verdict(stratum, in_words(stratum["levels"]), of)
+        yield _verdict(stratum, next(texts, None), in_words(stratum["levels"]), of)
     for group in result.get("groups", ()):
         values = dict(zip(group["cells"], group["values"], strict=True))
         for row in group["comparisons"]:
             of = (result["factor"], values[row["baseline"]], values[row["candidate"]])
-            yield _verdict(row, in_words(group["levels"]), of)
+            yield _verdict(row, next(texts, None), in_words(group["levels"]), of)
 
 
 def _verdict(
-    row: Mapping[str, Any], where: str, of: tuple[str, Any, Any], *, is_primary: bool = False
+    row: Mapping[str, Any],
+    text: Mapping[str, str] | None,
+    where: str,
+    of: tuple[str, Any, Any],
+    *,
+    is_primary: bool = False,
 ) -> Verdict:
-    verdict = row["comparison"]["verdict"]
+    verdict, text = row["comparison"]["verdict"], text or {}
     low, high = verdict["ci_pct"] or (None, None)
     return Verdict(
         where=where,
@@ -88,13 +98,13 @@ def _verdict(
         baseline=of[1],
         candidate=of[2],
         word=verdict["word"],
-        shown=row["display"]["word"],
-        tone=row["display"]["tone"],
+        shown=text.get("label", verdict["word"].replace("_", " ")),
+        tone=text.get("tone", ""),
         change_pct=verdict["pct_change"],
         low_pct=low,
         high_pct=high,
         n=verdict["n"],
-        advice=row.get("advice", ""),
+        advice=text.get("advice", ""),
         standing=(row.get("standing") or {}).get("standing", ""),
         is_primary=is_primary,
     )

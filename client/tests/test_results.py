@@ -73,8 +73,10 @@ def test_a_result_is_data_too(perfdash, measured):
         ("asyncio", 6),
     ]
     assert result["cells"][0]["average"] == pytest.approx(10)
+    assert result["answer"]["sentence"].startswith("asyncio is faster than futures")
     (verdict,) = result["verdicts"]
     assert (verdict["word"], verdict["candidate"], verdict["n"]) == ("better", "asyncio", 6)
+    assert (verdict["shown"], verdict["tone"]) == ("faster", "better")
     assert verdict["low_pct"] < verdict["change_pct"] < verdict["high_pct"] < 0
 
 
@@ -206,6 +208,7 @@ def test_findings_of_another_version_of_the_server_are_read_as_far_as_they_go(pe
     result = perfdash("campaign", "result", number, "--json").data
 
     assert verdicts_of({}) == []
+    assert [verdict.shown for verdict in verdicts_of(_findings(number))] == ["worse"]
     with pytest.raises(VerdictFailed):
         judge(verdicts_of(_findings(number)), {result["verdicts"][0]["word"]})
 
