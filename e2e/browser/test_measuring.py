@@ -59,7 +59,7 @@ def test_a_campaign_is_defined_launched_watched_paused_and_read(page, perfdash):
     sentence = page.locator(".answer .sentence")
     expect(sentence).to_be_visible(timeout=LONG)
     stored = perfdash.api("GET", f"campaigns/{campaign}")["findings"]
-    expect(sentence).to_have_text(stored["answer"]["result"]["sentence"])
+    expect(sentence).to_have_text(stored["answer"]["text"]["sentence"])
     assert points_of_runs(page) == 8
     expect(page.get_by_role("region", name="Table of cells").locator("tbody tr")).to_have_count(4)
     expect(page.locator("#runs tbody tr")).to_have_count(8)

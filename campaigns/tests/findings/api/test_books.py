@@ -1,5 +1,6 @@
 """What is written down of a campaign, and who works."""
 
+import json
 from datetime import timedelta
 
 import pytest
@@ -100,3 +101,29 @@ def test_workers_tell_whether_they_are_present(api, worker):
 
     told = [(row["name"], row["pools"], row["present"]) for row in body["results"]]
     assert told == [("measure@gone", ["measure"], False), ("measure@here", ["measure"], True)]
+
+
+def test_findings_have_their_text_beside_them(api, path, campaign):
+    answer = api.get(f"{path}/findings/answer")[1]["text"]
+    pairs = api.get(f"{path}/findings/pairs")[1]
+    checks = api.get(f"{path}/findings/checks")[1]["text"]
+    drift = api.get(f"{path}/findings/drift:duration")[1]
+    whole = api.get(path)[1]["findings"]
+    exported = json.loads(b"".join(api.client.get(f"/api/v1/{path}/export").streaming_content))
+
+    assert answer["sentence"].endswith(".")
+    assert len(pairs["text"]["comparisons"]) == len(pairs["result"]["strata"])
+    assert {"label", "tone", "advice"} == pairs["text"]["comparisons"][0].keys()
+    assert any(line.startswith("Drift") for line in checks), checks
+    assert (drift["text"], drift["result"]["v"]) == (None, 2)
+    assert {name: each["text"] for name, each in whole.items()} == {
+        each["name"]: each["text"] for each in exported["findings"]
+    }
+    assert whole["pairs"]["text"] == pairs["text"]
+
+
+def test_a_finding_of_other_methods_has_no_text(api, path, campaign):
+    campaign.findings.update(versions={"methods": "1"})
+
+    assert api.get(f"{path}/findings/answer")[1]["text"] is None
+    assert api.get(f"{path}/findings/pairs")[1]["text"] is None
