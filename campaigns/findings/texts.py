@@ -44,7 +44,7 @@ def texts_of(campaign: Campaign, names: Collection[str] = NAMES) -> dict[str, An
     )
     texts = dict(_texts(dict(rows.values_list("name", "result"))))
     if "answer" in wanted and shown_findings(campaign).filter(name="answer").exists():
-        texts |= {"answer": text for text in answers_of([campaign.pk]).values()}
+        texts["answer"] = answers_of([campaign.pk]).get(campaign.pk)
     return {name: to_builtins(text) for name, text in texts.items() if name in wanted}
 
 

@@ -569,8 +569,8 @@ class SessionsFinding(Struct, frozen=True):
 class InvalidRun(Struct, frozen=True):
     """A run whose value is zero, negative or no number: it has no logarithm, so no ratio. position: in the plan."""
 
-    cell: int
-    position: int
+    cell: Key
+    position: Position
     reason: str
 
 
@@ -588,7 +588,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     order: str
     cancelled: bool
     work: Sequence[str]
-    failing: Sequence[int]
+    failing: Sequence[Key]
     simulators: Sequence[str]
     changes: Sequence[FactChange]
     cells: Sequence[SummarisedCell]

@@ -7,7 +7,7 @@ from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from rest_framework import serializers
 
 from campaigns.findings.store import SHAPES
-from campaigns.findings.wording.answer import AnswerText
+from campaigns.findings.wording.answer_text import AnswerText
 from campaigns.findings.wording.comparisons import ComparisonTexts
 from campaigns.kit.api.openapi import register, shapes_of
 

@@ -216,7 +216,8 @@ def _understood(shape: dict[str, Any]) -> dict[str, Any]:
         ):
             kinds = schema.pop("anyOf")
             schema["type"] = [each["type"] for each in kinds]
-            schema |= {"description": t for each in kinds if (t := each.get("description"))}
+            texts = [each["description"] for each in kinds if "description" in each]
+            schema |= {"description": texts[0]} if texts else {}
     if "enum" in schema:
         schema["type"] = "string"
     return schema

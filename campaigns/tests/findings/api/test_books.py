@@ -3,9 +3,12 @@
 import json
 from datetime import timedelta
 
+import jsonschema_rs
 import pytest
 from django.db.models.functions import Now
 
+from campaigns.findings.store import shape_of
+from campaigns.kit.api.openapi import document
 from campaigns.models import Campaign, Run, Worker
 from campaigns.stats.methods import METHODS
 from campaigns.tests.measured import finish, launched, store
@@ -127,3 +130,18 @@ def test_a_finding_of_other_methods_has_no_text(api, path, campaign):
 
     assert api.get(f"{path}/findings/answer")[1]["text"] is None
     assert api.get(f"{path}/findings/pairs")[1]["text"] is None
+
+
+def test_each_finding_has_the_shape_that_is_documented(campaign):
+    schemas = document()["components"]["schemas"]
+    registry = jsonschema_rs.Registry([("urn:d", {"components": {"schemas": schemas}})])
+
+    for finding in campaign.findings.all():
+        shape = shape_of(finding.name)
+        result = {**finding.result, "v": 2}
+        reference = {"$ref": f"urn:d#/components/schemas/{shape.__name__}"}
+        errors = jsonschema_rs.Draft202012Validator(reference, registry=registry).iter_errors(
+            result
+        )
+        assert [each.message for each in errors] == [], finding.name
+        assert result.keys() <= {*schemas[shape.__name__]["properties"], "sentence", "caveat"}
