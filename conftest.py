@@ -170,6 +170,13 @@ def passwords_are_hashed_fast(django_test_environment: None) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def static_files_are_found_when_asked_for(django_test_environment: None) -> Iterator[None]:
+    """Spend no time on listing the static files again for each client."""
+    with override_settings(WHITENOISE_AUTOREFRESH=True):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def every_answer_is_as_documented() -> Iterator[None]:
     """Compare what the API answers with its OpenAPI document, whichever test and client asks."""
     from campaigns.tests.validated import require_documented  # once Django is set up
