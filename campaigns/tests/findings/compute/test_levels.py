@@ -188,6 +188,6 @@ def test_the_page_of_the_published_campaign_says_it_by_itself(published):
     said = [statement["text"] for statement in answer["statements"]]
     assert any(text.startswith("7 vs. 5: faster, −15.1 % (−20.5 … −9.3 %).") for text in said)
     assert any(text.startswith("15 vs. 10: not enough data") for text in said)
-    assert any("The best is the last level measured, 20" in text for text in said)
+    assert any("The best is the highest level tested, 20" in text for text in said)
     (five,) = [fact for fact in answer["facts"] if fact["label"] == "concurrency 7"]
     assert five["value"] == "+45.5 %"

@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 
 from campaigns.findings import compute
+from campaigns.findings.answers import answers_of
 from campaigns.kit.encryption import new_token, token_hash
 from campaigns.models import ApiToken, Campaign, EnvironmentFact, Measurement, Run, Submission
 from campaigns.tests.results.api.documents import document, errors_of, made
@@ -53,7 +54,7 @@ def test_what_was_sent_is_analysed_in_its_own_units_and_directions(send, client)
         None,
         "Memory used",
     )
-    assert "faster" in campaign.findings.get(name="answer").result["badges"][0]["word"]
+    assert "faster" in answers_of([campaign.pk])[campaign.pk].badges[0].word
     for query in ("", "?metric=memory"):
         page = client.get(f"/campaigns/{campaign.pk}/{query}")
         assert page.status_code == 200
