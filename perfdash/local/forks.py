@@ -36,9 +36,22 @@ class ForkServer:
                 self._pid = pid
         return bool(self._pid)
 
+    def is_for(self, service: Service) -> bool:
+        """Return whether the service may be forked: its secrets are those of the server."""
+        return service.forked and service.environment == self._environment
+
+    @property
+    def is_loading(self) -> bool:
+        """Whether the server has ended or is not ready yet."""
+        if self._connection is not None and self._pid:
+            ended, _, _ = select.select([self._connection], [], [], 0)  # it writes only when asked
+            if ended:
+                self._close()
+        return not self._pid
+
     def spawn(self, service: Service) -> Forked | None:
-        """Start a service; None where the server cannot, or where its secrets are not those of the service."""
-        if not self._pid or service.environment != self._environment:
+        """Start a service; None where the server cannot, or may not."""
+        if self.is_loading or not self.is_for(service):
             return None
         reader, writer = os.pipe()
         pid = self._ask(service, writer)

@@ -143,7 +143,7 @@ class Supervisor:
         if child.service.before is not None:
             child.service.before()
         process: Process | None = None
-        if self.forks is not None and child.service.forked:
+        if self.forks is not None:
             process = self.forks.spawn(child.service)
         if process is None:
             process = spawn(child.service)
@@ -181,7 +181,11 @@ class Supervisor:
         Raise StartFailed where a service ends again and again before it is ready.
         """
         now = time.monotonic()
-        waiting = [child.due - now for child in self.children if child.process is None]
+        waiting = [
+            child.due - now
+            for child in self.children
+            if child.process is None and not self._waits_for_forks(child)
+        ]
         checks = [CHECK_SECONDS for child in self.children if _can_be_asked(child)]
         for key, _ in self._selector.select(max(0.0, min([timeout, *waiting, *checks]))):
             if key.fd == self._wake_reader:
@@ -195,9 +199,15 @@ class Supervisor:
             self._reap_orphans()
         for child in self.children if not self.requests else ():
             if child.process is None and child.due <= time.monotonic():
-                self._spawn(child)
+                if not self._waits_for_forks(child):
+                    self._spawn(child)
             elif _can_be_asked(child) and time.monotonic() - child.asked > CHECK_SECONDS:
                 child.check()
+
+    def _waits_for_forks(self, child: Child) -> bool:
+        """Return whether a service starts as soon as the fork server is back."""
+        forks = self.forks
+        return forks is not None and forks.is_for(child.service) and forks.is_loading
 
     def _reap_orphans(self) -> None:
         """Forget the dead processes that were started by one that had died before."""

@@ -54,11 +54,13 @@ def test_a_forked_process_is_our_child_and_outlives_the_server(server, service, 
     assert psutil.Process(child.pid).ppid() == os.getpid()
     assert os.getpgid(child.pid) == child.pid
     other_secrets = replace(service, environment={**environment, "MAIL": "secret"})
+    assert (forks.is_for(service), forks.is_for(other_secrets)) == (True, False)
     assert forks.spawn(other_secrets) is None
 
     process.kill()
     process.wait()
 
+    assert forks.is_loading
     assert child.poll() is None
     assert forks.spawn(service) is None
     child.send_signal(signal.SIGTERM)

@@ -183,6 +183,29 @@ def test_killed_services_come_back_and_nothing_of_them_stays(shared):
     assert not any(running(pid) for pid in theirs)
 
 
+def test_workers_share_the_memory_of_what_they_were_forked_from(shared):
+    """Everything together is to need at most 0.7 GiB; a worker that loads its own modules has 60 MiB more."""
+    data, process = shared
+    workers = ("measure", "analysis", "control", "generate")
+
+    wait_until(lambda: all(state(data)["services"].get(name) for name in workers))
+
+    for name in workers:
+        assert (
+            "perfdash.local.forkserver" in psutil.Process(state(data)["services"][name]).cmdline()
+        )
+    everybody = [process.pid, *children(process.pid)]
+    assert sum(proportional_set_size(pid) for pid in everybody) < 0.7 * 2**30
+
+
+def proportional_set_size(pid):
+    """Return the bytes of a process, with its share of what it shares; 0 where it has just ended."""
+    try:
+        return psutil.Process(pid).memory_full_info().pss
+    except psutil.NoSuchProcess:
+        return 0
+
+
 def test_a_killed_supervisor_leaves_nobody_and_the_next_start_has_the_data(place):
     data = place / "data"
     with served(data) as process:
