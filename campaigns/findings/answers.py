@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from campaigns.findings.store import Findings, read
+from campaigns.findings.store import AS_TEXT, Findings, decode
 from campaigns.findings.values import (
     Answer,
     CalibrationFinding,
@@ -36,17 +36,14 @@ def answers_of(campaigns: Collection[int]) -> dict[int, AnswerText]:
     rows = Finding.objects.filter(
         campaign__in=campaigns, name__in=["answer", *PARTS], versions__methods=METHODS
     )
-    found: defaultdict[int, dict[str, Any]] = defaultdict(dict)
-    for key, name, result in rows.values_list("campaign", "name", "result"):
-        found[key][name] = result
-    return {
-        key: answer_text(
-            read(results["answer"], Answer),
-            **{name: read(results[name], PARTS[name]) for name in PARTS if name in results},
-        )
-        for key, results in found.items()
-        if "answer" in results
-    }
+    answers: dict[int, Answer] = {}
+    parts: defaultdict[int, dict[str, Any]] = defaultdict(dict)
+    for key, name, text in rows.values_list("campaign", "name", AS_TEXT):
+        if name == "answer":
+            answers[key] = decode(text, Answer)
+        else:
+            parts[key][name] = decode(text, PARTS[name])
+    return {key: answer_text(answer, **parts[key]) for key, answer in answers.items()}
 
 
 def answer_of(findings: Findings) -> AnswerText | None:

@@ -6,7 +6,7 @@ from campaigns.models import Campaign, PublishedAnswer
 
 def publish_answer(campaign: Campaign) -> None:
     """Store the answer that the stored findings of a campaign give."""
-    answer = answers_of([campaign.pk])[campaign.pk]
-    PublishedAnswer.objects.update_or_create(
-        campaign=campaign, defaults={"sentence": answer.sentence, "caveat": answer.caveat}
-    )
+    for key, answer in answers_of([campaign.pk]).items():
+        PublishedAnswer.objects.update_or_create(
+            campaign_id=key, defaults={"sentence": answer.sentence, "caveat": answer.caveat}
+        )

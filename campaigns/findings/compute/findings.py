@@ -35,7 +35,7 @@ from campaigns.findings.compute.sensitivity import NAME as SENSITIVITY
 from campaigns.findings.compute.sensitivity import leave_out
 from campaigns.findings.compute.sessions import Begun, in_sessions, sessions_finding
 from campaigns.findings.compute.statistics_input import criteria_of, failing_cells
-from campaigns.findings.store import read, rows_of
+from campaigns.findings.store import read, stored
 from campaigns.findings.values import (
     Cells,
     Densities,
@@ -180,7 +180,7 @@ def compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], dict[str, An
     parts.add(SENSITIVITY, lambda: _sensitivity(campaign, primary, mine, criteria, hashed))
     if parts.failed:
         results[Finding.FAILED_PARTS] = FailedParts(parts.failed)
-    return rows_of(results), document
+    return {name: stored(result) for name, result in results.items()}, document
 
 
 class Parts:

@@ -1,6 +1,7 @@
 import pytest
 
 from campaigns.findings import compute
+from campaigns.findings.answers import answers_of
 from campaigns.kit.errors import Invalid, NotConfirmed, NotPossible
 from campaigns.models import Campaign, LogLine
 from campaigns.planning import drafts, lifecycle
@@ -222,5 +223,5 @@ def test_an_import_can_be_amended_as_well():
 
     assert {row.field for row in made} == {"primary_contrast", "margin"}
     compute.analyse(campaign)
-    sentence = campaign.findings.get(name="answer").result["sentence"]
+    sentence = answers_of([campaign.pk])[campaign.pk].sentence
     assert sentence.startswith("Concurrency 7 vs. 5: faster, −15.1 % (−20.5 … −9.3 %).")

@@ -6,6 +6,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from campaigns.findings import compute
+from campaigns.findings.answers import answers_of
 from campaigns.models import Amendment, Campaign, EnvironmentFact, Run
 from campaigns.planning import lifecycle
 from campaigns.results.closing import close
@@ -47,7 +48,7 @@ def queries_of(browser, campaign):
 def test_the_published_runs_answer_with_a_caveat_on_their_order(browser, published):
     page = Page(get(browser, published))
 
-    assert published.findings.get(name="answer").result["sentence"] in page.text
+    assert answers_of([published.pk])[published.pk].sentence in page.text
     assert "Caveat." in page.text
     assert "time" in page.text.split("Caveat.")[1][:300]
     assert "29:10" in page.text

@@ -13,6 +13,7 @@ from django.urls import reverse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from campaigns.findings.answers import answers_of
 from campaigns.findings.compute import levels, matrix
 from campaigns.findings.wording import answer as wording
 from campaigns.models import Campaign, Exclusion, Finding
@@ -57,7 +58,7 @@ def test_bad_data_has_its_word_and_pages_and_files_without_a_trace_of_no_number(
     assert words(campaign) == expected
     assert any(flag in each for each in flags(campaign))
     text = Page(browser.get(reverse("campaign", args=[campaign.pk]))).text
-    assert campaign.findings.get(name="answer").result["sentence"] in text
+    assert answers_of([campaign.pk])[campaign.pk].sentence in text
     for name in (*PAGES, *FILES):
         assert not NO_NUMBER.search(read(browser, name, campaign)), name
     json.loads(read(browser, "campaign-json", campaign), parse_constant=pytest.fail)
@@ -106,17 +107,17 @@ def test_what_is_no_number_is_not_stored_by_anybody(bad, target, person):
 def test_values_of_zero_or_below_make_no_setting_the_best(target, person):
     campaign = analysed(target, person, {1: [0.0] * 4, 2: [-1.0] * 4})
 
-    answer = campaign.findings.get(name="answer").result
-    assert answer["sentence"].startswith("No setting is ranked")
-    assert "2 of 2 cells" in answer["caveat"]
+    answer = answers_of([campaign.pk])[campaign.pk]
+    assert answer.sentence.startswith("No setting is ranked")
+    assert "2 of 2 cells" in answer.caveat
 
 
 def test_a_cell_with_a_negative_value_is_not_called_the_fastest(target, person):
     campaign = analysed(target, person, {1: GOOD, 2: [-5.0] * 5})
 
-    answer = campaign.findings.get(name="answer").result
-    assert "workers 2" not in answer["sentence"].lower()
-    assert "In 1 of 2 cells a value is zero, negative or no number" in answer["caveat"]
+    answer = answers_of([campaign.pk])[campaign.pk]
+    assert "workers 2" not in answer.sentence.lower()
+    assert "In 1 of 2 cells a value is zero, negative or no number" in answer.caveat
 
 
 def test_one_cell_is_summarised_and_compared_with_nothing(target, person, browser):
