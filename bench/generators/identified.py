@@ -1,14 +1,13 @@
 """A load program: every host opens a connection with an identity of its own, and sends one request. Run with -m."""
 
 import ssl
-from collections.abc import Mapping
 from time import perf_counter, process_time
-from typing import Any
 
 from campaigns.kinds.load.generator import run
 from campaigns.kinds.load.host import Host
 from campaigns.kinds.load.tls import identity_context
 from campaigns.kinds.programs import health, lifeline
+from campaigns.kit.mappings import ProgramResult
 
 SPENT = {"seconds": 0.0, "cpu_seconds": 0.0, "contexts": 0.0, "bytes": 0.0}
 
@@ -36,7 +35,7 @@ async def sequence(host: Host) -> None:
         raise RuntimeError(f"host {host.number} was taken for {answer.body!r}")
 
 
-def main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
+def main(keeper: lifeline.Lifeline) -> ProgramResult:
     """Run all hosts, and add what their contexts took."""
     return run(keeper, sequence, prepare) | {"spent": SPENT}
 

@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from campaigns.kit.downloads import gathered, lines_of
+from campaigns.kit.mappings import JsonObject
 from campaigns.models import AuditEvent
 
 CHUNK = 1000
@@ -35,7 +36,7 @@ class Format:
     pieces: Callable[[QuerySet[AuditEvent]], Iterator[bytes]]
 
 
-def _rows(items: QuerySet[AuditEvent]) -> Iterator[dict[str, Any]]:
+def _rows(items: QuerySet[AuditEvent]) -> Iterator[JsonObject]:
     for values in items.values_list(*COLUMNS.values()).iterator(chunk_size=CHUNK):
         row = dict(zip(COLUMNS, values, strict=True))
         row["at"] = row["at"].isoformat()

@@ -16,6 +16,7 @@ from campaigns.kit import activity
 from campaigns.kit.activity import Action
 from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import Text
+from campaigns.kit.mappings import CleanedData
 
 LONGEST_NAME = 150
 NAME = re.compile(r"\A(?!\.+\Z)[\w.+-][\w.@+-]*\Z", re.ASCII)
@@ -65,7 +66,7 @@ class NewAccount(forms.Form):
     password = PasswordField(label="New password", help_text=NEW_HELP)
     again = PasswordField(label="Repeat password")
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> CleanedData:
         """Add errors for a weak password, and for passwords that differ."""
         cleaned = super().clean() or self.cleaned_data
         password = cleaned.get("password")

@@ -30,6 +30,7 @@ from django.utils import timezone
 
 from campaigns.kit import activity, encryption
 from campaigns.kit.activity import Action
+from campaigns.kit.mappings import TemplateContext
 from perfdash.clients import client_address
 
 PERIOD_SECONDS = 30
@@ -86,7 +87,7 @@ def is_on(user: User) -> bool:
     return bool(Authenticator.objects.filter(user=user).exclude(type=RECOVERY).exists())
 
 
-def about(user: User) -> dict[str, Any]:
+def about(user: User) -> TemplateContext:
     """Return for the account page whether there is an app, and how many passkeys and unused recovery codes."""
     rows = list(Authenticator.objects.filter(user=user))
     codes = next((row for row in rows if row.type == RECOVERY), None)

@@ -10,6 +10,7 @@ from django.dispatch import receiver
 from django.http import HttpRequest
 
 from campaigns.kit.activity import Action, record
+from campaigns.kit.mappings import JsonObject
 from campaigns.models import AuditEvent
 from perfdash.clients import client_address
 
@@ -21,7 +22,7 @@ WITHIN = timedelta(minutes=10)
 @receiver(user_logged_in, dispatch_uid="record sign-in")
 def _signed_in(request: HttpRequest | None = None, user: Any = None, **kwargs: Any) -> None:
     method = getattr(request, "came_in_by", "")
-    by: dict[str, Any] = {"by": method} if method else {}
+    by: JsonObject = {"by": method} if method else {}
     record(Action.SIGNED_IN, user=user, subject=user, address=_address(request), **by)
 
 
@@ -32,7 +33,7 @@ def _signed_out(request: HttpRequest | None = None, user: Any = None, **kwargs: 
 
 
 @receiver(user_login_failed, dispatch_uid="record failed sign-in")
-def _failed(credentials: dict[str, Any], request: HttpRequest | None = None, **kwargs: Any) -> None:
+def _failed(credentials: JsonObject, request: HttpRequest | None = None, **kwargs: Any) -> None:
     """Record a failed sign-in. A name without an account is not stored: it may be a password."""
     name = credentials.get("username") or credentials.get("email") or ""
     account = User.objects.filter(username=name).first() if "\x00" not in str(name) else None

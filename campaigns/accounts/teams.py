@@ -1,7 +1,6 @@
 """Change teams: members, roles, rules."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from django import forms
 from django.contrib.auth.models import User
@@ -10,6 +9,7 @@ from django.db import IntegrityError, transaction
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import Text, form_field, messages_of
+from campaigns.kit.mappings import Columns, FieldValues, TemplateContext
 from campaigns.kit.rights import NotAllowed, Right, require
 from campaigns.models import Membership, Role, Team
 
@@ -60,19 +60,19 @@ def require_owner(user: User) -> None:
         raise NotAllowed("Only the owner of the installation makes teams.")
 
 
-def rules_of(team: Team) -> dict[str, Any]:
+def rules_of(team: Team) -> Columns:
     """Return the values that the revision of a team covers: name and rules."""
     return {name: getattr(team, name) for name in RULES}
 
 
-def roles_of(team: Team, name: str) -> dict[str, Any]:
+def roles_of(team: Team, name: str) -> TemplateContext:
     """Return the values that the revision of a member covers: the roles in a team."""
     row = Membership.objects.filter(team=team, user__username=name).first()
     return {"roles": row.roles if row else []}
 
 
 @transaction.atomic
-def change_rules(team: Team, data: Mapping[str, Any], user: User) -> Team:
+def change_rules(team: Team, data: FieldValues, user: User) -> Team:
     """Change name and rules. Raise Invalid, NotVisible, NotAllowed."""
     team = _locked(team, user)
     before = rules_of(team)
@@ -162,7 +162,7 @@ def _roles(provided: Iterable[str]) -> list[str]:
     return [role for role in Role.values if role in wanted]
 
 
-def _stored(team: Team, data: Mapping[str, Any]) -> Team:
+def _stored(team: Team, data: FieldValues) -> Team:
     form = RulesForm(data, instance=team)
     if not form.is_valid():
         raise Invalid(messages_of(form))

@@ -10,11 +10,11 @@ because a thread hangs, the keeper has the outcome stored and the whole process 
 
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextvars import copy_context
 from datetime import UTC, datetime
 from math import inf
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
@@ -23,6 +23,7 @@ from campaigns.execution import progress
 from campaigns.execution.leases import renew
 from campaigns.kinds.programs.deadline import monotonic
 from campaigns.kit import redaction
+from campaigns.kit.mappings import ProgramProgress
 from campaigns.kit.units import written
 from campaigns.models import Attempt
 from campaigns.planning.lifecycle.stopping import apply_limits
@@ -69,7 +70,7 @@ class Keeper:
         self._thread = threading.Thread(
             target=copy_context().run, args=(self._keep,), name="keeper", daemon=True
         )
-        self._progress: dict[str, Any] = {}
+        self._progress: ProgramProgress = {}
 
     def __enter__(self) -> "Keeper":
         self._thread.start()
@@ -84,7 +85,7 @@ class Keeper:
         """Return how long the lease is certain; 0 or less: stop at once."""
         return 0.0 if self.lost else self._certain_until - monotonic()
 
-    def report(self, values: Mapping[str, Any]) -> None:
+    def report(self, values: ProgramProgress) -> None:
         """Store the progress of the attempt."""
         self._progress |= redaction.redact_all(values)
         progress.write(self.attempt.pk, {**self._progress, "at": datetime.now(UTC).isoformat()})

@@ -5,13 +5,13 @@ a campaign waits.
 """
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Q
 from django.utils import timezone
 
 from campaigns.execution import progress
 from campaigns.execution.waiting import Wait, waiting_for
+from campaigns.kit.mappings import Levels, ProgramProgress
 from campaigns.models import Attempt, Campaign, LogLine, Run, Series
 from campaigns.planning.expected import usual_run
 
@@ -25,7 +25,7 @@ class Current:
     run: int
     position: int
     trial: bool
-    levels: dict[str, Any]
+    levels: Levels
     block: int
     repetition: int
     attempt: int
@@ -36,7 +36,7 @@ class Current:
     token: int
     cancelling: bool
     seconds: float | None
-    reported: dict[str, Any] = field(default_factory=dict)
+    reported: ProgramProgress = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

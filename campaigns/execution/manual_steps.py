@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import NotPossible
+from campaigns.kit.mappings import Settings
 from campaigns.kit.owners import require_right
 from campaigns.kit.rights import Right
 from campaigns.models import Attempt, Campaign, FoundSetting, HandRequest, Run, Setting, TargetStep
@@ -74,7 +75,7 @@ def open_requests(campaign: Campaign | None = None) -> QuerySet[HandRequest]:
     return rows.select_related("target", "campaign", "run", "setting", "step").order_by("pk")
 
 
-def wanted_of(run: Run) -> dict[str, Any]:
+def wanted_of(run: Run) -> Settings:
     """Return fixed values and levels of a run by name: of the kind and of the target."""
     return {**run.campaign.parameters, **run.cell.levels_by_factor}
 

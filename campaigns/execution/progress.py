@@ -1,10 +1,9 @@
 """Progress of a run, in Redis, expiring. Losing it is harmless, so no error is raised."""
 
 import json
-from collections.abc import Mapping
-from typing import Any
 
 from campaigns.kit.broker import RedisLink
+from campaigns.kit.mappings import ProgramProgress
 
 KEPT_SECONDS = 60
 
@@ -20,12 +19,12 @@ def of_generator(generator: int) -> str:
     return f"generator-{generator}"
 
 
-def write(attempt: int | str, values: Mapping[str, Any]) -> None:
+def write(attempt: int | str, values: ProgramProgress) -> None:
     """Replace the progress of an attempt."""
     _link.ask(lambda redis: redis.set(_key(attempt), json.dumps(values), ex=KEPT_SECONDS))
 
 
-def read(attempt: int | str) -> dict[str, Any] | None:
+def read(attempt: int | str) -> ProgramProgress | None:
     """Return the last progress of an attempt, or None."""
     stored = _link.ask(lambda redis: redis.get(_key(attempt)))
     return json.loads(stored) if stored else None

@@ -1,11 +1,11 @@
 """Apply settings of a target: read, apply what differs, wait, read back."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from campaigns.execution.proofs import proofs_text
 from campaigns.execution.server_steps import SettingFailed, Workbench, note_offered_key, until_ready
 from campaigns.kinds.base import EffectiveSetting
+from campaigns.kit.mappings import Settings
 from campaigns.kit.redaction import redact
 from campaigns.models import Campaign, FoundSetting, Setting
 from campaigns.targets.actions import HAND, ActionFailed, perform, read_value
@@ -16,7 +16,7 @@ UNKNOWN = "unknown"
 
 
 def put_in_force(
-    wanted: Mapping[str, Any], bench: Workbench, campaign: Campaign | None
+    wanted: Settings, bench: Workbench, campaign: Campaign | None
 ) -> list[EffectiveSetting]:
     """Return the value in force of each wanted setting; only those that differ are applied.
 
@@ -94,7 +94,7 @@ def set_one(setting: Setting, value: Any, bench: Workbench) -> None:
         raise SettingFailed(f"{proofs_text([result])}.")
 
 
-def _rows(bench: Workbench, wanted: Mapping[str, Any]) -> Any:
+def _rows(bench: Workbench, wanted: Settings) -> Any:
     return Setting.objects.filter(target=bench.target, name__in=list(wanted))
 
 

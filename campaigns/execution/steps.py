@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter_ns
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 from django.conf import settings
 
@@ -37,6 +37,7 @@ from campaigns.kinds.base import (
 from campaigns.kinds.base.values import driver_levels
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit.encryption import SecretUnreadable
+from campaigns.kit.mappings import JsonObject, Levels, Parameters, Settings
 from campaigns.kit.redaction import storable
 from campaigns.models import Attempt, Campaign, EnvironmentFact, LogLine, Run, Setting, TargetStep
 from campaigns.models import Target as TargetRow
@@ -68,7 +69,7 @@ class Steps:
         self.own: TargetsOwn
         self.bench: Workbench
         self.unproved = ""
-        self.parameters: dict[str, Any] = {
+        self.parameters: Parameters = {
             **self.campaign.parameters,
             **driver_levels(run.cell.levels_by_factor),
         }
@@ -309,7 +310,7 @@ class MoreThanAllowed(DriverError):
     void = True
 
 
-def require_allowed(target: TargetRow, driver: Driver, parameters: Mapping[str, Any]) -> Allowed:
+def require_allowed(target: TargetRow, driver: Driver, parameters: Parameters) -> Allowed:
     """Return the limits. Raise MoreThanAllowed where the parameters are beyond one."""
     allowed = allowed_on(target)
     if excess := excess_of(allowed, driver, parameters):
@@ -324,13 +325,13 @@ class TargetsOwn:
     reset_seconds, apply_seconds: how long they may take.
     """
 
-    wanted: Mapping[str, Any]
-    others: dict[str, Any]
+    wanted: Settings
+    others: JsonObject
     reset_seconds: float
     apply_seconds: float
 
     @classmethod
-    def of(cls, target: TargetRow, driver: Driver, values: Mapping[str, Any]) -> Self:
+    def of(cls, target: TargetRow, driver: Driver, values: Parameters) -> Self:
         """Split the target's settings from the values of a run."""
         known = driver.parameters.base_fields
         wanted = {
@@ -386,7 +387,7 @@ class Record:
     started_at: datetime | None = None
     finished_at: datetime | None = None
 
-    def refused(self, error: ParametersRefused, levels: Mapping[str, Any]) -> None:
+    def refused(self, error: ParametersRefused, levels: Levels) -> None:
         """Store the target's error message with each refused level, where the form shows it."""
         self.settings = [
             *(setting for setting in self.settings if setting.name not in error.refused),

@@ -17,6 +17,7 @@ from campaigns.kit.api.inputs import NoQuery
 from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.outputs import Part, Selectable, picked, selected, text
 from campaigns.kit.api.views import Api
+from campaigns.kit.mappings import JsonObject
 
 
 class ChoiceOutput(Part):
@@ -110,7 +111,7 @@ def unit_of(name: str) -> str:
     return UNITS[max(fitting, key=len)] if fitting else ""
 
 
-def described(kind: str, driver: Driver) -> dict[str, Any]:
+def described(kind: str, driver: Driver) -> JsonObject:
     """Return everything that a client needs to write a definition of this kind."""
     return {
         "kind": kind,
@@ -136,7 +137,7 @@ def described(kind: str, driver: Driver) -> dict[str, Any]:
     }
 
 
-def _parameter(name: str, field: forms.Field, driver: Driver) -> dict[str, Any]:
+def _parameter(name: str, field: forms.Field, driver: Driver) -> JsonObject:
     initial = field.initial() if callable(field.initial) else field.initial
     return {
         "name": name,
@@ -156,7 +157,7 @@ def _parameter(name: str, field: forms.Field, driver: Driver) -> dict[str, Any]:
     }
 
 
-def _choices(field: forms.ChoiceField) -> Iterator[dict[str, Any]]:
+def _choices(field: forms.ChoiceField) -> Iterator[JsonObject]:
     choices: Any = field.choices
     for value, label in choices:
         grouped = label if isinstance(label, list | tuple) else [(value, label)]
@@ -164,7 +165,7 @@ def _choices(field: forms.ChoiceField) -> Iterator[dict[str, Any]]:
             yield {"value": inner, "label": str(text_of_inner)}
 
 
-def _metric(metric: Metric) -> dict[str, Any]:
+def _metric(metric: Metric) -> JsonObject:
     return {
         "name": metric.name,
         "label": metric.label,
@@ -197,7 +198,7 @@ class OneKind(Api):
         )
 
 
-def _kind(kind: str, driver: Driver, request: Request) -> dict[str, Any]:
+def _kind(kind: str, driver: Driver, request: Request) -> JsonObject:
     return {
         **described(kind, driver),
         "url": reverse("api-kind", [kind], request=request),

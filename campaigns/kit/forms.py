@@ -12,6 +12,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
 from campaigns.kit.errors import Invalid
+from campaigns.kit.mappings import Json
 from campaigns.kit.units import SPANS
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -99,7 +100,7 @@ def is_list_of_texts(value: Any) -> bool:
 
 
 def many_for_one(
-    data: Mapping[str, Any], known: Mapping[str, forms.Field], prefix: str = ""
+    data: Json, known: Mapping[str, forms.Field], prefix: str = ""
 ) -> dict[str, list[str]]:
     """Return messages for lists and objects where one value belongs; a form would convert them to text."""
     return {

@@ -3,16 +3,17 @@
 Threads begin without it; one that works for an attempt is started in a copy of the context.
 """
 
-from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import Any
 
+from campaigns.kit.mappings import Json
+
 NAMES = ("request", "campaign", "run", "attempt")
 
-_context: ContextVar[Mapping[str, Any] | None] = ContextVar("log_context", default=None)
+_context: ContextVar[Json | None] = ContextVar("log_context", default=None)
 
 
-def current() -> Mapping[str, Any]:
+def current() -> Json:
     """Return the current values by name."""
     return _context.get() or {}
 

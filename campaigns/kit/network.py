@@ -5,7 +5,7 @@ Two checks belong together, and neither is enough alone: `check_url` checks what
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from ipaddress import (
@@ -16,8 +16,10 @@ from ipaddress import (
     ip_address,
     ip_network,
 )
-from typing import Any, TypeVar
+from typing import TypeVar
 from urllib.parse import urlsplit
+
+from campaigns.kit.mappings import Json, JsonObject
 
 
 class NetworkError(ValueError):
@@ -286,7 +288,7 @@ class Rules:
         """Return these rules together with those of `text`."""
         return replace(self, allowed=self.allowed + parse_rules(text).allowed)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return values for JSON, to be sent to a program."""
         return {
             "allowed": [str(rule) for rule in self.allowed],
@@ -296,7 +298,7 @@ class Rules:
         }
 
     @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> "Rules":
+    def from_json(cls, values: Json) -> "Rules":
         """Return the rules that `to_json` has written. Raise BadRule."""
         return cls(
             allowed=parse_rules("\n".join(values["allowed"])).allowed,

@@ -1,6 +1,5 @@
 """Change locked fields of a campaign after launch, with a reason that everybody sees."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -12,6 +11,7 @@ from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.forms import Text, many_for_one
+from campaigns.kit.mappings import CleanedData, Contrast, FieldValues
 from campaigns.kit.owners import require_right
 from campaigns.kit.rights import Right
 from campaigns.models import Amendment, Campaign
@@ -41,7 +41,7 @@ OPEN = (Campaign.State.RUNNING, Campaign.State.PAUSED)
 @transaction.atomic
 def amend(
     campaign: Campaign,
-    changes: Mapping[str, Any],
+    changes: FieldValues,
     reason: str,
     user: User | None,
     confirmed_name: str = "",
@@ -111,7 +111,7 @@ def _require_open(campaign: Campaign) -> None:
         )
 
 
-def _require_no_more(campaign: Campaign, after: Mapping[str, Any]) -> None:
+def _require_no_more(campaign: Campaign, after: FieldValues) -> None:
     """Raise NotPossible for a stop rule that may measure more than the one that was approved."""
     new = {name: after.get(name, getattr(campaign, name)) for name in STOP}
     if new["stop_rule"] != Campaign.StopRule.PRECISION or (
@@ -127,9 +127,7 @@ def _require_no_more(campaign: Campaign, after: Mapping[str, Any]) -> None:
     )
 
 
-def _checked(
-    campaign: Campaign, changes: Mapping[str, Any], errors: dict[str, list[str]]
-) -> dict[str, Any]:
+def _checked(campaign: Campaign, changes: FieldValues, errors: dict[str, list[str]]) -> CleanedData:
     """Return the sent fields as columns hold them; add their errors."""
     try:
         driver = driver_of(campaign.kind)
@@ -152,11 +150,9 @@ def _checked(
     return after
 
 
-def _of_form(
-    campaign: Campaign, changes: Mapping[str, Any], errors: dict[str, list[str]]
-) -> dict[str, Any]:
+def _of_form(campaign: Campaign, changes: FieldValues, errors: dict[str, list[str]]) -> CleanedData:
     """Return the fields of the design as the campaign defines them."""
-    after: dict[str, Any] = {}
+    after: CleanedData = {}
     for name in LOCKED:
         if name not in changes or name in errors:
             continue
@@ -175,9 +171,7 @@ def _of_form(
     return after
 
 
-def _check_together(
-    campaign: Campaign, after: Mapping[str, Any], errors: dict[str, list[str]]
-) -> None:
+def _check_together(campaign: Campaign, after: FieldValues, errors: dict[str, list[str]]) -> None:
     columns = (FIELDS[name].column for name in LOCKED)
     new = {column: after.get(column, getattr(campaign, column)) for column in columns}
     if new["margin"] > new["smallest_effect"]:
@@ -197,7 +191,7 @@ def _check_together(
 
 def _contrast(
     campaign: Campaign, values: Any, driver: Driver, errors: dict[str, list[str]]
-) -> dict[str, Any] | None:
+) -> Contrast | None:
     factors = {
         factor.name: [level.value for level in factor.levels.all()]
         for factor in campaign.factors.prefetch_related("levels")

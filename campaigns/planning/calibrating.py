@@ -9,6 +9,7 @@ from campaigns.kinds.base import Driver
 from campaigns.kinds.base.values import BLIND_LABEL, BLIND_LEVELS, driver_levels
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit.errors import Invalid
+from campaigns.kit.mappings import Levels
 from campaigns.models import Campaign, Target
 from campaigns.planning import drafts
 from campaigns.planning.checking import Definition, check
@@ -65,9 +66,9 @@ def calibrate(campaign: Campaign, author: User | None) -> Campaign:
     return drafts.create(definition, author, clone_of=campaign)
 
 
-def _cell(definition: Definition) -> dict[str, object]:
+def _cell(definition: Definition) -> Levels:
     """Return the first cell at the baseline of the pairs, or of the primary contrast."""
-    wanted: dict[str, object] = {}
+    wanted: Levels = {}
     if definition.campaign.paired_factor:
         wanted = {definition.campaign.paired_factor: definition.campaign.baseline}
     elif contrast := definition.campaign.primary_contrast:

@@ -13,6 +13,7 @@ from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit import network
 from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import is_list_of_texts, many_for_one, messages_of
+from campaigns.kit.mappings import CleanedData, FieldValues, Levels
 from campaigns.kit.network import normalised_address
 from campaigns.models import Campaign, Target
 from campaigns.planning import design as declared
@@ -79,7 +80,7 @@ class Definition:
         return replace(self, campaign=campaign)
 
 
-def check(data: Mapping[str, Any], targets: QuerySet[Target] | None = None) -> Definition:
+def check(data: FieldValues, targets: QuerySet[Target] | None = None) -> Definition:
     """Check everything at once. Raise Invalid with all errors.
 
     targets: those that may be measured, such as those of a team; by default all.
@@ -138,7 +139,7 @@ def check(data: Mapping[str, Any], targets: QuerySet[Target] | None = None) -> D
     return definition
 
 
-def _for_form(data: Mapping[str, Any]) -> dict[str, Any]:
+def _for_form(data: FieldValues) -> CleanedData:
     values = {name: data[name] for name in DesignForm.base_fields if name in data}
     if is_list_of_texts(values.get("tags")):
         values["tags"] = ", ".join(values["tags"])
@@ -180,7 +181,7 @@ def _check_plan(definition: Definition, driver: Driver) -> None:
             _check_concurrency(definition, driver, cell, allowed)
 
 
-def _check_urls(definition: Definition, driver: Driver, cell: Mapping[str, Any]) -> None:
+def _check_urls(definition: Definition, driver: Driver, cell: Levels) -> None:
     """Raise Invalid where a run would load a server other than the one that it leases."""
     target = definition.campaign.target
     if target is None:
@@ -201,7 +202,7 @@ def _check_urls(definition: Definition, driver: Driver, cell: Mapping[str, Any])
 
 
 def _check_concurrency(
-    definition: Definition, driver: Driver, cell: Mapping[str, Any], allowed: Allowed
+    definition: Definition, driver: Driver, cell: Levels, allowed: Allowed
 ) -> None:
     """Raise Invalid where a run would exceed the concurrency that the owner of the target allows."""
     excess = excess_at(allowed, driver, definition.campaign.parameters, cell)
@@ -213,6 +214,6 @@ def _check_concurrency(
     raise Invalid({path: [excess]})
 
 
-def _path(name: str, cell: Mapping[str, Any]) -> str:
+def _path(name: str, cell: Levels) -> str:
     """Return the path of a cell's value, as errors name it."""
     return f"{'factors' if name in cell else 'parameters'}.{name}"

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from campaigns.kinds.base import Driver
+from campaigns.kit.mappings import Contrast, Json, Levels
 from campaigns.planning.levels import same_level
 from campaigns.planning.plan import pairs_of
 
 PATH = "primary_contrast"
 FIELDS = ("factor", "candidate", "baseline", "at")
 
-Levels = Mapping[str, Any]
 Factors = Mapping[str, Sequence[Any]]
 
 
@@ -26,7 +26,7 @@ def read_contrast(
     paired: tuple[str, Any],
     errors: dict[str, list[str]],
     work: Sequence[str] | None = None,
-) -> dict[str, Any] | None:
+) -> Contrast | None:
     """Return the contrast, or None where none is named; add its errors at PATH.
 
     cells: the measured ones. paired: factor and baseline of a paired campaign, empty and None in other
@@ -50,7 +50,7 @@ def _contrast(
     cells: Sequence[Levels],
     paired: tuple[str, Any],
     work: Sequence[str],
-) -> dict[str, Any]:
+) -> Contrast:
     if not isinstance(values, Mapping):
         raise _Wrong("Give factor, candidate and baseline, such as {“factor”: “concurrency”, …}.")
     if unknown := [str(name) for name in values if name not in FIELDS]:
@@ -91,7 +91,7 @@ def _factor(name: Any, work: Sequence[str], factors: Factors, paired: str) -> st
 
 
 def _two_levels(
-    values: Mapping[str, Any],
+    values: Json,
     driver: Driver,
     levels: Sequence[Any],
     factor: str,
@@ -124,7 +124,7 @@ def _level(values: Any, side: str, driver: Driver, levels: Sequence[Any], factor
     return same[0]
 
 
-def _other_levels(values: Any, driver: Driver, factors: Factors, factor: str) -> dict[str, Any]:
+def _other_levels(values: Any, driver: Driver, factors: Factors, factor: str) -> Levels:
     """Return the levels of the other factors at which the contrast is."""
     if values in (None, ""):
         return {}

@@ -15,6 +15,7 @@ from django.core.exceptions import ValidationError
 from django.forms.utils import pretty_name
 
 from campaigns.kit.forms import DurationField, Text
+from campaigns.kit.mappings import CleanedData, Columns, FieldValues
 from campaigns.models import Campaign
 from campaigns.planning.pools import MEASURE, check_measuring_pool
 
@@ -297,7 +298,7 @@ class DesignForm(forms.Form):
         written=lambda campaign: campaign.pool != MEASURE,
     )
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> CleanedData:
         """Fill what was left empty with the initial value of its field."""
         cleaned = super().clean() or self.cleaned_data
         for name, field in self.fields.items():
@@ -311,7 +312,7 @@ class DesignForm(forms.Form):
             self._check_precision(cleaned)
         return cleaned
 
-    def _check_precision(self, cleaned: dict[str, Any]) -> None:
+    def _check_precision(self, cleaned: CleanedData) -> None:
         """Refuse what a stop by precision cannot be kept with."""
         repetitions, most = cleaned.get("repetitions"), cleaned.get("stop_most")
         if cleaned.get("order") not in IN_BLOCKS:
@@ -363,12 +364,12 @@ def label_of(name: str) -> str:
     return str(FIELDS[name].label or pretty_name(name))
 
 
-def as_columns(clean: Mapping[str, Any]) -> dict[str, Any]:
+def as_columns(clean: FieldValues) -> Columns:
     """Return checked values by column."""
     return {field.column: field.stored(clean[name]) for name, field in FIELDS.items()}
 
 
-def values_of(campaign: Campaign, *, every: bool = False) -> dict[str, Any]:
+def values_of(campaign: Campaign, *, every: bool = False) -> CleanedData:
     """Return the design of a campaign as a definition has it; every: also what it does not name."""
     return {
         name: field.shown(getattr(campaign, field.column))

@@ -1,6 +1,6 @@
 """Store, change, clone and delete drafts."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 from campaigns.kinds.base.values import BLIND_LABEL
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.kit.mappings import CleanedData, Columns, FieldValues, JsonObject
 from campaigns.kit.owners import require_right, require_right_of_sender
 from campaigns.kit.revisions import Seen, require_seen
 from campaigns.kit.rights import Right
@@ -124,7 +125,7 @@ def delete(campaign: Campaign, seen: Seen = None) -> None:
     locked.delete()
 
 
-def as_data(campaign: Campaign) -> dict[str, Any]:
+def as_data(campaign: Campaign) -> CleanedData:
     """Return a campaign as input of `checking.check`: a clone or an edit begins with it."""
     return {
         "question": campaign.question,  # first, as people write it
@@ -144,13 +145,13 @@ def as_data(campaign: Campaign) -> dict[str, Any]:
     }
 
 
-def revised(campaign: Campaign) -> dict[str, Any]:
+def revised(campaign: Campaign) -> Columns:
     """Return the values that the revision of a draft covers: the same fields of every draft."""
-    always: dict[str, Any] = {"primary_contrast": campaign.primary_contrast, "hard_to_change": []}
+    always: JsonObject = {"primary_contrast": campaign.primary_contrast, "hard_to_change": []}
     return always | as_data(campaign) | design.values_of(campaign, every=True)
 
 
-def with_changes(campaign: Campaign, changes: Mapping[str, Any]) -> dict[str, Any]:
+def with_changes(campaign: Campaign, changes: FieldValues) -> CleanedData:
     """Return `as_data` with other fields: parameters are replaced one by one, the others as a whole."""
     data = {**as_data(campaign), **changes}
     data["parameters"] = {**campaign.parameters, **changes.get("parameters", {})}
@@ -161,12 +162,12 @@ def with_changes(campaign: Campaign, changes: Mapping[str, Any]) -> dict[str, An
     return data
 
 
-def _contrast(campaign: Campaign) -> dict[str, Any]:
+def _contrast(campaign: Campaign) -> JsonObject:
     """Return the contrast only where there is one: the hash of older campaigns does not cover it."""
     return {"primary_contrast": campaign.primary_contrast} if campaign.primary_contrast else {}
 
 
-def _hard(campaign: Campaign) -> dict[str, Any]:
+def _hard(campaign: Campaign) -> JsonObject:
     """Return the factors only where some are hard to change, or might be."""
     hard = [factor.name for factor in campaign.factors.all() if factor.hard_to_change]
     return {"hard_to_change": hard} if hard or _varies_settings(campaign) else {}

@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from campaigns.kinds.base import Driver
 from campaigns.kinds.base.values import BLIND_LABEL, BLIND_LEVELS
 from campaigns.kit.forms import CONTROL, is_list_of_texts, many_for_one, messages_of, plain
+from campaigns.kit.mappings import CleanedData, FieldValues, Parameters
 from campaigns.models import Campaign, Target
 from campaigns.planning.levels import check_lengths, read_levels, same_level
 from campaigns.planning.plan import number_of_cells
@@ -20,7 +21,7 @@ INTERLEAVE = "Leave two levels, or choose the order “interleaved”, which tak
 
 
 def read_target(
-    data: Mapping[str, Any],
+    data: FieldValues,
     driver: Driver,
     errors: dict[str, list[str]],
     targets: QuerySet[Target] | None = None,
@@ -62,7 +63,7 @@ def _targets_in_use(values: Any, targets: QuerySet[Target]) -> list[Target]:
 
 
 def read_factors(
-    data: Mapping[str, Any], variables: Variables, errors: dict[str, list[str]]
+    data: FieldValues, variables: Variables, errors: dict[str, list[str]]
 ) -> dict[str, tuple[Any, ...]]:
     """Return the levels by factor, cleaned by each field; wrong ones are left out."""
     value = data.get("factors") or {}
@@ -100,7 +101,7 @@ def read_factors(
 
 
 def _blind(
-    data: Mapping[str, Any], values: Mapping[str, Any], errors: dict[str, list[str]]
+    data: FieldValues, values: FieldValues, errors: dict[str, list[str]]
 ) -> dict[str, tuple[Any, ...]]:
     """Return the two labels of an A/A campaign, named by its factors or by the paired factor."""
     levels = values.get(BLIND_LABEL, BLIND_LEVELS)
@@ -118,12 +119,12 @@ def _blind(
 
 
 def read_parameters(
-    data: Mapping[str, Any],
+    data: FieldValues,
     driver: Driver,
     variables: Variables,
     factors: Mapping[str, tuple[Any, ...]],
     errors: dict[str, list[str]],
-) -> dict[str, Any]:
+) -> CleanedData:
     """Check the fixed parameters together with the first level of each factor.
 
     A setting of the target is among them only where the input has a value: else it stays as it is.
@@ -159,8 +160,8 @@ def read_parameters(
 
 
 def _settings(
-    values: Mapping[str, Any], factors: Any, variables: Variables, errors: dict[str, list[str]]
-) -> dict[str, Any]:
+    values: FieldValues, factors: Any, variables: Variables, errors: dict[str, list[str]]
+) -> CleanedData:
     """Return the fixed values of the target's settings; an empty one leaves the setting as it is."""
     result = {}
     for name, setting in variables.settings.items():
@@ -178,7 +179,7 @@ def _settings(
 
 
 def read_hard(
-    data: Mapping[str, Any],
+    data: FieldValues,
     order: str,
     variables: Variables,
     factors: Mapping[str, tuple[Any, ...]],
@@ -209,7 +210,7 @@ def _is_wrong(name: str, errors: Mapping[str, list[str]]) -> bool:
 def note_misfits(
     target: Target,
     driver: Driver,
-    parameters: Mapping[str, Any],
+    parameters: Parameters,
     factors: Mapping[str, tuple[Any, ...]],
     errors: dict[str, list[str]],
 ) -> None:
@@ -222,11 +223,11 @@ def note_misfits(
 
 
 def read_excluded(
-    data: Mapping[str, Any],
+    data: FieldValues,
     driver: Driver,
     factors: Mapping[str, tuple[Any, ...]],
     errors: dict[str, list[str]],
-) -> tuple[dict[str, Any], ...]:
+) -> tuple[CleanedData, ...]:
     """Return the combinations of levels that are not measured."""
     value = data.get("excluded") or []
     if not isinstance(value, list | tuple) or not all(isinstance(item, Mapping) for item in value):
@@ -262,7 +263,7 @@ def read_excluded(
 
 
 def read_paired(
-    clean: Mapping[str, Any],
+    clean: FieldValues,
     driver: Driver,
     factors: Mapping[str, tuple[Any, ...]],
     errors: dict[str, list[str]],

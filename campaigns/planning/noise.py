@@ -3,11 +3,11 @@
 import math
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.db.models import F
 
 from campaigns.kit.json_path import values_at
+from campaigns.kit.mappings import Columns
 from campaigns.models import Campaign, Finding, Target
 
 LATEST = 10
@@ -72,7 +72,7 @@ def calibrations_on(kind: str, metric: str, target: Target | None) -> Calibratio
     )
 
 
-def _on(kind: str, metric: str, target: Target) -> dict[str, Any]:
+def _on(kind: str, metric: str, target: Target) -> Columns:
     return {
         "campaign__kind": kind,
         "campaign__primary_metric": metric,

@@ -14,7 +14,7 @@ from itertools import product
 from random import Random
 from typing import Any
 
-Levels = dict[str, Any]
+from campaigns.kit.mappings import Contrast, Levels
 
 
 class Unplannable(ValueError):
@@ -33,7 +33,7 @@ class Design:
     order: str
     repetitions: int
     seed: int
-    excluded: Sequence[Mapping[str, Any]] = ()
+    excluded: Sequence[Levels] = ()
     paired_factor: str = ""
     warm_ups: int = 0
     hard: Sequence[str] = ()
@@ -80,7 +80,7 @@ def cells_of(design: Design) -> tuple[Levels, ...]:
 
 
 def possible_cells(
-    factors: Mapping[str, Sequence[Any]], excluded: Sequence[Mapping[str, Any]]
+    factors: Mapping[str, Sequence[Any]], excluded: Sequence[Levels]
 ) -> tuple[Levels, ...]:
     """Combine all levels without the excluded combinations; none where nothing is left."""
     names = list(factors)
@@ -88,9 +88,7 @@ def possible_cells(
     return tuple(cell for cell in combinations if not _is_excluded(cell, excluded))
 
 
-def pairs_of(
-    contrast: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]
-) -> list[tuple[int, int]]:
+def pairs_of(contrast: Contrast, cells: Sequence[Levels]) -> list[tuple[int, int]]:
     """Find the cells that a contrast compares: baseline and candidate, equal in all else.
 
     contrast: `factor`, `baseline`, `candidate`, and `at`, the levels of other factors that it is at.
@@ -151,7 +149,7 @@ def plan_runs(
     return Plan(cells, tuple(blocks), tuple(runs))
 
 
-def _is_excluded(cell: Levels, excluded: Sequence[Mapping[str, Any]]) -> bool:
+def _is_excluded(cell: Levels, excluded: Sequence[Levels]) -> bool:
     return any(
         combination and all(cell.get(name) == level for name, level in combination.items())
         for combination in excluded
@@ -174,7 +172,7 @@ def _blocks(
     return ordered
 
 
-def whole_plots(cells: Sequence[Mapping[str, Any]], hard: Sequence[str]) -> list[list[int]]:
+def whole_plots(cells: Sequence[Levels], hard: Sequence[str]) -> list[list[int]]:
     """Group cells (or strata) by their levels of the factors that are hard to change; one group without such factors."""
     plots: dict[str, list[int]] = {}
     for index, cell in enumerate(cells):

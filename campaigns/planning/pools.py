@@ -1,12 +1,10 @@
 """Return the pools of workers that a run needs: one that measures, and those of its generators."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from django.core.exceptions import ValidationError
 
 from campaigns.kinds.base.generating import POOL, read_pools
 from campaigns.kinds.registry import UnknownKind, driver_of
+from campaigns.kit.mappings import FieldValues
 from campaigns.kit.messages import ANALYSIS
 from campaigns.models import Campaign, Run
 from campaigns.planning.workers import present_by_pool
@@ -55,7 +53,7 @@ def _can_be_several(campaign: Campaign) -> bool:
         return False
 
 
-def _of(campaign: Campaign, values: Mapping[str, Any]) -> frozenset[str]:
+def _of(campaign: Campaign, values: FieldValues) -> frozenset[str]:
     if not _can_be_several(campaign) or values.get("generators", 1) < 2:
         return frozenset()
     return frozenset(read_pools(values.get("generator_pools") or POOL))

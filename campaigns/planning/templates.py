@@ -1,8 +1,5 @@
 """Templates of teams: save a definition as one, create a draft from one."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from django import forms
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
@@ -12,6 +9,7 @@ from django.db.models.functions import Now
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import form_field, messages_of
+from campaigns.kit.mappings import FieldValues, JsonObject
 from campaigns.models import Campaign, Target, Template
 from campaigns.planning import drafts
 from campaigns.planning.checking import check
@@ -35,7 +33,7 @@ class NoTemplate(ValueError):
     """The campaign or template does not allow this; the message explains why."""
 
 
-def make_template(campaign: Campaign, data: Mapping[str, Any], user: User) -> Template:
+def make_template(campaign: Campaign, data: FieldValues, user: User) -> Template:
     """Store the definition of a campaign, without its results, as a template of its team. Raise Invalid, NoTemplate."""
     driver = driver_if_known(campaign.kind)
     if driver is None or not driver.executable:
@@ -48,12 +46,12 @@ def make_template(campaign: Campaign, data: Mapping[str, Any], user: User) -> Te
     return _saved(template, Action.TEMPLATE_CREATED, user)
 
 
-def description_of(template: Template) -> dict[str, Any]:
+def description_of(template: Template) -> JsonObject:
     """Return the values that the revision of a template covers: its name and description."""
     return {name: getattr(template, name) for name in TemplateForm.Meta.fields}
 
 
-def change_template(template: Template, data: Mapping[str, Any], user: User) -> Template:
+def change_template(template: Template, data: FieldValues, user: User) -> Template:
     """Change the name or the notes of a template, and return it. Raise Invalid, NoTemplate."""
     _require_in_use(template)
     for name, value in _clean(data).items():
@@ -71,7 +69,7 @@ def retire_template(template: Template, user: User) -> Template:
 
 
 @transaction.atomic
-def begin(template: Template, changes: Mapping[str, Any], user: User) -> Campaign:
+def begin(template: Template, changes: FieldValues, user: User) -> Campaign:
     """Create a draft from a template with changes. Raise Invalid, NoTemplate.
 
     changes: fields of a definition; parameters are replaced one by one, other fields as a whole.
@@ -105,7 +103,7 @@ def _require_in_use(template: Template) -> None:
         raise NoTemplate(f"The template “{template.name}” was retired.")
 
 
-def _clean(data: Mapping[str, Any]) -> dict[str, str]:
+def _clean(data: FieldValues) -> dict[str, str]:
     form = TemplateForm(data)
     if not form.is_valid():
         raise Invalid(messages_of(form))

@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.forms import form_field, messages_of
+from campaigns.kit.mappings import JsonObject
 from campaigns.models import Campaign, Retention, Team
 from campaigns.planning.lifecycle.rows import log, name_of
 
@@ -76,6 +77,6 @@ def kept_days(team: Team) -> int | None:
     return rows.first()
 
 
-def rule_of(team: Team) -> dict[str, Any]:
+def rule_of(team: Team) -> JsonObject:
     """Return the rule of a team, from which its revision is computed."""
     return {"keep_samples_days": kept_days(team)}

@@ -9,6 +9,7 @@ from django.db import connection, models
 from psycopg.types.json import Jsonb
 
 from campaigns.kinds.base import STAND_IN
+from campaigns.kit.mappings import Json
 from campaigns.kit.redaction import storable
 from campaigns.models import Attempt, Campaign, Cell, EnvironmentFact, Measurement, Run
 from campaigns.results.storing import MOST_LETTERS, Value
@@ -34,7 +35,7 @@ class ReceivedRun:
     lost: bool = False
     reason: str = ""
     external_id: str = ""
-    info: Mapping[str, Any] | None = None
+    info: Json | None = None
     context: Mapping[str, str] = field(default_factory=dict)
     started_at: datetime | None = None
     finished_at: datetime | None = None

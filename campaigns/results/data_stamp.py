@@ -1,6 +1,6 @@
 """A cheap fingerprint of a campaign's data: it is equal as long as nothing was added or removed."""
 
-from typing import Any
+from typing import TypedDict
 
 from django.db.models import Count, Max, QuerySet, Sum
 
@@ -8,7 +8,20 @@ from campaigns.kit.network import normalised_address
 from campaigns.models import Amendment, Attempt, Campaign, Exclusion, Run
 
 
-def stamp_of(campaign: Campaign) -> dict[str, Any]:
+class Stamp(TypedDict):
+    """What a campaign's data are counted by. runs: by state; attempts: those with values: `count`, `last` and `total` of keys.
+
+    exclusions, amendments: the keys of those in force. target: its address.
+    """
+
+    runs: dict[str, int]
+    attempts: dict[str, int]
+    exclusions: list[int]
+    amendments: list[int]
+    target: str
+
+
+def stamp_of(campaign: Campaign) -> Stamp:
     """Return counts of runs and attempts, and exclusions, amendments and the target, as JSON holds them.
 
     This takes five short queries; the data hash reads every value.

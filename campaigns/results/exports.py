@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.text import slugify
 
 from campaigns.kit.downloads import gathered
+from campaigns.kit.mappings import Json
 from campaigns.models import Campaign
 from campaigns.planning.outline import factors_of
 from campaigns.results.csv_lines import csv_lines
@@ -14,7 +14,7 @@ from campaigns.results.json_document import json_pieces
 from campaigns.results.versions import fingerprint, whole_version
 from perfdash import __version__
 
-Texts = Callable[[Campaign], Mapping[str, Any]]
+Texts = Callable[[Campaign], Json]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Format:
     """
 
     media_type: str
-    pieces: Callable[[Campaign, Mapping[str, Any], Texts], Iterator[bytes]]
+    pieces: Callable[[Campaign, Json, Texts], Iterator[bytes]]
 
 
 FORMATS: Mapping[str, Format] = {
@@ -56,7 +56,7 @@ def attachment(campaign: Campaign, ending: str) -> str:
     return f'attachment; filename="{campaign.pk}-{name}.{ending}"'
 
 
-def export_version(campaign: Campaign, name: str, definition: Mapping[str, Any]) -> str:
+def export_version(campaign: Campaign, name: str, definition: Json) -> str:
     """Return text that changes whenever the content of a file does."""
     amended = campaign.amendments.count()
     return fingerprint(name, __version__, whole_version(campaign), definition, amended)

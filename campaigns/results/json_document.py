@@ -1,7 +1,7 @@
 """A campaign as one JSON document, in pieces: definition, runs with all values, findings, environment."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -10,6 +10,7 @@ from django.db.models import QuerySet, TextField
 from django.db.models.functions import Cast
 
 from campaigns.kinds.base import Metric
+from campaigns.kit.mappings import Json, JsonObject
 from campaigns.models import Campaign, Finding
 from campaigns.planning.amendments import amendments_of
 from campaigns.results.environment import changes_of, environment_of, stand_ins_of
@@ -19,9 +20,7 @@ from campaigns.results.run_stream import MeasuredRun, Value, measured_runs
 FORMAT = "perfdash campaign 1"
 
 
-def json_pieces(
-    campaign: Campaign, definition: Mapping[str, Any], texts: Mapping[str, Any]
-) -> Iterator[str]:
+def json_pieces(campaign: Campaign, definition: Json, texts: Json) -> Iterator[str]:
     """Yield the document, a line for each run, without secrets.
 
     definition: in the form that REST accepts. texts: what pages say of findings, by name.
@@ -52,7 +51,7 @@ def _listed(name: str, entries: Iterable[str]) -> Iterator[str]:
     yield "]"
 
 
-def _about(campaign: Campaign) -> dict[str, Any]:
+def _about(campaign: Campaign) -> JsonObject:
     outline, target = outline_of(campaign), campaign.target
     return {
         "id": campaign.pk,
@@ -71,7 +70,7 @@ def _about(campaign: Campaign) -> dict[str, Any]:
     }
 
 
-def described(metric: Metric) -> dict[str, Any]:
+def described(metric: Metric) -> JsonObject:
     """Return a metric as the document describes it."""
     return {
         "name": metric.name,
@@ -81,7 +80,7 @@ def described(metric: Metric) -> dict[str, Any]:
     }
 
 
-def _entry(run: MeasuredRun) -> dict[str, Any]:
+def _entry(run: MeasuredRun) -> JsonObject:
     row = run.row
     excluded = {"by": row.excluded_by, "reason": row.excluded_why} if row.excluded_by else None
     return {
@@ -103,7 +102,7 @@ def _entry(run: MeasuredRun) -> dict[str, Any]:
     }
 
 
-def _measurement(value: Value) -> dict[str, Any]:
+def _measurement(value: Value) -> JsonObject:
     return {
         "value": value.value,
         "unit": value.unit,
@@ -114,7 +113,7 @@ def _measurement(value: Value) -> dict[str, Any]:
     }
 
 
-def finding_entries(campaign: Campaign, texts: Mapping[str, Any]) -> list[dict[str, Any]]:
+def finding_entries(campaign: Campaign, texts: Json) -> list[JsonObject]:
     """Return every finding that may be shown, as it is stored, without duplicates that only pages use.
 
     texts: what pages say of them, by name.
@@ -123,7 +122,7 @@ def finding_entries(campaign: Campaign, texts: Mapping[str, Any]) -> list[dict[s
     return [{**about, "result": finding.result} for finding, about in entries]
 
 
-def _findings(campaign: Campaign, texts: Mapping[str, Any]) -> Iterator[str]:
+def _findings(campaign: Campaign, texts: Json) -> Iterator[str]:
     """Yield the same as text, one at a time; results of megabytes are copied as the database stores them."""
     stored = _stored(campaign).defer("result").annotate(as_text=Cast("result", TextField()))
     for finding, about in _about_each(stored.iterator(chunk_size=1), texts):
@@ -134,9 +133,7 @@ def _stored(campaign: Campaign) -> QuerySet[Finding]:
     return shown_findings(campaign).exclude(name__startswith="brief:").order_by("name")
 
 
-def _about_each(
-    findings: Iterable[Any], texts: Mapping[str, Any]
-) -> Iterator[tuple[Any, dict[str, Any]]]:
+def _about_each(findings: Iterable[Any], texts: Json) -> Iterator[tuple[Any, JsonObject]]:
     for finding in findings:
         yield (
             finding,

@@ -11,6 +11,7 @@ from django.db.models import Count, Q, QuerySet
 from campaigns.kinds.base import Metric
 from campaigns.kinds.base.values import BLIND_LABEL
 from campaigns.kit.charts.labels import FactorOutline, contrast_label
+from campaigns.kit.mappings import JsonObject
 from campaigns.models import Attempt, Campaign, EffectiveSetting, Finding, Run, Session
 from campaigns.planning.metrics import driver_if_known, metric_of, metrics_of
 from campaigns.planning.outline import _label, factors_of
@@ -93,7 +94,7 @@ def _contrast(campaign: Campaign, factors: Sequence[FactorOutline]) -> str:
         return contrast_label(campaign.primary_contrast) if campaign.primary_contrast else ""
     levels = next((f.levels for f in factors if f.name == campaign.paired_factor), ())
     candidate = next((level for level in levels if level != campaign.baseline), None)
-    pair: dict[str, Any] = {"factor": campaign.paired_factor, "candidate": candidate, "at": {}}
+    pair: JsonObject = {"factor": campaign.paired_factor, "candidate": candidate, "at": {}}
     return contrast_label(pair | {"baseline": campaign.baseline})
 
 

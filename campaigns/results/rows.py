@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, Max, QuerySet
 
+from campaigns.kit.mappings import Levels
 from campaigns.models import Attempt, Campaign, Exclusion, Measurement, Run
 
 
@@ -37,7 +38,7 @@ class RunRow:
     purpose: str
     cell: int
     cell_position: int
-    levels: dict[str, Any]
+    levels: Levels
     block: int
     repetition: int
     state: str
@@ -144,7 +145,7 @@ def phases_of(runs: QuerySet[Run]) -> dict[int, str]:
 class Around:
     """What turns a ReadRun into a row: cells and blocks by key, exclusions, phases."""
 
-    cells: Mapping[int, tuple[int, dict[str, Any]]]
+    cells: Mapping[int, tuple[int, Levels]]
     blocks: Mapping[int, tuple[int, int]]
     excluded: Mapping[int, tuple[str, str]]
     phases: Mapping[int, str]

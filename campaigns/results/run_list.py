@@ -1,11 +1,12 @@
 """The table of runs, page by page: counts and filters cover all runs, details only those of the page."""
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable
 from typing import Any
 
 from django.db.models import CharField, Count, Func, Q, QuerySet, Value
 
+from campaigns.kit.mappings import Levels
 from campaigns.models import Campaign, Measurement, Run
 from campaigns.results.rows import (
     RunRow,
@@ -130,10 +131,10 @@ class RunList:
         return (Q(state__in=states) & ~Q(pk__in=list(self._special))) | Q(pk__in=named)
 
     @property
-    def levels(self) -> dict[int, dict[str, Any]]:
+    def levels(self) -> dict[int, Levels]:
         """The levels of each cell by its key."""
         return dict(self._campaign.cells.values_list("pk", "levels_by_factor"))
 
 
-def _named(levels: Mapping[str, Any]) -> str:
+def _named(levels: Levels) -> str:
     return " ".join(f"{name} {level}" for name, level in levels.items())

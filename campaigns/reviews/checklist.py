@@ -7,7 +7,6 @@ reviewer, and stays red.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
 
 from django.db.models import Count, Q
 from django.urls import reverse
@@ -18,6 +17,7 @@ from campaigns.findings.store import findings_of
 from campaigns.findings.values import Difference
 from campaigns.findings.wording import checklist as wording
 from campaigns.findings.wording.checklist import FAIL, PASS, Design, ExcludedRun, Line
+from campaigns.kit.mappings import JsonObject
 from campaigns.models import Attempt, Campaign, Conclusion, Proof, Run
 from campaigns.planning.amendments import amendments_of
 from campaigns.results.data_stamp import exclusions_of
@@ -59,7 +59,7 @@ def checks_of(campaigns: Sequence[Campaign]) -> dict[int, list[Check]]:
     return result
 
 
-def check_as_json(check: Check) -> dict[str, Any]:
+def check_as_json(check: Check) -> JsonObject:
     """Return a check as it is stored."""
     return asdict(check)
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
+from campaigns.kit.mappings import Columns, Contrast
 from campaigns.models import Conclusion
 
 
@@ -12,7 +12,7 @@ class Cited:
     """One piece of evidence: a campaign, and which contrast, finding and chart of it."""
 
     campaign: int
-    contrast: Mapping[str, Any] | None = None
+    contrast: Contrast | None = None
     finding: str = ""
     view: str = ""
 
@@ -29,7 +29,7 @@ class Content:
     words: Mapping[str, str] = field(default_factory=dict)
 
 
-def revised(conclusion: Conclusion) -> dict[str, Any]:
+def revised(conclusion: Conclusion) -> Columns:
     """Return what the revision of a conclusion's text is made of."""
     return asdict(content_of(conclusion))
 

@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid
+from campaigns.kit.mappings import Contrast
 from campaigns.kit.revisions import Seen, require_seen
 from campaigns.kit.rights import Right
 from campaigns.kit.rights import require as require_right
@@ -169,7 +170,7 @@ def _text(each: Cited) -> tuple[Any, ...]:
     return each.campaign, _contrast(each), each.finding, each.view
 
 
-def _contrast(each: Cited) -> dict[str, Any] | None:
+def _contrast(each: Cited) -> Contrast | None:
     """Return the contrast with `at`, the levels of other factors, which may be empty."""
     return {"at": {}, **each.contrast} if each.contrast else None
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from campaigns.findings.compute.findings import hash_now
 from campaigns.findings.compute.snapshot import snapshot
+from campaigns.kit.mappings import JsonObject
 from campaigns.models import Campaign, Conclusion, Finding
 from campaigns.planning.analyses import failure_of
 from campaigns.results.data_stamp import stamp_of
@@ -27,7 +28,7 @@ def freeze(conclusion: Conclusion) -> None:
     for campaign in campaigns:
         require_ready(campaign)
     checks = checks_of(campaigns)
-    frozen: dict[int, dict[str, Any]] = {
+    frozen: dict[int, JsonObject] = {
         each.pk: {**snapshot(each), "checks": [check_as_json(check) for check in checks[each.pk]]}
         for each in campaigns
     }

@@ -23,6 +23,7 @@ from django.db.models.expressions import Combinable, RawSQL
 from django.db.models.functions import Coalesce
 
 from campaigns.execution.manual_steps import open_requests
+from campaigns.kit.mappings import Columns
 from campaigns.kit.rights import Right, visible
 from campaigns.models import Conclusion, HandRequest, LaunchRequest, Mention
 from campaigns.reviews.queries import conclusions_seen_by, mine, waiting_for
@@ -84,14 +85,14 @@ def waiting(user: User) -> list[Waiting]:
     ]
 
 
-def _all(user: User) -> QuerySet[Any, dict[str, Any]]:
+def _all(user: User) -> QuerySet[Any, Columns]:
     first, *others = [_part(why, user) for why in Waits]
-    result: QuerySet[Any, dict[str, Any]] = first.union(*others, all=True)
+    result: QuerySet[Any, Columns] = first.union(*others, all=True)
     return result
 
 
-def _part(why: Waits, user: User) -> QuerySet[Any, dict[str, Any]]:
-    result: QuerySet[Any, dict[str, Any]] = (
+def _part(why: Waits, user: User) -> QuerySet[Any, Columns]:
+    result: QuerySet[Any, Columns] = (
         ROWS[why](user)
         .order_by()
         .annotate(why=Value(why.value, CharField()), key=F("pk"), since=SINCE[why])

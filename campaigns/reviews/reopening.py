@@ -5,7 +5,7 @@ dispatch for the campaigns of `overdue`. So a conclusion whose data changed does
 process is killed in between.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -26,7 +26,7 @@ from campaigns.models import (
     Finding,
 )
 from campaigns.planning.amendments import amendments_of
-from campaigns.results.data_stamp import attempts_with_values, stamp_of
+from campaigns.results.data_stamp import Stamp, attempts_with_values, stamp_of
 from campaigns.reviews.rows import people_of
 from campaigns.stats import changes as stats
 
@@ -239,7 +239,7 @@ def reason_of(rows: list[Change]) -> str:
     return " ".join(notes)
 
 
-def reasons(campaign: Campaign, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+def reasons(campaign: Campaign, before: Stamp, after: Stamp) -> list[str]:
     """Describe the differences between two stamps in sentences; empty if they are the same."""
     if before == after:
         return []
@@ -253,7 +253,7 @@ def reasons(campaign: Campaign, before: Mapping[str, Any], after: Mapping[str, A
     return results or [_counted(before, after)]
 
 
-def _excluded(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+def _excluded(before: Stamp, after: Stamp) -> Iterator[str]:
     new = set(after["exclusions"]) - set(before["exclusions"])
     rows = Exclusion.objects.filter(pk__in=new).select_related("run", "user")
     for row in rows.order_by("run__position"):
@@ -261,16 +261,14 @@ def _excluded(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[s
         yield f"Run {row.run.position} was excluded by {by}: {row.reason}"
 
 
-def _included(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+def _included(before: Stamp, after: Stamp) -> Iterator[str]:
     gone = set(before["exclusions"]) - set(after["exclusions"])
     rows = Exclusion.objects.filter(pk__in=gone).select_related("run").order_by("run__position")
     for row in rows:
         yield f"Run {row.run.position}, which was excluded ({row.reason}), counts again"
 
 
-def _amended(
-    campaign: Campaign, before: Mapping[str, Any], after: Mapping[str, Any]
-) -> Iterator[str]:
+def _amended(campaign: Campaign, before: Stamp, after: Stamp) -> Iterator[str]:
     new = set(after["amendments"]) - set(before["amendments"])
     keys = Amendment.objects.filter(campaign=campaign).order_by("at", "pk").values_list("pk")
     for (key,), line in zip(keys, amendments_of(campaign), strict=True):
@@ -278,7 +276,7 @@ def _amended(
             yield line.remark
 
 
-def _late(campaign: Campaign, before: Mapping[str, Any]) -> Iterator[str]:
+def _late(campaign: Campaign, before: Stamp) -> Iterator[str]:
     late = attempts_with_values(campaign).filter(pk__gt=before["attempts"]["last"])
     positions = sorted(set(late.values_list("run__position", flat=True)))
     if len(positions) == 1:
@@ -289,7 +287,7 @@ def _late(campaign: Campaign, before: Mapping[str, Any]) -> Iterator[str]:
         yield f"Late runs {text}{f' and {more} more' if more > 0 else ''} came in"
 
 
-def _target(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+def _target(before: Stamp, after: Stamp) -> Iterator[str]:
     if before["target"] != after["target"]:
         yield (
             f"The address of its target is {after['target'] or 'empty'} now; it was "
@@ -297,7 +295,7 @@ def _target(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str
         )
 
 
-def _counted(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+def _counted(before: Stamp, after: Stamp) -> str:
     states = sorted({*before["runs"], *after["runs"]})
     text = ", ".join(
         f"{name} {before['runs'].get(name, 0)} → {after['runs'].get(name, 0)}"

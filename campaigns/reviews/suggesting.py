@@ -12,6 +12,7 @@ from campaigns.findings.store import findings_of, read
 from campaigns.findings.values import Levels, LevelsFinding, Pairs
 from campaigns.findings.wording.compare import answer_of
 from campaigns.kit.charts.labels import contrast_label
+from campaigns.kit.mappings import Contrast
 from campaigns.models import Campaign
 from campaigns.reviews.content import Cited, Content
 from campaigns.reviews.validation import LONGEST_CLAIM
@@ -89,7 +90,7 @@ def _recommended(campaign: Campaign) -> Iterator[str]:
         yield f"Set {levels}{f' (with {where})' if where else ''}: {each.why}."
 
 
-def _contrasts(campaign: Campaign) -> Iterator[dict[str, Any]]:
+def _contrasts(campaign: Campaign) -> Iterator[Contrast]:
     if campaign.primary_contrast:
         yield dict(campaign.primary_contrast)
     rows = campaign.findings.filter(versions__methods=METHODS, name__in=["pairs", "levels"])
@@ -100,13 +101,13 @@ def _contrasts(campaign: Campaign) -> Iterator[dict[str, Any]]:
             yield from _of_levels(read(result, LevelsFinding))
 
 
-def _of_pairs(pairs: Pairs) -> Iterator[dict[str, Any]]:
+def _of_pairs(pairs: Pairs) -> Iterator[Contrast]:
     for stratum in pairs.strata:
         at = {name: level for name, level in stratum.levels.items() if name != pairs.factor}
         yield _contrast(pairs.factor, pairs.candidate, pairs.baseline, at)
 
 
-def _of_levels(levels: LevelsFinding) -> Iterator[dict[str, Any]]:
+def _of_levels(levels: LevelsFinding) -> Iterator[Contrast]:
     for group in levels.groups:
         values = dict(zip(group.cells, group.values, strict=True))
         for row in group.comparisons:
@@ -115,5 +116,5 @@ def _of_levels(levels: LevelsFinding) -> Iterator[dict[str, Any]]:
             )
 
 
-def _contrast(factor: str, candidate: Any, baseline: Any, at: Levels) -> dict[str, Any]:
+def _contrast(factor: str, candidate: Any, baseline: Any, at: Levels) -> Contrast:
     return {"factor": factor, "candidate": candidate, "baseline": baseline, "at": dict(at)}

@@ -3,11 +3,11 @@
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from django.contrib.auth.models import User
 
 from campaigns.kit.errors import Invalid
+from campaigns.kit.mappings import Contrast
 from campaigns.kit.rights import visible
 from campaigns.models import Campaign, Factor
 from campaigns.reviews.content import Cited, Content
@@ -99,7 +99,7 @@ def _check_cited(path: str, campaign: Campaign, each: Cited, errors: Errors) -> 
         errors[f"{path}.contrast"] = [wrong]
 
 
-def _wrong_contrast(campaign: Campaign, contrast: Mapping[str, Any]) -> str:
+def _wrong_contrast(campaign: Campaign, contrast: Contrast) -> str:
     """Return what is wrong with a contrast; empty if nothing is."""
     levels = {
         factor.name: [level.value for level in factor.levels.all()]

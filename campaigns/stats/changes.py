@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from campaigns.kit.mappings import Json
+
 RELATIVE = 1e-6
 NO_P = 1e-12
 BOOTSTRAP_SHARE = 0.05
@@ -77,7 +79,7 @@ class Scale:
     pct: float = 0.0
     own: float = 0.0
 
-    def within(self, finding: Mapping[str, Any]) -> "Scale":
+    def within(self, finding: Json) -> "Scale":
         """Return the widths of a finding's own intervals, else of those around it."""
         result = {
             name: abs(finding[name][1] - finding[name][0])

@@ -11,16 +11,18 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
+from campaigns.kit.mappings import Json, JsonObject
+
 VERSION = "v1"
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)", re.ASCII)
 
 
 def data_hash(
     *,
-    definition: Mapping[str, Any],
-    runs: Iterable[Mapping[str, Any]],
-    exclusions: Iterable[Mapping[str, Any]],
-    parameters: Mapping[str, Any],
+    definition: Json,
+    runs: Iterable[Json],
+    exclusions: Iterable[Json],
+    parameters: Json,
 ) -> str:
     """Return the hash of the input of a finding, as `v1:` and 64 hex digits.
 
@@ -47,10 +49,10 @@ def hash_together(hashes: Iterable[tuple[int, str]]) -> str:
 
 def canonical_text(
     *,
-    definition: Mapping[str, Any],
-    runs: Iterable[Mapping[str, Any]],
-    exclusions: Iterable[Mapping[str, Any]],
-    parameters: Mapping[str, Any],
+    definition: Json,
+    runs: Iterable[Json],
+    exclusions: Iterable[Json],
+    parameters: Json,
 ) -> str:
     """Return the canonical form of the document, which does not depend on the order of data.
 
@@ -68,11 +70,11 @@ def canonical_text(
     )
 
 
-def _by_position(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _by_position(rows: Iterable[Json]) -> list[Json]:
     return sorted(rows, key=lambda row: int(row["position"]))
 
 
-def _measured(run: Mapping[str, Any]) -> dict[str, Any]:
+def _measured(run: Json) -> JsonObject:
     values = run.get("values", {})
     return {
         **run,

@@ -1,7 +1,6 @@
 """The form of a target, for pages and REST."""
 
 import re
-from collections.abc import Mapping
 from copy import copy
 from typing import Any
 
@@ -13,6 +12,7 @@ from campaigns.kinds.registry import all_kinds
 from campaigns.kit import encryption, network
 from campaigns.kit.forms import SecretArea, form_field
 from campaigns.kit.http.credentials import BadCertificate, Tls, context_of
+from campaigns.kit.mappings import CleanedData, FieldValues
 from campaigns.kit.own_services import installation_rules
 from campaigns.models import Target
 from campaigns.targets import quiet_hours
@@ -146,7 +146,7 @@ class TargetForm(forms.ModelForm):
     moved = False
     rule = ""
 
-    def __init__(self, data: Mapping[str, Any] | None = None, *, target: Target | None) -> None:
+    def __init__(self, data: FieldValues | None = None, *, target: Target | None) -> None:
         target = target or Target()
         self.stored = copy(target)
         super().__init__(data, instance=target, initial=_initial(target))
@@ -174,9 +174,9 @@ class TargetForm(forms.ModelForm):
             raise ValidationError(str(error)) from None
         return name
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> CleanedData:
         """Check the address, and that no secret goes to a new one. Raise ValidationError."""
-        clean: dict[str, Any] = super().clean() or self.cleaned_data
+        clean: CleanedData = super().clean() or self.cleaned_data
         if self.errors:
             return clean
         try:
@@ -193,7 +193,7 @@ class TargetForm(forms.ModelForm):
         self.rule = self._confirmed_rule(clean)
         return clean
 
-    def _check_move(self, clean: Mapping[str, Any]) -> None:
+    def _check_move(self, clean: FieldValues) -> None:
         if self.stored.pk and (campaigns := measuring(self.stored.address)):
             raise _wrong(
                 "base_url",
@@ -212,7 +212,7 @@ class TargetForm(forms.ModelForm):
                 "new server by itself.",
             )
 
-    def _check_certificates(self, clean: Mapping[str, Any]) -> None:
+    def _check_certificates(self, clean: FieldValues) -> None:
         """Raise ValidationError where certificate, key or bundle cannot be used."""
         certificate, key = clean["client_certificate"], clean["client_key"]
         if key and not certificate:
@@ -231,7 +231,7 @@ class TargetForm(forms.ModelForm):
             except BadCertificate as error:
                 raise _wrong(name, str(error)) from None
 
-    def _confirmed_rule(self, clean: Mapping[str, Any]) -> str:
+    def _confirmed_rule(self, clean: FieldValues) -> str:
         """Return the rule that the owner confirmed; an empty text where the installation's rules suffice."""
         url = clean["base_url"]
         try:
@@ -248,13 +248,13 @@ class TargetForm(forms.ModelForm):
         return rule
 
 
-def as_data(target: Target) -> dict[str, Any]:
+def as_data(target: Target) -> CleanedData:
     """Return a target as input of its form, without its secrets: a change begins with it."""
     return forms.model_to_dict(target, TYPED) | {"skip_verification": not target.verify_tls}
 
 
-def _initial(target: Target) -> dict[str, Any]:
-    initial: dict[str, Any] = {"skip_verification": not target.verify_tls}
+def _initial(target: Target) -> CleanedData:
+    initial: CleanedData = {"skip_verification": not target.verify_tls}
     if target._state.adding and USUAL_FAMILY in families():
         initial["family"] = USUAL_FAMILY
     return initial

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from time import monotonic
-from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -17,6 +16,7 @@ from campaigns.kinds.base.values import driver_levels
 from campaigns.kinds.registry import all_kinds, driver_of
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.encryption import SecretUnreadable
+from campaigns.kit.mappings import JsonObject
 from campaigns.kit.network import NetworkError
 from campaigns.kit.redaction import redact_all, storable
 from campaigns.models import Campaign, Target
@@ -161,11 +161,11 @@ def missing_at(campaign: Campaign) -> list[str]:
     return result
 
 
-def _different(campaign: Campaign, driver: Driver) -> list[dict[str, Any]]:
+def _different(campaign: Campaign, driver: Driver) -> list[JsonObject]:
     """Return the parameters of cells whose URLs differ from those of earlier cells."""
     base_url = campaign.target.base_url if campaign.target else ""
     cells = campaign.cells.order_by("position").values_list("levels_by_factor", flat=True)
-    by_urls: dict[str, dict[str, Any]] = {}
+    by_urls: dict[str, JsonObject] = {}
     for levels in cells:
         parameters = {**campaign.parameters, **driver_levels(levels)}
         by_urls.setdefault(repr(sorted(driver.urls(base_url, parameters).items())), parameters)

@@ -1,8 +1,6 @@
 """Save targets, encrypt their secrets, and note their addresses."""
 
-from collections.abc import Mapping
 from copy import copy
-from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -14,6 +12,7 @@ from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import messages_of
 from campaigns.kit.http.credentials import Tls
+from campaigns.kit.mappings import Columns, FieldValues, Settings
 from campaigns.kit.own_services import installation_rules
 from campaigns.kit.owners import TARGET, require_right_of_sender
 from campaigns.kit.revisions import Seen, require_seen
@@ -39,7 +38,7 @@ def rules_for(target: Target) -> network.Rules:
     return rules
 
 
-def as_driver_sees_it(target: Target, wanted: Mapping[str, Any] | None = None) -> TargetView:
+def as_driver_sees_it(target: Target, wanted: Settings | None = None) -> TargetView:
     """Return the target with its decrypted password, for drivers only. Raise SecretUnreadable.
 
     wanted: values of its settings that a run sets.
@@ -72,13 +71,13 @@ def unreadable_targets(database: str = "default") -> list[str]:
     ]
 
 
-def revised(target: Target) -> dict[str, Any]:
+def revised(target: Target) -> Columns:
     """Return the values that the revision of a target covers, with its secrets as stored."""
     return as_data(target) | {name: getattr(target, name) for name in SECRETS}
 
 
 def save_target(
-    data: Mapping[str, Any],
+    data: FieldValues,
     target: Target | None = None,
     team: Team | None = None,
     seen: Seen = None,
@@ -181,7 +180,7 @@ def _record_saved(target: Target, before: Target | None) -> None:
     )
 
 
-def remarks_on(target: Target, data: Mapping[str, Any]) -> list[str]:
+def remarks_on(target: Target, data: FieldValues) -> list[str]:
     """Return warnings for the user who saved a target."""
     notes = []
     if names := other_names([target])[target.pk]:

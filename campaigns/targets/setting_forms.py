@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Mapping
 from ipaddress import ip_address
 from typing import Any
 
@@ -12,6 +11,7 @@ from django.core.exceptions import ValidationError
 from campaigns.kinds.base.values import BLIND_LABEL
 from campaigns.kinds.registry import all_kinds
 from campaigns.kit.forms import SecretArea, form_field
+from campaigns.kit.mappings import CleanedData, FieldValues, Json, JsonObject
 from campaigns.models import Setting, SshLogin, TargetStep
 from campaigns.targets.actions.values import COMMAND, FIELDS, HAND, HTTP, METHODS
 
@@ -82,9 +82,9 @@ class SettingForm(forms.ModelForm):
             raise ValidationError(f"“{name}” is a name of perfdash itself.")
         return name
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> CleanedData:
         """Add errors for an empty range, a choice of one, and one setting too many."""
-        clean: dict[str, Any] = super().clean() or self.cleaned_data
+        clean: CleanedData = super().clean() or self.cleaned_data
         low, high = clean.get("minimum"), clean.get("maximum")
         if low is not None and high is not None and low > high:
             self.add_error("maximum", f"It is below the minimum, {low:g}.")
@@ -119,7 +119,7 @@ class StepForm(forms.ModelForm):
         """Return 1 where the field is empty."""
         return self.cleaned_data["position"] or 1
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> CleanedData:
         """Add an error for one step too many."""
         if self.instance._state.adding and self.instance.target.steps.count() >= MOST_STEPS:
             self.add_error("name", f"A target has at most {MOST_STEPS} steps.")
@@ -178,9 +178,9 @@ class ActionForm(forms.Form):
 
     def __init__(
         self,
-        data: Mapping[str, Any] | None,
+        data: FieldValues | None,
         path: str,
-        action: Mapping[str, Any],
+        action: Json,
         title: str,
         *,
         has_value: bool = False,
@@ -218,7 +218,7 @@ class ActionForm(forms.Form):
         """Return the arguments, one per line."""
         return [line for line in self.cleaned_data["arguments"].splitlines() if line]
 
-    def action(self) -> dict[str, Any]:
+    def action(self) -> JsonObject:
         """Return the action that was entered, without empty fields and those of other ways."""
         clean = self.cleaned_data
         return {
@@ -228,7 +228,7 @@ class ActionForm(forms.Form):
         }
 
 
-def _typed(action: Mapping[str, Any]) -> dict[str, Any]:
+def _typed(action: Json) -> JsonObject:
     """Return a stored action as a user would type it."""
     body = action.get("body")
     return {
@@ -238,7 +238,7 @@ def _typed(action: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def stored_action(path: str, action: Mapping[str, Any]) -> dict[str, Any]:
+def stored_action(path: str, action: Json) -> JsonObject:
     """Return a stored action by the names of its inputs."""
     known = dict.fromkeys(ActionForm.base_fields, "") | _typed(action)
     return {f"{path}_{name}": value for name, value in known.items()}

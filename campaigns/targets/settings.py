@@ -1,6 +1,6 @@
 """Define settings and steps of a target."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import copy
 from typing import Any
 
@@ -11,6 +11,7 @@ from campaigns.kit import activity, network
 from campaigns.kit.activity import record
 from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import messages_of
+from campaigns.kit.mappings import Columns, FieldValues, Json
 from campaigns.models import Campaign, FoundSetting, Setting, SshLogin, Target, TargetStep
 from campaigns.targets.actions import COMMAND, HAND, Action, BadAction, Role, parse
 from campaigns.targets.saving import rules_for
@@ -19,21 +20,21 @@ from campaigns.targets.ssh_logins import require_admin
 from campaigns.targets.variables import field_of
 
 
-def revised_setting(setting: Setting) -> dict[str, Any]:
+def revised_setting(setting: Setting) -> Columns:
     """Return the values that the revision of a setting covers."""
     return {
         name: getattr(setting, name) for name in (*SettingForm.Meta.fields, "apply", "read_back")
     }
 
 
-def revised_step(step: TargetStep) -> dict[str, Any]:
+def revised_step(step: TargetStep) -> Columns:
     """Return the values that the revision of a step covers."""
     return {name: getattr(step, name) for name in (*StepForm.Meta.fields, "action")}
 
 
 @transaction.atomic
 def save_setting(
-    data: Mapping[str, Any], target: Target, user: User, setting: Setting | None = None
+    data: FieldValues, target: Target, user: User, setting: Setting | None = None
 ) -> Setting:
     """Create or change a setting. Raise Invalid, PermissionDenied."""
     before = copy(setting)
@@ -77,7 +78,7 @@ def delete_setting(setting: Setting, user: User) -> None:
 
 @transaction.atomic
 def save_step(
-    data: Mapping[str, Any], target: Target, user: User, step: TargetStep | None = None
+    data: FieldValues, target: Target, user: User, step: TargetStep | None = None
 ) -> TargetStep:
     """Create or change a reset command or a readiness check. Raise Invalid, PermissionDenied."""
     before = copy(step)
@@ -130,7 +131,7 @@ def _action(
 
 
 def _require_for(
-    user: User, actions: Sequence[Action | None], stored: Sequence[Mapping[str, Any]] | None
+    user: User, actions: Sequence[Action | None], stored: Sequence[Json] | None
 ) -> None:
     """Raise PermissionDenied where a command is new or replaced, and the user is no administrator."""
     ways = [action.way for action in actions if action] + [each.get("way") for each in stored or ()]

@@ -1,8 +1,6 @@
 """The SSH login of a target's machine, and its accepted host key."""
 
-from collections.abc import Mapping
 from copy import copy
-from typing import Any
 
 from django.conf import settings as installation
 from django.contrib.auth.models import User
@@ -13,6 +11,7 @@ from campaigns.kit import encryption, network
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import messages_of
+from campaigns.kit.mappings import Columns, FieldValues
 from campaigns.models import SshLogin, Target
 from campaigns.targets.actions import COMMAND, fingerprint_of, wrong_key
 from campaigns.targets.forms import rule_to_confirm
@@ -37,13 +36,13 @@ def require_admin(user: User) -> None:
         raise PermissionDenied(ADMIN_ALONE)
 
 
-def revised(login: SshLogin) -> dict[str, Any]:
+def revised(login: SshLogin) -> Columns:
     """Return the values that the revision of a login covers, with its secrets as stored."""
     return {name: getattr(login, name) for name in (*SshForm.Meta.fields, *SECRETS)}
 
 
 @transaction.atomic
-def save_ssh(data: Mapping[str, Any], target: Target, user: User) -> SshLogin:
+def save_ssh(data: FieldValues, target: Target, user: User) -> SshLogin:
     """Store the SSH login of the target's machine, and return it. Raise Invalid, PermissionDenied.
 
     An empty key or password leaves the stored one, unless host, port or user change. A new machine has a
@@ -132,7 +131,7 @@ def accept_host_key(login: SshLogin, fingerprint: str, user: User) -> SshLogin:
     return login
 
 
-def _ssh_rule(clean: Mapping[str, Any], target: Target, row: SshLogin) -> str:
+def _ssh_rule(clean: FieldValues, target: Target, row: SshLogin) -> str:
     """Return the rule that the owner confirmed; an empty text where the other rules suffice. Raise Invalid."""
     host, port = clean["host"], clean["port"]
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}/"

@@ -14,6 +14,7 @@ from django.core.exceptions import ValidationError
 
 from campaigns.kinds.base import Driver
 from campaigns.kit.forms import Text, plain
+from campaigns.kit.mappings import JsonObject
 from campaigns.models import Setting, Target
 
 MOST_LETTERS = 200
@@ -46,7 +47,7 @@ def variables_of(driver: Driver, target: Target | None) -> Variables:
 def field_of(setting: Setting) -> forms.Field:
     """Return the field that reads values of a setting; an empty value leaves the setting as it is."""
     text = f"{setting.label or setting.name}{f', {setting.unit}' if setting.unit else ''}"
-    common: dict[str, Any] = {
+    common: JsonObject = {
         "required": False,
         "label": setting.label or setting.name.replace("_", " ").capitalize(),
         "help_text": f"Setting of the target: {text}. Empty: as it is.",

@@ -15,6 +15,7 @@ from campaigns.kit.api.inputs import Flag, Input, Text
 from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.outputs import Selectable
 from campaigns.kit.api.views import Api
+from campaigns.kit.mappings import JsonObject
 from campaigns.kit.rights import Right
 from campaigns.models import Announcement, Channel, Delivery
 
@@ -100,7 +101,7 @@ class DeliveryOutput(Selectable):
     next_try_at = serializers.DateTimeField(allow_null=True)
     delivered_at = serializers.DateTimeField(allow_null=True)
 
-    def to_representation(self, instance: Any) -> dict[str, Any]:
+    def to_representation(self, instance: Any) -> JsonObject:
         """Convert a row, unless it is converted already."""
         from_row = described(instance) if isinstance(instance, Delivery) else instance
         return dict(super().to_representation(from_row))

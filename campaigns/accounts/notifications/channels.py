@@ -1,6 +1,5 @@
 """Create, change and delete notification channels. A channel and its secret are visible to its owner only."""
 
-from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -18,6 +17,7 @@ from campaigns.kit.activity import Action, record
 from campaigns.kit.chat_services.services import BadAddress
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.forms import Text, many_for_one, messages_of
+from campaigns.kit.mappings import CleanedData, Columns, FieldValues
 from campaigns.kit.rights import teams_with
 from campaigns.models import Announcement, Channel, Delivery
 
@@ -48,7 +48,7 @@ class ChannelForm(forms.Form):
     kinds = forms.MultipleChoiceField(choices=CHOICES, required=False, label="Notify me when")
     teams = forms.MultipleChoiceField(required=False, label="Of these teams")
 
-    def __init__(self, data: Mapping[str, Any] | None, user: User, **named: Any) -> None:
+    def __init__(self, data: FieldValues | None, user: User, **named: Any) -> None:
         super().__init__(data, **named)
         field = self.fields["teams"]
         assert isinstance(field, forms.MultipleChoiceField)  # noqa: S101 - it is declared above
@@ -61,7 +61,7 @@ def offered_kinds() -> list[Channel.Kind]:
 
 
 def save_channel(
-    data: Mapping[str, Any], user: User, channel: Channel | None = None
+    data: FieldValues, user: User, channel: Channel | None = None
 ) -> tuple[Channel, str]:
     """Create or change a channel. The returned text is the only copy of a new webhook's secret.
 
@@ -96,7 +96,7 @@ def save_channel(
     return row, secret
 
 
-def revised(channel: Channel) -> dict[str, Any]:
+def revised(channel: Channel) -> Columns:
     """Return what the revision of a channel is made of, with its address as it is stored."""
     names = ("name", "address", "is_on", "kinds", "teams")
     return {name: getattr(channel, name) for name in names}
@@ -180,8 +180,8 @@ def is_default(channel: Channel) -> bool:
     return channel.name == defaults.NAME and channel.kind == Channel.Kind.EMAIL
 
 
-def _as_form(data: Mapping[str, Any], channel: Channel | None) -> dict[str, Any]:
-    stored: dict[str, Any] = {"is_on": True, "kinds": [str(kind) for kind in KINDS], "teams": []}
+def _as_form(data: FieldValues, channel: Channel | None) -> CleanedData:
+    stored: CleanedData = {"is_on": True, "kinds": [str(kind) for kind in KINDS], "teams": []}
     if channel is not None:
         fields = ("name", "kind", "is_on", "kinds", "teams")
         stored = {field: getattr(channel, field) for field in fields}
@@ -190,7 +190,7 @@ def _as_form(data: Mapping[str, Any], channel: Channel | None) -> dict[str, Any]
     return stored | {name: value for name, value in data.items() if value is not None}
 
 
-def _check_kind(row: Channel, clean: Mapping[str, Any], stored: Channel | None) -> None:
+def _check_kind(row: Channel, clean: FieldValues, stored: Channel | None) -> None:
     if clean["kind"] != row.kind:
         raise Invalid({"kind": ["A channel keeps its kind; make another one."]})
     if stored is not None and is_default(stored):

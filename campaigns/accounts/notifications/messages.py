@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from django.conf import settings
 from django.urls import NoReverseMatch, reverse
 
 from campaigns.accounts.notifications import confirming
+from campaigns.kit.mappings import JsonObject
 from campaigns.models import Announcement, Campaign, Channel, Conclusion, Delivery
 
 Kind = Announcement.Kind
@@ -77,7 +77,7 @@ def message_of(delivery: Delivery) -> Message:
     """Return the message of a delivery."""
     row = delivery.announcement
     title, to_do = HAPPENED[row.kind]
-    data: dict[str, Any] = row.data
+    data: JsonObject = row.data
     what = _text(data.get("what")) or f"{Kind(row.kind).label.capitalize()}."
     url, choices_url = page_of(row), absolute(reverse("notifications"))
     if row.kind == Kind.TRIAL and not delivery.channel.is_confirmed:

@@ -3,7 +3,6 @@
 import json
 from datetime import datetime
 from http import HTTPStatus
-from typing import Any
 
 from django.conf import settings
 from django.db.models.functions import Now
@@ -18,6 +17,7 @@ from campaigns.kit import redaction
 from campaigns.kit.encryption import decrypt
 from campaigns.kit.http import guarded
 from campaigns.kit.http.failures import FAILURES, FileFailed
+from campaigns.kit.mappings import JsonObject
 from campaigns.kit.network import NetworkError
 from campaigns.models import Channel, Delivery
 
@@ -79,7 +79,7 @@ def post(url: str, body: bytes, headers: dict[str, str]) -> guarded.Answer:
     raise DeliveryFailed(f"The receiver could not be reached: {text}.")
 
 
-def content(delivery: Delivery, message: Message) -> dict[str, Any]:
+def content(delivery: Delivery, message: Message) -> JsonObject:
     """Return the body, which is the same at every attempt."""
     row = delivery.announcement
     return {

@@ -1,7 +1,7 @@
 """The account page: API tokens and sign-in settings."""
 
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from campaigns.accounts import access
 from campaigns.accounts.sign_in import own_email
 from campaigns.kit.database_clock import database_now
+from campaigns.kit.mappings import TemplateContext
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.rights import Right
 from campaigns.models import ApiToken, Scope
@@ -76,7 +77,7 @@ def _account_page(
     return render(request, "accounts/account.html", page, status=status)
 
 
-def _token_row(token: ApiToken, now: datetime) -> dict[str, Any]:
+def _token_row(token: ApiToken, now: datetime) -> TemplateContext:
     """Return what the page shows of a token. `over`: it is expired or revoked."""
     expires = token.expires_at
     expired = expires is not None and expires <= now

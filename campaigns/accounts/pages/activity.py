@@ -14,6 +14,7 @@ from campaigns.accounts.activity_list import NOBODY, events_for
 from campaigns.accounts.filters import EventPageFilters
 from campaigns.kit.activity import Action
 from campaigns.kit.forms import is_key
+from campaigns.kit.mappings import Json
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.rights import Right, visible
 from campaigns.models import AuditEvent, Campaign, Conclusion, Target, Thread
@@ -161,7 +162,7 @@ def _address(event: AuditEvent, campaign: int | None, there: Mapping[str, set[in
     return ""
 
 
-def _details(details: Mapping[str, Any]) -> Iterable[str]:
+def _details(details: Json) -> Iterable[str]:
     for name, value in details.items():
         if value in (None, "", [], {}):
             continue

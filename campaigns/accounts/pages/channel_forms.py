@@ -1,6 +1,5 @@
 """Forms of the notifications page: one per channel, and one for a new channel."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -10,6 +9,7 @@ from django.http import QueryDict
 from campaigns.accounts.notifications import channels
 from campaigns.kit.chat_services import LABELS
 from campaigns.kit.forms import SecretInput
+from campaigns.kit.mappings import CleanedData, FieldValues, JsonObject
 from campaigns.kit.pages.moved import HIDDEN, Moved, of_texts
 from campaigns.kit.revisions import Changed, revision_of
 from campaigns.models import Channel
@@ -27,7 +27,7 @@ WAYS = {
     Channel.Kind.CHAT: f"the address of a chat service ({', '.join(LABELS)})",
 }
 ALL, SOME = "all", "some"
-WITHOUT_ID: dict[str, Any] = {"id": False}
+WITHOUT_ID: JsonObject = {"id": False}
 """The page has several of these fields."""
 
 
@@ -94,7 +94,7 @@ class ChannelForm(channels.ChannelForm):
             return field_name
         return super().add_prefix(field_name)
 
-    def sent(self) -> dict[str, Any]:
+    def sent(self) -> CleanedData:
         """Return the input for `save_channel`; boxes that are not ticked send nothing."""
         post: Any = self.data
         names = {name: f"{self.key}-{name}" for name in ("name", "kind", "address")}
@@ -136,7 +136,7 @@ class ChannelForm(channels.ChannelForm):
         labels = {name: LABELS_OF[name] for name in stored}
         return of_texts(changed, self._described(typed), self._described(stored), labels)
 
-    def _described(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def _described(self, values: FieldValues) -> CleanedData:
         """Return values of a channel as texts of the page."""
         result = dict(values)
         if "is_on" in result:

@@ -33,6 +33,7 @@ from campaigns.accounts import invitations, single_sign_on
 from campaigns.accounts.sign_in.fetching import Fetching
 from campaigns.accounts.sign_in.start_session import refused
 from campaigns.accounts.single_sign_on import LONGEST_SUBJECT, Identity, ours
+from campaigns.kit.mappings import JsonObject, TemplateContext
 from campaigns.kit.pages.people import user_of
 
 log = logging.getLogger(__name__)
@@ -68,7 +69,7 @@ class Adapter(DefaultSocialAccountAdapter):
         provider: Any,
         error: Any = None,
         exception: Exception | None = None,
-        extra_context: dict[str, Any] | None = None,
+        extra_context: TemplateContext | None = None,
     ) -> None:
         """Show what went wrong. Always raise ImmediateHttpResponse."""
         if exception is not None:
@@ -118,7 +119,7 @@ class Exchange(OpenIDConnectOAuth2Adapter):
     """The requests to the provider. Their errors become pages."""
 
     @property
-    def openid_config(self) -> dict[str, Any]:
+    def openid_config(self) -> JsonObject:
         """Return the metadata of the provider, checked."""
         if not hasattr(self, "_checked"):
             try:
@@ -161,7 +162,7 @@ class Exchange(OpenIDConnectOAuth2Adapter):
         result.identity, result.nonce = self.identity, str(self.claims.get("nonce", ""))
         return result
 
-    def _read(self, tokens: Any) -> tuple[dict[str, Any], Identity]:
+    def _read(self, tokens: Any) -> tuple[JsonObject, Identity]:
         """Return the claims of the ID token, and the identity. Raise one of TROUBLES."""
         id_token = tokens.get("id_token")
         if not isinstance(id_token, str):
@@ -174,7 +175,7 @@ class Exchange(OpenIDConnectOAuth2Adapter):
             claims = {**more, **claims}
         return claims, _identity(claims)
 
-    def _verified(self, id_token: str) -> dict[str, Any]:
+    def _verified(self, id_token: str) -> JsonObject:
         """Verify an ID token: signature, issuer, audience and times. Raise ProviderTrouble."""
         provider = ours()
         try:
@@ -219,9 +220,7 @@ class Provider(OpenIDConnectProvider):
     pkce_enabled_default = True
 
 
-def begin(
-    request: HttpRequest, process: str, data: dict[str, Any], then: str | None
-) -> HttpResponse:
+def begin(request: HttpRequest, process: str, data: JsonObject, then: str | None) -> HttpResponse:
     """Return the redirect to the provider, with state and nonce. Raise ImmediateHttpResponse."""
     nonce = secrets.token_urlsafe(24)
     answer: HttpResponse = configured(request).redirect(
@@ -244,7 +243,7 @@ def configured(request: HttpRequest) -> Provider:
     return Provider(request, app=app)
 
 
-def checked(config: Any) -> dict[str, Any]:
+def checked(config: Any) -> JsonObject:
     """Return metadata. Raise ProviderTrouble for those of another issuer, or with URLs less safe than the issuer's."""
     issuer_of_ours = ours().issuer
     issuer = config.get("issuer") if isinstance(config, dict) else None
@@ -256,10 +255,10 @@ def checked(config: Any) -> dict[str, Any]:
     for name in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
         if urlsplit(str(config.get(name, ""))).scheme not in schemes:
             raise ProviderTrouble(f"publishes no safe {name}")
-    return cast(dict[str, Any], config)
+    return cast(JsonObject, config)
 
 
-def _identity(claims: dict[str, Any]) -> Identity:
+def _identity(claims: JsonObject) -> Identity:
     subject = claims["sub"]
     if not isinstance(subject, str) or not 0 < len(subject) <= LONGEST_SUBJECT:
         raise ProviderTrouble(f"names nobody, or by more than {LONGEST_SUBJECT} letters")

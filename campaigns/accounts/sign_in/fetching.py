@@ -11,6 +11,7 @@ import aiohttp
 import requests
 
 from campaigns.accounts.single_sign_on import ours
+from campaigns.kit.mappings import JsonObject
 
 MOST_BYTES = 1_000_000
 
@@ -45,7 +46,7 @@ class Fetching:
             loop.close()
 
 
-async def _ask(method: str, url: str, named: dict[str, Any]) -> requests.Response:
+async def _ask(method: str, url: str, named: JsonObject) -> requests.Response:
     wanted = {name: value for name, value in named.items() if value is not None}
     limit = aiohttp.ClientTimeout(total=ours().seconds)
     async with (

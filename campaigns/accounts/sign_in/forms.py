@@ -25,6 +25,7 @@ from campaigns.accounts import second_factor
 from campaigns.accounts.own_account import DIFFERENT, LONGEST_PASSWORD, NEW_HELP
 from campaigns.accounts.sign_in.methods import by_fresh_link
 from campaigns.accounts.sign_in.start_session import NOT_YOURS, Adapter
+from campaigns.kit.mappings import CleanedData
 
 LONGEST_CODE = 40
 
@@ -54,9 +55,9 @@ class NewPassword(forms.Form):
         _name(self.fields["password1"], "New password", NEW_HELP)
         _name(self.fields["password2"], "Repeat password")
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> CleanedData:
         """Add an error where the two passwords differ."""
-        cleaned: dict[str, Any] = forms.Form.clean(self) or self.cleaned_data
+        cleaned: CleanedData = forms.Form.clean(self) or self.cleaned_data
         first, second = cleaned.get("password1"), cleaned.get("password2")
         if first and second and first != second:
             self.add_error("password2", DIFFERENT)
@@ -165,10 +166,10 @@ class PasskeyForm(AddWebAuthnForm):
         self.fields["passwordless"].label = "Sign in with it alone"
         self.fields["passwordless"].help_text = "The device then asks for a fingerprint or a PIN."
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> CleanedData:
         """Raise ValidationError for data that no device sends."""
         try:
-            cleaned: dict[str, Any] = super().clean()
+            cleaned: CleanedData = super().clean()
         except ValueError:
             raise ValidationError(
                 "This is not what a device sends. Add the passkey once more."

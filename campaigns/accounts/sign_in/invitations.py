@@ -19,6 +19,7 @@ from campaigns.accounts.own_account import NewAccount, new_user
 from campaigns.accounts.sign_in.start_session import refused
 from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import add_errors
+from campaigns.kit.mappings import TemplateContext
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.rights import ACTIVITIES, RIGHTS, Right
 from campaigns.models import Invitation, Role, Team
@@ -135,7 +136,7 @@ def _list_page(
     return render(request, "accounts/invitations.html", context, status=status)
 
 
-def _row(result: Any) -> dict[str, Any]:
+def _row(result: Any) -> TemplateContext:
     """Return what the page shows of an invitation. `open`: it can still be used."""
     tone, icon = STATES[result.state]
     return {

@@ -3,7 +3,7 @@
 The code of the exchange is imported at the first sign-in, so that the start is faster.
 """
 
-from typing import Any, Final
+from typing import Final
 
 from allauth.account.decorators import reauthentication_required
 from allauth.account.utils import get_next_redirect_url
@@ -18,6 +18,7 @@ from django.views.decorators.http import require_GET, require_POST
 from campaigns.accounts import invitations, single_sign_on
 from campaigns.accounts.single_sign_on import ours
 from campaigns.kit import rates
+from campaigns.kit.mappings import JsonObject
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.rights import Right
 from perfdash.clients import client_address
@@ -81,7 +82,7 @@ def callback(request: HttpRequest) -> HttpResponse:
 
 
 def _to_provider(
-    request: HttpRequest, process: str, data: dict[str, Any], then: str | None = None
+    request: HttpRequest, process: str, data: JsonObject, then: str | None = None
 ) -> HttpResponse:
     """Return the redirect to the sign-in page of the provider."""
     from campaigns.accounts.sign_in import exchange

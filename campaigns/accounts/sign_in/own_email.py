@@ -1,7 +1,5 @@
 """Change the e-mail address of the user, and describe sign-in settings for the account page."""
 
-from typing import Any
-
 from allauth.account.decorators import reauthentication_required
 from django.conf import settings
 from django.contrib import messages
@@ -12,6 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from campaigns.accounts import own_account, second_factor, sessions, single_sign_on
 from campaigns.accounts.notifications import channels
+from campaigns.kit.mappings import TemplateContext
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.rights import Right
 
@@ -35,7 +34,7 @@ def email(request: HttpRequest) -> HttpResponse:
     )
 
 
-def about(request: HttpRequest) -> dict[str, Any]:
+def about(request: HttpRequest) -> TemplateContext:
     """Describe sign-in methods, second factor and sessions for the account page."""
     user = user_of(request)
     return {

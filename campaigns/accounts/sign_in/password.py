@@ -28,6 +28,7 @@ from campaigns.accounts.sign_in.forms import SignInForm
 from campaigns.accounts.sign_in.methods import LINK
 from campaigns.accounts.sign_in.start_session import begin_session
 from campaigns.kit import rates
+from campaigns.kit.mappings import JsonObject, TemplateContext
 from perfdash.clients import client_address
 
 MAILS: Final = rates.Rate(3, 1800)
@@ -46,8 +47,8 @@ class SignIn(LoginView):
         answer: HttpResponseBase = super().dispatch(request, *arguments, **named)
         return answer
 
-    def get_context_data(self, **named: Any) -> dict[str, Any]:
-        context: dict[str, Any] = super().get_context_data(**named)
+    def get_context_data(self, **named: Any) -> TemplateContext:
+        context: TemplateContext = super().get_context_data(**named)
         return context | {"provider": settings.OIDC, "by_mail": mail.is_offered()}
 
 
@@ -84,7 +85,7 @@ class ForgottenPassword(PasswordResetView):
 
 
 def locked_out(
-    request: HttpRequest, answer: HttpResponse | None, credentials: dict[str, Any] | None
+    request: HttpRequest, answer: HttpResponse | None, credentials: JsonObject | None
 ) -> HttpResponse:
     """Return the page that says how long this name is locked at this address. Other names and sign-in links still work."""
     seconds = _seconds_locked(request, credentials)
@@ -111,7 +112,7 @@ def sign_in_page(
     return render(request, view.template_name, context, status=status)
 
 
-def _seconds_locked(request: HttpRequest, credentials: dict[str, Any] | None) -> float:
+def _seconds_locked(request: HttpRequest, credentials: JsonObject | None) -> float:
     """Return the time until the failures of this name at this address expire."""
     latest = AccessAttempt.objects.filter(
         username=(credentials or {}).get("username"), ip_address=client_address(request)

@@ -23,6 +23,7 @@ from campaigns.accounts.sign_in.methods import (
     by_fresh_link,
     set_method,
 )
+from campaigns.kit.mappings import TemplateContext
 from perfdash.clients import client_address
 
 log = logging.getLogger(__name__)
@@ -80,7 +81,7 @@ class Adapter(DefaultAccountAdapter):
         """Set the password, and end all other sessions."""
         own_account.set_password(user, password, self.request.session.session_key or "")
 
-    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+    def send_mail(self, template_prefix: str, email: str, context: TemplateContext) -> None:
         """Send an e-mail from a thread, so that the response time does not reveal whether an account exists."""
         message = self.render_mail(template_prefix, email, context)
         Thread(target=_send, args=(message,), daemon=True).start()

@@ -1,6 +1,6 @@
 """REST resource of the queues: list, move a campaign up or down."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -12,6 +12,7 @@ from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.outputs import Part, Selectable
 from campaigns.kit.api.views import Api
 from campaigns.kit.events import work_waits
+from campaigns.kit.mappings import JsonObject
 from campaigns.kit.rights import May, Right
 from campaigns.models import Campaign, Target
 from campaigns.planning.api.base import CampaignApi
@@ -104,7 +105,7 @@ class MoveDown(Move):
         return self.move(request, pk)
 
 
-def _queue(queue: queues.Queue, request: Request) -> dict[str, Any]:
+def _queue(queue: queues.Queue, request: Request) -> JsonObject:
     return {
         "address": queue.address,
         "targets": [{"id": target.pk, "name": target.name} for target in queue.targets],
@@ -119,7 +120,7 @@ def _queue(queue: queues.Queue, request: Request) -> dict[str, Any]:
     }
 
 
-def _waiting(entry: queues.Waiting, request: Request) -> dict[str, Any]:
+def _waiting(entry: queues.Waiting, request: Request) -> JsonObject:
     return {
         "place": entry.place,
         "campaign": entry.pk,

@@ -1,7 +1,6 @@
 """Lease free targets for the next run of each, and queue its attempt."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -12,6 +11,7 @@ from campaigns.execution.manual_steps import needed, number_of_next_attempt
 from campaigns.execution.restore_settings import addresses_held
 from campaigns.execution.waiting import ORDER
 from campaigns.kit.database_clock import database_now
+from campaigns.kit.mappings import JsonObject
 from campaigns.kit.outbox import announce
 from campaigns.models import (
     Announcement,
@@ -112,7 +112,7 @@ def waits_for_manual_step(run: Run) -> bool:
     number = number_of_next_attempt(run)
     new = []
     for what, value in missing:
-        of: dict[str, Any] = {"setting": what, "value": value}
+        of: JsonObject = {"setting": what, "value": value}
         if isinstance(what, TargetStep):
             of = {"step": what}
         request, made = HandRequest.objects.get_or_create(

@@ -5,7 +5,7 @@ here; rows are read, as the keeper reads whether somebody cancelled.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, NoReturn
@@ -23,6 +23,7 @@ from campaigns.kinds.base import Cancelled, GeneratorFailed, Measured
 from campaigns.kinds.base.generating import POOL, Progress, read_pools
 from campaigns.kinds.programs.deadline import monotonic
 from campaigns.kinds.programs.program import Outcome
+from campaigns.kit.mappings import Parameters, ProgramRequest
 from campaigns.kit.units import written
 from campaigns.models import Attempt, Generator
 
@@ -63,7 +64,7 @@ class Gathering:
         self,
         attempt: Attempt,
         keeper: Keeper,
-        parameters: Mapping[str, Any],
+        parameters: Parameters,
         ask: Ask,
         say: Callable[[str], None],
     ) -> None:
@@ -77,7 +78,7 @@ class Gathering:
     def __call__(
         self,
         module: str,
-        requests: Sequence[Mapping[str, Any]],
+        requests: Sequence[ProgramRequest],
         deadline_seconds: float,
         tell: Progress,
     ) -> Outcome:
@@ -105,7 +106,7 @@ class Gathering:
         return measured
 
     def _ask_for(
-        self, module: str, requests: Sequence[Mapping[str, Any]], deadline_seconds: float
+        self, module: str, requests: Sequence[ProgramRequest], deadline_seconds: float
     ) -> Party:
         whole = deadline_seconds + settings.GENERATORS_SECONDS
         try:

@@ -7,7 +7,6 @@ end of its load for everybody else.
 
 import logging
 import threading
-from collections.abc import Mapping
 from contextvars import copy_context
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,6 +18,7 @@ from django.db.models.functions import Now
 
 from campaigns.execution.keeper import LOOK_SECONDS, NOT_RENEWED
 from campaigns.kinds.programs.deadline import monotonic
+from campaigns.kit.mappings import Json, JsonObject
 from campaigns.models import Attempt, Generator
 
 START_LOOK_SECONDS = 0.1
@@ -50,7 +50,7 @@ class Hold:
         self.cancelled = threading.Event()
         self.why = ""
         self.late = False
-        self.stopped_by_run: dict[str, Any] = {}
+        self.stopped_by_run: JsonObject = {}
         self._ready = threading.Event()
         self._offset: ClockOffset | None = None
         self._start_at: float | None = None
@@ -76,7 +76,7 @@ class Hold:
         """Return how long the run's lease is certain; 0 or less: stop at once."""
         return self._certain_until - monotonic()
 
-    def ready(self, values: Mapping[str, Any]) -> None:
+    def ready(self, values: Json) -> None:
         """Record that the program is prepared."""
         self._ready.set()
 

@@ -2,12 +2,12 @@
 
 import json
 import zlib
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from campaigns.kinds.programs.program import Outcome
 from campaigns.kit import encryption
+from campaigns.kit.mappings import ProgramRequest
 
 MOST_REQUEST_BYTES = 32 * 2**20
 MOST_RESULT_BYTES = 8 * 2**20
@@ -23,7 +23,7 @@ class TooLarge(ValueError):
 class Order:
     """A request to a program, and how long the program may take from start to end."""
 
-    request: Mapping[str, Any]
+    request: ProgramRequest
     deadline_seconds: float
 
 

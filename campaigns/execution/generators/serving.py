@@ -4,12 +4,11 @@ Nobody waits for this task; the row has everything that others need to know.
 """
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from time import sleep
-from typing import Any
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection, transaction
@@ -26,6 +25,7 @@ from campaigns.kinds.programs.program import ProgramFailed, run_program
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit import log_context, redaction
 from campaigns.kit.encryption import SecretUnreadable
+from campaigns.kit.mappings import JsonObject, ProgramRequest
 from campaigns.kit.redaction import storable
 from campaigns.models import Attempt, Generator, GeneratorLease, TargetLease
 from campaigns.targets.saving import as_driver_sees_it
@@ -96,7 +96,7 @@ def stop_generators_of(worker: str) -> int:
     return running.update(interrupted_at=Now())
 
 
-def _outcome(generator: Generator, hold: Hold) -> dict[str, Any]:
+def _outcome(generator: Generator, hold: Hold) -> JsonObject:
     """Run the program until it ends; return the fields of the row that describe the end."""
     target = generator.attempt.run.campaign.target
     assert target is not None  # noqa: S101 - for the type checker: it is leased
@@ -131,17 +131,17 @@ def _outcome(generator: Generator, hold: Hold) -> dict[str, Any]:
     return _ended(Generator.State.DONE, "") | parcels | {"health_figures": here}
 
 
-def _ended(state: Generator.State, reason: str) -> dict[str, Any]:
+def _ended(state: Generator.State, reason: str) -> JsonObject:
     return {"state": state, "reason": storable(redaction.redact(reason))}
 
 
-def _write(generator: Generator, values: Mapping[str, Any]) -> None:
+def _write(generator: Generator, values: JsonObject) -> None:
     """Store the progress of the program; the run's keeper adds it to that of the others."""
     progress.write(progress.of_generator(generator.pk), redaction.redact_all(values))
 
 
 @contextmanager
-def _with_directory(request: Mapping[str, Any], attempt: int) -> Iterator[Mapping[str, Any]]:
+def _with_directory(request: ProgramRequest, attempt: int) -> Iterator[ProgramRequest]:
     """Yield the request with a directory of this machine, where the run's own one is on another."""
     directory = request.get("directory")
     if directory is None or Path(directory).parent.is_dir():
@@ -166,7 +166,7 @@ def _require_machine(generator: Generator) -> None:
         raise OSError(" ".join(judgement.problems))
 
 
-def _close(generator: Generator, end: dict[str, Any]) -> None:
+def _close(generator: Generator, end: JsonObject) -> None:
     """Store the end, waiting for a database that is away; nothing loads the target any more."""
     mine = Generator.objects.filter(pk=generator.pk, state__in=Generator.OPEN)
     while True:

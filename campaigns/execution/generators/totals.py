@@ -12,6 +12,7 @@ from campaigns.kinds.load.judging import judge
 from campaigns.kinds.load.merging import merge
 from campaigns.kinds.programs.health import HEALTHY, SATURATED, WARNED, Verdict
 from campaigns.kinds.programs.program import Outcome
+from campaigns.kit.mappings import JsonObject, ProgramHello, ProgramProgress
 from campaigns.models import Attempt, Generator
 
 WORST = (HEALTHY, WARNED, SATURATED)
@@ -85,9 +86,9 @@ class Gathered:
         )
 
 
-def added_progress(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def added_progress(parts: Sequence[ProgramProgress]) -> ProgramProgress:
     """Add the progress of generators: counts, and values per second; of times the longest."""
-    added: dict[str, Any] = {}
+    added: JsonObject = {}
     for name in {name: None for part in parts for name in part}:
         values = [part[name] for part in parts if name in part]
         if all(isinstance(value, list) and all(map(_is_number, value)) for value in values):
@@ -103,7 +104,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float)
 
 
-def _made_of(hello: Mapping[str, Any]) -> str:
+def _made_of(hello: ProgramHello) -> str:
     libraries = hello.get("libraries", {})
     return ", ".join(f"{name} {version}" for name, version in sorted(libraries.items()))
 

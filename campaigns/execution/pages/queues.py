@@ -1,7 +1,6 @@
 """The page of the queues: who holds each server, who waits in which order, move up or down."""
 
 from collections.abc import Callable
-from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import User
@@ -13,6 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 from campaigns.execution import move_in_queue, queues
 from campaigns.kit.errors import NotPossible
 from campaigns.kit.events import work_waits
+from campaigns.kit.mappings import TemplateContext
 from campaigns.kit.pages.people import may, takes, user_of
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
@@ -75,7 +75,7 @@ def _place(back: str, campaign: Campaign) -> str:
     return reverse("queue-list")
 
 
-def _context(request: HttpRequest) -> dict[str, Any]:
+def _context(request: HttpRequest) -> TemplateContext:
     result = queues.queues(may(request))
     busy = [queue for queue in result if queue.waiting or queue.try_outs or queue.held_by]
     return {"queues": busy, "free": [queue for queue in result if queue not in busy]}

@@ -1,7 +1,5 @@
 """The page of one run or trial run, and its status while it goes on."""
 
-from typing import Any
-
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
@@ -10,6 +8,7 @@ from campaigns.execution import live
 from campaigns.execution.pages.run_actions import find_run, page_of
 from campaigns.execution.pages.run_details import AttemptView, attempt_view, steps_of
 from campaigns.kit.charts.labels import Levels
+from campaigns.kit.mappings import TemplateContext
 from campaigns.kit.pages.people import takes
 from campaigns.kit.rights import Right
 from campaigns.models import Attempt, Campaign, Run
@@ -60,7 +59,7 @@ def _status(request: HttpRequest, result: Run) -> HttpResponse:
     return render(request, "execution/_run_status.html", _going_on(result))
 
 
-def _going_on(result: Run) -> dict[str, Any]:
+def _going_on(result: Run) -> TemplateContext:
     """Return the steps of an open run; none where another run is open."""
     current = live.current_of(result.campaign)
     mine = current if current and current.run == result.pk else None

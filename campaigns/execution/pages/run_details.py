@@ -18,6 +18,7 @@ from campaigns.kit import numbers
 from campaigns.kit.charts.labels import level_text
 from campaigns.kit.formats import direction, observed
 from campaigns.kit.histogram import needs
+from campaigns.kit.mappings import ProgramProgress
 from campaigns.kit.numbers import number
 from campaigns.models import Attempt, DeletedSamples, Generator, Measurement, Phase, Proof
 from campaigns.results.phrases import value_text
@@ -131,7 +132,7 @@ def steps_of(current: live.Current) -> list[Step]:
     ]
 
 
-def _detail(values: Mapping[str, Any]) -> str:
+def _detail(values: ProgramProgress) -> str:
     """Return the details of the current step."""
     parts = []
     if isinstance(values.get("seconds"), int | float):
@@ -147,7 +148,7 @@ def _detail(values: Mapping[str, Any]) -> str:
     return " · ".join(parts)
 
 
-def _first(values: Mapping[str, Any], *names: str) -> Any:
+def _first(values: ProgramProgress, *names: str) -> Any:
     """Return the first value among the names that drivers may use for it."""
     return next((values[name] for name in names if values.get(name) is not None), None)
 

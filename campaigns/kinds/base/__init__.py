@@ -28,7 +28,6 @@ from campaigns.kinds.base.values import (
     Health,
     Measured,
     Metric,
-    Parameters,
     Phase,
     Preset,
     Proof,
@@ -36,6 +35,7 @@ from campaigns.kinds.base.values import (
     Series,
     Target,
 )
+from campaigns.kit.mappings import Parameters
 
 __all__ = [
     "REFUSED",

@@ -14,12 +14,12 @@ from campaigns.kinds.base.values import (
     EffectiveSetting,
     Measured,
     Metric,
-    Parameters,
     Preset,
     Proof,
     Recomputed,
     Target,
 )
+from campaigns.kit.mappings import Parameters, Settings
 from campaigns.kit.network import Rules
 
 
@@ -124,7 +124,7 @@ class Driver(ABC):
         return ()
 
     def snippets(
-        self, family: str, settings: Mapping[str, Any], parameters: Parameters
+        self, family: str, settings: Settings, parameters: Parameters
     ) -> Sequence[Snippet]:
         """Return commands that set the settings; a setting that no tool of the family has is left out.
 

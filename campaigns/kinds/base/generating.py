@@ -6,23 +6,23 @@ outcome: the sum of those of all programs.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from types import new_class
-from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 
 from campaigns.kinds.base.errors import DriverError
 from campaigns.kinds.programs.program import Outcome
+from campaigns.kit.mappings import ProgramProgress, ProgramRequest
 
 MOST_GENERATORS = 20
 POOL = "generate"
 """The default queue of the workers that generate load."""
 POOL_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,49}\Z", re.ASCII)
 
-Progress = Callable[[Mapping[str, Any]], None]
-Gather = Callable[[str, Sequence[Mapping[str, Any]], float, Progress], Outcome]
+Progress = Callable[[ProgramProgress], None]
+Gather = Callable[[str, Sequence[ProgramRequest], float, Progress], Outcome]
 """Runs an engine module once for each request, all at once, within a number of seconds (Context.generate)."""
 
 
@@ -70,7 +70,7 @@ def with_generators(form: type[forms.Form]) -> type[forms.Form]:
     return added
 
 
-def parts_of(request: Mapping[str, Any], generators: int) -> list[dict[str, Any]]:
+def parts_of(request: ProgramRequest, generators: int) -> list[ProgramRequest]:
     """Split the request of a load program into one for each generator, each with its part of the schedule.
 
     The limits of the target's owner are split, too. Raise DriverError where a part would be less than one.

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from campaigns.kit.mappings import Settings
+
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
@@ -37,7 +39,7 @@ def command(start: str, options: Sequence[tuple[str, Any]]) -> str:
     return (" \\\n  " if len(parts) > 1 else " ").join([start, *parts])
 
 
-def foreman_snippets(settings: Mapping[str, Any]) -> list[Snippet]:
+def foreman_snippets(settings: Settings) -> list[Snippet]:
     """Return the command of foreman-installer; a setting that it does not have is left out."""
     names = tuple(name for name in settings if name in INSTALLER_OPTIONS)
     options = [(option, settings[name]) for name in names for option in INSTALLER_OPTIONS[name]]

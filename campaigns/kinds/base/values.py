@@ -11,10 +11,17 @@ from campaigns.kinds.base.generating import Gather
 from campaigns.kinds.programs.program import Outcome, ProgramFailed, run_program
 from campaigns.kit import histogram
 from campaigns.kit.http.credentials import Tls
+from campaigns.kit.mappings import (
+    Json,
+    Levels,
+    ProgramProgress,
+    ProgramRequest,
+    Settings,
+)
 from campaigns.kit.network import Rules
 
 
-def driver_levels(levels: Mapping[str, Any]) -> dict[str, Any]:
+def driver_levels(levels: Levels) -> Levels:
     """Return the levels of a cell without the blind label, which no driver may know."""
     return {name: level for name, level in levels.items() if name != BLIND_LABEL}
 
@@ -22,7 +29,6 @@ def driver_levels(levels: Mapping[str, Any]) -> dict[str, Any]:
 BLIND_LABEL, BLIND_LEVELS = "blind_label", ("A", "B")
 """The factor of an A/A campaign, which is hidden from drivers, and its levels."""
 
-Parameters = Mapping[str, Any]
 STAND_IN = "stand-in"
 """The fact of `Driver.environment` that names a simulated target.
 
@@ -85,11 +91,11 @@ class Target:
     base_url: str
     username: str = ""
     password: str = field(default="", repr=False)
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Settings = field(default_factory=dict)
     tls: Tls = field(default_factory=Tls)
     dedicated: bool = False
     hardware: str = ""
-    wanted: Mapping[str, Any] = field(default_factory=dict)
+    wanted: Settings = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +202,7 @@ class Measured:
     failures: Mapping[str, int] = field(default_factory=dict)
     censored: frozenset[str] = frozenset()
     failure: str = ""
-    work: Mapping[str, Any] = field(default_factory=dict)
+    work: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +226,7 @@ class Context:
 
     cancelled: threading.Event
     lease_seconds: Callable[[], float]
-    progress: Callable[[Mapping[str, Any]], None]
+    progress: Callable[[ProgramProgress], None]
     say: Callable[[str], None]
     clock: Callable[[], int]
     directory: Path
@@ -232,7 +238,7 @@ class Context:
     gather: Gather | None = None
 
     def generate(
-        self, module: str, requests: Sequence[Mapping[str, Any]], deadline_seconds: float
+        self, module: str, requests: Sequence[ProgramRequest], deadline_seconds: float
     ) -> Outcome:
         """Run a load program once for each request (`parts_of`), all from the same instant, and merge the outcomes.
 

@@ -55,6 +55,7 @@ from campaigns.kinds.programs.program import Outcome, ProgramFailed, run_program
 from campaigns.kit import histogram
 from campaigns.kit.http.failures import FAILURES
 from campaigns.kit.http.pacing import Pacer
+from campaigns.kit.mappings import ProgramRequest
 from campaigns.kit.network import Rules, normalised_address
 
 SANDBOX = "perfdash-sandbox"
@@ -336,7 +337,7 @@ def request_of(
     limit_seconds: float,
     *,
     only_describe: bool = False,
-) -> dict[str, Any]:
+) -> ProgramRequest:
     """Return the request of an engine program (`downloading.Job`)."""
     url = manifest_url(target.base_url, parameters["manifest"])
     return {
@@ -361,7 +362,7 @@ def request_of(
 
 
 def run_engine(
-    parameters: Parameters, request: Mapping[str, Any], context: Context, limit_seconds: float
+    parameters: Parameters, request: ProgramRequest, context: Context, limit_seconds: float
 ) -> Outcome:
     """Run the engine program. Raise Cancelled, or GeneratorFailed with the end of its stderr."""
     check_installed(parameters, context)

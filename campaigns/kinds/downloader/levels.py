@@ -6,6 +6,7 @@ from typing import Any
 
 from campaigns.kinds.base import Context, EffectiveSetting, LevelNotInForce, Parameters
 from campaigns.kinds.downloader.engines.aria2 import PROGRAM
+from campaigns.kit.mappings import ProgramHello, ProgramResult
 
 AUTOMATIC = "automatic"
 FILE_TIMEOUT_SECONDS = 600.0
@@ -53,7 +54,7 @@ def misfits(parameters: Parameters, factors: Mapping[str, Sequence[Any]]) -> dic
 
 
 def in_force(
-    parameters: Parameters, hello: Mapping[str, Any], context: Context
+    parameters: Parameters, hello: ProgramHello, context: Context
 ) -> Iterator[EffectiveSetting]:
     """Yield the levels, compared with what the engine reports of itself."""
     engine = parameters["engine"]
@@ -68,7 +69,7 @@ def in_force(
             yield EffectiveSetting(name, requested, actual, ok, why)
 
 
-def spoken(result: Mapping[str, Any]) -> dict[str, str]:
+def spoken(result: ProgramResult) -> dict[str, str]:
     """Return the versions of HTTP of all answers; nothing where they are unknown."""
     versions = result.get("spoken", {})
     return {"http_version": " and ".join(sorted(versions))} if versions else {}

@@ -8,6 +8,7 @@ from typing import Any
 from campaigns.kinds.programs.health import percentile
 from campaigns.kinds.programs.manifest import Entry
 from campaigns.kit import histogram
+from campaigns.kit.mappings import ProgramResult
 
 PERCENTILES = {"file_time_p50": 0.5, "file_time_p95": 0.95}
 
@@ -18,7 +19,7 @@ class Download:
 
     entries: Sequence[Entry]
     columns: Mapping[str, Sequence[Any]]
-    result: Mapping[str, Any]
+    result: ProgramResult
     limit_seconds: float
 
     @property

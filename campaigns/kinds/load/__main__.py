@@ -5,16 +5,15 @@ Besides the fields of `job`: `method` (no HEAD), `headers` (pairs), `body`, `sen
 host's number.
 """
 
-from collections.abc import Mapping
-from typing import Any
 from urllib.parse import urlsplit
 
 from campaigns.kinds.load.generator import run_work
 from campaigns.kinds.load.plain import Crew
 from campaigns.kinds.programs import lifeline
+from campaigns.kit.mappings import ProgramResult
 
 
-def main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
+def main(keeper: lifeline.Lifeline) -> ProgramResult:
     """Run the load of the request."""
     parts = urlsplit(keeper.request["url"])
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")

@@ -5,9 +5,8 @@ A program of a kind calls only `run(lifeline, sequence)`; `sequences` describes 
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from math import ceil
-from typing import Any
 
 import uvloop
 
@@ -19,6 +18,7 @@ from campaigns.kinds.load.shards import run_shards
 from campaigns.kinds.programs.downloading import libraries
 from campaigns.kinds.programs.lifeline import Lifeline
 from campaigns.kit import kernel
+from campaigns.kit.mappings import Json, ProgramResult
 
 MakeWork = Callable[[Part], Work]
 
@@ -26,7 +26,7 @@ OTHER_DESCRIPTORS = 128
 """The descriptors of a process besides its connections."""
 
 
-def run(lifeline: Lifeline, sequence: Sequence, prepare: Sequence | None = None) -> dict[str, Any]:
+def run(lifeline: Lifeline, sequence: Sequence, prepare: Sequence | None = None) -> ProgramResult:
     """Run `sequence` for every virtual host of the request; return the result.
 
     `prepare` is called for every host before the start, and passes values to the sequence in
@@ -43,7 +43,7 @@ def run(lifeline: Lifeline, sequence: Sequence, prepare: Sequence | None = None)
 
 def run_work(
     lifeline: Lifeline, make: MakeWork, *, one_request_a_host: bool = False
-) -> dict[str, Any]:
+) -> ProgramResult:
     """Do the work that `make` returns, in the number of processes of the request.
 
     one_request_a_host: there are no more hosts than the owner allows requests at a time, since others
@@ -65,7 +65,7 @@ def run_work(
         return runner.run(_work(lifeline, job, make))
 
 
-def described(job: Job) -> Mapping[str, Any]:
+def described(job: Job) -> Json:
     """Return the levels in force."""
     return {
         "engine": "load",
@@ -76,7 +76,7 @@ def described(job: Job) -> Mapping[str, Any]:
     }
 
 
-async def _work(lifeline: Lifeline, job: Job, make: MakeWork) -> dict[str, Any]:
+async def _work(lifeline: Lifeline, job: Job, make: MakeWork) -> ProgramResult:
     part = Part(lifeline, job)
     return await part.run(make(part))
 

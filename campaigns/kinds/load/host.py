@@ -2,15 +2,15 @@
 
 import asyncio
 import ssl
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from time import perf_counter_ns
-from typing import Any
 
 from campaigns.kinds.load.failures import LoadFailed, of_status
 from campaigns.kinds.load.part import Part
 from campaigns.kinds.load.wire import Answer, Wire, open_connection
 from campaigns.kinds.programs.pinned import Pinned
 from campaigns.kit.http.pacing import Tasks
+from campaigns.kit.mappings import ProgramRequest, ProgramResult
 
 HANDSHAKES_AT_ONCE = 32
 """In a process. A handshake takes milliseconds of CPU time; with a thousand at once, all would end late, and
@@ -20,7 +20,7 @@ no answer would be read meanwhile."""
 class Limits:
     """What all hosts of a process share: the owner's limits, and the target."""
 
-    def __init__(self, part: Part, request: Mapping[str, Any], place: Pinned) -> None:
+    def __init__(self, part: Part, request: ProgramRequest, place: Pinned) -> None:
         job = part.job
         self.part = part
         self.request = request
@@ -45,13 +45,13 @@ class Host:
         number: int,
         iteration: int,
         intended_ns: int,
-        prepared: dict[str, Any],
+        prepared: ProgramRequest,
     ) -> None:
         self.number = number
         self.iteration = iteration
         self.intended_ns = intended_ns
         self.prepared = prepared
-        self.columns: dict[str, Any] = {}
+        self.columns: ProgramResult = {}
         self.began_ns = 0
         self.steps = self.retries = 0
         self._limits = limits
@@ -60,7 +60,7 @@ class Host:
         self._wires: list[Wire] = []
 
     @property
-    def request(self) -> Mapping[str, Any]:
+    def request(self) -> ProgramRequest:
         """The program's request."""
         return self._limits.request
 

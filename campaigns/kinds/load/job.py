@@ -1,13 +1,12 @@
 """The request of a load program, as far as it is the same for all sequences. No Django."""
 
 import ssl
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from campaigns.kinds.load import tls
 from campaigns.kinds.load.schedule import Schedule
 from campaigns.kinds.programs.pinned import Pinned, pin
+from campaigns.kit.mappings import ProgramRequest
 from campaigns.kit.network import Rules
 
 
@@ -37,7 +36,7 @@ class Job:
     insecure: bool = False
 
     @classmethod
-    def from_request(cls, request: Mapping[str, Any], *, fewer_hosts: bool = False) -> "Job":
+    def from_request(cls, request: ProgramRequest, *, fewer_hosts: bool = False) -> "Job":
         """Return the job of a request; its other fields are for the sequence. Raise BadSchedule or KeyError.
 
         `shard` [i, n] selects a part of the schedule: that of one of several generators. fewer_hosts: no

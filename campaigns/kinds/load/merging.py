@@ -9,6 +9,7 @@ from itertools import zip_longest
 from typing import Any
 
 from campaigns.kit import histogram
+from campaigns.kit.mappings import ProgramResult
 
 ADDED = ("failures", "retry_failures", "statuses", "host_failures", "dropped")
 SUMS = (
@@ -27,11 +28,11 @@ NOTHING = histogram.encode(()).encoded.decode("ascii")
 Result = Mapping[str, Any]
 
 
-def merge(results: Sequence[Result]) -> dict[str, Any]:
+def merge(results: Sequence[Result]) -> ProgramResult:
     """Return the result of the whole run. Raise ValueError where there is nothing to add."""
     if not results:
         raise ValueError("There is no result to merge.")
-    merged: dict[str, Any] = dict(results[0])
+    merged: ProgramResult = dict(results[0])
     merged["complete"] = all(result["complete"] for result in results)
     merged["histograms"] = _histograms(results)
     merged["per_second"] = _per_second(results)

@@ -17,6 +17,7 @@ from campaigns.kinds.programs.deadline import monotonic
 from campaigns.kinds.programs.lifeline import Lifeline
 from campaigns.kit import kernel
 from campaigns.kit.http.pacing import Pacer
+from campaigns.kit.mappings import ProgramProgress, ProgramResult
 
 NS = 1_000_000_000
 LAG_STEP_NS = 10_000_000
@@ -33,7 +34,7 @@ class Work(Protocol):
     async def load(self) -> None:
         """Load from the origin on."""
 
-    def progress(self) -> Mapping[str, Any]:
+    def progress(self) -> ProgramProgress:
         """Return the progress."""
 
     def rows(self) -> Mapping[str, list[Any]]:
@@ -45,7 +46,7 @@ class Work(Protocol):
     def figures(self) -> Mapping[str, float]:
         """Return further figures for the judge."""
 
-    def result(self) -> Mapping[str, Any]:
+    def result(self) -> ProgramResult:
         """Return further parts of the result."""
 
 
@@ -65,7 +66,7 @@ class Part:
         self._cards = network_card.read()
         self._monitor = health.Monitor(lambda: self.recorder.bytes, lambda seconds: None)
 
-    async def run(self, work: Work) -> dict[str, Any]:
+    async def run(self, work: Work) -> ProgramResult:
         """Prepare, wait for the start, load, and return the result."""
         await work.prepare()
         gc.collect()
@@ -149,7 +150,7 @@ class Part:
         if rows := work.rows():
             self.lifeline.report("samples", rows)
 
-    def _result(self, work: Work, start_at: float, *, complete: bool) -> dict[str, Any]:
+    def _result(self, work: Work, start_at: float, *, complete: bool) -> ProgramResult:
         self.recorder.fold(int(self._monitor.seconds))
         self._report_progress(work)
         figures = self._figures(work)

@@ -16,6 +16,7 @@ from campaigns.kinds.load.loops import Closed, Open, Paced
 from campaigns.kinds.load.part import NS, Part
 from campaigns.kinds.load.schedule import CLOSED
 from campaigns.kinds.load.wire import opened
+from campaigns.kit.mappings import ProgramProgress, ProgramRequest, ProgramResult
 
 ENDLESS = 1 << 62
 OPENED_AT_ONCE = 64
@@ -161,7 +162,7 @@ class Client:
 class Crew:
     """All clients of a process. Until `chained_until_ns` they send their next request themselves."""
 
-    def __init__(self, part: Part, request: Mapping[str, Any]) -> None:
+    def __init__(self, part: Part, request: ProgramRequest) -> None:
         schedule, job = part.job.schedule, part.job
         self.part = part
         self.recorder = part.recorder
@@ -257,7 +258,7 @@ class Crew:
         if failure.kind == "timeout":
             self.recorder.add("censored", perf_counter_ns() - client.intended_ns)
 
-    def progress(self) -> Mapping[str, Any]:
+    def progress(self) -> ProgramProgress:
         """Return the number of hosts."""
         return {"hosts": len(self.clients)}
 
@@ -287,7 +288,7 @@ class Crew:
         """Return how many requests were offered, and how many were sent in time."""
         return self.loop.figures()
 
-    def result(self) -> Mapping[str, Any]:
+    def result(self) -> ProgramResult:
         """Return the numbers of hosts and of requests in the warm-up."""
         return {"hosts": len(self.clients), "warm_up": self.recorder.warm_up}
 
@@ -335,7 +336,7 @@ class Crew:
                 self.recorder.add("censored", timeout_ns)
 
 
-def prepared(request: Mapping[str, Any], number: int, host_header: str) -> bytes:
+def prepared(request: ProgramRequest, number: int, host_header: str) -> bytes:
     """Return the bytes of a host's request. `{host}` in path, headers and body is replaced by its number."""
     method, path = str(request.get("method", "GET")), str(request["path"])
     body = str(request.get("body", ""))

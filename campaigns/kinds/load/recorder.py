@@ -9,12 +9,12 @@ requests that timed out; `loop_lag`. Repeated requests are only in those with th
 
 from array import array
 from collections import Counter
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from campaigns.kit import histogram
+from campaigns.kit.mappings import ProgramResult
 
 FOLD_SECONDS = 0.05
 """How often values are folded: few at a time, so that no request waits for it."""
@@ -153,7 +153,7 @@ class Recorder:
         self.statuses[200] += done
         return done
 
-    def result(self) -> dict[str, Any]:
+    def result(self) -> ProgramResult:
         """Return the measured values as JSON, in the form that `merging` adds."""
         return {
             "histograms": {

@@ -7,9 +7,10 @@ open      work arrives at `rate_per_second`, independent of the target; it waits
 """
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+
+from campaigns.kit.mappings import ProgramRequest
 
 NS = 1_000_000_000
 CLOSED, OPEN = "closed", "open"
@@ -48,7 +49,7 @@ class Schedule:
             raise BadSchedule(problem)
 
     @classmethod
-    def from_request(cls, values: Mapping[str, Any]) -> "Schedule":
+    def from_request(cls, values: ProgramRequest) -> "Schedule":
         """Return the schedule of a request. Raise BadSchedule, or TypeError for an unknown name."""
         return cls(**values)
 

@@ -11,6 +11,7 @@ from campaigns.kinds.load.failures import LoadFailed
 from campaigns.kinds.load.host import Host, Limits
 from campaigns.kinds.load.part import NS, Part
 from campaigns.kinds.load.schedule import CLOSED
+from campaigns.kit.mappings import ProgramProgress, ProgramRequest, ProgramResult
 
 Sequence = Callable[[Host], Awaitable[None]]
 COLUMNS = (
@@ -40,7 +41,7 @@ class Sequences:
         self.limits = limits
         self.sequence = sequence
         self.prepare_one = prepare
-        self.prepared: dict[int, dict[str, Any]] = {}
+        self.prepared: dict[int, ProgramRequest] = {}
         self.running: dict[int, Host] = {}
         self.columns: dict[str, list[Any]] = {}
         self.failures: Counter[str] = Counter()
@@ -78,7 +79,7 @@ class Sequences:
                 self.last_due_ns = self.part.origin_ns + at_ns
                 group.create_task(self._arrive(hosts, number, self.part.origin_ns + at_ns))
 
-    def progress(self) -> Mapping[str, Any]:
+    def progress(self) -> ProgramProgress:
         """Return the numbers of hosts."""
         return {
             "hosts_done": self.done,
@@ -103,7 +104,7 @@ class Sequences:
             return {}
         return {"offered": float(self.due), "sent": float(self.begun)}
 
-    def result(self) -> Mapping[str, Any]:
+    def result(self) -> ProgramResult:
         """Return the numbers of hosts, each iteration as one; those of the warm-up separately."""
         return {
             "hosts": self.done + self.failures.total(),

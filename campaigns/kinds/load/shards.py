@@ -11,14 +11,13 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
 
 from campaigns.kinds.load.job import Job
 from campaigns.kinds.load.merging import merge
 from campaigns.kinds.programs.deadline import monotonic
 from campaigns.kinds.programs.lifeline import Lifeline
+from campaigns.kit.mappings import ProgramMessage, ProgramProgress, ProgramResult
 
 START_AFTER_SECONDS = 0.1
 COUNTED = (
@@ -35,7 +34,7 @@ class ShardFailed(Exception):
     """A process of a load program ended without a result; the message quotes the end of its stderr."""
 
 
-def run_shards(lifeline: Lifeline, job: Job) -> dict[str, Any]:
+def run_shards(lifeline: Lifeline, job: Job) -> ProgramResult:
     """Run the program in `job.most_processes` processes, and return the sum of their results."""
     shards = _Shards(lifeline, job)
     try:
@@ -54,9 +53,9 @@ class _Shards:
         self.writing = threading.Lock()
         self.ready: set[int] = set()
         self.ended: set[int] = set()
-        self.progress: dict[int, Mapping[str, Any]] = {}
+        self.progress: dict[int, ProgramProgress] = {}
         self.stderr: dict[int, bytes] = {}
-        self.results: dict[int, Mapping[str, Any]] = {}
+        self.results: dict[int, ProgramResult] = {}
         command = [sys.executable, "-E", "-s", "-m", _module()]
         self.processes = [
             subprocess.Popen(  # noqa: S603 - our own interpreter and module
@@ -82,7 +81,7 @@ class _Shards:
         if self.job.start_at is None and not self.job.wait_for_start:
             self._pass_on({"start_at": monotonic() + START_AFTER_SECONDS})
 
-    def result(self) -> dict[str, Any]:
+    def result(self) -> ProgramResult:
         """Wait for all results, and add them."""
         with self.changed:
             while len(self.results) < len(self.processes):
@@ -102,7 +101,7 @@ class _Shards:
                 process.send_signal(signal.SIGKILL)
             process.wait()
 
-    def _envelope(self, number: int) -> dict[str, Any]:
+    def _envelope(self, number: int) -> ProgramMessage:
         request = dict(self.lifeline.request)
         shard, shards = request.get("shard", (0, 1))
         count = len(self.processes)
@@ -114,12 +113,12 @@ class _Shards:
         }
         return {"request": request, "parent": os.getpid(), "alive_until": self.lifeline.alive_until}
 
-    def _pass_on(self, message: Mapping[str, Any]) -> None:
+    def _pass_on(self, message: ProgramMessage) -> None:
         if "request" not in message:
             for process in self.processes:
                 self._send(process, message)
 
-    def _send(self, process: subprocess.Popen[bytes], message: Mapping[str, Any]) -> None:
+    def _send(self, process: subprocess.Popen[bytes], message: ProgramMessage) -> None:
         assert process.stdin  # noqa: S101 - for the type checker: it is a pipe
         line = json.dumps(message).encode() + b"\n"
         with self.writing, suppress(BrokenPipeError):
@@ -156,7 +155,7 @@ class _Shards:
         for line in process.stderr:
             self.stderr[number] = (self.stderr.get(number, b"") + line)[-4096:]
 
-    def _progressed(self, number: int, value: Mapping[str, Any]) -> None:
+    def _progressed(self, number: int, value: ProgramProgress) -> None:
         self.progress[number] = value
         values = list(self.progress.values())
         longest = max(len(part["per_second"]) for part in values)

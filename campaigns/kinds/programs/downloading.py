@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from threading import Timer
-from typing import Any
 from urllib.parse import quote, urljoin
 
 from campaigns.kinds.programs import health, processes
@@ -19,6 +18,7 @@ from campaigns.kinds.programs.lifeline import Lifeline
 from campaigns.kinds.programs.transfers import Item, Tally
 from campaigns.kit.http.failures import ANONYMOUS, FileFailed
 from campaigns.kit.http.pacing import Pacer
+from campaigns.kit.mappings import ProgramRequest, ProgramResult
 from campaigns.kit.network import NetworkError, Refused, Rules, check_url, normalised_address
 
 MOST_REDIRECTS = 5
@@ -48,7 +48,7 @@ class Job:
     most_per_second: float | None = None
 
     @classmethod
-    def from_request(cls, request: Mapping[str, Any]) -> "Job":
+    def from_request(cls, request: ProgramRequest) -> "Job":
         """Return the job of a request. Raise KeyError where something is missing."""
         base = request["base_url"]
         return cls(
@@ -169,7 +169,7 @@ class Run:
         self._limit.cancel()
         self._monitor.stop()
 
-    def result(self, *, complete: bool = True) -> dict[str, Any]:
+    def result(self, *, complete: bool = True) -> ProgramResult:
         """Report the remaining samples; return the result for the keeper."""
         tally, monitor, pacer = self.tally, self._monitor, self.pacer
         self._lifeline.report("samples", tally.new_columns())

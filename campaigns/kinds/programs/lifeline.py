@@ -19,11 +19,12 @@ import select
 import signal
 import threading
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from campaigns.kinds.programs.deadline import Deadline, monotonic
 from campaigns.kit import kernel
+from campaigns.kit.mappings import ProgramMessage, ProgramRequest, ProgramResult
 
 REQUEST_TIMEOUT_SECONDS = 20.0
 """How long a new program waits for its request."""
@@ -36,11 +37,11 @@ class Lifeline:
 
     def __init__(self) -> None:
         """Prepare the pipes; the request has not arrived yet."""
-        self.request: Mapping[str, Any] = {}
+        self.request: ProgramRequest = {}
         self._requested = threading.Event()
         self._start_known = threading.Event()
         self._start_at = 0.0
-        self._listeners: list[Callable[[Mapping[str, Any]], None]] = []
+        self._listeners: list[Callable[[ProgramMessage], None]] = []
         self._deadline = Deadline()
         self._alive_until = monotonic() + REQUEST_TIMEOUT_SECONDS
         self._writing = threading.Lock()
@@ -62,7 +63,7 @@ class Lifeline:
         """Wait for the start from the keeper, and return it; None where it does not arrive within `seconds`."""
         return self._start_at if self._start_known.wait(seconds) else None
 
-    def pass_on(self, listener: Callable[[Mapping[str, Any]], None]) -> None:
+    def pass_on(self, listener: Callable[[ProgramMessage], None]) -> None:
         """Pass every further message to `listener` too, in the watching thread."""
         self._listeners.append(listener)
 
@@ -73,7 +74,7 @@ class Lifeline:
             while line:
                 line = line[os.write(self._output, line) :]
 
-    def finish(self, result: Mapping[str, Any]) -> NoReturn:
+    def finish(self, result: ProgramResult) -> NoReturn:
         """Report the result and end the program, whatever other threads are doing.
 
         The first call counts; a second one waits for the end of the process.
@@ -96,7 +97,7 @@ class Lifeline:
                 self._take([json.loads(line) for line in lines])
         kill_own_group()
 
-    def _take(self, messages: Sequence[Mapping[str, Any]]) -> None:
+    def _take(self, messages: Sequence[ProgramMessage]) -> None:
         """Process messages, leases first: after a slow start, a newer lease follows the request."""
         leases = [message["alive_until"] for message in messages if "alive_until" in message]
         if leases:
@@ -115,7 +116,7 @@ class Lifeline:
                 self._requested.set()
 
 
-def run(main: Callable[[Lifeline], Mapping[str, Any]]) -> NoReturn:
+def run(main: Callable[[Lifeline], ProgramResult]) -> NoReturn:
     """Run an engine program: read the request, call `main`, report its result, and exit."""
     kernel.die_with_parent(os.getppid())
     kernel.raise_open_files()

@@ -21,6 +21,13 @@ from pathlib import Path
 from typing import IO, Any
 
 from campaigns.kinds.programs.deadline import monotonic
+from campaigns.kit.mappings import (
+    ProgramHello,
+    ProgramMessage,
+    ProgramProgress,
+    ProgramRequest,
+    ProgramResult,
+)
 
 ROOT = Path(__file__).resolve().parents[3]
 """The directory of the package `campaigns`, in which the program is started."""
@@ -53,10 +60,10 @@ class Outcome:
     seconds: from start to end of the process.
     """
 
-    hello: Mapping[str, Any]
-    result: Mapping[str, Any]
+    hello: ProgramHello
+    result: ProgramResult
     samples: Mapping[str, list[Any]]
-    progress: Mapping[str, Any]
+    progress: ProgramProgress
     cpu_seconds: float
     seconds: float
     cancelled: bool = False
@@ -65,13 +72,13 @@ class Outcome:
 
 def run_program(
     module: str,
-    request: Mapping[str, Any],
+    request: ProgramRequest,
     *,
     cancelled: threading.Event,
     lease_seconds: Callable[[], float],
     deadline_seconds: float,
-    progress: Callable[[Mapping[str, Any]], None] = lambda values: None,
-    ready: Callable[[Mapping[str, Any]], None] = lambda values: None,
+    progress: Callable[[ProgramProgress], None] = lambda values: None,
+    ready: Callable[[ProgramProgress], None] = lambda values: None,
     start_at: Callable[[], float | None] = lambda: None,
 ) -> Outcome:
     """Run `python -m module` with `request` until it ends, is cancelled, or its time is over.
@@ -100,10 +107,10 @@ def run_program(
 class _Reported:
     """What a program has reported so far."""
 
-    hello: Mapping[str, Any] = field(default_factory=dict)
-    ready: Mapping[str, Any] | None = None
-    progress: Mapping[str, Any] = field(default_factory=dict)
-    result: Mapping[str, Any] = field(default_factory=dict)
+    hello: ProgramHello = field(default_factory=dict)
+    ready: ProgramProgress | None = None
+    progress: ProgramProgress = field(default_factory=dict)
+    result: ProgramResult = field(default_factory=dict)
     samples: dict[str, list[Any]] = field(default_factory=dict)
 
     def take(self, line: bytes) -> str:
@@ -126,9 +133,9 @@ class _Program:
     def __init__(
         self,
         module: str,
-        request: Mapping[str, Any],
+        request: ProgramRequest,
         lease_seconds: Callable[[], float],
-        callbacks: Mapping[str, Callable[[Mapping[str, Any]], None]],
+        callbacks: Mapping[str, Callable[[ProgramMessage], None]],
     ) -> None:
         self.module = module
         self.lease_seconds = lease_seconds

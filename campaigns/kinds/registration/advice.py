@@ -6,9 +6,9 @@ of database connections that follows.
 
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from campaigns.kit.mappings import Json, JsonObject, Settings
 
 SPARE_CONNECTIONS = 4
 """Connections that a Puma worker may open besides those of its threads."""
@@ -60,7 +60,7 @@ def tuning_of(cpus: float) -> Tuning:
     return fitting[-1] if fitting else TUNINGS[0]
 
 
-def warnings_of(settings: Mapping[str, Any]) -> list[str]:
+def warnings_of(settings: Settings) -> list[str]:
     """Return a warning for each pair of settings that do not fit; unknown settings cause none.
 
     settings: puma_workers, puma_threads, db_pool, db_connections, cpus and memory_gib.
@@ -82,7 +82,7 @@ def warnings_of(settings: Mapping[str, Any]) -> list[str]:
 
 
 def _of_connections(
-    workers: int, threads: int, settings: Mapping[str, Any], cpus: float | None
+    workers: int, threads: int, settings: Settings, cpus: float | None
 ) -> list[str]:
     most = _whole(settings, "db_connections")
     whose = "the database allows"
@@ -116,7 +116,7 @@ def _of_formula(cpus: float, memory: float, workers: int | None) -> list[str]:
     return warnings
 
 
-def _number(settings: Mapping[str, Any], name: str) -> float | None:
+def _number(settings: Settings, name: str) -> float | None:
     try:
         value = float(settings[name])
     except (KeyError, TypeError, ValueError):
@@ -124,12 +124,12 @@ def _number(settings: Mapping[str, Any], name: str) -> float | None:
     return value if math.isfinite(value) and value > 0 else None
 
 
-def _whole(settings: Mapping[str, Any], name: str) -> int | None:
+def _whole(settings: Settings, name: str) -> int | None:
     value = _number(settings, name)
     return int(value) if value is not None and value.is_integer() else None
 
 
-def typed_in(settings: Mapping[str, Any], hardware: str) -> dict[str, Any]:
+def typed_in(settings: Settings, hardware: str) -> JsonObject:
     """Return what the operator states: the target's settings, else text like “puma_workers 4” in `hardware`."""
     stated = {match[1].lower(): match[2].rstrip(".") for match in STATED.finditer(hardware)}
     for name in OPERATOR_SETTINGS:
@@ -139,7 +139,7 @@ def typed_in(settings: Mapping[str, Any], hardware: str) -> dict[str, Any]:
     return stated
 
 
-def operator_facts(typed: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, str]:
+def operator_facts(typed: Json, wanted: Settings) -> dict[str, str]:
     """Return each operator setting with its source. wanted: settings that a run puts in force."""
     facts = dict.fromkeys(OPERATOR_SETTINGS, UNKNOWN)
     facts |= {name: f"{value} ({TYPED_IN})" for name, value in typed.items()}

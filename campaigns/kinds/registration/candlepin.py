@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any
 
 from campaigns.kinds.base import (
     STAND_IN,
@@ -21,6 +20,7 @@ from campaigns.kinds.base.servers import UNKNOWN, clock_proof, connected, target
 from campaigns.kinds.registration.requests import attempt_prefix, installation_prefix
 from campaigns.kinds.servers.candlepin import Candlepin
 from campaigns.kit.http.credentials import Login
+from campaigns.kit.mappings import ProgramRequest
 from campaigns.kit.network import Rules
 
 NORMAL = "NORMAL"
@@ -86,7 +86,7 @@ class CandlepinServer:
             EffectiveSetting("activation_keys", names, names, ok=True),
         ]
 
-    def command(self, target: Target, parameters: Parameters, context: Context) -> dict[str, Any]:
+    def command(self, target: Target, parameters: Parameters, context: Context) -> ProgramRequest:
         """Return nothing: only Foreman has a registration command."""
         return {}
 

@@ -36,6 +36,7 @@ from campaigns.kinds.registration.requests import CANDLEPIN, KATELLO, require_tl
 from campaigns.kinds.registration.running import register, remove_by_identity
 from campaigns.kinds.registration.summary import PERCENTILES, TIMED_OUT, Registrations
 from campaigns.kit import histogram
+from campaigns.kit.mappings import Settings
 from campaigns.kit.network import Rules
 
 SERVERS: Mapping[str, KatelloServer | CandlepinServer] = {
@@ -191,7 +192,7 @@ class Registration(Driver):
         return PRESETS
 
     def snippets(
-        self, family: str, settings: Mapping[str, Any], parameters: Parameters
+        self, family: str, settings: Settings, parameters: Parameters
     ) -> Sequence[Snippet]:
         """Return commands of foreman-installer; parameters of the hosts set nothing on the server."""
         return foreman_snippets(settings) if family == KATELLO else ()

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 from urllib.parse import urlsplit
 
 from campaigns.kinds.base import (
@@ -30,6 +29,7 @@ from campaigns.kinds.servers import foreman_hosts
 from campaigns.kinds.servers.foreman_tasks import ForemanTask
 from campaigns.kinds.servers.katello import Katello, StillGoesOn
 from campaigns.kit.http.errors import Answered, NotPermitted, Strange
+from campaigns.kit.mappings import ProgramRequest
 from campaigns.kit.network import Rules, normalised_address
 
 ALWAYS_RUN = (
@@ -101,7 +101,7 @@ class KatelloServer:
             ),
         ]
 
-    def command(self, target: Target, parameters: Parameters, context: Context) -> dict[str, Any]:
+    def command(self, target: Target, parameters: Parameters, context: Context) -> ProgramRequest:
         """Request the registration command, which serves any number of hosts; only one profile needs it."""
         if not is_global(parameters):
             return {}

@@ -3,9 +3,8 @@
 import hmac
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
-from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -14,6 +13,7 @@ from campaigns.kinds.base import Context, DriverError, Parameters, Target
 from campaigns.kinds.registration.program.profiles import FOREMAN_GLOBAL
 from campaigns.kinds.servers.candlepin import place_of
 from campaigns.kinds.servers.katello import ENDINGS
+from campaigns.kit.mappings import JsonObject, ProgramRequest
 
 REGISTERS = "campaigns.kinds.registration.program"
 REMOVES = "campaigns.kinds.registration.program.removing"
@@ -61,7 +61,7 @@ def require_tls(target: Target) -> None:
         )
 
 
-def common(target: Target, context: Context, seconds: float) -> dict[str, Any]:
+def common(target: Target, context: Context, seconds: float) -> ProgramRequest:
     """Return what the requests have in common. seconds: the time limit of the load."""
     parts = urlsplit(target.base_url)
     return {
@@ -84,8 +84,8 @@ def registering(
     parameters: Parameters,
     context: Context,
     seconds: float,
-    command: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
+    command: ProgramRequest | None = None,
+) -> ProgramRequest:
     """Return the request to register a run's hosts. command: what Foreman's global registration needs."""
     ramp = parameters["ramp_seconds"] if parameters["start"] == "ramp" else 0.0
     timeout = parameters["timeout_seconds"]
@@ -110,8 +110,8 @@ def registering(
 
 
 def again(
-    request: Mapping[str, Any], numbers: Sequence[int], at_once: int, attempt: int, seconds: float
-) -> dict[str, Any]:
+    request: ProgramRequest, numbers: Sequence[int], at_once: int, attempt: int, seconds: float
+) -> JsonObject:
     """Return the request of a retry: the hosts with these numbers, `at_once` at a time."""
     return {
         **request,
@@ -124,7 +124,7 @@ def again(
     }
 
 
-def removing(target: Target, context: Context, hosts: int, seconds: float) -> dict[str, Any]:
+def removing(target: Target, context: Context, hosts: int, seconds: float) -> ProgramRequest:
     """Return the request to delete the hosts whose identities are stored."""
     at_once = min(REMOVED_AT_ONCE, context.most_concurrent or REMOVED_AT_ONCE)
     return {

@@ -2,16 +2,15 @@
 
 import threading
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from campaigns.kinds.base import Context, DriverError, GeneratorFailed, Parameters, Target, parts_of
 from campaigns.kinds.programs.program import ProgramFailed, run_program
 from campaigns.kinds.registration.program.identities import forget, stored_identities
 from campaigns.kinds.registration.requests import REGISTERS, REMOVES, again, registering, removing
 from campaigns.kinds.registration.summary import Registrations, registrations
+from campaigns.kit.mappings import ProgramProgress, ProgramRequest
 
 SECONDS_TO_START_AND_END = 60.0
 """What programs may take besides the time limit of the run, to start processes and to write bodies."""
@@ -20,7 +19,7 @@ REMOVE_SECONDS = 400.0
 
 
 def register(
-    target: Target, parameters: Parameters, context: Context, command: Mapping[str, Any]
+    target: Target, parameters: Parameters, context: Context, command: ProgramRequest
 ) -> Registrations:
     """Register all hosts, and retry those that failed. Raise Cancelled or GeneratorFailed."""
     limit, began_at = context.deadline_seconds, time.monotonic()
@@ -73,7 +72,7 @@ def remove_by_identity(target: Target, context: Context) -> None:
     forget(context.directory)
 
 
-def _report(context: Context, values: Mapping[str, Any]) -> None:
+def _report(context: Context, values: ProgramProgress) -> None:
     """Report the engine's progress under the names that all kinds use."""
     context.progress(
         {

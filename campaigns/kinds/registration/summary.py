@@ -9,6 +9,7 @@ from campaigns.kinds.programs.health import percentile
 from campaigns.kinds.registration.program.profiles import CONSUMER, PROFILES, Part, Profile
 from campaigns.kinds.registration.program.sequence import columns_of
 from campaigns.kit import histogram
+from campaigns.kit.mappings import Parameters, ProgramResult
 
 PERCENTILES = {
     "registration_time_p50": 0.5,
@@ -37,7 +38,7 @@ class Registrations:
     hosts: int
     profile: Profile
     columns: Columns
-    result: Mapping[str, Any]
+    result: ProgramResult
     limit_seconds: float
     retried: frozenset[int] = frozenset()
 
@@ -262,9 +263,9 @@ class Registrations:
 
 
 def registrations(
-    parameters: Mapping[str, Any],
+    parameters: Parameters,
     columns: Columns,
-    result: Mapping[str, Any],
+    result: ProgramResult,
     limit_seconds: float,
     retried: frozenset[int] = frozenset(),
 ) -> Registrations:

@@ -13,6 +13,7 @@ from campaigns.kinds.servers.katello import error_text
 from campaigns.kit.http.connection import Answer, Connection, refusal
 from campaigns.kit.http.credentials import Login
 from campaigns.kit.http.errors import Strange
+from campaigns.kit.mappings import JsonObject
 
 PLACE = "/candlepin"
 PAGE = 100
@@ -41,7 +42,7 @@ class Candlepin:
         self._login = login
         self._root = place_of(base_url)
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> JsonObject:
         """Return the status. Raise ClientError."""
         data = self._ask("GET", "/status").json()
         if not isinstance(data, dict) or "version" not in data:
@@ -77,7 +78,7 @@ class Candlepin:
         self._ask("DELETE", f"/consumers/{quote(uuid, safe='')}", but=GONE)
 
     def _ask(
-        self, method: str, path: str, query: dict[str, Any] | None = None, but: tuple[int, ...] = ()
+        self, method: str, path: str, query: JsonObject | None = None, but: tuple[int, ...] = ()
     ) -> Answer:
         headers = {"Accept": "application/json"}
         if self._login.username:

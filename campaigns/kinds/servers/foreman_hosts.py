@@ -5,7 +5,7 @@ in `subscription_facet_attributes`; a bulk deletion is a task, and answers 202.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 from campaigns.kinds.servers.foreman_tasks import ForemanTask, read_task
 from campaigns.kinds.servers.katello import Katello
 from campaigns.kit.http.errors import Strange
+from campaigns.kit.mappings import Json
 
 HOSTS = "/api/v2/hosts"
 COSTLY_SETTINGS = (
@@ -89,7 +90,7 @@ def activation_keys_of(katello: Katello, organization: Organization) -> dict[str
     }
 
 
-def _most_of(key: Mapping[str, Any]) -> int | None:
+def _most_of(key: Json) -> int | None:
     most = key.get("max_hosts")
     return None if key.get("unlimited_hosts") or most is None else int(most)
 
@@ -123,7 +124,7 @@ def destroy_hosts(
     return read_task(data) if isinstance(data, dict) and "id" in data else None
 
 
-def command_for(katello: Katello, registration: Mapping[str, Any]) -> Command:
+def command_for(katello: Katello, registration: Json) -> Command:
     """Request the command that registers any number of hosts. Raise Strange where it cannot be read."""
     data = katello.send(
         "POST", "/api/v2/registration_commands", {"registration_command": dict(registration)}

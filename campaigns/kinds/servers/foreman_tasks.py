@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from campaigns.kit.http.errors import Strange
+from campaigns.kit.mappings import Json
 
 INSTANT = re.compile(
     r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d+)? ?(UTC|Z|[+-]\d\d:?\d\d)?\Z", re.ASCII
@@ -43,8 +44,8 @@ class ForemanTask:
     whole_seconds: bool
     progress: Mapping[str, tuple[int, int]]
     errors: tuple[str, ...]
-    input: Mapping[str, Any]
-    output: Mapping[str, Any]
+    input: Json
+    output: Json
 
     @property
     def at_rest(self) -> bool:
@@ -141,7 +142,7 @@ def progress_of(output: str) -> dict[str, tuple[int, int]]:
 
 
 def _duration(
-    data: Mapping[str, Any], started: datetime | None, ended: datetime | None, *, whole: bool
+    data: Json, started: datetime | None, ended: datetime | None, *, whole: bool
 ) -> tuple[float | None, float]:
     """Return the seconds from start to end, None before the end, and their resolution."""
     if started is None or ended is None:
@@ -159,5 +160,5 @@ def _texts(data: Any) -> tuple[str, ...]:
     return tuple(" ".join(str(text).split()) for text in each if text)
 
 
-def _mapping(data: Any) -> Mapping[str, Any]:
+def _mapping(data: Any) -> Json:
     return data if isinstance(data, Mapping) else {}

@@ -16,6 +16,7 @@ from campaigns.kinds.servers.foreman_tasks import ForemanTask, read_task
 from campaigns.kit.http.connection import Answer, Connection, refusal
 from campaigns.kit.http.credentials import Login
 from campaigns.kit.http.errors import Answered, ClientError, Strange
+from campaigns.kit.mappings import Json, JsonObject
 
 SESSION = "_session_id"
 ENDINGS = ("/katello/api/v2", "/katello/api", "/api/v2", "/api", "/katello")
@@ -100,16 +101,14 @@ class Katello:
             if isinstance(each, dict)
         }
 
-    def get(self, path: str, **query: Any) -> dict[str, Any]:
+    def get(self, path: str, **query: Any) -> JsonObject:
         """Return a JSON object."""
         data = self._ask("GET", path, query=query).json()
         if not isinstance(data, dict):
             raise Strange(f"{path} gave no JSON object: {str(data)[:200]}")
         return data
 
-    def send(
-        self, method: str, path: str, body: Mapping[str, Any] | None = None, mark: str = ""
-    ) -> Any:
+    def send(self, method: str, path: str, body: Json | None = None, mark: str = "") -> Any:
         """Send a change, and return the data of the answer; None where it is empty."""
         answer = self._ask(method, path, body=body, mark=mark)
         return answer.json() if answer.body.strip() else None
@@ -143,15 +142,15 @@ class Katello:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise Strange(f"Repository {pk} cannot be read ({error!r}).") from None
 
-    def sync_repository(self, pk: int, body: Mapping[str, Any], mark: str) -> ForemanTask:
+    def sync_repository(self, pk: int, body: Json, mark: str) -> ForemanTask:
         """Begin the sync of a repository; `mark` is the request's id."""
         return self._begin(f"/katello/api/v2/repositories/{pk}/sync", body, mark)
 
-    def sync_proxy(self, pk: int, body: Mapping[str, Any], mark: str) -> ForemanTask:
+    def sync_proxy(self, pk: int, body: Json, mark: str) -> ForemanTask:
         """Begin the sync of a smart proxy."""
         return self._begin(f"/katello/api/v2/capsules/{pk}/content/sync", body, mark)
 
-    def proxy_content(self, pk: int) -> dict[str, Any]:
+    def proxy_content(self, pk: int) -> JsonObject:
         """Return the running syncs of a smart proxy, and the counts of its content."""
         return self.get(f"/katello/api/v2/capsules/{pk}/content/sync")
 
@@ -159,7 +158,7 @@ class Katello:
         """Return a task."""
         return read_task(self.get(f"{TASKS}/{pk}"))
 
-    def details(self, pk: str) -> dict[str, Any]:
+    def details(self, pk: str) -> JsonObject:
         """Return all details of a task, with its failed steps."""
         return self.get(f"{TASKS}/{pk}/details")
 
@@ -195,7 +194,7 @@ class Katello:
         """Wait before the next request for the state of something that began `gone` seconds ago."""
         self._connection.rest(max(SHORTEST_WAIT, min(LONGEST_WAIT, WAIT_SHARE * gone)))
 
-    def _begin(self, path: str, body: Mapping[str, Any], mark: str) -> ForemanTask:
+    def _begin(self, path: str, body: Json, mark: str) -> ForemanTask:
         return read_task(self._ask("POST", path, body=body, mark=mark).json())
 
     def _ask(
@@ -203,8 +202,8 @@ class Katello:
         method: str,
         path: str,
         *,
-        query: Mapping[str, Any] | None = None,
-        body: Mapping[str, Any] | None = None,
+        query: Json | None = None,
+        body: Json | None = None,
         mark: str = "",
     ) -> Answer:
         """Send a request with the session; repeat it with the password where the session has ended."""
@@ -224,8 +223,8 @@ class Katello:
         self,
         method: str,
         path: str,
-        query: Mapping[str, Any] | None,
-        body: Mapping[str, Any] | None,
+        query: Json | None,
+        body: Json | None,
         mark: str,
     ) -> Answer:
         headers = {"Accept": "application/json"}

@@ -6,7 +6,7 @@ Answers for unknown paths and errors of the server are HTML.
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,6 +14,7 @@ from campaigns.kinds.servers.pulp_tasks import StillAtIt, Task, TaskFailed, read
 from campaigns.kit.http.connection import Answer, Connection, refusal
 from campaigns.kit.http.credentials import Login
 from campaigns.kit.http.errors import Answered, Strange
+from campaigns.kit.mappings import Json, JsonObject
 
 API = "/pulp/api/v3/"
 PAGE = 100
@@ -34,7 +35,7 @@ class Pulp:
         self._cookies: dict[str, str] = {}
         self._basic = False
 
-    def status(self) -> Mapping[str, Any]:
+    def status(self) -> Json:
         """Return versions, workers and storage; it needs no login. Raise ClientError."""
         answer = self._connection.ask("GET", f"{self.root}status/")
         if answer.status >= 500:
@@ -80,7 +81,7 @@ class Pulp:
         """Return the data of one thing. path: an href, or relative to the API's root."""
         return self._ask("GET", path, query=query).json()
 
-    def list(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
+    def list(self, path: str, **query: Any) -> Iterator[JsonObject]:
         """Yield the rows of a list, page by page."""
         offset = 0
         while True:
@@ -102,14 +103,14 @@ class Pulp:
         except (KeyError, TypeError, ValueError):
             raise Strange(f"{path} gave no count: {str(page)[:200]}") from None
 
-    def create(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    def create(self, path: str, body: Json) -> JsonObject:
         """Create something that needs no task (201), and return it."""
         made = self._ask("POST", path, body=body).json()
         if not isinstance(made, dict) or "pulp_href" not in made:
             raise Strange(f"POST {path} made nothing that can be found: {str(made)[:200]}")
         return made
 
-    def start(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> str:
+    def start(self, method: str, path: str, body: Json | None = None) -> str:
         """Start a task; return its href, empty where none was needed."""
         answer = self._ask(method, path, body=body)
         if answer.status == 204 or not answer.body:
@@ -156,8 +157,8 @@ class Pulp:
         method: str,
         path: str,
         *,
-        query: Mapping[str, Any] | None = None,
-        body: Mapping[str, Any] | None = None,
+        query: Json | None = None,
+        body: Json | None = None,
     ) -> Answer:
         """Send a request with the session; repeat it with a new one where the old one has ended."""
         answer = self._send(method, path, query, body)
@@ -172,8 +173,8 @@ class Pulp:
         self,
         method: str,
         path: str,
-        query: Mapping[str, Any] | None,
-        body: Mapping[str, Any] | None,
+        query: Json | None,
+        body: Json | None,
     ) -> Answer:
         headers = self._login.header if self._basic else {}
         if self._cookies:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from campaigns.kit.http.errors import ClientError, Strange
+from campaigns.kit.mappings import Json
 
 ENDED = frozenset({"completed", "failed", "canceled", "skipped"})
 UNFINISHED = "running,waiting,canceling"
@@ -33,7 +34,7 @@ class Task:
     started: datetime | None
     finished: datetime | None
     progress: Mapping[str, Progress]
-    error: Mapping[str, Any]
+    error: Json
     created_resources: tuple[str, ...]
 
     @property

@@ -2,13 +2,13 @@
 
 import re
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
 
 from campaigns.kinds.base import Context, NotClean, NotOurs, Proof, Target
 from campaigns.kinds.servers.pulp import Pulp
 from campaigns.kinds.servers.pulp_tasks import UNFINISHED, StillAtIt, Task, TaskFailed, read_task
 from campaigns.kit.http.errors import Answered
+from campaigns.kit.mappings import Json, JsonObject
 
 PREFIX = "perfdash-"
 """Prefix of every name that perfdash creates in a Pulp."""
@@ -115,7 +115,7 @@ def _end_of(pulp: Pulp, task: Task, until: float) -> None:
             raise
 
 
-def _ours(pulp: Pulp, kind: str) -> Iterator[dict[str, Any]]:
+def _ours(pulp: Pulp, kind: str) -> Iterator[JsonObject]:
     """Yield the things whose names perfdash gave; names of others may have the same prefix."""
     for thing in pulp.list(f"{kind}/", name__startswith=PREFIX):
         if OURS.match(thing["name"]):
@@ -144,7 +144,7 @@ def _wait(pulp: Pulp, href: str, what: str, began_at: float) -> None:
         raise NotClean(str(error)) from None
 
 
-def _used(status: Mapping[str, Any]) -> float:
+def _used(status: Json) -> float:
     storage = status.get("storage") or {}
     return float(storage.get("used") or 0)
 
@@ -181,9 +181,7 @@ def none_meanwhile(pulp: Pulp, tasks: Collection[Task]) -> Proof:
     return Proof(name, expected, _names(others) or expected, "", ok=not others)
 
 
-def _at_work(
-    pulp: Pulp, began: str, ended: str, ours: Collection[str]
-) -> Iterator[Mapping[str, Any]]:
+def _at_work(pulp: Pulp, began: str, ended: str, ours: Collection[str]) -> Iterator[Json]:
     """Yield the tasks of others that were running at any time between two instants."""
     for query in ({"finished_at__gte": began}, {"state__in": AT_WORK}):
         for task in pulp.list("tasks/", started_at__lte=ended, **query):
@@ -191,6 +189,6 @@ def _at_work(
                 yield task
 
 
-def _names(tasks: Sequence[Mapping[str, Any]]) -> str:
+def _names(tasks: Sequence[Json]) -> str:
     shown = ", ".join(f"{task['name']} ({task['state']})" for task in tasks[:MOST_TASKS])
     return shown + (f" and {len(tasks) - MOST_TASKS} more" if len(tasks) > MOST_TASKS else "")

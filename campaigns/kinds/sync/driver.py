@@ -22,6 +22,7 @@ from campaigns.kinds.sync.form import KATELLO, OF_ONE_FAMILY, PULP, SyncForm, mi
 from campaigns.kinds.sync.katello.steps import KatelloSteps
 from campaigns.kinds.sync.repositories import OF_A_REMOTE
 from campaigns.kinds.sync.steps import PulpSteps
+from campaigns.kit.mappings import Settings
 from campaigns.kit.network import Rules
 
 OPTIONS = {
@@ -129,7 +130,7 @@ class Sync(Driver):
         ]
 
     def snippets(
-        self, family: str, settings: Mapping[str, Any], parameters: Parameters
+        self, family: str, settings: Settings, parameters: Parameters
     ) -> Sequence[Snippet]:
         """Return commands of Pulp's command line, of hammer, and of foreman-installer."""
         if family == PULP:
@@ -175,7 +176,7 @@ class Sync(Driver):
         return 15.0
 
 
-def _of_pulp(settings: Mapping[str, Any], content: str) -> list[Snippet]:
+def _of_pulp(settings: Settings, content: str) -> list[Snippet]:
     plugin = content.partition("/")[0]
     known = {name: settings[name] for name in OPTIONS if settings.get(name) not in (None, "")}
     if not known or plugin not in PLUGINS or content != f"{plugin}/{plugin}":
@@ -186,7 +187,7 @@ def _of_pulp(settings: Mapping[str, Any], content: str) -> list[Snippet]:
     return [Snippet("Pulp CLI", text, tuple(known), source)]
 
 
-def _of_hammer(settings: Mapping[str, Any]) -> list[Snippet]:
+def _of_hammer(settings: Settings) -> list[Snippet]:
     name = "download_concurrency"
     if settings.get(name) in (None, ""):
         return []

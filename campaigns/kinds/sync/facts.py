@@ -1,16 +1,14 @@
 """The facts of a Pulp that must stay the same within a session, read from its status. Pure."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from campaigns.kinds.base import STAND_IN, Target
 from campaigns.kinds.base.servers import UNKNOWN, target_facts
+from campaigns.kit.mappings import Json
 
 STAND_IN_COMPONENT = "stand-in"
 """Component of `versions` that no real Pulp has."""
 
 
-def facts_of(status: Mapping[str, Any], target: Target) -> dict[str, str]:
+def facts_of(status: Json, target: Target) -> dict[str, str]:
     """Return versions, workers, storage and settings; not what varies by itself, such as free storage."""
     workers = status.get("online_workers") or ()
     content = status.get("content_settings") or {}
@@ -34,12 +32,12 @@ def facts_of(status: Mapping[str, Any], target: Target) -> dict[str, str]:
     return facts
 
 
-def versions_of(status: Mapping[str, Any]) -> str:
+def versions_of(status: Json) -> str:
     """Return every component with its version, as a text."""
     return ", ".join(f"{each['component']} {each['version']}" for each in status["versions"])
 
 
-def simulator_of(status: Mapping[str, Any]) -> str:
+def simulator_of(status: Json) -> str:
     """Return the name and version of a simulated Pulp; empty for a real one."""
     versions = {each["component"]: each["version"] for each in status["versions"]}
     if STAND_IN_COMPONENT not in versions:
@@ -47,7 +45,7 @@ def simulator_of(status: Mapping[str, Any]) -> str:
     return f"simulated Pulp {versions[STAND_IN_COMPONENT]}"
 
 
-def _versions_of_workers(status: Mapping[str, Any]) -> str:
+def _versions_of_workers(status: Json) -> str:
     """Return the versions of workers that differ from those of the API, as a text."""
     versions = {each["component"]: each["version"] for each in status["versions"]}
     others = {

@@ -9,6 +9,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from campaigns.kinds.base import Parameters
+from campaigns.kit.mappings import CleanedData
 from campaigns.kit.network import BadUrl, parse_url
 
 MOST_REPOSITORIES = 100
@@ -202,7 +203,7 @@ class SyncForm(forms.Form):
     repository_fields = _fields("repository")
     sync_fields = _fields("sync")
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> CleanedData:
         """Refuse further fields that perfdash or another parameter sets, and secrets."""
         for where, own_fields in OWN_FIELDS.items():
             fields = json.loads(self.cleaned_data.get(where) or "{}")

@@ -18,6 +18,7 @@ from campaigns.kinds.base.servers import UNKNOWN
 from campaigns.kinds.servers.pulp import Pulp
 from campaigns.kinds.sync.cleaning import PREFIX
 from campaigns.kit.http.errors import Answered
+from campaigns.kit.mappings import Json, JsonObject
 
 OF_A_REMOTE = (
     "policy",
@@ -94,9 +95,7 @@ def in_force(pulp: Pulp, pairs: list[Pair], parameters: Parameters) -> Iterator[
     yield from _further(parameters, "repository_fields", pulp.get(pairs[0].repository))
 
 
-def _further(
-    parameters: Parameters, name: str, created: Mapping[str, Any]
-) -> Iterator[EffectiveSetting]:
+def _further(parameters: Parameters, name: str, created: Json) -> Iterator[EffectiveSetting]:
     """Yield further fields as read back: Pulp may write them differently, or not show them at all."""
     for field, requested in extra(parameters, name).items():
         shown = _short(created[field]) if field in created else UNKNOWN
@@ -115,9 +114,9 @@ def start_sync(pulp: Pulp, pair: Pair, parameters: Parameters) -> str:
         return pulp.start("POST", f"{pair.repository}sync/", sync_body(pair, parameters))
 
 
-def sync_body(pair: Pair, parameters: Parameters) -> dict[str, Any]:
+def sync_body(pair: Pair, parameters: Parameters) -> JsonObject:
     """Return the body of a request for a sync, as the plug-in defines it."""
-    body: dict[str, Any] = {"remote": pair.remote, "optimize": parameters["optimize"] == "on"}
+    body: JsonObject = {"remote": pair.remote, "optimize": parameters["optimize"] == "on"}
     policy = parameters["sync_policy"]
     if parameters["content"] == "file/file":
         body["mirror"] = policy != "additive"
@@ -126,9 +125,9 @@ def sync_body(pair: Pair, parameters: Parameters) -> dict[str, Any]:
     return body | extra(parameters, "sync_fields")
 
 
-def extra(parameters: Parameters, name: str) -> dict[str, Any]:
+def extra(parameters: Parameters, name: str) -> JsonObject:
     """Return the further fields that a parameter holds as JSON."""
-    fields: dict[str, Any] = json.loads(parameters.get(name) or "{}")
+    fields: JsonObject = json.loads(parameters.get(name) or "{}")
     return fields
 
 

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
 from campaigns.kinds.base import (
     Context,
@@ -38,6 +37,7 @@ from campaigns.kinds.sync.repositories import Pair, in_force, make_pairs, start_
 from campaigns.kinds.sync.syncing import STEP_SECONDS, Syncs, samples_of, sync_all
 from campaigns.kit.http.credentials import Login
 from campaigns.kit.http.errors import ClientError
+from campaigns.kit.mappings import Json
 from campaigns.kit.network import Rules
 
 TREE = "rpm.distribution_tree"
@@ -244,15 +244,15 @@ def _health(syncs: Syncs, parameters: Parameters) -> Health:
     return Health("healthy", (), figures)
 
 
-def _content_of(pulp: Pulp, pair: Pair) -> Mapping[str, Any]:
+def _content_of(pulp: Pulp, pair: Pair) -> Json:
     """Return the content of the repository's newest version, by type."""
     repository = pulp.get(pair.repository)
     version = pulp.get(repository["latest_version_href"])
-    present: Mapping[str, Any] = (version.get("content_summary") or {}).get("present") or {}
+    present: Json = (version.get("content_summary") or {}).get("present") or {}
     return present
 
 
-def _units_of(present: Mapping[str, Any], content: str) -> int:
+def _units_of(present: Json, content: str) -> int:
     """Return how many units there are of the synced type."""
     plugin = content.partition("/")[0]
     if content == "rpm/rpm":

@@ -13,6 +13,7 @@ from campaigns.kinds.sync.failures import CANCELLED, failure_class
 from campaigns.kinds.sync.parts import Parts
 from campaigns.kinds.sync.repositories import Pair, start_sync
 from campaigns.kit.http.errors import NoAnswer, Unavailable
+from campaigns.kit.mappings import JsonObject
 
 ARTIFACTS = "sync.downloading.artifacts"
 CONTENT = "associating.content"
@@ -180,7 +181,7 @@ def samples_of(syncs: Syncs) -> dict[str, list[Any]]:
     }
 
 
-def _progress(syncs: Syncs, pairs: Sequence[Pair]) -> dict[str, Any]:
+def _progress(syncs: Syncs, pairs: Sequence[Pair]) -> JsonObject:
     ended = sum(task.ended for task in syncs.tasks.values())
     return {
         "files_done": syncs.artifacts,

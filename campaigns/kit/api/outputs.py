@@ -1,6 +1,6 @@
 """Serializers of answers. `?fields=` selects fields; others are neither read nor sent."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from django.db import models
@@ -10,6 +10,8 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
+
+from campaigns.kit.mappings import Json, JsonObject
 
 
 def all_of(serializer: serializers.BaseSerializer[Any]) -> list[Any]:
@@ -87,7 +89,7 @@ def selected(request: Request, shape: type[Selectable]) -> frozenset[str] | None
     return frozenset(names)
 
 
-def picked(entry: Mapping[str, Any], only: frozenset[str] | None) -> dict[str, Any]:
+def picked(entry: Json, only: frozenset[str] | None) -> JsonObject:
     """Return the selected fields of an answer that is computed as a whole."""
     return {name: value for name, value in entry.items() if only is None or name in only}
 

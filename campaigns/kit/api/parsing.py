@@ -4,7 +4,7 @@ import json
 import re
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import IO, Any, NoReturn, Protocol
 
 import msgspec
@@ -12,6 +12,8 @@ from rest_framework import status
 from rest_framework.exceptions import APIException, ParseError
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
+
+from campaigns.kit.mappings import Json, JsonObject
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -45,7 +47,7 @@ class StrictJSONParser(BaseParser):
         self,
         stream: IO[bytes],
         media_type: str | None = None,
-        parser_context: Mapping[str, Any] | None = None,
+        parser_context: Json | None = None,
     ) -> Any:
         """Return the value. Raise ParseError or TooLarge."""
         content = stream.read(MOST_BYTES + 1)
@@ -83,8 +85,8 @@ def _explained(content: bytes, pairs: Callable[[list[tuple[str, Any]]], Any] | N
         raise ParseError(f"The body is not JSON: {error}") from None
 
 
-def _names_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
+def _names_once(pairs: list[tuple[str, Any]]) -> JsonObject:
+    values: JsonObject = {}
     for name, value in pairs:
         if name in values:
             raise ValueError(f"“{name[:60]}” is there twice in one object.")

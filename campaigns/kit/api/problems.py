@@ -11,6 +11,7 @@ from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.response import Response
 
 from campaigns.kit.errors import BadFile, Differs, Invalid, NotConfirmed, NotPossible
+from campaigns.kit.mappings import Json
 from campaigns.kit.revisions import Changed
 
 MEDIA_TYPE = "application/problem+json"
@@ -22,7 +23,7 @@ NOT_CONFIRMED = "urn:perfdash:not-confirmed"
 MOST_ERRORS = 100
 
 
-def answer(error: Exception, context: Mapping[str, Any]) -> Response | None:
+def answer(error: Exception, context: Json) -> Response | None:
     """Return the response for an expected error; None for a bug, which Django raises again."""
     match error:
         case Invalid():
@@ -103,7 +104,7 @@ class Refusal(APIException):
         detail: str,
         *,
         headers: Mapping[str, str] | None = None,
-        members: Mapping[str, Any] | None = None,
+        members: Json | None = None,
     ) -> None:
         super().__init__(detail)
         self.headers = dict(headers or {})

@@ -32,6 +32,7 @@ from campaigns.kit.api.outputs import Selectable, picked, selected
 from campaigns.kit.api.parsing import StrictJSONParser
 from campaigns.kit.api.throttling import Quota, Throttle
 from campaigns.kit.filters import FilterSet
+from campaigns.kit.mappings import Json, JsonObject
 from campaigns.kit.revisions import Data, Seen, held, revision_of
 from campaigns.kit.rights import Right, visible
 from campaigns.models import Scope
@@ -114,11 +115,11 @@ class Api(APIView):
         """Return the handler that turns errors into problem+json."""
         return problems.answer
 
-    def read(self, shape: type[Input]) -> dict[str, Any]:
+    def read(self, shape: type[Input]) -> JsonObject:
         """Return the values of the body by name, without those that were not sent. Raise ValidationError."""
         return checked(shape(data=self.request.data))
 
-    def read_query(self, shape: type[Input]) -> dict[str, Any]:
+    def read_query(self, shape: type[Input]) -> JsonObject:
         """Return the values of the query by name, without `fields`. Raise ValidationError."""
         query = self.request.query_params.dict()
         values = {name: query[name] for name in query if name not in READING}
@@ -141,7 +142,7 @@ class Api(APIView):
         page = pages.paginate_queryset(rows, self.request, view=self)
         return pages.get_paginated_response(self.shown(page, output, many=True))
 
-    def whole(self, entries: Sequence[Mapping[str, Any]], output: type[Selectable]) -> Response:
+    def whole(self, entries: Sequence[Json], output: type[Selectable]) -> Response:
         """Return a whole list that is always short. Raise ValidationError."""
         refuse_unknown(self.request, READING)
         only = selected(self.request, output)
@@ -212,7 +213,7 @@ class Api(APIView):
         return user
 
 
-def checked(serializer: Input) -> dict[str, Any]:
+def checked(serializer: Input) -> JsonObject:
     """Return the values by name. Raise ValidationError."""
     serializer.is_valid(raise_exception=True)
     return dict(serializer.validated_data)

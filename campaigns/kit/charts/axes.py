@@ -2,9 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
-from campaigns.kit.charts.figure import Quantity, text
+from campaigns.kit.charts.figure import Axis, Quantity, text
 from campaigns.kit.numbers import CLOCK_FROM_SECONDS, clock, number
 
 CLOCK_STEPS = (15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400)
@@ -46,7 +45,7 @@ def nice_step(extent: float, most: int = 6) -> float:
     return 10 * power
 
 
-def clock_ticks(low: float, high: float) -> dict[str, Any]:
+def clock_ticks(low: float, high: float) -> Axis:
     """Place the ticks of a linear axis of durations at whole minutes or parts of them."""
     step = next(
         (step for step in CLOCK_STEPS if (high - low) / step <= LARGEST_STEPS),
@@ -56,7 +55,7 @@ def clock_ticks(low: float, high: float) -> dict[str, Any]:
     return {"tickvals": values, "ticktext": [clock(value) for value in values]}
 
 
-def log_clock_ticks(low: float, high: float) -> dict[str, Any]:
+def log_clock_ticks(low: float, high: float) -> Axis:
     """Place the ticks of a log axis of durations (low > 0) at round values."""
     steps = [1.0, 2.0, 5.0, 10.0, 20.0, 30.0]
     steps += [60.0 * factor * 10**power for power in range(6) for factor in (1, 2, 3, 5)]
@@ -66,7 +65,7 @@ def log_clock_ticks(low: float, high: float) -> dict[str, Any]:
     return {"tickvals": inside, "ticktext": [clock(value) for value in inside]}
 
 
-def log_ticks(low: float, high: float) -> dict[str, Any]:
+def log_ticks(low: float, high: float) -> Axis:
     """Place the ticks of a log axis (low > 0) at 1, 2 and 5 times powers of ten, or at Plotly's choice."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     factors = (1, 2, 5) if len(powers) <= 4 else (1,)

@@ -13,7 +13,15 @@ import numpy as np
 from campaigns.kit.numbers import readable, short
 
 Figure = dict[str, Any]
+"""A figure of Plotly: `data`, `layout`, and what else its page reads."""
 Trace = dict[str, Any]
+"""A series of a figure."""
+Axis = dict[str, Any]
+"""An axis of a layout, or a part of one."""
+Layout = Mapping[str, Any]
+"""The layout of a figure, or changes of it by name."""
+Style = Mapping[str, Any]
+"""How a marker or a line is drawn."""
 
 LARGEST = 1e150
 SERIES = 6
@@ -67,10 +75,10 @@ class KeyItem:
 
 def figure(
     data: Sequence[Trace],
-    layout: Mapping[str, Any],
+    layout: Layout,
     *,
-    scales: Mapping[str, Any] | None = None,
-    narrow: Mapping[str, Any] | None = None,
+    scales: Layout | None = None,
+    narrow: Layout | None = None,
 ) -> Figure:
     """Return a figure for JSON: without NaN and empty traces, with six digits."""
     drawn = [trace for trace in data if len(trace["x"])]
@@ -82,7 +90,7 @@ def figure(
     }
 
 
-def markers(points: Sequence[tuple[Any, Any]], marker: Mapping[str, Any], **more: Any) -> Trace:
+def markers(points: Sequence[tuple[Any, Any]], marker: Style, **more: Any) -> Trace:
     """Return a trace of points; without `hovertemplate` it has no hover."""
     return {
         "type": "scatter",
@@ -95,7 +103,7 @@ def markers(points: Sequence[tuple[Any, Any]], marker: Mapping[str, Any], **more
     }
 
 
-def line(points: Sequence[tuple[Any, Any]], pen: Mapping[str, Any], **more: Any) -> Trace:
+def line(points: Sequence[tuple[Any, Any]], pen: Style, **more: Any) -> Trace:
     """Return a trace of a line; a y of None interrupts it."""
     return {
         "type": "scatter",
@@ -126,7 +134,7 @@ def watermarked(drawn: Figure, label: str) -> Figure:
         "captureevents": False,
     }
 
-    def onto(layout: Mapping[str, Any]) -> dict[str, Any]:
+    def onto(layout: Layout) -> Layout:
         return {**layout, "annotations": [*layout.get("annotations", ()), mark]}
 
     narrow = drawn["narrow"]

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from campaigns.kit.mappings import Contrast
 from campaigns.kit.numbers import number
 
 LONG = 28
@@ -117,7 +118,7 @@ def _clipped(text: str) -> str:
     return text if len(text) <= 2 * LONG else f"{text[: LONG - 1]}…{text[-LONG:]}"
 
 
-def contrast_label(contrast: Mapping[str, Any]) -> str:
+def contrast_label(contrast: Contrast) -> str:
     """Return the label of a primary contrast: “concurrency 7 vs. 5, at engine asyncio”."""
 
     def named(factor: str, level: Any) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from campaigns.kit.charts.axes import nice_step
-from campaigns.kit.charts.figure import Figure
+from campaigns.kit.charts.figure import Axis, Figure, Layout, Style, Trace
 from campaigns.kit.numbers import number
 
 TOKEN = re.compile(r"@([a-z0-9-]+)(?:/(\d{1,3}))?\Z")
@@ -90,7 +90,7 @@ class Scale:
         return min(max(self.at(value), low), high)
 
 
-def scale_of(axis: Mapping[str, Any], start: float, end: float) -> Scale:
+def scale_of(axis: Axis, start: float, end: float) -> Scale:
     """Return the scale of an axis; an empty range is widened."""
     low, high = (float(bound) for bound in axis.get("range") or (0.0, 1.0))
     if not low < high:
@@ -98,7 +98,7 @@ def scale_of(axis: Mapping[str, Any], start: float, end: float) -> Scale:
     return Scale(low, high, start, end, axis.get("type") == "log")
 
 
-def ticks_of(axis: Mapping[str, Any], scale: Scale) -> list[tuple[float, str]]:
+def ticks_of(axis: Axis, scale: Scale) -> list[tuple[float, str]]:
     """Return (value, label) of each tick on the axis."""
     suffix = axis.get("ticksuffix", "")
     if axis.get("tickvals"):
@@ -128,7 +128,7 @@ def width_of(texts: Sequence[str]) -> float:
 Point = tuple[float, float]
 
 
-def symbol(x: float, y: float, marker: Mapping[str, Any]) -> str:
+def symbol(x: float, y: float, marker: Style) -> str:
     """Draw one point."""
     name = str(marker.get("symbol", "circle"))
     size = float(marker.get("size", 6)) / 2
@@ -232,7 +232,7 @@ def drawn(figure: Figure, *, width: int, height: int, label: str, narrow: bool =
     )
 
 
-def _merged(layout: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+def _merged(layout: Layout, changes: Layout) -> Layout:
     merged = dict(layout)
     for key, value in changes.items():
         both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
@@ -251,7 +251,7 @@ def _line(x0: float, y0: float, x1: float, y1: float, look: str) -> str:
     return f'<path d="M{place(x0)} {place(y0)}L{place(x1)} {place(y1)}" fill="{NONE}" {look}/>'
 
 
-def _grid(axis: Mapping[str, Any], wide: Scale, tall: Scale) -> list[str]:
+def _grid(axis: Axis, wide: Scale, tall: Scale) -> list[str]:
     look = pen("@line" if axis.get("showgrid", True) else None, 1)
     parts = []
     for value, label in ticks_of(axis, tall):
@@ -261,7 +261,7 @@ def _grid(axis: Mapping[str, Any], wide: Scale, tall: Scale) -> list[str]:
     return parts
 
 
-def _below(axis: Mapping[str, Any], wide: Scale, tall: Scale) -> list[str]:
+def _below(axis: Axis, wide: Scale, tall: Scale) -> list[str]:
     """Draw the x axis, without tick labels that would overlap."""
     look = pen("@line-2", 1)
     parts = [_line(wide.start, tall.start, wide.end, tall.start, look)]
@@ -277,11 +277,11 @@ def _below(axis: Mapping[str, Any], wide: Scale, tall: Scale) -> list[str]:
     return [*parts, _text(middle, tall.start + 38, title, anchor="middle")] if title else parts
 
 
-def _title_of(axis: Mapping[str, Any]) -> str:
+def _title_of(axis: Axis) -> str:
     return str((axis.get("title") or {}).get("text", ""))
 
 
-def _shape(shape: Mapping[str, Any], wide: Scale, tall: Scale) -> str:
+def _shape(shape: Style, wide: Scale, tall: Scale) -> str:
     x0, x1 = (_ends(shape, "x", wide)) if shape.get("xref") != "paper" else (wide.start, wide.end)
     y0, y1 = (_ends(shape, "y", tall)) if shape.get("yref") != "paper" else (tall.start, tall.end)
     line = shape.get("line") or {}
@@ -294,11 +294,11 @@ def _shape(shape: Mapping[str, Any], wide: Scale, tall: Scale) -> str:
     )
 
 
-def _ends(shape: Mapping[str, Any], axis: str, scale: Scale) -> tuple[float, float]:
+def _ends(shape: Style, axis: str, scale: Scale) -> tuple[float, float]:
     return scale.inside(float(shape[f"{axis}0"])), scale.inside(float(shape[f"{axis}1"]))
 
 
-def _trace(trace: Mapping[str, Any], wide: Scale, tall: Scale) -> list[str]:
+def _trace(trace: Trace, wide: Scale, tall: Scale) -> list[str]:
     xs, ys = values_of(trace["x"]), values_of(trace["y"])
     mode = trace.get("mode", "markers")
     parts = []
@@ -322,7 +322,7 @@ def _trace(trace: Mapping[str, Any], wide: Scale, tall: Scale) -> list[str]:
 
 
 def _texts(
-    trace: Mapping[str, Any], places: Sequence[tuple[int, float, float]], wide: Scale, tall: Scale
+    trace: Trace, places: Sequence[tuple[int, float, float]], wide: Scale, tall: Scale
 ) -> list[str]:
     colors = (trace.get("textfont") or {}).get("color", "@ink")
     anchor = "end" if "left" in trace.get("textposition", "") else "start"
@@ -338,9 +338,7 @@ def _texts(
     ]
 
 
-def _polyline(
-    xs: Sequence[Any], ys: Sequence[Any], trace: Mapping[str, Any], wide: Scale, tall: Scale
-) -> str:
+def _polyline(xs: Sequence[Any], ys: Sequence[Any], trace: Trace, wide: Scale, tall: Scale) -> str:
     line, filled = trace.get("line") or {}, trace.get("fill") == "toself"
     path, is_down = "", False
     for x, y in zip(xs, ys, strict=True):
@@ -355,7 +353,7 @@ def _polyline(
 
 
 def _errors(
-    error: Mapping[str, Any],
+    error: Style,
     axis: str,
     xs: Sequence[Any],
     ys: Sequence[Any],
@@ -389,7 +387,7 @@ def _errors(
     return parts
 
 
-def _annotation(note: Mapping[str, Any], width: int, height: int) -> str:
+def _annotation(note: Style, width: int, height: int) -> str:
     """Draw an annotation that is placed relative to the paper; others are not drawn."""
     if note.get("xref") != "paper" or note.get("yref") != "paper":
         return ""

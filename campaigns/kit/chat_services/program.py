@@ -13,6 +13,7 @@ import requests
 from apprise import AppriseAsset
 
 from campaigns.kit.chat_services.services import BadAddress, Place, place_of
+from campaigns.kit.mappings import JsonObject
 from campaigns.kit.network import NetworkError, Refused, Rules, unwrapped
 
 LONGEST_SECONDS = 40
@@ -52,7 +53,7 @@ def main() -> None:
     print(json.dumps({"failure": failure}))  # noqa: T201 - it is the answer
 
 
-def _send(request: dict[str, Any]) -> str:
+def _send(request: JsonObject) -> str:
     """Send the message; return the failure, or an empty text."""
     rules = Rules.from_json(request["rules"])
     try:

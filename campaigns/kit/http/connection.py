@@ -25,6 +25,7 @@ from campaigns.kit.http.errors import (
 )
 from campaigns.kit.http.failures import FAILURES, FileFailed, classified
 from campaigns.kit.http.pacing import Pacer
+from campaigns.kit.mappings import Json
 from campaigns.kit.network import Rules, check_url
 
 REST_SLICE_SECONDS = 0.2
@@ -111,7 +112,7 @@ class Connection:
         method: str,
         path: str,
         *,
-        query: Mapping[str, Any] | None = None,
+        query: Json | None = None,
         body: Any = None,
         headers: Mapping[str, str] | None = None,
         seconds: float = ANSWER_SECONDS,

@@ -11,6 +11,7 @@ from django import forms
 from django.forms.renderers import TemplatesSetting
 
 from campaigns.kit.filters import FilterForm
+from campaigns.kit.mappings import HtmlAttributes, JsonObject, TemplateContext
 
 AnyForm = TypeVar("AnyForm", bound=forms.BaseForm)
 PLAIN = ("checkbox", "radio", "hidden", "file")
@@ -37,8 +38,8 @@ class Field(forms.BoundField):
         return " ".join([*hint, f"{self.auto_id}-error"] if self.errors else hint)
 
     def build_widget_attrs(
-        self, attrs: dict[str, Any], widget: forms.Widget | None = None
-    ) -> dict[str, Any]:
+        self, attrs: HtmlAttributes, widget: forms.Widget | None = None
+    ) -> JsonObject:
         """Return the attributes of the input; one that is False is not rendered."""
         widget = widget or self.field.widget
         attributes = {**dict.fromkeys(LEFT_OUT, False), **attrs}
@@ -93,13 +94,13 @@ class Cards(forms.RadioSelect):
     template_name = "django/forms/widgets/cards.html"
 
     def __init__(
-        self, notes: Mapping[Any, str], columns: str = "", attrs: dict[str, Any] | None = None
+        self, notes: Mapping[Any, str], columns: str = "", attrs: HtmlAttributes | None = None
     ) -> None:
         super().__init__(attrs)
         self.notes = {str(value): note for value, note in notes.items()}
         self.columns = columns
 
-    def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
+    def get_context(self, name: str, value: Any, attrs: HtmlAttributes | None) -> TemplateContext:
         """Add the notes and the columns."""
         context = super().get_context(name, value, attrs)
         order = list(self.notes)
@@ -120,9 +121,9 @@ class Lacking(forms.widgets.ChoiceWidget):
 
     def create_option(
         self, name: str, value: Any, label: Any, selected: bool, *more: Any, **named: Any
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """Add `note`, and disable the option where it has one."""
-        option: dict[str, Any] = super().create_option(name, value, label, selected, *more, **named)
+        option: JsonObject = super().create_option(name, value, label, selected, *more, **named)
         if note := self.lacking.get(str(value), ""):
             option["note"] = note
             option["attrs"] = {**option["attrs"], "disabled": not selected}
@@ -134,7 +135,7 @@ class LackingSelect(Lacking, forms.Select):
 
     def create_option(
         self, name: str, value: Any, label: Any, selected: bool, *more: Any, **named: Any
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """Add the note to the label."""
         option = super().create_option(name, value, label, selected, *more, **named)
         if "note" in option:

@@ -9,6 +9,7 @@ from django import forms
 from django.http import HttpRequest, QueryDict
 
 from campaigns.kit.charts.labels import as_text
+from campaigns.kit.mappings import Json
 from campaigns.kit.revisions import Changed, Data, Seen, revision_of
 
 NAME = "seen"
@@ -88,9 +89,7 @@ def of_form(
     )
 
 
-def of_texts(
-    changed: Changed, typed: Mapping[str, Any], stored: Mapping[str, Any], labels: Mapping[str, str]
-) -> Moved:
+def of_texts(changed: Changed, typed: Json, stored: Json, labels: Mapping[str, str]) -> Moved:
     """Return what differs between texts by name."""
     return moved(
         changed,

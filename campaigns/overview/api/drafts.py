@@ -1,8 +1,5 @@
 """REST resources of drafts: preview, read, change, try, delete, and drafts made from another campaign."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from django.shortcuts import get_object_or_404
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -13,6 +10,7 @@ from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.outputs import Part, selected
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.events import work_waits
+from campaigns.kit.mappings import Json, JsonObject
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign, LaunchRequest, Run, Scope, Template
 from campaigns.overview.api.campaigns import WholeCampaignApi
@@ -109,7 +107,7 @@ class OneCampaign(WholeCampaignApi):
         query = self.read_query(WaitQuery)
         selected(request, CampaignDetail)
         campaign = self.campaign(pk)
-        known: dict[str, Any] = {
+        known: JsonObject = {
             name: value for name, value in query.items() if name in ("state", "seen")
         }
         if "wait" in query and not known:
@@ -122,7 +120,7 @@ class OneCampaign(WholeCampaignApi):
             answer.headers["Retry-After"] = str(waiting.ASK_AGAIN_SECONDS)
         return answer
 
-    def has_changed(self, campaign: Campaign, known: Mapping[str, Any]) -> bool:
+    def has_changed(self, campaign: Campaign, known: Json) -> bool:
         """Return whether what a client knows of a campaign is not so any more."""
         campaign.refresh_from_db()
         return bool(
@@ -147,7 +145,7 @@ class OneCampaign(WholeCampaignApi):
         drafts.delete(self.campaign(pk), self.seen)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
-    def changed(self, campaign: Campaign, data: Mapping[str, Any]) -> Response:
+    def changed(self, campaign: Campaign, data: Json) -> Response:
         """Store another definition of a draft. Raise Invalid, NotADraft, Changed."""
         drafts.require_draft(campaign)
         definition = checking.check(data, self.targets(campaign))
@@ -235,7 +233,7 @@ class BeginWithTemplate(WholeCampaignApi):
     )
     def post(self, request: Request, pk: int) -> Response:
         """A draft of it: parameters are replaced one by one, any other field as a whole."""
-        changes: dict[str, Any] = self.read(CampaignInput)
+        changes: JsonObject = self.read(CampaignInput)
         try:
             draft = templates.begin(get_object_or_404(Template, pk=pk), changes, self.user)
         except templates.NoTemplate as refusal:

@@ -12,6 +12,7 @@ from campaigns.execution import live
 from campaigns.findings.api.shapes import ResultField, TextField
 from campaigns.findings.texts import texts_of
 from campaigns.kit.api.outputs import Part, Selectable, all_of, text
+from campaigns.kit.mappings import JsonObject
 from campaigns.models import Campaign, LaunchRequest
 from campaigns.planning import drafts
 from campaigns.planning.amendments import amendments_of
@@ -109,7 +110,7 @@ class CampaignOutput(Selectable, serializers.ModelSerializer[Campaign]):
         ]
 
     @extend_schema_field(TargetName(allow_null=True))
-    def get_target(self, campaign: Campaign) -> dict[str, Any] | None:
+    def get_target(self, campaign: Campaign) -> JsonObject | None:
         """Primary key and name."""
         target = campaign.target
         return {"id": target.pk, "name": target.name} if target else None
@@ -174,23 +175,23 @@ class CampaignDetail(CampaignOutput):
         return environment.stand_ins_of(campaign)
 
     @extend_schema_field(EnvironmentChange(many=True))
-    def get_environment_changes(self, campaign: Campaign) -> list[dict[str, Any]]:
+    def get_environment_changes(self, campaign: Campaign) -> list[JsonObject]:
         """Facts that were not the same in all runs, and between which runs they changed."""
         facts = environment.environment_of(campaign)
         return [asdict(change) for change in environment.changes_of(campaign, facts)]
 
     @extend_schema_field(Definition)
-    def get_definition(self, campaign: Campaign) -> dict[str, Any]:
+    def get_definition(self, campaign: Campaign) -> JsonObject:
         """In the form in which it can be sent again."""
         return drafts.as_data(campaign)
 
     @extend_schema_field(AmendmentOutput(many=True))
-    def get_amendments(self, campaign: Campaign) -> list[dict[str, Any]]:
+    def get_amendments(self, campaign: Campaign) -> list[JsonObject]:
         """Changes of locked fields after launch."""
         return [asdict(amendment) for amendment in amendments_of(campaign)]
 
     @extend_schema_field(CellName(many=True))
-    def get_cells(self, campaign: Campaign) -> list[dict[str, Any]]:
+    def get_cells(self, campaign: Campaign) -> list[JsonObject]:
         """Positions and levels."""
         return [cell_output(cell) for cell in campaign.cells.all()]
 
@@ -209,13 +210,13 @@ class CampaignDetail(CampaignOutput):
         return failure_of(campaign)
 
     @extend_schema_field(serializers.DictField(child=FindingEntry()))
-    def get_findings(self, campaign: Campaign) -> dict[str, Any]:
+    def get_findings(self, campaign: Campaign) -> JsonObject:
         """Findings by name; none with a verdict while the campaign is active, see `answer_withheld`."""
         entries = finding_entries(campaign, texts_of(campaign))
         return {entry.pop("name"): entry for entry in entries}
 
     @extend_schema_field(LaunchRequestOutput(allow_null=True))
-    def get_launch_request(self, campaign: Campaign) -> dict[str, Any] | None:
+    def get_launch_request(self, campaign: Campaign) -> JsonObject | None:
         """The request that waits for approval by a second person; null where there is none."""
         rows = campaign.launch_requests.filter(state=LaunchRequest.State.WAITING)
         row = rows.select_related("campaign", "asked_by").first()

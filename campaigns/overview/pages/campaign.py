@@ -1,7 +1,5 @@
 """The page of a campaign, by its state: draft, running, or result."""
 
-from typing import Any
-
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -12,6 +10,7 @@ from campaigns.execution.manual_steps import open_requests
 from campaigns.findings.pages import result
 from campaigns.kit.charts.labels import Levels, level_text
 from campaigns.kit.errors import Invalid
+from campaigns.kit.mappings import TemplateContext
 from campaigns.kit.pages.people import takes
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
@@ -46,7 +45,7 @@ def campaign(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "findings/result.html", shown)
 
 
-def _draft(campaign: Campaign, outline: Outline) -> dict[str, Any]:
+def _draft(campaign: Campaign, outline: Outline) -> TemplateContext:
     """Show definition, plan and results of try-outs of a draft."""
     labels = Levels(outline.factors)
     problems: list[str] = []
@@ -74,7 +73,7 @@ def _draft(campaign: Campaign, outline: Outline) -> dict[str, Any]:
     }
 
 
-def _running(campaign: Campaign, outline: Outline) -> dict[str, Any]:
+def _running(campaign: Campaign, outline: Outline) -> TemplateContext:
     """Show progress, live chart, matrix, log and results so far."""
     current = live.current_of(campaign)
     plot = running.live_plot(campaign, current)

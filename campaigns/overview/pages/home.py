@@ -1,13 +1,12 @@
 """The home page: running campaigns, latest answers, targets and workers."""
 
-from typing import Any
-
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from campaigns.execution.manual_steps import open_requests
 from campaigns.findings.charts.strips import spark
+from campaigns.kit.mappings import TemplateContext
 from campaigns.kit.pages.people import may, takes
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
@@ -49,7 +48,7 @@ def running(request: HttpRequest) -> HttpResponse:
     return render(request, "overview/home/_running.html", context)
 
 
-def _running(request: HttpRequest) -> dict[str, Any]:
+def _running(request: HttpRequest) -> TemplateContext:
     teams = may(request).see
     campaigns = queries.open_campaigns(teams)
     return {

@@ -1,10 +1,9 @@
 """Build the parts of the page of a running campaign."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.utils import timezone
 
@@ -18,6 +17,7 @@ from campaigns.findings.store import findings_of
 from campaigns.findings.wording.outlook import ahead
 from campaigns.kit import numbers
 from campaigns.kit.charts.labels import Levels
+from campaigns.kit.mappings import ProgramProgress, TemplateContext
 from campaigns.kit.numbers import MISSING
 from campaigns.models import Campaign
 from campaigns.planning.outline import factors_of, rate_of, sample_of
@@ -50,7 +50,7 @@ def conditional(etag: str) -> str:
     return json.dumps({"If-None-Match": etag})
 
 
-def progress_context(campaign: Campaign, etag: str) -> dict[str, Any]:
+def progress_context(campaign: Campaign, etag: str) -> TemplateContext:
     """Return the progress of the campaign and the current run."""
     progress = live.progress_of(campaign)
     current = progress.current
@@ -74,7 +74,7 @@ def progress_context(campaign: Campaign, etag: str) -> dict[str, Any]:
     }
 
 
-def matrix_context(campaign: Campaign, etag: str) -> dict[str, Any]:
+def matrix_context(campaign: Campaign, etag: str) -> TemplateContext:
     """Return the runs by cell and repetition."""
     rows = run_rows(campaign, campaign.primary_metric)
     return {
@@ -84,7 +84,7 @@ def matrix_context(campaign: Campaign, etag: str) -> dict[str, Any]:
     }
 
 
-def so_far_context(campaign: Campaign, etag: str) -> dict[str, Any]:
+def so_far_context(campaign: Campaign, etag: str) -> TemplateContext:
     """Return the results of the cells so far."""
     findings = findings_of(campaign, campaign.primary_metric)
     cells = findings.summaries
@@ -96,7 +96,7 @@ def so_far_context(campaign: Campaign, etag: str) -> dict[str, Any]:
     }
 
 
-def trials_context(campaign: Campaign, etag: str) -> dict[str, Any]:
+def trials_context(campaign: Campaign, etag: str) -> TemplateContext:
     """Return the try-outs of a draft, latest first."""
     labels = Levels(factors_of(campaign))
     current = live.current_of(campaign)
@@ -159,7 +159,7 @@ def _bars(progress: live.Progress) -> list[Bar]:
     return [Bar(f"{100 * number / planned:.2f}%", tone) for number, tone in parts if number]
 
 
-def _facts(values: Mapping[str, Any], sample: str) -> Sequence[tuple[str, str]]:
+def _facts(values: ProgramProgress, sample: str) -> Sequence[tuple[str, str]]:
     """Return the health of the generator: (name, value)."""
     facts = []
     transferred = _first(values, "bytes_done", "bytes")

@@ -7,6 +7,7 @@ from rest_framework import serializers
 from rest_framework.reverse import reverse
 
 from campaigns.kit.api.outputs import Selectable
+from campaigns.kit.mappings import JsonObject
 from campaigns.models import LaunchRequest
 
 
@@ -41,7 +42,7 @@ class LaunchRequestOutput(Selectable):
     words = serializers.CharField()
 
     @extend_schema_field(CampaignName())
-    def get_campaign(self, row: LaunchRequest) -> dict[str, Any]:
+    def get_campaign(self, row: LaunchRequest) -> JsonObject:
         """Return the campaign of the request."""
         campaign, request = row.campaign, self.context["request"]
         return {

@@ -21,6 +21,7 @@ from campaigns.kit.api.inputs import NoQuery
 from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.outputs import IgnoresAccept
 from campaigns.kit.api.views import Api
+from campaigns.kit.mappings import Json, JsonSchema
 from campaigns.planning.api.inputs import CampaignInput
 from campaigns.planning.design import FIELDS, Choice, Declared, Number, Span, Whole
 from campaigns.planning.kind_fields import MOST_FACTORS
@@ -30,13 +31,13 @@ DRAFT = "http://json-schema.org/draft-07/schema#"
 SCALAR = {"type": ["string", "number", "boolean", "null"]}
 OF_TARGET = "A setting of the target; the server alone knows which there are."
 NAMED = {"type": "object", "additionalProperties": SCALAR}
-TYPES: Mapping[str, dict[str, Any]] = {
+TYPES: Mapping[str, JsonSchema] = {
     "number": {"type": "number"},
     "integer": {"type": "integer"},
     "boolean": {"type": "boolean"},
     "choices": {"type": "array", "items": {"type": "string"}},
 }
-DESCRIBED: Mapping[str, dict[str, Any]] = {
+DESCRIBED: Mapping[str, JsonSchema] = {
     "kind": {"type": "string", "description": "What is measured."},
     "target": {
         "type": ["string", "integer", "null"],
@@ -86,7 +87,7 @@ DESCRIBED: Mapping[str, dict[str, Any]] = {
 }
 
 
-def definition_schema() -> dict[str, Any]:
+def definition_schema() -> JsonSchema:
     """Describe everything that `POST campaigns` takes, kind by kind."""
     kinds = {name: driver for name, driver in all_kinds().items() if driver.executable}
     fields = {str(name): _field(str(name)) for name in CampaignInput().fields}
@@ -108,7 +109,7 @@ def definition_schema() -> dict[str, Any]:
     }
 
 
-def parameters_schema(name: str, driver: Driver) -> dict[str, Any]:
+def parameters_schema(name: str, driver: Driver) -> JsonSchema:
     """Describe the parameters of a kind; what is missing takes its initial value."""
     return {
         "$schema": DRAFT,
@@ -123,7 +124,7 @@ def parameters_schema(name: str, driver: Driver) -> dict[str, Any]:
     }
 
 
-def _field(name: str) -> dict[str, Any]:
+def _field(name: str) -> JsonSchema:
     if name in DESCRIBED:
         return dict(DESCRIBED[name])
     field = FIELDS[name]
@@ -135,7 +136,7 @@ def _field(name: str) -> dict[str, Any]:
     return {**shape, **initial, "description": text or name.replace("_", " ").capitalize() + "."}
 
 
-def _shape(field: Declared) -> dict[str, Any]:
+def _shape(field: Declared) -> JsonSchema:
     """Return the JSON type of a field of the design, with its limits."""
     if isinstance(field, Choice):
         return {"enum": [value for value, _ in field.options]}
@@ -148,7 +149,7 @@ def _shape(field: Declared) -> dict[str, Any]:
     return {"type": "integer" if isinstance(field, Whole) else "number", **limits}
 
 
-def _of_kind(name: str, driver: Driver) -> dict[str, Any]:
+def _of_kind(name: str, driver: Driver) -> JsonSchema:
     """What follows from the kind: its parameters, factors and metrics."""
     value = described(name, driver)
     parameters = {each["name"]: _parameter(each) for each in value["parameters"]}
@@ -180,13 +181,13 @@ def _of_kind(name: str, driver: Driver) -> dict[str, Any]:
     }
 
 
-def _levels(parameter: Mapping[str, Any]) -> dict[str, Any]:
+def _levels(parameter: Json) -> JsonSchema:
     level = {word: value for word, value in parameter.items() if word != "default"}
     return {"type": "array", "minItems": 1, "items": level}
 
 
-def _parameter(reported: Mapping[str, Any]) -> dict[str, Any]:
-    shape: dict[str, Any] = {**TYPES.get(reported["type"], {"type": "string"})}
+def _parameter(reported: Json) -> JsonSchema:
+    shape: JsonSchema = {**TYPES.get(reported["type"], {"type": "string"})}
     if reported["choices"] is not None:
         values = {"enum": _values(reported["choices"], blank=not reported["required"])}
         shape = {**shape, "items": values} if reported["type"] == "choices" else values
@@ -205,7 +206,7 @@ def _parameter(reported: Mapping[str, Any]) -> dict[str, Any]:
     return {**shape, "description": label}
 
 
-def _values(choices: Iterable[Mapping[str, Any]], *, blank: bool) -> list[Any]:
+def _values(choices: Iterable[Json], *, blank: bool) -> list[Any]:
     values = [choice["value"] for choice in choices]
     return [*values, None] if blank else values
 

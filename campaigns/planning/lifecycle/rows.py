@@ -4,13 +4,13 @@ All code locks in the order campaign, run, attempt, leases.
 """
 
 from collections.abc import Collection
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import connection
 from django.db.models import Max, QuerySet
 from django.db.models.functions import Now
 
+from campaigns.kit.mappings import Columns
 from campaigns.models import Attempt, Campaign, GeneratorLease, LogLine, Run, TargetLease
 
 
@@ -58,7 +58,7 @@ def open_for_dispatch(campaign: Campaign) -> None:
     )
 
 
-def count_from_now(campaign: Campaign) -> dict[str, Any]:
+def count_from_now(campaign: Campaign) -> Columns:
     """Return the values that let failures and time budget count from now on. The campaign must be locked."""
     over = Attempt.objects.filter(run__campaign=campaign).exclude(state__in=Attempt.OPEN)
     last = over.aggregate(Max("pk"))["pk__max"] or 0

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from copy import deepcopy
-from typing import Any
 
 from django import forms
 from django.contrib import messages
@@ -14,6 +13,7 @@ from django.views.decorators.http import require_http_methods
 from campaigns.kit.charts.labels import as_text
 from campaigns.kit.errors import Invalid, NotConfirmed, NotPossible
 from campaigns.kit.events import work_waits
+from campaigns.kit.mappings import CleanedData
 from campaigns.kit.pages.confirming import typed_name
 from campaigns.kit.pages.forms import with_errors
 from campaigns.kit.pages.moved import of_form
@@ -112,10 +112,10 @@ def _typed(request: HttpRequest, name: str) -> str:
 
 def _changes(
     campaign: Campaign, entered: Mapping[str, str], was: Mapping[str, str]
-) -> tuple[dict[str, Any], Errors]:
+) -> tuple[CleanedData, Errors]:
     """Return the fields that the user changed; untouched fields are left out."""
     shown = ("primary_metric", *ALWAYS, *(STOP if _stop_is_open(campaign) else ()))
-    changes: dict[str, Any] = {name: entered[name] for name in shown if entered[name] != was[name]}
+    changes: CleanedData = {name: entered[name] for name in shown if entered[name] != was[name]}
     if any(entered[name] != was[name] for name in CONTRAST):
         contrast, wrong = read_entered(entered)
         if wrong:

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Mapping, Sequence
 from itertools import islice, product
-from typing import Any
 
 from django import forms
 
 from campaigns.kit.charts.labels import as_text
+from campaigns.kit.mappings import Contrast, JsonObject
 
 NAMES = ("contrast_candidate", "contrast_baseline", "contrast_at")
 PATH = "primary_contrast"
@@ -82,7 +82,7 @@ def _fields(
     }
 
 
-def as_entered(contrast: Mapping[str, Any] | None) -> dict[str, str]:
+def as_entered(contrast: Contrast | None) -> dict[str, str]:
     """Write a stored contrast as the fields hold it."""
     if not contrast:
         return dict.fromkeys(NAMES, "")
@@ -92,12 +92,12 @@ def as_entered(contrast: Mapping[str, Any] | None) -> dict[str, str]:
     return dict(zip(NAMES, [*sides, where], strict=True))
 
 
-def read_entered(values: Mapping[str, str]) -> tuple[dict[str, Any], str]:
+def read_entered(values: Mapping[str, str]) -> tuple[Contrast, str]:
     """Return the contrast as input of `check`, and the error of the choice.
 
     Without a choice the contrast is an empty dictionary.
     """
-    result: dict[str, Any] = {}
+    result: JsonObject = {}
     for side, name in zip(("candidate", "baseline"), NAMES, strict=False):
         factor, equals, level = values.get(name, "").partition("=")
         if not equals:

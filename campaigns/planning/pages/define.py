@@ -14,6 +14,7 @@ from campaigns.kinds.base import REFUSED
 from campaigns.kit.errors import Invalid, NotConfirmed, NotPossible
 from campaigns.kit.events import work_waits
 from campaigns.kit.forms import is_key
+from campaigns.kit.mappings import TemplateContext
 from campaigns.kit.pages import moved
 from campaigns.kit.pages.moved import Moved, opened_on, seen_in
 from campaigns.kit.pages.people import campaign_of, may, takes, user_of
@@ -189,7 +190,7 @@ def _checked(entered: Entered) -> tuple[Definition | None, Errors]:
     return (None, errors) if errors else (definition, {})
 
 
-def _planned(entered: Entered) -> dict[str, Any]:
+def _planned(entered: Entered) -> TemplateContext:
     """Return the plan, or why there is none yet. An empty question does not prevent it."""
     definition, errors = _checked(_with_question(entered))
     plan: PlanView | None = None

@@ -17,6 +17,7 @@ from campaigns.kinds.base.values import BLIND_LABEL
 from campaigns.kinds.registry import all_kinds
 from campaigns.kit.charts.labels import as_text
 from campaigns.kit.forms import is_key
+from campaigns.kit.mappings import CleanedData, FieldValues, Json
 from campaigns.kit.units import written
 from campaigns.models import Campaign, Target
 from campaigns.planning.calibrating import PAIRS, TAG, question_of
@@ -205,9 +206,9 @@ def targets_of(driver: Driver, entered: Entered) -> list[Target]:
     return sorted(rows, key=lambda target: target.health != Target.Health.READY)
 
 
-def from_data(data: Mapping[str, Any], teams: frozenset[int]) -> Entered:
+def from_data(data: FieldValues, teams: frozenset[int]) -> Entered:
     """Return the input of a stored definition, of `planning.drafts.as_data`."""
-    factors: Mapping[str, Any] = data["factors"]
+    factors: Json = data["factors"]
     entered = Entered(
         kind=str(data["kind"]),
         teams=teams,
@@ -276,7 +277,7 @@ def _typed(name: str, value: Any) -> str:
     return as_text(value)
 
 
-def to_data(entered: Entered) -> tuple[dict[str, Any], dict[str, list[str]]]:
+def to_data(entered: Entered) -> tuple[CleanedData, dict[str, list[str]]]:
     """Return the input of `check`, and the errors that only the text of the form can have."""
     variables = entered.variables
     known = variables.fields
@@ -284,7 +285,7 @@ def to_data(entered: Entered) -> tuple[dict[str, Any], dict[str, list[str]]]:
     contrast, wrong = contrasts.read_entered(entered.values)
     if wrong:
         errors |= {contrasts.PATH: [wrong]}
-    data: dict[str, Any] = {
+    data: CleanedData = {
         **{name: text for name, text in entered.values.items() if name not in contrasts.NAMES},
         "primary_contrast": contrast,
         "kind": entered.kind,
@@ -360,7 +361,7 @@ def _plain(text: str) -> str:
 
 def combinations(
     text: str, known: Mapping[str, forms.Field]
-) -> tuple[list[dict[str, Any]], dict[str, list[str]]]:
+) -> tuple[list[CleanedData], dict[str, list[str]]]:
     """Return the combinations, one per line, and the errors of invalid lines."""
     result, wrong = [], []
     for number, line in enumerate(text.splitlines(), start=1):

@@ -1,10 +1,10 @@
 """Describe the limits of a campaign and the quiet hours of its target. No database."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from django.core.exceptions import ValidationError
 
+from campaigns.kit.mappings import Json
 from campaigns.kit.numbers import about, number
 from campaigns.kit.units import written
 from campaigns.models import Campaign
@@ -41,7 +41,7 @@ def limits_entered(values: Mapping[str, str]) -> str:
     return _sentence(read)
 
 
-def _sentence(limits: Mapping[str, Any]) -> str:
+def _sentence(limits: Json) -> str:
     pauses = []
     if row := limits.get("max_consecutive_failures"):
         pauses.append(f"after {row} failure{'' if row == 1 else 's'} in a row")

@@ -1,14 +1,15 @@
 """Show the plan next to the form: figures, and the order of runs as a strip of tiles. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from campaigns.kit.charts.labels import as_text, short_labels
+from campaigns.kit.mappings import Levels
 from campaigns.kit.numbers import about
 from campaigns.models import Campaign
 from campaigns.planning.checking import Definition
-from campaigns.planning.plan import Levels, PlannedRun
+from campaigns.planning.plan import PlannedRun
 from campaigns.planning.preview import Preview
 
 MOST_ROWS = 8
@@ -142,7 +143,7 @@ def _shade(rank: int, of: int) -> str:
     return f"l{1 + round(rank * (SHADES - 1) / (of - 1))}"
 
 
-def _text(cell: Mapping[str, Any]) -> str:
+def _text(cell: Levels) -> str:
     return ", ".join(f"{name} {as_text(level)}" for name, level in cell.items()) or "the only cell"
 
 

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from campaigns.kinds.registry import all_kinds
 from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import add_errors, is_key
+from campaigns.kit.mappings import TemplateContext
 from campaigns.kit.pages.moved import of_form, opened_on, posted, seen_in
 from campaigns.kit.pages.people import campaign_of, takes, user_of
 from campaigns.kit.revisions import Changed, held
@@ -123,7 +124,7 @@ def template_begin(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("campaign-edit", draft.pk)
 
 
-def _row(template: Template) -> dict[str, Any]:
+def _row(template: Template) -> TemplateContext:
     definition = template.definition
     kinds = all_kinds()
     kind = definition["kind"]

@@ -17,6 +17,7 @@ from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.outputs import Part, Selectable, text
 from campaigns.kit.filters import FilterSet
 from campaigns.kit.histogram import SHARES, summarise
+from campaigns.kit.mappings import JsonObject
 from campaigns.models import (
     Attempt,
     Distribution,
@@ -130,7 +131,7 @@ class DistributionDetail(DistributionRow):
         fields = [*DistributionRow.Meta.fields, "summary", "encoded"]
 
     @extend_schema_field(DistributionSummary)
-    def get_summary(self, row: Distribution) -> dict[str, Any]:
+    def get_summary(self, row: Distribution) -> JsonObject:
         """Return extremes, mean and percentiles."""
         shares: Sequence[float] = self.context.get("shares") or SHARES
         result = summarise(bytes(row.encoded), shares)

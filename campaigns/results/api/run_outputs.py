@@ -10,6 +10,7 @@ from rest_framework.reverse import reverse
 from campaigns.kit.api import outputs
 from campaigns.kit.api.inputs import Flag, Input, Percentiles
 from campaigns.kit.api.outputs import Selectable
+from campaigns.kit.mappings import JsonObject
 from campaigns.models import (
     Attempt,
     Cell,
@@ -31,7 +32,7 @@ ATTEMPT_FIELDS = (
 """Fields of an attempt that every answer has."""
 
 
-def cell_output(cell: Cell) -> dict[str, Any]:
+def cell_output(cell: Cell) -> JsonObject:
     """Return position and levels of a cell."""
     return {"position": cell.position, "levels": cell.levels_by_factor}
 
@@ -109,7 +110,7 @@ class RunOutput(Selectable, serializers.ModelSerializer[Run]):
         ]
 
     @extend_schema_field(CellName)
-    def get_cell(self, run: Run) -> dict[str, Any]:
+    def get_cell(self, run: Run) -> JsonObject:
         """Position and levels."""
         return cell_output(run.cell)
 
@@ -133,7 +134,7 @@ class RunOutput(Selectable, serializers.ModelSerializer[Run]):
         return {"total": attempt.proofs_all, "ok": attempt.proofs_ok}  # type: ignore[attr-defined]
 
     @extend_schema_field(serializers.DictField(child=MeasurementOutput()))
-    def get_measurements(self, run: Run) -> dict[str, Any]:
+    def get_measurements(self, run: Run) -> JsonObject:
         """All metrics of the attempt that stands for the run."""
         return measurements_of(
             each
@@ -202,7 +203,7 @@ class GeneratorOutput(serializers.ModelSerializer[Generator]):
         ]
 
     @extend_schema_field(Health(allow_null=True))
-    def get_health(self, generator: Generator) -> dict[str, Any] | None:
+    def get_health(self, generator: Generator) -> JsonObject | None:
         """How it did; null where that is not known."""
         return health_of(generator)
 
@@ -235,12 +236,12 @@ class AttemptOutput(Selectable, serializers.ModelSerializer[Attempt]):
         ]
 
     @extend_schema_field(Health(allow_null=True))
-    def get_health(self, attempt: Attempt) -> dict[str, Any] | None:
+    def get_health(self, attempt: Attempt) -> JsonObject | None:
         """How the generator did; null where nothing was measured."""
         return health_of(attempt)
 
     @extend_schema_field(serializers.DictField(child=MeasurementOutput()))
-    def get_measurements(self, attempt: Attempt) -> dict[str, Any]:
+    def get_measurements(self, attempt: Attempt) -> JsonObject:
         """By metric."""
         return measurements_of(attempt.measurements.all())
 
@@ -254,7 +255,7 @@ class RunDetail(RunOutput):
         return [AttemptOutput(attempt).data for attempt in run.attempts.all()]
 
 
-def health_of(row: Attempt | Generator) -> dict[str, Any] | None:
+def health_of(row: Attempt | Generator) -> JsonObject | None:
     """Return verdict, reasons and figures of what generated load; None where there are none."""
     if not row.health:
         return None
@@ -265,7 +266,7 @@ def health_of(row: Attempt | Generator) -> dict[str, Any] | None:
     }
 
 
-def measurements_of(measurements: Iterable[Measurement]) -> dict[str, Any]:
+def measurements_of(measurements: Iterable[Measurement]) -> JsonObject:
     """Return values by metric in the shape of MeasurementOutput, without a serializer for each of thousands."""
     return {
         each.metric: {

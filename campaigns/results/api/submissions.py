@@ -28,6 +28,7 @@ from campaigns.kit.api.parsing import TooLarge, strict_json, unpacked
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import Invalid
 from campaigns.kit.events import work_waits
+from campaigns.kit.mappings import JsonObject
 from campaigns.kit.owners import team_for
 from campaigns.kit.rights import Right
 from campaigns.models import ApiToken, Campaign, Scope, Submission, Team
@@ -133,7 +134,7 @@ class SubmissionOutput(Selectable):
     done_at = serializers.DateTimeField(allow_null=True)
 
     @extend_schema_field(CampaignName(allow_null=True))
-    def get_campaign(self, submission: Submission) -> dict[str, Any] | None:
+    def get_campaign(self, submission: Submission) -> JsonObject | None:
         """Where its runs are."""
         campaign = submission.campaign
         if campaign is None:
@@ -180,7 +181,7 @@ class AppendedOutput(serializers.Serializer[Any]):
     submission = serializers.IntegerField(allow_null=True)
 
 
-def received_data(received: Received, request: Any, *, dry: bool) -> dict[str, Any]:
+def received_data(received: Received, request: Any, *, dry: bool) -> JsonObject:
     """Return what was received as ReceivedOutput shows it."""
     campaign = received.campaign
     result = SubmissionOutput(received.submission, context={"request": request}).data
@@ -385,7 +386,7 @@ APPENDING = operation(
 )
 
 
-def about_of(query: dict[str, Any]) -> About:
+def about_of(query: JsonObject) -> About:
     """Return the description of a file from the query. Raise ValidationError."""
     return About(
         filename=query.get("filename", "").replace("\\", "/").rsplit("/", 1)[-1],
@@ -397,7 +398,7 @@ def about_of(query: dict[str, Any]) -> About:
     )
 
 
-def _object(query: dict[str, Any], name: str) -> dict[str, Any]:
+def _object(query: JsonObject, name: str) -> JsonObject:
     value = query.get(name)
     if not value:
         return {}

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from campaigns.kit.charts.axes import (
     clock_ticks,
@@ -15,6 +14,7 @@ from campaigns.kit.charts.axes import (
 )
 from campaigns.kit.charts.figure import (
     DASHES,
+    Axis,
     Figure,
     Quantity,
     Trace,
@@ -69,12 +69,12 @@ def draw(chart: SamplesChart) -> Figure:
     data: list[Trace] = []
     for index, (name, ordered) in enumerate(curves):
         data += _curve(index, name, ordered, quantity.unit)
-    values: dict[str, Any] = {
+    values: Axis = {
         "title": {"text": value_title(quantity, with_clock=clock)},
         "range": [min(0.0, low), 1.03 * high],
         **(clock_ticks(0, 1.03 * high) if clock else {}),
     }
-    scales: dict[str, Any] = {}
+    scales: dict[str, Axis] = {}
     if low > 0:
         start, end = log_range(low, high)
         ticks = (log_clock_ticks if clock else log_ticks)(10**start, 10**end)

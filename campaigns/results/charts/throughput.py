@@ -2,10 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from campaigns.kit.charts.axes import clock_ticks, has_clock, value_title
-from campaigns.kit.charts.figure import Figure, Quantity, figure, is_finite, line, sentence, text
+from campaigns.kit.charts.figure import (
+    Axis,
+    Figure,
+    Quantity,
+    Trace,
+    figure,
+    is_finite,
+    line,
+    sentence,
+    text,
+)
 from campaigns.kit.numbers import amount, duration
 
 
@@ -33,7 +42,7 @@ def draw(chart: ThroughputChart) -> Figure:
     lasted = len(values) * chart.step_seconds
     end = max(lasted, chart.expected_seconds or 0.0) or 1.0
     top = max((value for value in (*values, ceiling) if value is not None), default=0.0)
-    seconds: dict[str, Any] = {
+    seconds: Axis = {
         "title": {"text": "time since the clock started"},
         "range": [0, end],
         **(clock_ticks(0, end) if has_clock("s", end) else {"ticksuffix": " s"}),
@@ -99,7 +108,7 @@ def _stretches(values: Sequence[float | None], step: float) -> list[list[tuple[f
     return stretches
 
 
-def _ceiling(ceiling: float | None, label: str, end: float) -> list[dict[str, Any]]:
+def _ceiling(ceiling: float | None, label: str, end: float) -> list[Trace]:
     if ceiling is None:
         return []
     drawn = line([(0, ceiling), (end, ceiling)], {"color": "@ink-3", "dash": "dash", "width": 1})

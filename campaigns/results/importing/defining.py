@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from campaigns.kinds.registry import driver_of
 from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import Text
+from campaigns.kit.mappings import Json
 from campaigns.models import Campaign
 from campaigns.planning import checking
 from campaigns.planning.contrasts import read_contrast
@@ -90,7 +91,7 @@ def _factors(submitted: Submitted) -> dict[str, list[Any]]:
 
 
 def _paired(
-    values: Mapping[str, Any], order: str, factors: Mapping[str, list[Any]], errors: dict[str, Any]
+    values: Json, order: str, factors: Mapping[str, list[Any]], errors: dict[str, Any]
 ) -> tuple[str, Any]:
     if order != Campaign.Order.PAIRED:
         if values.get("paired_factor") or values.get("baseline") not in (None, ""):
@@ -112,7 +113,7 @@ def _paired(
     return str(factor), same[0] if same else factors[factor][0]
 
 
-def _primary(values: Mapping[str, Any], submitted: Submitted, errors: dict[str, Any]) -> str:
+def _primary(values: Json, submitted: Submitted, errors: dict[str, Any]) -> str:
     directed = [each.name for each in submitted.metrics if each.lower_is_better is not None]
     requested = values.get("primary_metric")
     if requested and requested not in directed:

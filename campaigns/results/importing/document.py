@@ -16,6 +16,7 @@ import msgspec
 from msgspec import UNSET, inspect
 
 from campaigns.kit.errors import Invalid
+from campaigns.kit.mappings import Json
 from campaigns.kit.redaction import storable
 from campaigns.models.campaigns import FACTOR_LETTERS, METRIC_LETTERS
 from campaigns.results.importing.submitted import (
@@ -54,7 +55,7 @@ class Problems(dict[str, list[str]]):
         self.setdefault(path, []).append(message)
 
 
-def converted(data: Mapping[str, Any], kind: type[Kind], problems: Problems) -> Kind:
+def converted(data: Json, kind: type[Kind], problems: Problems) -> Kind:
     """Return an object of JSON as a struct, and note what is wrong.
 
     An invalid value is None in lists and objects, and has its default among the fields of a struct. msgspec
@@ -100,7 +101,7 @@ def _part(
 
 
 def _fields(
-    data: Mapping[str, Any], kind: inspect.StructType, path: str, problems: Problems
+    data: Json, kind: inspect.StructType, path: str, problems: Problems
 ) -> Iterator[tuple[str, Any]]:
     known = [field.encode_name for field in kind.fields]
     for name in data:
@@ -382,7 +383,7 @@ class _Reading:
             result[name] = self._storable(self.text(text, at, FACT_LETTERS))
         return result
 
-    def info(self, info: Mapping[str, Any], path: str) -> None:
+    def info(self, info: Json, path: str) -> None:
         if info and len(json.dumps(info)) > MOST_INFO_BYTES:
             self.problems.note(path, f"It is larger than {MOST_INFO_BYTES:,} bytes; send less.")
 

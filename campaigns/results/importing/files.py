@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from msgspec import structs
 
+from campaigns.kit.mappings import Json
 from campaigns.kit.redaction import storable
 from campaigns.models import Campaign, Submission, Team
 from campaigns.models.campaigns import METRIC_LETTERS
@@ -33,9 +34,9 @@ class About:
 
     filename: str = ""
     format: str = ""
-    definition: Mapping[str, Any] = field(default_factory=dict)
+    definition: Json = field(default_factory=dict)
     context: Mapping[str, str] = field(default_factory=dict)
-    mapping: Mapping[str, Any] = field(default_factory=dict)
+    mapping: Json = field(default_factory=dict)
     fidelity: str = ""
 
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from campaigns.kit.errors import Invalid
+from campaigns.kit.mappings import Levels
 from campaigns.models import Block, Campaign, Cell, Factor, Level, Run
 from campaigns.planning.kind_fields import MOST_CELLS, MOST_FACTORS
 from campaigns.planning.levels import MOST_BYTES
@@ -236,7 +237,7 @@ def _newest(campaign: Campaign) -> int:
     return runs.values_list("position", flat=True).first() or 0
 
 
-def _key(levels: Mapping[str, Any]) -> str:
+def _key(levels: Levels) -> str:
     """Return the key of a combination of levels; keys are equal where the database's values are."""
     return _ENCODER.encode(levels)
 

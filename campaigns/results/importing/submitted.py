@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from campaigns.kit.mappings import Json, JsonObject
 from campaigns.models import Campaign
 from campaigns.results.readers.base import Fidelity, ReadMetric, ReadRun, Scalar
 
@@ -135,7 +136,7 @@ class RunInput(Struct, forbid_unknown_fields=True, kw_only=True):
     finished_at: Instant = None
     block: Block | UnsetType = UNSET
     context: Context = field(default_factory=dict)
-    info: dict[str, Any] = field(default_factory=dict)
+    info: JsonObject = field(default_factory=dict)
     units_done: Count = 0
     units_failed: Count = 0
 
@@ -154,7 +155,7 @@ class RunsInput(Struct, forbid_unknown_fields=True, kw_only=True):
 
     metrics: Metrics = field(default_factory=dict)
     context: Context = field(default_factory=dict)
-    info: dict[str, Any] = field(default_factory=dict)
+    info: JsonObject = field(default_factory=dict)
     runs: Runs
 
 
@@ -175,7 +176,7 @@ class SubmittedRun(ReadRun, frozen=True, kw_only=True):
     block: int | None = None
     external_id: str = ""
     context: Mapping[str, str] = {}
-    info: Mapping[str, Any] = {}
+    info: Json = {}
 
 
 class Submitted(Struct, frozen=True, kw_only=True):
@@ -188,10 +189,10 @@ class Submitted(Struct, frozen=True, kw_only=True):
 
     runs: Sequence[SubmittedRun]
     metrics: Sequence[ReadMetric] = ()
-    definition: Mapping[str, Any] = {}
+    definition: Json = {}
     factors: Mapping[str, Sequence[Scalar]] = {}
     work: Sequence[str] = ()
-    info: Mapping[str, Any] = {}
+    info: Json = {}
     external_id: str = ""
     digest: str = ""
     format: str = ""

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO
 
 from django import forms
 from django.contrib import messages
@@ -17,6 +17,7 @@ from campaigns.kit.errors import BadFile, Invalid
 from campaigns.kit.events import work_waits
 from campaigns.kit.formats import direction
 from campaigns.kit.forms import Text
+from campaigns.kit.mappings import JsonObject, TemplateContext
 from campaigns.kit.owners import team_for
 from campaigns.kit.pages.people import takes, team_form, user_of
 from campaigns.kit.rights import Right, visible
@@ -78,7 +79,7 @@ class ImportForm(forms.Form):
             result[name] = value
         return result
 
-    def clean_mapping(self) -> dict[str, Any]:
+    def clean_mapping(self) -> JsonObject:
         """Read a JSON object. Raise ValidationError."""
         text = self.cleaned_data["mapping"].strip()
         try:
@@ -142,7 +143,7 @@ def import_page(request: HttpRequest) -> HttpResponse:
 def import_preview(request: HttpRequest) -> HttpResponse:
     """Show what would be stored, for the part of the page below the form. Nothing is stored."""
     form, file, problems = _sent(request)
-    context: dict[str, Any] = {"problems": problems, "fields": []}
+    context: TemplateContext = {"problems": problems, "fields": []}
     if not problems and file is not None:
         if not form.is_valid():
             context["problems"] = [
@@ -256,7 +257,7 @@ def _fields(request: HttpRequest, form: ImportForm) -> list[forms.BoundField]:
     return [*(team_form(request) or ()), *form]
 
 
-def _last(request: HttpRequest) -> dict[str, Any]:
+def _last(request: HttpRequest) -> JsonObject:
     """Return the latest imported files with their campaigns."""
     files = visible(Submission.objects.exclude(filename=""), user_of(request)).select_related(
         "campaign", "user"

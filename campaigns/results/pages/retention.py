@@ -1,6 +1,6 @@
 """The storage page: archive, disk usage, retention of samples, deleting a target."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.kit.mappings import TemplateContext
 from campaigns.kit.pages.moved import of_form, opened_on, seen_in
 from campaigns.kit.pages.people import campaign_of, may, takes, target_of, user_of
 from campaigns.kit.revisions import Changed, held, revision_of
@@ -115,7 +116,7 @@ def _storage(request: HttpRequest, wrong: Refused | None = None) -> HttpResponse
     return render(request, "results/storage.html", context, status=status)
 
 
-def _rule(request: HttpRequest, team: Team, wrong: Refused | None) -> dict[str, Any]:
+def _rule(request: HttpRequest, team: Team, wrong: Refused | None) -> TemplateContext:
     kept_days = archive.kept_days(team)
     here = wrong if wrong and wrong.team == team.pk else None
     stored = archive.rule_of(team)

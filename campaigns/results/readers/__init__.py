@@ -4,13 +4,13 @@ A new format is one module (or folder) with `reader`; there is no list to edit. 
 database. Every reader returns a Read or raises BadFile, and nothing else.
 """
 
-from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import IO, Any
+from typing import IO
 
 from campaigns.kit.errors import BadFile
+from campaigns.kit.mappings import Json
 from campaigns.results.readers.base import Options, Read, Reader, Source, refuse
 
 MAPPED = "plain_csv"
@@ -36,7 +36,7 @@ def read(
     content: bytes | IO[bytes],
     filename: str = "",
     format: str = "",
-    mapping: Mapping[str, Any] | None = None,
+    mapping: Json | None = None,
 ) -> Read:
     """Read a file of the named format, or else of the detected one. Raise BadFile.
 

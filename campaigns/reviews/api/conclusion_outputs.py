@@ -9,6 +9,7 @@ from rest_framework.reverse import reverse
 from campaigns.findings.api.comparing import ComparisonOutput
 from campaigns.kit.api import outputs
 from campaigns.kit.api.outputs import Selectable
+from campaigns.kit.mappings import JsonObject
 from campaigns.models import Conclusion, Decision, Evidence
 from campaigns.reviews.checklist import checklist, without_word
 from campaigns.reviews.deciding import approvals
@@ -143,12 +144,12 @@ class ConclusionDetail(ConclusionOutput):
         return list(rows.values_list("username", flat=True))
 
     @extend_schema_field(EvidencePart(many=True))
-    def get_evidence(self, row: Conclusion) -> list[dict[str, Any]]:
+    def get_evidence(self, row: Conclusion) -> list[JsonObject]:
         """Return the evidence, in its order."""
         return [self._evidence(each) for each in row.evidence.defer(None)]
 
     @extend_schema_field(CheckPart(many=True))
-    def get_checklist(self, row: Conclusion) -> list[dict[str, Any]]:
+    def get_checklist(self, row: Conclusion) -> list[JsonObject]:
         """Return the checks: as frozen when it was sent to review, or as they are now while it can be edited."""
         checks = checklist(row)
         missing = {check.key for check in without_word(row, checks)}
@@ -168,7 +169,7 @@ class ConclusionDetail(ConclusionOutput):
         ]
 
     @extend_schema_field(ReviewRequestPart(many=True))
-    def get_asked(self, row: Conclusion) -> list[dict[str, Any]]:
+    def get_asked(self, row: Conclusion) -> list[JsonObject]:
         """Return the reviewers who were asked, and when."""
         return [
             {
@@ -187,7 +188,7 @@ class ConclusionDetail(ConclusionOutput):
         return [user.get_username() for user in possible_reviewers(row)]
 
     @extend_schema_field(DecisionPart(many=True))
-    def get_decisions(self, row: Conclusion) -> list[dict[str, Any]]:
+    def get_decisions(self, row: Conclusion) -> list[JsonObject]:
         """Return the decisions, the oldest first."""
         return [
             {
@@ -206,7 +207,7 @@ class ConclusionDetail(ConclusionOutput):
         """Return the number of approvals of this revision by users who may review it today."""
         return len(approvals(row))
 
-    def _evidence(self, each: Evidence) -> dict[str, Any]:
+    def _evidence(self, each: Evidence) -> JsonObject:
         request = self.context["request"]
         return {
             "campaign": each.campaign_id,

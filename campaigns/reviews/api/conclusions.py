@@ -15,6 +15,7 @@ from campaigns.kit.api.inputs import Flag, Input, NoQuery
 from campaigns.kit.api.openapi import NOT_FOUND, operation
 from campaigns.kit.api.outputs import picked, selected
 from campaigns.kit.api.views import Api
+from campaigns.kit.mappings import JsonObject
 from campaigns.kit.revisions import revision_of
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign, Cell, Conclusion, Decision
@@ -103,7 +104,7 @@ class WithdrawInput(Input):
     )
 
 
-def content_in(sent: dict[str, Any], before: Content | None = None) -> Content:
+def content_in(sent: JsonObject, before: Content | None = None) -> Content:
     """Return the content of a request; what it leaves out stays as it was before."""
     return Content(
         claim=sent.get("claim", before.claim if before else ""),
@@ -247,7 +248,7 @@ class CampaignBaseline(CampaignApi):
         return Response(picked(value, selected(request, BaselineOutput)))
 
 
-def _baseline(view: APIView, campaign: Campaign) -> dict[str, Any]:
+def _baseline(view: APIView, campaign: Campaign) -> JsonObject:
     request: Any = view.request
     result = baseline_of(campaign, request.user)
     nothing = {"conclusion": None, "campaign": None, "kinship": "", "stands": False}

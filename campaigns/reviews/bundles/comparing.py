@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from msgspec import ValidationError
 
 from campaigns.findings.store import is_of_version_1, read, shape_of, values_of
+from campaigns.kit.mappings import Json
 from campaigns.reviews.bundles.manifest import CampaignEntry
 from campaigns.reviews.bundles.tables import FINDINGS
 from campaigns.reviews.bundles.writing import DEFINITION
@@ -42,14 +43,12 @@ class Comparing:
         self.folder, self.exact, self.texts = folder, exact, texts
         self.numbers = 0
 
-    def definition(self, value: Any, gives: Mapping[str, Any]) -> Iterator[Difference]:
+    def definition(self, value: Any, gives: Json) -> Iterator[Difference]:
         """Compare the definition with the rows."""
         for change in exactly(value, _as_json(gives)):
             yield Difference(self.folder + DEFINITION, change.path, change.before, change.after)
 
-    def findings(
-        self, stored: Mapping[str, Any], results: Mapping[str, Any], entry: CampaignEntry
-    ) -> Iterator[Difference]:
+    def findings(self, stored: Json, results: Json, entry: CampaignEntry) -> Iterator[Difference]:
         """Compare findings. Values of runs come first, since other differences follow from them."""
         file = self.folder + FINDINGS.file
         computed = {name: each for name, each in results.items() if not name.startswith("brief:")}

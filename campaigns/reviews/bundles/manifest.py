@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from campaigns.kit.mappings import JsonObject
 from campaigns.reviews.bundles.archive import Damaged
 
 FORMAT = "perfdash bundle 1"
@@ -62,7 +63,7 @@ def arithmetic() -> dict[str, str]:
     return {"machine": platform.machine(), "simd": result, "numpy": np.__version__}
 
 
-def as_json(manifest: Manifest) -> dict[str, Any]:
+def as_json(manifest: Manifest) -> JsonObject:
     """Return the manifest as JSON."""
     return {"format": FORMAT, **asdict(manifest)}
 

@@ -10,12 +10,13 @@ from django.core.exceptions import ValidationError
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import BinaryField, DateTimeField, JSONField, Model, Value
 
+from campaigns.kit.mappings import JsonObject
 from campaigns.models import Campaign, RawSamples
 from campaigns.reviews.bundles.archive import Damaged
 from campaigns.reviews.bundles.tables import Table
 
 
-def as_objects(table: Table, campaign: Campaign) -> Iterator[dict[str, Any]]:
+def as_objects(table: Table, campaign: Campaign) -> Iterator[JsonObject]:
     """Yield each row as a JSON object, in the order of primary keys."""
     fields = table.fields
     names = [field.attname for field in fields]
@@ -50,7 +51,7 @@ def as_row(table: Table, result: Any, place: str) -> Model:
     fields = {field.attname: field for field in table.fields}
     if unknown := sorted(result.keys() - fields.keys()):
         raise Damaged(f"{place} has a field “{unknown[0]}” that this version does not know.")
-    values: dict[str, Any] = {}
+    values: JsonObject = {}
     for name, value in result.items():
         try:
             values[name] = _column(table, fields[name], value)

@@ -4,8 +4,9 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO
 
+from campaigns.kit.mappings import JsonObject
 from campaigns.models import Campaign, Conclusion, Evidence
 from campaigns.reviews.bundles.rows import text_of
 from campaigns.reviews.bundles.writing import write_bundle
@@ -41,7 +42,7 @@ def bundle_of_conclusion(conclusion: Conclusion, reports: Mapping[str, str]) -> 
     return bundle_of(campaigns, {CONCLUSION: value, **reports})
 
 
-def _conclusion(conclusion: Conclusion, evidence: Sequence[Evidence]) -> dict[str, Any]:
+def _conclusion(conclusion: Conclusion, evidence: Sequence[Evidence]) -> JsonObject:
     decisions = conclusion.decisions.select_related("user")
     return {
         "claim": conclusion.claim,

@@ -18,6 +18,7 @@ from campaigns.findings.compute.findings import compute, versions_now
 from campaigns.findings.store import is_of_version_1
 from campaigns.kinds.base import Recomputed
 from campaigns.kit import histogram
+from campaigns.kit.mappings import Json, JsonObject
 from campaigns.kit.numbers import counted
 from campaigns.models import (
     Attempt,
@@ -165,9 +166,9 @@ def _more(archive: Archive, manifest: Manifest, hashes: Mapping[str, str], repor
     report.unverified += unverified(value, names)
 
 
-def _findings(archive: Archive, part: CampaignEntry) -> dict[str, Any]:
+def _findings(archive: Archive, part: CampaignEntry) -> JsonObject:
     """Return the findings by name. Raise Damaged."""
-    result: dict[str, Any] = {}
+    result: JsonObject = {}
     name = part.folder + FINDINGS.file
     with closing(archive.lines(name)) as lines:
         for number, line in lines:
@@ -179,7 +180,7 @@ def _findings(archive: Archive, part: CampaignEntry) -> dict[str, Any]:
     return result
 
 
-def _texts_of_version_1(findings: Mapping[str, Any]) -> Iterator[str]:
+def _texts_of_version_1(findings: Json) -> Iterator[str]:
     """Yield what findings of version 1 hold and later ones do not."""
     if any(is_of_version_1(line["result"]) for line in findings.values()):
         yield "taken as read: sentences and labels in findings, which later versions do not store"
@@ -323,7 +324,7 @@ def _evidence(value: Any) -> list[tuple[int, str]]:
         raise Damaged(f"{FILE} is no conclusion: {error!r}.") from None
 
 
-def _objects(value: Any, name: str) -> list[dict[str, Any]]:
+def _objects(value: Any, name: str) -> list[JsonObject]:
     result = value.get(name) if isinstance(value, dict) else None
     if not isinstance(result, list) or not all(isinstance(each, dict) for each in result):
         raise Damaged(f"{FILE} is no conclusion: it has no list “{name}”.")

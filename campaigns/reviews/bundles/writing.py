@@ -11,6 +11,7 @@ from django.db import connection, transaction
 
 from campaigns.findings.compute.findings import document_of
 from campaigns.kit.errors import NotPossible
+from campaigns.kit.mappings import Json, JsonObject
 from campaigns.models import Campaign, Finding
 from campaigns.planning import drafts
 from campaigns.planning.analyses import failure_of
@@ -137,7 +138,7 @@ def _entry(campaign: Campaign, redactor: Redactor) -> CampaignEntry:
     )
 
 
-def _as_hashed(redactor: Redactor, document: Mapping[str, Any]) -> dict[str, Any]:
+def _as_hashed(redactor: Redactor, document: Json) -> JsonObject:
     """Return the document without secrets; instants and numbers keep their types."""
     return {name: redactor.clean(part) for name, part in document.items()}
 

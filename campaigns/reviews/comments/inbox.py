@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.urls import reverse
 
+from campaigns.kit.mappings import JsonObject
 from campaigns.models import Conclusion, HandRequest, LaunchRequest, Mention
 from campaigns.reviews.comments.places import place_text
 from campaigns.reviews.inbox import Waiting, Waits
@@ -83,7 +83,7 @@ def _short(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
-TOLD: dict[str, Any] = {
+TOLD: JsonObject = {
     Waits.REVIEW: _review,
     Waits.CHANGES: _changes,
     Waits.WORD: _word,

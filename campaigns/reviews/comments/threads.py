@@ -1,7 +1,6 @@
 """Begin, answer, edit, delete, resolve. A deleted comment loses its text and keeps its place."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied, ValidationError
@@ -12,6 +11,7 @@ from django.urls import reverse
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.forms import Text
+from campaigns.kit.mappings import Columns
 from campaigns.kit.outbox import announce, forget_comment
 from campaigns.models import Announcement, Comment, Mention, Thread
 from campaigns.reviews.comments.mentions import mentioned
@@ -60,7 +60,7 @@ def reply(thread: Thread, text: str, user: User) -> Written:
     return written
 
 
-def revised(comment: Comment) -> dict[str, Any]:
+def revised(comment: Comment) -> Columns:
     """Return what the revision of a comment is made of."""
     return {"text": comment.text}
 

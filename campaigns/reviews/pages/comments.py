@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.forms import messages_of
+from campaigns.kit.mappings import TemplateContext
 from campaigns.kit.pages.moved import opened_on, seen_in
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.revisions import Changed, held, revision_of
@@ -177,7 +178,7 @@ def _edited(request: HttpRequest, comment: Comment, text: str) -> comments.Writt
 def _page(
     request: HttpRequest,
     template: str,
-    context: dict[str, Any],
+    context: TemplateContext,
     writing: Writing | None,
     within: Within,
     store: Callable[[str], comments.Written],

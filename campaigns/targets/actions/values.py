@@ -12,6 +12,7 @@ from math import isfinite
 from typing import Any
 from urllib.parse import urlsplit
 
+from campaigns.kit.mappings import FieldValues, JsonObject
 from campaigns.targets.actions.errors import BadAction
 
 HTTP, COMMAND, HAND = "http", "command", "hand"
@@ -71,9 +72,9 @@ class Action:
     arguments: tuple[str, ...] = ()
     words: str = ""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return the action as input of `parse`, without empty fields."""
-        shown: dict[str, Any] = {"way": self.way}
+        shown: JsonObject = {"way": self.way}
         if self.way == HTTP:
             shown |= {"method": self.method, "url": self.url}
             shown |= {"body": self.body} if self.body is not None else {}
@@ -128,7 +129,7 @@ def parse(data: Any, role: Role) -> Action:
     return action
 
 
-def _http(data: Mapping[str, Any], role: Role, action: Action, errors: dict[str, str]) -> Action:
+def _http(data: FieldValues, role: Role, action: Action, errors: dict[str, str]) -> Action:
     usual = {Role.APPLY: "PUT", Role.RESET: "POST"}.get(role, "GET")
     method = data.get("method") or usual
     if method not in METHODS:
@@ -165,7 +166,7 @@ def _http(data: Mapping[str, Any], role: Role, action: Action, errors: dict[str,
     )
 
 
-def _command(data: Mapping[str, Any], role: Role, action: Action, errors: dict[str, str]) -> Action:
+def _command(data: FieldValues, role: Role, action: Action, errors: dict[str, str]) -> Action:
     value = data.get("arguments")
     arguments: Sequence[Any] = value if isinstance(value, list | tuple) else ()
     texts = [text for text in arguments if isinstance(text, str)]
@@ -280,7 +281,7 @@ def _seconds(values: Any, errors: dict[str, str]) -> float:
     return seconds
 
 
-def _text(data: Mapping[str, Any], name: str, errors: dict[str, str]) -> str:
+def _text(data: FieldValues, name: str, errors: dict[str, str]) -> str:
     value = data.get(name) or ""
     if not isinstance(value, str) or len(value) > MOST_LETTERS or "\0" in value:
         errors[name] = f"Give a text of at most {MOST_LETTERS:,} letters."
@@ -288,7 +289,7 @@ def _text(data: Mapping[str, Any], name: str, errors: dict[str, str]) -> str:
     return value.strip()
 
 
-def _scalar(data: Mapping[str, Any], errors: dict[str, str]) -> Any:
+def _scalar(data: FieldValues, errors: dict[str, str]) -> Any:
     value = data.get("expect")
     if isinstance(value, list | dict):
         errors["expect"] = "Give one value, not a list or an object."

@@ -14,6 +14,7 @@ from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.outputs import ModelOutput
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.kit.mappings import JsonObject
 from campaigns.kit.rights import Right
 from campaigns.models import Setting, SshLogin, Target, TargetStep
 from campaigns.targets import settings as target_settings
@@ -33,7 +34,7 @@ from campaigns.targets.setting_forms import MOST_CHOICES, SettingForm, SshForm, 
 
 TAG = "settings"
 
-ACTION: dict[str, Any] = {
+ACTION: JsonObject = {
     "type": "object",
     "required": ["way"],
     "additionalProperties": False,
@@ -131,12 +132,12 @@ class TargetSettingOutput(ModelOutput[Setting]):
         return reverse("api-setting", where, request=self.context["request"])
 
     @extend_schema_field(ACTION)
-    def get_apply(self, setting: Setting) -> dict[str, Any]:
+    def get_apply(self, setting: Setting) -> JsonObject:
         """How it is set."""
         return apply_of(setting).to_json()
 
     @extend_schema_field(ACTION)
-    def get_read_back(self, setting: Setting) -> dict[str, Any]:
+    def get_read_back(self, setting: Setting) -> JsonObject:
         """How it is read back."""
         return read_of(setting).to_json()
 
@@ -157,7 +158,7 @@ class StepOutput(ModelOutput[TargetStep]):
         return reverse("api-step", where, request=self.context["request"])
 
     @extend_schema_field(ACTION)
-    def get_action(self, step: TargetStep) -> dict[str, Any]:
+    def get_action(self, step: TargetStep) -> JsonObject:
         """What it does."""
         return action_of(step).to_json()
 

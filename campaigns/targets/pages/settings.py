@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import add_errors
+from campaigns.kit.mappings import CleanedData
 from campaigns.kit.pages.moved import Moved, of_form, opened_on, posted, seen_in
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.revisions import Changed, Data, held
@@ -49,7 +50,7 @@ class Edited:
     name: str
     row: Any
     form: BaseForm
-    save: Callable[[dict[str, Any]], object]
+    save: Callable[[CleanedData], object]
     stored: Callable[[Any], Data]
     remove: str
     actions: Sequence[ActionForm] = ()
@@ -268,7 +269,7 @@ def _tried(save: Callable[[], object]) -> dict[str, list[str]]:
 
 def _moved(changed: Changed, edited: Edited) -> Moved:
     """Return the differences by field; an action is stored as one value, and typed in parts."""
-    stored: dict[str, Any] = {}
+    stored: CleanedData = {}
     for name in changed.fields:
         value = changed.stored[name]
         stored |= stored_action(name, value) if name in ACTIONS else {name: value}

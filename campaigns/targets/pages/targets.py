@@ -17,6 +17,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from campaigns.kit import encryption
 from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import add_errors, is_key
+from campaigns.kit.mappings import Json, TemplateContext
 from campaigns.kit.owners import team_for
 from campaigns.kit.pages.moved import of_form, opened_on, posted, seen_in
 from campaigns.kit.pages.people import may, takes, team_form, user_of
@@ -206,7 +207,7 @@ def _locked(target: Target | None) -> str:
 
 def _health(
     target: Target, teams: Set[int], *, awaited: bool = False, look: int = 0
-) -> dict[str, Any]:
+) -> TemplateContext:
     return {
         "target": target,
         "row": target_rows(teams, [target])[0],
@@ -220,7 +221,7 @@ def _stamp(moment: datetime | None) -> str:
     return f"{moment.timestamp():.6f}" if moment else ""
 
 
-def settings_context(target: Target, user: User | None) -> dict[str, Any]:
+def settings_context(target: Target, user: User | None) -> TemplateContext:
     """Return the context of `targets/_settings.html`."""
     login = ssh_of(target)
     return {
@@ -236,7 +237,7 @@ def settings_context(target: Target, user: User | None) -> dict[str, Any]:
     }
 
 
-def action_text(action: Mapping[str, Any]) -> str:
+def action_text(action: Json) -> str:
     """Return a short text on an action."""
     match action.get("way"):
         case "http":

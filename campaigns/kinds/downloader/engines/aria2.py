@@ -11,10 +11,9 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from campaigns.kinds.downloader.engines.aria2_output import FileOutcome, Reader
 from campaigns.kinds.downloader.engines.connections import Confined, Limits
@@ -23,6 +22,7 @@ from campaigns.kinds.programs.downloading import Job, Run, libraries
 from campaigns.kinds.programs.pinned import Pinned, allowed_addresses, begin_of
 from campaigns.kinds.programs.transfers import Item, Tally
 from campaigns.kit.http.failures import FileFailed, headers
+from campaigns.kit.mappings import ProgramResult
 from campaigns.kit.network import NetworkError, Refused, check_url
 
 PROGRAM = "aria2c"
@@ -38,7 +38,7 @@ OF_CONTENT = ("digest",)
 """Failures that aria2 reports where the size is wrong."""
 
 
-def main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
+def main(keeper: lifeline.Lifeline) -> ProgramResult:
     """Report the levels in force; download unless the request is only for these."""
     request = keeper.request
     job = Job.from_request(request)
@@ -87,7 +87,7 @@ class _Download:
         run.tally.count(self._settled)
         run.watch([self._process.pid], self._kill)
 
-    def result(self) -> Mapping[str, Any]:
+    def result(self) -> ProgramResult:
         """Download all files; return the result for the keeper."""
         job, run = self._job, self._run
         run.start()

@@ -6,10 +6,9 @@ docs/kinds/downloader.md defines it exactly; a change here changes what is measu
 import asyncio
 import ssl
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
-from typing import Any
 
 import aiohttp
 import uvloop
@@ -32,6 +31,7 @@ from campaigns.kinds.programs.downloading import (
 from campaigns.kinds.programs.transfers import Counter, Item, Transfer
 from campaigns.kit.http import pacing
 from campaigns.kit.http.failures import FileFailed, classified, refuse_length, took_too_long
+from campaigns.kit.mappings import ProgramResult
 
 TRANSFER: ContextVar[Transfer] = ContextVar("TRANSFER")
 """The transfer of the current task."""
@@ -46,13 +46,13 @@ LEAST_LAGS = 100
 """Fewer values have no 99th percentile."""
 
 
-def main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
+def main(keeper: lifeline.Lifeline) -> ProgramResult:
     """Run the selected event loop."""
     with asyncio.Runner(loop_factory=LOOPS[keeper.request["event_loop"]]) as runner:
         return runner.run(_main(keeper))
 
 
-async def _main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
+async def _main(keeper: lifeline.Lifeline) -> ProgramResult:
     """Report the levels in force; download unless the request is only for these."""
     request = keeper.request
     job = Job.from_request(request)

@@ -4,7 +4,6 @@ docs/kinds/downloader.md defines it exactly; a change here changes what is measu
 """
 
 import os
-from collections.abc import Mapping
 from typing import Any
 
 from campaigns.kinds.downloader.engines.checked_curl import CheckedCurl, Places, spoken
@@ -15,19 +14,20 @@ from campaigns.kinds.programs import lifeline
 from campaigns.kinds.programs.downloading import Job, Run, libraries
 from campaigns.kit.http.failures import FileFailed
 from campaigns.kit.http.pacing import Pacer
+from campaigns.kit.mappings import ProgramHello, ProgramResult
 from campaigns.kit.network import parse_url
 
 MOST_AUTOMATIC = 2
 """In measurements, more processes were not worth their memory."""
 
 
-def main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
+def main(keeper: lifeline.Lifeline) -> ProgramResult:
     """Report the levels in force; download unless the request is only for these."""
     request = keeper.request
     job = Job.from_request(request)
     shards = processes(job)
     places = Places(job.rules)
-    hello: dict[str, Any] = {
+    hello: ProgramHello = {
         "engine": "curl",
         "libraries": libraries() | of_pycurl(),
         "concurrency": job.concurrency,
@@ -59,8 +59,8 @@ def _download(
     run: Run,
     places: Places,
     shards: int,
-    hello: Mapping[str, Any],
-) -> Mapping[str, Any]:
+    hello: ProgramHello,
+) -> ProgramResult:
     """Fetch all in this process."""
     fetcher = Fetcher(
         job, run.tally, run.tally.counter(), iter(job.items), job.concurrency, run.pacer, places
@@ -79,8 +79,8 @@ def _download_in_shards(
     run: Run,
     places: Places,
     shards: int,
-    hello: Mapping[str, Any],
-) -> Mapping[str, Any]:
+    hello: ProgramHello,
+) -> ProgramResult:
     """Fetch all in several processes, which take the files from one queue."""
     with Shards(
         "campaigns.kinds.downloader.engines.curl_shard", keeper.request, run, shards

@@ -5,8 +5,7 @@ import os
 import sys
 import threading
 import traceback
-from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from campaigns.kinds.downloader.engines.checked_curl import Places
 from campaigns.kinds.downloader.engines.curl_fetching import Fetcher
@@ -15,6 +14,7 @@ from campaigns.kinds.programs.downloading import Job
 from campaigns.kinds.programs.transfers import Tally
 from campaigns.kit import kernel
 from campaigns.kit.http.pacing import Pacer
+from campaigns.kit.mappings import ProgramMessage
 
 
 def main() -> None:
@@ -61,15 +61,15 @@ def _listen(stopped: threading.Event) -> NoReturn:
     os._exit(0)
 
 
-def _receive() -> Mapping[str, Any]:
+def _receive() -> ProgramMessage:
     line = sys.stdin.buffer.readline()
     if not line:
         os._exit(1)
-    message: Mapping[str, Any] = json.loads(line)
+    message: ProgramMessage = json.loads(line)
     return message
 
 
-def _send(message: Mapping[str, Any]) -> None:
+def _send(message: ProgramMessage) -> None:
     sys.stdout.buffer.write(json.dumps(message, separators=(",", ":")).encode() + b"\n")
     sys.stdout.buffer.flush()
 

@@ -5,9 +5,7 @@ docs/kinds/downloader.md defines it exactly; a change here changes what is measu
 
 import ssl
 import threading
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from typing import Any
 
 import requests
 
@@ -30,6 +28,7 @@ from campaigns.kit.http.guarded import (
     checked_session,
     location_of,
 )
+from campaigns.kit.mappings import ProgramResult
 
 
 class Threads(threading.local):
@@ -40,7 +39,7 @@ class Threads(threading.local):
     counter: Counter
 
 
-def main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
+def main(keeper: lifeline.Lifeline) -> ProgramResult:
     """Report the levels in force; download unless the request is only for these."""
     request = keeper.request
     job = Job.from_request(request)

@@ -16,14 +16,14 @@ import sys
 import threading
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 from types import TracebackType
-from typing import Any
 
 from campaigns.kinds.programs.downloading import Run
+from campaigns.kit.mappings import Json, ProgramHello, ProgramMessage, ProgramRequest, ProgramResult
 
 BYTES_OF_A_NUMBER = 4
 BYTES_OF_A_COUNT = 8
@@ -73,7 +73,7 @@ def shared_counts(descriptor: int, number: int) -> memoryview:
 class Shards:
     """The processes, for use by the engine program in a `with`."""
 
-    def __init__(self, module: str, request: Mapping[str, Any], run: Run, number: int) -> None:
+    def __init__(self, module: str, request: ProgramRequest, run: Run, number: int) -> None:
         """Start `python -m module` so many times, each with the engine's request."""
         self._run = run
         self._queue = queue_of(len(run.job.items), run.job.directory)
@@ -82,7 +82,7 @@ class Shards:
         counts = shared_counts(self._counts, number)
         for at in range(number):
             run.tally.count(Shared(counts, at))
-        self._ends: list[Mapping[str, Any]] = []
+        self._ends: list[ProgramResult] = []
         self._ended = threading.Event()
         self._processes = [
             subprocess.Popen(  # noqa: S603 - our own interpreter and module
@@ -113,14 +113,14 @@ class Shards:
                 process.stdin.close()  # type: ignore[union-attr]
             process.wait()
 
-    def ready(self) -> list[Mapping[str, Any]]:
+    def ready(self) -> list[ProgramHello]:
         """Wait until all of them are ready; return their hello messages."""
         return [
             json.loads(process.stdout.readline() or b"{}")["hello"]  # type: ignore[union-attr]
             for process in self._processes
         ]
 
-    def start(self, value: Mapping[str, Any]) -> None:
+    def start(self, value: Json) -> None:
         """Start the processes, once the clock of the run has started."""
         for process in self._processes:
             self._send(process, {"start": {**value, "origin": self._run.tally.origin}})
@@ -155,7 +155,7 @@ class Shards:
         """Return the sums of counts by name."""
         return dict(sum((Counter(end[name]) for end in self._ends), Counter()))
 
-    def _take(self, message: Mapping[str, Any]) -> bool:
+    def _take(self, message: ProgramMessage) -> bool:
         """Process a message; return whether it was the last one of its process."""
         self._run.tally.take(message.get("rows", ()), message.get("examples", {}))
         if "end" not in message:
@@ -169,7 +169,7 @@ class Shards:
             self._send(process, {"stop": True})
         return self._ended.wait(SECONDS_TO_STOP)
 
-    def _send(self, process: "subprocess.Popen[bytes]", message: Mapping[str, Any]) -> None:
+    def _send(self, process: "subprocess.Popen[bytes]", message: ProgramMessage) -> None:
         with suppress(BrokenPipeError):  # it has crashed, which `ready` or `wait` reports
             process.stdin.write(json.dumps(message).encode() + b"\n")  # type: ignore[union-attr]
             process.stdin.flush()  # type: ignore[union-attr]

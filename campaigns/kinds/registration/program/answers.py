@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from campaigns.kinds.load.failures import LoadFailed
 from campaigns.kinds.load.wire import Answer
+from campaigns.kit.mappings import JsonObject
 
 SIMPLE_CONTENT_ACCESS = "org_environment"
 TOKEN = re.compile(r"Bearer\s+([\w.~+/=-]{8,})")
@@ -68,7 +69,7 @@ def take(known: Known, step: str, answer: Answer) -> None:
             _take_built(known, answer)
 
 
-def _take_identity(known: Known, data: dict[str, Any]) -> None:
+def _take_identity(known: Known, data: JsonObject) -> None:
     try:
         identity = data["idCert"]
         known.uuid = str(data["uuid"])
@@ -111,7 +112,7 @@ def _items(step: str, answer: Answer) -> list[Any]:
     return data
 
 
-def _object(step: str, answer: Answer) -> dict[str, Any]:
+def _object(step: str, answer: Answer) -> JsonObject:
     data = _json(step, answer)
     if not isinstance(data, dict):
         raise _unusable(step, f"it is no object: {str(data)[:SHOWN]}")

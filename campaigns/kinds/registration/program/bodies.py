@@ -8,6 +8,8 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID, uuid5
 
+from campaigns.kit.mappings import JsonObject
+
 HOSTS = UUID("5f3f6f0e-8f0a-5d0e-9a53-2b1c1b0d7a11")
 """The namespace of the hosts' DMI uuids: unique for each host, the same at each attempt."""
 PRODUCT = {"productId": "479", "productName": "AlmaLinux", "version": "9.4", "arch": "x86_64"}
@@ -121,7 +123,7 @@ def package_list(packages: int) -> bytes:
     return _json([_package(number) for number in range(packages)])
 
 
-def _package(number: int) -> dict[str, Any]:
+def _package(number: int) -> JsonObject:
     """Return a package of a host, always the same for a number."""
     turn, place = divmod(number, len(SOFTWARE) * len(PARTS))
     part, software = divmod(place, len(SOFTWARE))

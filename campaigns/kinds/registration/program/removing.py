@@ -2,9 +2,7 @@
 
 import asyncio
 import ssl
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from campaigns.kinds.load import generator, tls
 from campaigns.kinds.load.failures import LoadFailed
@@ -13,6 +11,7 @@ from campaigns.kinds.programs.lifeline import Lifeline, run
 from campaigns.kinds.registration.program.identities import Identity, stored_identities
 from campaigns.kinds.registration.program.profiles import Auth, Step
 from campaigns.kinds.registration.program.requests import Client, path_of
+from campaigns.kit.mappings import ProgramRequest, ProgramResult
 
 DELETE = Step("delete", "DELETE", "/consumers/{uuid}", Auth.CERTIFICATE, 1)
 GONE = (404, 410)
@@ -21,7 +20,7 @@ GONE = (404, 410)
 class Remover:
     """Deletes the hosts whose identities a directory holds, `at_once` at a time."""
 
-    def __init__(self, request: Mapping[str, Any]) -> None:
+    def __init__(self, request: ProgramRequest) -> None:
         self.identities: list[Identity] = list(stored_identities(Path(request["directory"])))
         self.at_once = asyncio.Semaphore(request["at_once"])
 
@@ -45,7 +44,7 @@ class Remover:
             await host.step(DELETE.name, wire, data, accepted=GONE)
 
 
-def main(lifeline: Lifeline) -> Mapping[str, Any]:
+def main(lifeline: Lifeline) -> ProgramResult:
     """Delete the hosts, and return the result of a load program."""
     return generator.run(lifeline, Remover(lifeline.request).remove)
 

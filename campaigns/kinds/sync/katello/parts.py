@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any
 from campaigns.kinds.base import Context, DriverError, EffectiveSetting, Parameters
 from campaigns.kinds.servers.katello import Katello
 from campaigns.kit.http.errors import Answered
+from campaigns.kit.mappings import Json, JsonObject
 
 CONTENT_FEATURE = "Pulpcore"
 """The feature of a smart proxy that holds content; older versions call it Pulp Node."""
@@ -44,9 +45,9 @@ def parts_of(parameters: Parameters) -> list[Part]:
     return [Part(each, proxy) for each in ids]
 
 
-def body_of(part: Part, parameters: Parameters) -> dict[str, Any]:
+def body_of(part: Part, parameters: Parameters) -> JsonObject:
     """Return the body of a request for a sync."""
-    body: dict[str, Any] = {}
+    body: JsonObject = {}
     if part.proxy is not None and part.repository is not None:
         body["repository_id"] = part.repository
     if parameters["optimize"] == "off":
@@ -101,7 +102,7 @@ def proxies_of(katello: Katello, parts: Sequence[Part]) -> list[EffectiveSetting
     return settings
 
 
-def features_of(proxy: Mapping[str, Any]) -> list[str]:
+def features_of(proxy: Json) -> list[str]:
     """Return the names of a smart proxy's features."""
     listed = proxy.get("features")
     return sorted(

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from secrets import token_hex
-from typing import Any
 
 from campaigns.kinds.base import Context, NotClean, Parameters, TargetUnavailable
 from campaigns.kinds.servers.foreman_tasks import MILLISECOND, TOTAL, WHOLE_SECOND, ForemanTask
@@ -16,6 +15,7 @@ from campaigns.kinds.sync.katello.clearing import mark_of
 from campaigns.kinds.sync.katello.parts import Part, Work, body_of, known
 from campaigns.kinds.sync.parts import Parts
 from campaigns.kit.http.errors import Answered, NoAnswer, Unavailable
+from campaigns.kit.mappings import JsonObject
 
 AWAY_SECONDS = 60.0
 """How long Foreman's API may not answer while its tasks run."""
@@ -189,7 +189,7 @@ def _first_error(katello: Katello, watched: Watched) -> str:
     return ""
 
 
-def _progress(watched: Watched, seconds: float) -> dict[str, Any]:
+def _progress(watched: Watched, seconds: float) -> JsonObject:
     return {
         "files_done": watched.artifacts,
         "syncs_total": len(watched.tasks),

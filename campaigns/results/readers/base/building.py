@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from math import isfinite
-from typing import Any
 
+from campaigns.kit.mappings import JsonObject
 from campaigns.results.readers.base.documents import MOST_ELEMENTS, MOST_VALUES
 from campaigns.results.readers.base.metrics import FAILED_SHARE
 from campaigns.results.readers.base.problems import refuse
@@ -26,7 +26,7 @@ class Builder:
     def __init__(self, name: str, label: str, work: Iterable[str] = ()) -> None:
         self.name, self.label, self.work = name, label, tuple(work)
         self._metrics: dict[str, ReadMetric] = {}
-        self._runs: list[dict[str, Any]] = []
+        self._runs: list[JsonObject] = []
         self._names: dict[str, None] = {}
         self._values = 0
         self._dropped: dict[str, None] = {}

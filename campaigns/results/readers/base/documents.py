@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from campaigns.kit.errors import BadFile
+from campaigns.kit.mappings import JsonObject
 from campaigns.results.readers.base.problems import refuse
 from campaigns.results.readers.base.texts import clean
 from campaigns.results.readers.base.values import Scalar
@@ -174,7 +175,7 @@ def _text(text: str, where: str) -> Iterator[None]:
         refuse(where, "The JSON has a number with thousands of digits.")
 
 
-def _no_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _no_doubles(pairs: list[tuple[str, Any]]) -> JsonObject:
     result = dict(pairs)
     if len(result) != len(pairs):
         seen: set[str] = set()

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 from msgspec import Struct
 
+from campaigns.kit.mappings import Json
 from campaigns.results.readers.base.source import Source
 
 Scalar = str | int | float | bool
@@ -85,7 +86,7 @@ class Options:
     """What a person says about a file. mapping: of columns, for plain CSV only."""
 
     filename: str = ""
-    mapping: Mapping[str, Any] = field(default_factory=dict)
+    mapping: Json = field(default_factory=dict)
 
 
 class Reader(Protocol):

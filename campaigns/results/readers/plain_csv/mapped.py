@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from campaigns.kit.mappings import Json
 from campaigns.kit.units import UNITS, convert
 from campaigns.results.readers.base import Builder, Fidelity, ReadMetric, Scalar, refuse
 from campaigns.results.readers.base.tables import count
@@ -83,7 +84,7 @@ class Mapped:
         return count(record, column, where) if column and record[column].strip() else 0
 
 
-def mapping_of(values: Mapping[str, Any]) -> Mapped:
+def mapping_of(values: Json) -> Mapped:
     """Check a mapping. Raise BadFile that names what is wrong."""
     _known(values, KEYS, "mapping")
     factors = values.get("factors", [])
@@ -165,7 +166,7 @@ def _clock(text: str) -> float | None:
     return int(match[1]) * 3600 + int(match[2]) * 60 + float(match[3]) if match else None
 
 
-def _known(values: Mapping[str, Any], keys: set[str], where: str) -> None:
+def _known(values: Json, keys: set[str], where: str) -> None:
     for key in values:
         if key not in keys:
             refuse(where, f"“{clean(str(key), 80)}” is none of {', '.join(sorted(keys))}.")

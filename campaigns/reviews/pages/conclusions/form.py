@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
@@ -12,6 +11,7 @@ from django.http import HttpRequest, QueryDict
 from campaigns.findings.wording.checklist import title_of
 from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import add_errors, is_key
+from campaigns.kit.mappings import Contrast, TemplateContext
 from campaigns.kit.pages.people import user_of
 from campaigns.kit.rights import visible
 from campaigns.models import Campaign, Conclusion
@@ -142,7 +142,7 @@ def read(request: HttpRequest) -> Content:
 
 def drawn(
     request: HttpRequest, content: Content, errors: Errors, conclusion: Conclusion | None = None
-) -> dict[str, Any]:
+) -> TemplateContext:
     """Return the context of the form; a stored conclusion has fields for its justifications."""
     form = ConclusionForm({name: getattr(content, name) for name in ConclusionForm.base_fields})
     add_errors(form, Invalid({name: errors[name] for name in form.fields if name in errors}))
@@ -194,7 +194,7 @@ def _launched(request: HttpRequest) -> QuerySet[Campaign]:
     return visible(Campaign.objects.exclude(state=Campaign.State.DRAFT), user_of(request))
 
 
-def _contrast(text: str) -> Mapping[str, Any] | None:
+def _contrast(text: str) -> Contrast | None:
     """Read what the form offers as JSON; anything else is refused later, as no factor is named."""
     if not text:
         return None

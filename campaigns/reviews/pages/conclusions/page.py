@@ -1,6 +1,6 @@
 """The page of one conclusion: claim, evidence, checklist, decisions, history."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -14,6 +14,7 @@ from campaigns.findings.store import findings_of
 from campaigns.findings.wording.checklist import CAUSES
 from campaigns.kit.activity import Action
 from campaigns.kit.charts.labels import contrast_label
+from campaigns.kit.mappings import Json, TemplateContext
 from campaigns.kit.marks import OUTCOMES
 from campaigns.kit.pages.people import may, takes, user_of
 from campaigns.kit.rights import Right
@@ -108,7 +109,7 @@ def conclusion_page(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "reviews/conclusions/conclusion.html", context(request, rows.get(pk=pk)))
 
 
-def context(request: HttpRequest, conclusion: Conclusion) -> dict[str, Any]:
+def context(request: HttpRequest, conclusion: Conclusion) -> TemplateContext:
     """Return the context of the page."""
     user = user_of(request)
     checks = checklist(conclusion)
@@ -211,7 +212,7 @@ def _charts(row: Evidence) -> tuple[Chart, ...]:
     return charts_of(campaign, outline, findings, query, stand_ins_of(campaign))
 
 
-def _versions(versions: Mapping[str, Any]) -> str:
+def _versions(versions: Json) -> str:
     return ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
 
 
@@ -222,7 +223,7 @@ def _event(row: AuditEvent) -> Event:
     return Event(row, text, ": ".join(notes))
 
 
-def _moved(change: Mapping[str, Any]) -> dict[str, str]:
+def _moved(change: Json) -> dict[str, str]:
     return {
         "name": str(change.get("name", "")),
         "words": str(change.get("words", "")),

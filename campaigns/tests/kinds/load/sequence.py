@@ -6,15 +6,14 @@ connection was dropped. `do` "spin" keeps the process busy before each.
 
 import os
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 from campaigns.kinds.load.failures import LoadFailed
 from campaigns.kinds.load.generator import run
 from campaigns.kinds.load.host import Host
 from campaigns.kinds.programs import lifeline
+from campaigns.kit.mappings import ProgramResult
 from campaigns.tests.kinds.load.servers import get
 
 
@@ -44,7 +43,7 @@ def spin(seconds: float) -> None:
         pass
 
 
-def main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
+def main(keeper: lifeline.Lifeline) -> ProgramResult:
     if keeper.request.get("crash_in_shard", "none") == keeper.request.get("shard"):
         sys.exit("no such luck")
     if "pids" in keeper.request:

@@ -4,16 +4,15 @@ What it gives is what `campaigns.kinds.load` gives, so it can be merged.
 """
 
 import time
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from campaigns.kinds.programs import lifeline
 from campaigns.kinds.programs.deadline import monotonic
 from campaigns.kit import histogram
+from campaigns.kit.mappings import ProgramResult
 
 
-def main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
+def main(keeper: lifeline.Lifeline) -> ProgramResult:
     request = keeper.request
     keeper.report("hello", {"libraries": {"python": "3"}})
     number, _ = request.get("shard", (0, 1))

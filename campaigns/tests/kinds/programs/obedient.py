@@ -4,13 +4,12 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
-from typing import Any
 
 from campaigns.kinds.programs import health, lifeline
+from campaigns.kit.mappings import ProgramResult
 
 
-def main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
+def main(keeper: lifeline.Lifeline) -> ProgramResult:
     request = keeper.request
     match request["do"]:
         case "report":

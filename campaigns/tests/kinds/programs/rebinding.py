@@ -5,18 +5,18 @@ the last answer stays.
 """
 
 import socket
-from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
 from campaigns.kinds.programs import lifeline
+from campaigns.kit.mappings import ProgramResult
 
 
-def main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
+def main(keeper: lifeline.Lifeline) -> ProgramResult:
     """Replace the name service, and be the engine."""
     told = keeper.request["rebinding"]
     rebind(told["name"], told["answers"])
-    result: Mapping[str, Any] = import_module(told["engine"]).main(keeper)
+    result: ProgramResult = import_module(told["engine"]).main(keeper)
     return result
 
 
