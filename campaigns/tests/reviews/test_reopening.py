@@ -119,6 +119,7 @@ def test_another_hash_alone_re_opens_with_both(accepted, campaign):
 
 def test_other_versions_alone_are_noted(accepted, campaign, monkeypatch):
     monkeypatch.setattr(storing, "METHODS", "later")
+    monkeypatch.setattr("campaigns.findings.answers.METHODS", "later")
     monkeypatch.setattr(tasks, "close_old_connections", lambda: None)
     monkeypatch.setattr(
         tasks, "give_way", lambda compute: compute()
@@ -143,6 +144,7 @@ def test_findings_of_version_1_stay_as_they_were_signed(accepted, campaign, monk
     evidence.save()
     signed = json.dumps(evidence.snapshot["findings"], sort_keys=True)
     monkeypatch.setattr(storing, "METHODS", "later")
+    monkeypatch.setattr("campaigns.findings.answers.METHODS", "later")
     analysis.analyse(campaign)
 
     assert look_again(campaign) == []

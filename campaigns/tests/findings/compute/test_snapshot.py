@@ -45,6 +45,7 @@ def test_one_of_a_campaign_without_findings_is_empty(interleaved):
 def test_other_versions_alone_change_nothing(campaign, monkeypatch):
     before = snapshot(campaign)
     monkeypatch.setattr(storing, "METHODS", "later")
+    monkeypatch.setattr("campaigns.findings.answers.METHODS", "later")
     compute.analyse(campaign)
 
     after = snapshot(campaign)
