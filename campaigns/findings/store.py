@@ -92,6 +92,12 @@ def _type_info(shape: type) -> inspect.Type:
     return inspect.type_info(shape)
 
 
+def _was_text(value: Any, kind: inspect.Type) -> bool:
+    """Return whether version 1 held a sentence where there are values today."""
+    kinds = kind.types if isinstance(kind, inspect.UnionType) else (kind,)
+    return isinstance(value, str) and any(isinstance(each, inspect.StructType) for each in kinds)
+
+
 def _declared(value: Any, kind: inspect.Type) -> Any:
     """Leave out of JSON the keys that its type does not declare."""
     if isinstance(kind, inspect.Metadata):
@@ -105,6 +111,7 @@ def _declared(value: Any, kind: inspect.Type) -> Any:
                 field.encode_name: _declared(value[field.encode_name], field.type)
                 for field in kind.fields
                 if field.encode_name in value
+                and not _was_text(value[field.encode_name], field.type)
             }
         if isinstance(kind, inspect.DictType):
             return {name: _declared(each, kind.value_type) for name, each in value.items()}

@@ -103,11 +103,12 @@ def _since_version_1(name: str, value: Any, again: Any) -> list[Change]:
     shape = shape_of(name)
     if name == "answer" or shape is None:
         return []
+    values = values_of(value, shape)
     try:
-        read(value, shape)
+        read(values, shape)
     except ValidationError as error:
         return [Change(name, f"no such finding: {error}", "a finding")]
-    return changed({name: values_of(value, shape)}, {name: values_of(again, shape)})
+    return changed({name: values}, {name: values_of(again, shape)})
 
 
 def _as_json(value: Any) -> Any:

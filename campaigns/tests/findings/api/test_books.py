@@ -138,6 +138,7 @@ def test_each_finding_has_the_shape_that_is_documented(campaign):
 
     for finding in campaign.findings.all():
         shape = shape_of(finding.name)
+        assert shape is not None, finding.name
         result = {**finding.result, "v": 2}
         reference = {"$ref": f"urn:d#/components/schemas/{shape.__name__}"}
         errors = jsonschema_rs.Draft202012Validator(reference, registry=registry).iter_errors(
