@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from campaigns.findings import compute
+from campaigns.findings.answers import answers_of
 from campaigns.findings.store import findings_of
 from campaigns.findings.wording.checks import check_lines
 from campaigns.models import Campaign
@@ -107,7 +108,7 @@ def test_values_of_whole_seconds_are_not_called_equivalent_whatever_is_declared(
     compute.analyse(campaign)
 
     assert word_of(campaign) == ("not_enough_data", "resolution")
-    answer = result(campaign, "answer")["sentence"]
+    answer = answers_of([campaign.pk])[campaign.pk].sentence
     assert "no clear difference from" in answer
     assert said(campaign)["What the numbers are"][0] == "fail"
 
