@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from msgspec import Struct, field, structs
 
+from campaigns.kit.mappings import Levels as Levels
 from campaigns.stats.between_campaigns import OverCells
 from campaigns.stats.calibration import Detectable
 from campaigns.stats.cell_states import CellState
@@ -49,8 +50,6 @@ from campaigns.stats.units import (
 from campaigns.stats.validity import Check
 from campaigns.stats.verdict import Contrast, Verdict, Word
 
-Levels = Mapping[str, Any]
-"""Levels by the names of their factors."""
 Bounds = Sequence[Number | None]
 """Both ends of an interval; None where it has no end."""
 
