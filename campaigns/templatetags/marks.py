@@ -3,7 +3,6 @@
 Charts, the REST API and the command line have their own labels.
 """
 
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -30,15 +29,14 @@ def icon(name: str) -> SafeString:
 
 
 @register.simple_tag
-def badge(mark: Display | Mapping[str, str]) -> SafeString:
+def badge(mark: Display) -> SafeString:
     """Render a label with its tone and icon."""
-    shown = Display(**mark) if isinstance(mark, Mapping) else mark
     return format_html(
         '<span class="badge{}" data-tone="{}">{}{}</span>',
-        f" {shown.form}" if shown.form in ("open", "outline") else "",
-        shown.tone,
-        icon(shown.icon),
-        shown.word,
+        f" {mark.form}" if mark.form in ("open", "outline") else "",
+        mark.tone,
+        icon(mark.icon),
+        mark.word,
     )
 
 

@@ -47,8 +47,7 @@ def test_the_published_campaign_has_its_answer(prepared):
     assert findings.answer is not None
     assert findings.cells is not None
     means = {
-        cell["levels"]["concurrency"]: round(cell["summary"]["mean"])
-        for cell in findings.cells["cells"]
+        cell.levels["concurrency"]: round(cell.summary.mean or 0) for cell in findings.cells.cells
     }
     assert means == {3: 1752, 5: 1095, 7: 930, 10: 813, 15: 751, 20: 639}
 
