@@ -18,7 +18,6 @@ from campaigns.stats.cell_summary import CellSummary
 from campaigns.stats.compared import Comparison, Model, Reading
 from campaigns.stats.density import Mode
 from campaigns.stats.knee import Curve, Methods
-from campaigns.stats.labels import Display
 from campaigns.stats.matrix import Interaction
 from campaigns.stats.paired import OrderEffect, PairedComparison
 from campaigns.stats.ranks import HodgesLehmann
@@ -142,8 +141,6 @@ class Primary(Struct, frozen=True, kw_only=True):
     over: Count
     comparison: Estimate
     confirmation: Confirmation = field(name="standing")
-    display: Display
-    advice: str
 
 
 class RunsOfCell(Struct, frozen=True):
@@ -237,13 +234,10 @@ class Stratum(Struct, frozen=True, kw_only=True):
     """The pairs that share all levels but that of the paired factor. name: distinct, of the levels."""
 
     name: str
-    label: str
     levels: Levels
     comparison: PairedComparison
     confirmation: Confirmation = field(name="standing")
     pairs: Sequence[PairOfRuns]
-    display: Display
-    advice: str
 
 
 class OverStrata(Struct, frozen=True, kw_only=True):
@@ -291,8 +285,6 @@ class LevelRow(Struct, frozen=True, kw_only=True):
     candidate: Key
     comparison: LevelComparison
     confirmation: Confirmation = field(name="standing")
-    display: Display
-    advice: str
 
 
 class WithinShare(Struct, frozen=True):
@@ -453,7 +445,6 @@ class MatrixCell(Struct, frozen=True):
     improvement_pct: Percent | None
     ci_pct: PercentInterval | None
     word: Word | None
-    display: Display | None
     n: Count
     failed: Count
     lost: Count
@@ -1069,6 +1060,3 @@ class CampaignComparison(Struct, frozen=True, kw_only=True):
     def causes_of(self, side: int) -> Sequence[Difference]:
         """Return the differences between a campaign and the first one that may cause different results."""
         return [row for row in self.differences if row.weight == "cause" and row.differs[side]]
-
-
-from campaigns.findings import _bridge  # noqa: E402,F401

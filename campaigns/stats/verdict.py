@@ -22,7 +22,7 @@ from campaigns.stats.units import (
 
 
 class Word(StrEnum):
-    """The stored verdict. Its label is derived from metric and direction (labels.display)."""
+    """The stored verdict. Its label is derived from metric and direction (findings.wording.verdicts)."""
 
     BETTER = "better"
     WORSE = "worse"

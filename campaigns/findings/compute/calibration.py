@@ -2,33 +2,16 @@
 
 import math
 
-from msgspec.structs import replace
-
 from campaigns.findings.values import CalibrationFinding, Pairs
 from campaigns.kinds.base.values import BLIND_LABEL
 from campaigns.models import Campaign
 from campaigns.stats.calibration import calibrate
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.interval import Interval
-from campaigns.stats.labels import Display
 from campaigns.stats.logs import pct_of
 from campaigns.stats.verdict import Word
 
-FALSE_ALARM = {"word": "false alarm", "tone": "warn", "icon": "warn", "form": "outline"}
 ALARMS = (Word.BETTER, Word.WORSE)
-
-
-def false_alarms(campaign: Campaign, pairs: Pairs | None) -> Pairs | None:
-    """Label each “better” or “worse” between two names of one setting as a false alarm."""
-    if pairs is None or campaign.paired_factor != BLIND_LABEL:
-        return pairs
-    strata = [
-        replace(each, display=Display(**FALSE_ALARM), advice="Both labels are one setting.")
-        if each.comparison.verdict.word in ALARMS
-        else replace(each, advice="")
-        for each in pairs.strata
-    ]
-    return replace(pairs, strata=strata)
 
 
 def calibration(

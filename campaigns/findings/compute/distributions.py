@@ -30,7 +30,9 @@ def densities(cells: Cells) -> Densities:
         cells=[
             DensityCell(cell.cell, _density(density_of(values)), len(values))
             for cell in cells.cells
-            for values in [[run.value for run in cell.runs if run.state == "ok"]]
+            for values in [
+                [run.value for run in cell.runs if run.state == "ok" and run.value is not None]
+            ]
         ],
     )
 

@@ -17,7 +17,7 @@ from django.db.models.functions import Now
 from msgspec import Struct
 
 from campaigns.findings.compute.answer import answer
-from campaigns.findings.compute.calibration import calibration, false_alarms
+from campaigns.findings.compute.calibration import calibration
 from campaigns.findings.compute.cells import summarise_cells, without_runs
 from campaigns.findings.compute.checks import check
 from campaigns.findings.compute.distributions import densities, percentiles
@@ -146,7 +146,7 @@ def compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], dict[str, An
     for name, metric in metrics.items():
         again = partial(summarise_cells, campaign, metric, runs[name], criteria)
         _cells(parts, name, (lambda: cells) if metric is primary else again)
-    pairs = false_alarms(campaign, compare(campaign, primary, mine, criteria))
+    pairs = compare(campaign, primary, mine, criteria)
     calibrated = calibration(campaign, pairs, criteria)
     levels = levels_of(campaign, primary, mine, criteria)
     ahead = outlook(campaign, mine, levels, pairs, criteria.alpha)

@@ -117,7 +117,6 @@ def _cell(place: int, value: Any, comparison: Comparison | None, family: Family)
         improvement_pct=0.0 if state == CellState.BASELINE else improvement,
         ci_pct=interval,
         word=verdict.word if verdict else None,
-        display=family.display(verdict.word) if verdict else None,
         n=len(runs.values),
         failed=runs.failed,
         lost=runs.lost,

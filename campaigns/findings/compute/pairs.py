@@ -10,22 +10,18 @@ from campaigns.findings.compute.fidelity import has_ranks, without_ranks
 from campaigns.findings.compute.primary import primary_of_pairs, strata_of
 from campaigns.findings.compute.sessions import (
     confirmation_of,
-    noun_of,
     same_session,
     split_sessions,
 )
 from campaigns.findings.compute.terms import terms_of
-from campaigns.findings.compute.verdict_labels import displayed
 from campaigns.findings.compute.withheld_verdicts import Reserve, reserved
 from campaigns.findings.values import OverStrata, PairOfRuns, Pairs
 from campaigns.findings.values import Stratum as StratumFinding
 from campaigns.kinds.base import Metric
-from campaigns.kit.charts.labels import short_labels
 from campaigns.models import Campaign, Cell
 from campaigns.planning.work_factors import work_of
 from campaigns.results.values import ObservedRun
 from campaigns.stats.criteria import Criteria
-from campaigns.stats.labels import advice
 from campaigns.stats.overall import over_strata
 from campaigns.stats.paired import PairedComparison, PairedFamily, compare_strata
 from campaigns.stats.pairs import Pair, Side, Stratum, values_of
@@ -49,7 +45,6 @@ def compare(
         if (level := cell.levels_by_factor[campaign.paired_factor]) != campaign.baseline
     )
     blocks, strata, family = family_of(campaign, metric, runs, criteria)
-    labels = short_labels(list(blocks))
     primary = strata_of(campaign, [levels for levels, _ in blocks.values()])
     sessions = len(split_sessions(runs))
     described = primary_of_pairs(campaign, metric, family, primary, criteria, sessions)
@@ -61,11 +56,8 @@ def compare(
         strata=[
             StratumFinding(
                 name=comparison.name,
-                label=labels[comparison.name],
                 levels=blocks[comparison.name][0],
                 comparison=_stored(comparison, metric),
-                display=displayed(comparison.verdict.word, metric, criteria),
-                advice=advice(comparison.verdict, criteria, noun_of(comparison.sessions)),
                 confirmation=confirmation_of(comparison.sessions, sessions),
                 pairs=_pairs_shown(comparison, blocks[comparison.name][1]),
             )

@@ -5,16 +5,14 @@ from dataclasses import replace
 from typing import Any
 
 from campaigns.findings.compute.fidelity import has_ranks, without_ranks
-from campaigns.findings.compute.sessions import confirmation_of, noun_of
+from campaigns.findings.compute.sessions import confirmation_of
 from campaigns.findings.compute.statistics_input import Family
-from campaigns.findings.compute.verdict_labels import displayed
 from campaigns.findings.values import Estimate, Primary
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
 from campaigns.planning.plan import pairs_of
 from campaigns.stats.compared import Comparison, Comparisons
 from campaigns.stats.criteria import Criteria
-from campaigns.stats.labels import advice
 from campaigns.stats.paired import PairedFamily
 
 Pair = tuple[int, int]
@@ -43,8 +41,6 @@ def compare_with_primary(
                 effective_n=estimate.effective_n,
             ),
             confirmation=shown.confirmation,
-            display=shown.display,
-            advice=shown.advice,
         )
 
     if len(pairs) > 1:
@@ -105,7 +101,5 @@ def primary_of_pairs(
             df=df,
             effective_n=n,
         ),
-        display=displayed(verdict.word, metric, criteria),
-        advice=advice(verdict, criteria, noun_of(by_session)),
         confirmation=confirmation_of(by_session, sessions),
     )

@@ -130,11 +130,6 @@ def confirmation_of(session_findings: SessionFindings | None, sessions: int) -> 
     )
 
 
-def noun_of(session_findings: SessionFindings | None, noun: str = "pair") -> str:
-    """Return what the n of a verdict counts: sessions, where it rests on them."""
-    return "session" if session_findings and session_findings.by_session else noun
-
-
 def _within(contrast: Contrast | None, alpha: float) -> Within | None:
     if contrast is None:
         return None

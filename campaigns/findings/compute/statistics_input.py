@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from campaigns.findings.compute.fidelity import has_ranks, without_ranks
 from campaigns.findings.compute.groups import Group
 from campaigns.findings.compute.sessions import confirmation_of, split_sessions
-from campaigns.findings.compute.verdict_labels import displayed
 from campaigns.findings.compute.whole_plots import hard_factors, places_of
 from campaigns.findings.compute.withheld_verdicts import Reserve, with_reserve
 from campaigns.findings.values import (
@@ -28,20 +27,18 @@ from campaigns.models import Campaign, Cell
 from campaigns.results.values import ObservedRun
 from campaigns.stats.best import find_best
 from campaigns.stats.blocks import BlockRun, fit_blocks
-from campaigns.stats.compared import Comparison, Comparisons, Model
+from campaigns.stats.compared import Comparison, Comparisons
 from campaigns.stats.comparison_cells import CellRuns, too_many_failures
 from campaigns.stats.comparisons import compare_cells
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.interval import Interval
-from campaigns.stats.knee import FEWEST_LEVELS, find_knee, levels_of
-from campaigns.stats.labels import Display, advice
+from campaigns.stats.knee import FEWEST_LEVELS, Uncertainty, find_knee, levels_of
 from campaigns.stats.log_means import Fit
 from campaigns.stats.mann_whitney import RankSum
 from campaigns.stats.ranks import SignedRank
 from campaigns.stats.resamples import Resampler, of_blocks, of_levels
 from campaigns.stats.rounding import is_too_coarse
 from campaigns.stats.stopping import alpha_for
-from campaigns.stats.verdict import Word
 
 SHARES = (0.02, 0.05, 0.10, 0.20, 0.25, 0.50, 1.00)
 """Shares of the best within which a setting is searched."""
@@ -104,10 +101,6 @@ class Family:
             knee=self._knee(group, compared),
         )
 
-    def display(self, word: Word) -> Display:
-        """Return the label of a verdict for this metric."""
-        return displayed(word, self.metric, self.criteria)
-
     def _runs_of_cells(self, runs: Sequence[ObservedRun]) -> list[CellRuns]:
         return [runs_of_cell(members) for members in self._by_cell(runs)]
 
@@ -136,10 +129,6 @@ class Family:
 
     def row(self, pair: tuple[int, int], comparison: Comparison) -> LevelRow:
         """Return one comparison; of the mean of several pairs, one of them."""
-        in_blocks = comparison.model in (Model.BLOCKS, Model.PAIRED, Model.SPLIT_PLOT)
-        noun, where = ("block", "") if in_blocks else ("run", " of each level")
-        if comparison.sessions and comparison.sessions.by_session:
-            noun, where = "session", ""
         ranked = has_ranks(self.metric)
         return LevelRow(
             baseline=self.cells[pair[0]].pk,
@@ -155,8 +144,6 @@ class Family:
                 ranks=_rank_test(comparison.ranks) if ranked else None,
                 shift=comparison.shift,
             ),
-            display=self.display(comparison.verdict.word),
-            advice=advice(comparison.verdict, self.criteria, noun, where),
             confirmation=confirmation_of(comparison.sessions, len(self.sessions)),
         )
 
@@ -311,7 +298,6 @@ class Family:
         )
         if knee is None:
             return None
-        drawn = knee.uncertainty
         return Knee(
             strength=knee.strength,
             at=knee.at,
@@ -320,16 +306,7 @@ class Family:
             delta_aicc=knee.delta_aicc,
             curves=knee.curves,
             methods=knee.methods,
-            uncertainty=drawn
-            and KneeUncertainty(
-                interval=drawn.interval,
-                below=drawn.below,
-                above=drawn.above,
-                l_shares={str(level): share for level, share in drawn.l_shares.items()},
-                chord_shares={str(level): share for level, share in drawn.chord_shares.items()},
-                rough=drawn.rough,
-                between=_between(np.array(drawn.breaks), values),
-            ),
+            uncertainty=_uncertainty(knee.uncertainty, values) if knee.uncertainty else None,
         )
 
     def _resampler(self, cells: Sequence[CellRuns], in_blocks: bool) -> Resampler:
@@ -344,6 +321,18 @@ class Family:
         ]
         fitted = fit_blocks(runs, len(cells))
         return of_blocks(fitted, runs) if fitted else of_levels(logs)
+
+
+def _uncertainty(drawn: Uncertainty, levels: Sequence[float]) -> KneeUncertainty:
+    return KneeUncertainty(
+        interval=drawn.interval,
+        below=drawn.below,
+        above=drawn.above,
+        l_shares={str(level): share for level, share in drawn.l_shares.items()},
+        chord_shares={str(level): share for level, share in drawn.chord_shares.items()},
+        rough=drawn.rough,
+        between=_between(np.array(drawn.breaks), levels),
+    )
 
 
 def _between(breaks: NDArray[np.float64], levels: Sequence[float]) -> list[BreakShare]:
@@ -364,9 +353,11 @@ def _between(breaks: NDArray[np.float64], levels: Sequence[float]) -> list[Break
 
 
 def _rank_test(ranks: SignedRank | RankSum | None) -> RankTest | None:
+    if ranks is None:
+        return None
     if isinstance(ranks, SignedRank):
         return RankTest(ranks.p, ranks.min_attainable_p, v_plus=ranks.v_plus)
-    return ranks and RankTest(
+    return RankTest(
         ranks.p,
         ranks.min_attainable_p,
         u=ranks.u,

@@ -26,7 +26,7 @@ from campaigns.stats.calibration import Detectable
 from campaigns.stats.interval import Interval
 from campaigns.stats.knee import Methods
 from campaigns.stats.verdict import Verdict, Word
-from campaigns.tests.findings.wording.values import OLD, ONE_SESSION, SECONDS, stratum, summarised
+from campaigns.tests.findings.wording.values import ONE_SESSION, SECONDS, stratum, summarised
 
 
 def cell(
@@ -83,7 +83,6 @@ def step(
         candidate=candidate,
         comparison=LevelComparison(verdict=judged),
         confirmation=confirmation,
-        **OLD,
     )
 
 
@@ -108,7 +107,8 @@ def over(strata: int, change: float, **fields: Any) -> OverStrata:
         "confirmation": ONE_SESSION,
     }
     unknown = ("fixed", "fixed_ci", "sample", "sample_ci", "q", "q_p", "differ_p", "i2")
-    return OverStrata(strata=strata, **dict.fromkeys(unknown) | plain | fields)
+    missing: dict[str, Any] = dict.fromkeys(unknown)
+    return OverStrata(strata=strata, **missing | plain | fields)
 
 
 def primary(judged: Verdict, over: int = 1, **at: Any) -> Primary:
@@ -121,7 +121,6 @@ def primary(judged: Verdict, over: int = 1, **at: Any) -> Primary:
         over=over,
         comparison=Estimate(verdict=judged),
         confirmation=ONE_SESSION,
-        **OLD,
     )
 
 

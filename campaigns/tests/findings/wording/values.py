@@ -18,7 +18,6 @@ from campaigns.findings.values import (
 )
 from campaigns.stats.cell_summary import CellSummary
 from campaigns.stats.compared import Model
-from campaigns.stats.labels import Display
 from campaigns.stats.paired import PairedComparison
 from campaigns.stats.verdict import Verdict, Word
 
@@ -29,7 +28,6 @@ SECONDS: dict[str, Any] = {
     "lower_is_better": True,
 }
 ONE_SESSION = Confirmation("one_session", "", 1)
-OLD: dict[str, Any] = {"display": Display("", "", "", ""), "advice": ""}
 
 
 def summarised(
@@ -81,7 +79,6 @@ def level_row(word: Word, baseline: int = 1, candidate: int = 2) -> LevelRow:
         candidate=candidate,
         comparison=LevelComparison(verdict=Verdict(word, 3)),
         confirmation=ONE_SESSION,
-        **OLD,
     )
 
 
@@ -120,12 +117,10 @@ def stratum(word: Word, **levels: Any) -> Stratum:
     name = ", ".join(str(level) for level in levels.values())
     return Stratum(
         name=name,
-        label=name,
         levels=levels,
         comparison=PairedComparison(name, 5, 0, 0, Verdict(word, 5)),
         confirmation=ONE_SESSION,
         pairs=[],
-        **OLD,
     )
 
 
