@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from campaigns.findings.store import shape_of, values_of
-from campaigns.findings.values import BriefCells
+from campaigns.findings.store import read, shape_of, values_of
+from campaigns.findings.values import BriefCells, Cells, LevelsFinding, Pairs
 from campaigns.models import Campaign, Finding
 from campaigns.stats.changes import Change, changed
 
@@ -64,8 +64,9 @@ def _without_runs(name: str, by_name: Mapping[str, Finding]) -> Any:
 
 
 def _sessions(by_name: Mapping[str, Finding]) -> int:
-    for name in ("pairs", "levels"):
-        if name in by_name:
-            return int(by_name[name].result["sessions"])
-    cells = by_name["cells"].result["cells"] if "cells" in by_name else []
-    return len({run["session"] for cell in cells for run in cell["runs"] if run["state"] == "ok"})
+    if pairs := by_name.get("pairs"):
+        return read(pairs.result, Pairs).sessions
+    if levels := by_name.get("levels"):
+        return read(levels.result, LevelsFinding).sessions
+    cells = read(by_name["cells"].result, Cells).cells if "cells" in by_name else ()
+    return len({run.session for cell in cells for run in cell.runs if run.state == "ok"})

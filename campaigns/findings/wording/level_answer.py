@@ -113,14 +113,15 @@ class _Writer:
                 f"None of the {of} is shown to be the {self.superlative}: each could be. "
                 f"{self.superlative.capitalize()} measured: {name} ({value})."
             )
-        among, tail = f"all {count} settings", ", and no other setting could be"
+        among, others = f"all {count} settings", "setting"
         if count < len(self.by_cell):
             among = f"the {count} settings that can be ranked"
-            tail = ", and no other of these could be"
+            others = "of these"
+        tail = f", and no other {others} could be the {self.superlative}"
         if rivals := [cell for cell in best.possibly if cell != best.seen]:
-            others = "; ".join(self.names[cell] for cell in rivals[:MOST_FACTS])
+            names = "; ".join(self.names[cell] for cell in rivals[:MOST_FACTS])
             more = f" and {len(rivals) - MOST_FACTS} more" if len(rivals) > MOST_FACTS else ""
-            tail = f"; no clear difference from: {others}{more}"
+            tail = f"; no clear difference from: {names}{more}"
         return f"{capitalised(name)} is the {self.superlative} of {among} ({value}){tail}. "
 
     def _best_cell(self, overall: BestOverall) -> str:

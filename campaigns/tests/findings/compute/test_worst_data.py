@@ -237,7 +237,7 @@ def test_of_two_factors_the_best_cell_of_all_comes_first(order):
         "W 4, engine a is the fastest of all 4 settings (21"
     )
     assert (
-        "no other setting could be. The fastest w measured is not the same"
+        "no other setting could be the fastest. The fastest w measured is not the same"
         in (found["answer"]["sentence"])
     )
     assert found["answer"]["facts"][0]["label"] == "w 4, engine a"

@@ -204,7 +204,7 @@ SENTENCES = {
     ),
     "groups, best of all": (
         two_groups(overall=best_of_all(2)),
-        "Engine a, workers 4 is the fastest of all 4 settings (20 s), and no other setting could be. "
+        "Engine a, workers 4 is the fastest of all 4 settings (20 s), and no other setting could be the fastest. "
         "Workers 4 is the fastest setting measured in both combinations of the other factors (20 s to 22 s).",
     ),
     "groups, rival of the best of all": (
@@ -221,7 +221,7 @@ SENTENCES = {
     "groups, some not ranked": (
         two_groups(overall=best_of_all(2, ranked=(1, 2, 4))),
         "Engine a, workers 4 is the fastest of the 3 settings that can be ranked (20 s), and no other of "
-        "these could be. "
+        "these could be the fastest. "
         "Workers 4 is the fastest setting measured in both combinations of the other factors (20 s to 22 s).",
     ),
     # The primary contrast
