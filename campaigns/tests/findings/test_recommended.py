@@ -4,12 +4,13 @@ from typing import Any
 from campaigns.findings.recommended import favoured_by
 from campaigns.findings.values import BestOverall
 from campaigns.stats.verdict import Word
-from campaigns.tests.findings.wording.values import (
+from campaigns.tests.findings.wording.builders import (
     best_of,
     level_group,
     levels_of,
     pairs_of,
     stratum,
+    verdict,
 )
 
 
@@ -19,7 +20,9 @@ def found(*, pairs=None, levels=None) -> Any:
 
 def pairs(**words):
     return found(
-        pairs=pairs_of(*(stratum(word, engine="old", path=path) for path, word in words.items()))
+        pairs=pairs_of(
+            *(stratum(verdict(word), engine="old", path=path) for path, word in words.items())
+        )
     )
 
 

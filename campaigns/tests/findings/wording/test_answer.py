@@ -15,21 +15,24 @@ from campaigns.stats.paired import OrderEffect
 from campaigns.stats.verdict import Word
 from campaigns.tests.findings.wording.builders import (
     answer,
+    best_of,
     between_sessions,
     cell,
     change,
     identical_runs,
     knee,
+    level_group,
+    levels_of,
     of_two_sessions,
     over,
+    pairs_of,
     primary,
-    row,
     step,
     stopped,
+    stratum,
     verdict,
     workers,
 )
-from campaigns.tests.findings.wording.values import best_of, level_group, levels_of, pairs_of
 
 FASTER = verdict(Word.BETTER, -20.0, -24.0, -16.0)
 SLOWER = verdict(Word.WORSE, 12.0, 8.0, 16.0)
@@ -92,45 +95,45 @@ def best_of_all(*possibly, ranked=(1, 2, 3, 4)):
 
 SENTENCES = {
     # Pairs at one place
-    "pairs, better": (pairs(row(FASTER)), "new is faster than old: −20.0 % (−24.0 … −16.0 %)."),
-    "pairs, worse": (pairs(row(SLOWER)), "new is slower than old: +12.0 % (+8.0 … +16.0 %)."),
-    "pairs, equivalent": (pairs(row(EQUIVALENT)), "new and old are equivalent within 2 %."),
+    "pairs, better": (pairs(stratum(FASTER)), "new is faster than old: −20.0 % (−24.0 … −16.0 %)."),
+    "pairs, worse": (pairs(stratum(SLOWER)), "new is slower than old: +12.0 % (+8.0 … +16.0 %)."),
+    "pairs, equivalent": (pairs(stratum(EQUIVALENT)), "new and old are equivalent within 2 %."),
     "pairs, no difference": (
-        pairs(row(NO_DIFFERENCE)),
+        pairs(stratum(NO_DIFFERENCE)),
         "new vs. old: no difference shown. A change of 5 % or more is excluded with 95 % confidence.",
     ),
     "pairs, not enough data": (
-        pairs(row(NOT_ENOUGH)),
+        pairs(stratum(NOT_ENOUGH)),
         "new vs. old: not enough data. Run about 4 pairs more to detect 5 %.",
     ),
-    "pairs, failures": (pairs(row(FAILED)), "new vs. old: too many failures."),
+    "pairs, failures": (pairs(stratum(FAILED)), "new vs. old: too many failures."),
     "pairs, not comparable": (
-        pairs(row(verdict(Word.NOT_COMPARABLE))),
+        pairs(stratum(verdict(Word.NOT_COMPARABLE))),
         "new vs. old: not comparable.",
     ),
     "pairs, invalid values": (
-        pairs(row(verdict(Word.INVALID_VALUES))),
+        pairs(stratum(verdict(Word.INVALID_VALUES))),
         "new vs. old: invalid values.",
     ),
     "pairs of a rate": (
-        pairs(row(verdict(Word.BETTER, 25.0, 20.0, 30.0)), unit="B/s", lower_is_better=False),
+        pairs(stratum(verdict(Word.BETTER, 25.0, 20.0, 30.0)), unit="B/s", lower_is_better=False),
         "new has higher throughput than old: +25.0 % (+20.0 … +30.0 %).",
     ),
     "pairs of errors": (
-        pairs(row(verdict(Word.WORSE, 25.0, 20.0, 30.0)), metric="errors", unit="count"),
+        pairs(stratum(verdict(Word.WORSE, 25.0, 20.0, 30.0)), metric="errors", unit="count"),
         "new has more failures than old: +25.0 % (+20.0 … +30.0 %).",
     ),
     # Pairs at several places
     "strata, all better": (
-        pairs(row(FASTER, size=1), row(FASTER, size=2), overall=over(2, -20.0)),
+        pairs(stratum(FASTER, size=1), stratum(FASTER, size=2), overall=over(2, -20.0)),
         "new vs. old: −20.0 % (−22.0 … −18.0 %), geometric mean over 2; faster on all 2 (−20.0 %).",
     ),
     "strata, mixed": (
-        pairs(row(SLOWER, size=1), row(FASTER, size=2), row(NOT_ENOUGH, size=3)),
+        pairs(stratum(SLOWER, size=1), stratum(FASTER, size=2), stratum(NOT_ENOUGH, size=3)),
         "new vs. old: faster on 1 of 3 (−20.0 %), slower on 1 of 3 (+12.0 %), not enough data on 1 of 3.",
     ),
     "strata, by three sessions": (
-        pairs(*(row(FASTER, between_sessions(3), size=size) for size in (1, 2)), sessions=3),
+        pairs(*(stratum(FASTER, between_sessions(3), size=size) for size in (1, 2)), sessions=3),
         "new vs. old: faster on all 2 (−20.0 %). All intervals are those between 3 sessions.",
     ),
     # Levels of one factor
@@ -303,24 +306,26 @@ SENTENCES = {
     ),
     # A/A
     "identical runs": (
-        answer_text(REAL_RUNS, pairs=pairs_of(row(EQUIVALENT)), calibration=identical_runs()),
+        answer_text(REAL_RUNS, pairs=pairs_of(stratum(EQUIVALENT)), calibration=identical_runs()),
         "Identical runs differ by up to about 4.2 % (19 of 20 pairs, estimated from 10): "
         "a smaller difference of two single runs may be nothing but noise.",
     ),
     "identical runs, false alarm": (
-        answer_text(REAL_RUNS, pairs=pairs_of(row(FASTER)), calibration=identical_runs(alarms=1)),
+        answer_text(
+            REAL_RUNS, pairs=pairs_of(stratum(FASTER)), calibration=identical_runs(alarms=1)
+        ),
         "Identical runs differ by up to about 4.2 % (19 of 20 pairs, estimated from 10): "
         "a smaller difference of two single runs may be nothing but noise. Between the two labels a "
         "difference was shown although there is none: a false alarm, as in 5 % of such campaigns.",
     ),
     # Sessions
     "two sessions": (
-        pairs(row(FASTER, of_two_sessions(-21.0, -19.0)), sessions=2),
+        pairs(stratum(FASTER, of_two_sessions(-21.0, -19.0)), sessions=2),
         "new is faster than old: −20.0 % (−24.0 … −16.0 %). "
         "In the first session it is −21.0 %, in the second −19.0 %.",
     ),
     "three sessions": (
-        pairs(row(FASTER, between_sessions(3)), sessions=3),
+        pairs(stratum(FASTER, between_sessions(3)), sessions=3),
         "new is faster than old: −20.0 % (−24.0 … −16.0 %). "
         "Between 3 sessions it is −20.0 % (−24.0 … −16.0 %).",
     ),
@@ -353,33 +358,33 @@ def test_the_sentence_of_an_answer(name):
 
 CAVEATS = {
     "one session": (
-        pairs(row(FASTER)),
+        pairs(stratum(FASTER)),
         "Seen in one session: repeat it on another day before calling it confirmed.",
     ),
     "confirmed by sessions": (
-        pairs(row(FASTER, of_two_sessions(-21.0, -19.0)), sessions=2),
+        pairs(stratum(FASTER, of_two_sessions(-21.0, -19.0)), sessions=2),
         "2 sessions confirm “faster”.",
     ),
     "sessions that differ": (
-        pairs(row(NOT_ENOUGH, between_sessions(3, confirmed=False, differ=True)), sessions=3),
+        pairs(stratum(NOT_ENOUGH, between_sessions(3, confirmed=False, differ=True)), sessions=3),
         "3 sessions do not confirm a verdict; the sessions differ by more than their noise.",
     ),
     "some confirmed": (
         pairs(
-            row(FASTER, of_two_sessions(-21.0, -19.0), size=1),
-            row(SLOWER, of_two_sessions(1.0, 20.0, confirmed=False), size=2),
+            stratum(FASTER, of_two_sessions(-21.0, -19.0), size=1),
+            stratum(SLOWER, of_two_sessions(1.0, 20.0, confirmed=False), size=2),
             sessions=2,
         ),
         "1 of 2 comparisons are confirmed by 2 sessions (faster: 1).",
     ),
     "order of pairs": (
-        pairs(row(FASTER), order_effect=OrderEffect(3, 3, 6.0, 3.0, 4, 0.01, flagged=True)),
+        pairs(stratum(FASTER), order_effect=OrderEffect(3, 3, 6.0, 3.0, 4, 0.01, flagged=True)),
         "Who ran first in a pair made a difference of +6.0 %; look at the order before trusting the change.",
     ),
     "strata differ": (
         pairs(
-            row(FASTER, size=1),
-            row(SLOWER, size=2),
+            stratum(FASTER, size=1),
+            stratum(SLOWER, size=2),
             overall=over(2, -4.0, heterogeneous=True, i2=0.96),
         ),
         "The change is not the same everywhere (I² 96 %), so one number does not fit all: read the rows first.",
@@ -520,7 +525,7 @@ def test_the_details_of_an_answer(name):
 
 
 def test_badges_count_verdicts():
-    strata = [row(FASTER, size=1), row(FASTER, size=2), row(EQUIVALENT, size=3)]
+    strata = [stratum(FASTER, size=1), stratum(FASTER, size=2), stratum(EQUIVALENT, size=3)]
     simulated = answer(*TWO, simulators=["simulated Pulp"])
 
     text = answer_text(simulated, pairs=pairs_of(*strata))

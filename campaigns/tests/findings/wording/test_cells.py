@@ -1,7 +1,7 @@
 import pytest
 
 from campaigns.findings.wording.cells import bound_of, cell_notes
-from campaigns.tests.findings.wording.values import summarised
+from campaigns.tests.findings.wording.builders import summarised
 
 AT_60 = {"lowest_limit": 60.0, "highest_limit": 60.0, "at_least": 12.0}
 

@@ -23,12 +23,13 @@ from campaigns.findings.wording.checklist import CAUSES, TITLES, Design, Exclude
 from campaigns.stats.cell_summary import CellSummary
 from campaigns.stats.validity import Check, Outcome
 from campaigns.stats.verdict import Word
-from campaigns.tests.findings.wording.values import (
+from campaigns.tests.findings.wording.builders import (
     level_group,
-    level_row,
     levels_of,
     pairs_of,
+    step,
     stratum,
+    verdict,
 )
 
 P, W, F, N = Outcome.PASS, Outcome.WARN, Outcome.FAIL, Outcome.NOT_POSSIBLE
@@ -69,7 +70,7 @@ def of(name: str, design: Design, *checks: Check, runs: int = 16) -> Line:
 def confirmed(*standings: tuple[str, int]) -> LevelsFinding:
     """Return comparisons of levels, each with its standing and the sessions it rests on."""
     rows = [
-        replace(level_row(Word.BETTER), confirmation=Confirmation(standing, "", sessions))
+        replace(step(1, 2, verdict(Word.BETTER)), confirmation=Confirmation(standing, "", sessions))
         for standing, sessions in standings
     ]
     return levels_of(level_group([5, 10, 20], comparisons=rows), sessions=2)
@@ -227,7 +228,7 @@ GOLDEN = [
     (wording.sessions_line(confirmed(("not_confirmed", 0), ("confirmed", 2)), 2), "warn sessions",
      "0", "The campaign has 2 sessions, but 1 of 2 comparisons rests on one, or lies across them: "
      "this does not count as confirmation."),
-    (wording.sessions_line(pairs_of(stratum(Word.BETTER), stratum(Word.WORSE), sessions=2), 2),
+    (wording.sessions_line(pairs_of(stratum(verdict(Word.BETTER)), stratum(verdict(Word.WORSE)), sessions=2), 2),
      "warn sessions", "1",
      "The campaign has 2 sessions, but 2 of 2 comparisons rest on one, or lie across them: this does "
      "not count as confirmation."),

@@ -2,12 +2,13 @@
 
 from campaigns.findings.wording.comparisons import ComparisonText, comparison_texts
 from campaigns.stats.verdict import Word
-from campaigns.tests.findings.wording.values import (
+from campaigns.tests.findings.wording.builders import (
     level_group,
-    level_row,
     levels_of,
     pairs_of,
+    step,
     stratum,
+    verdict,
 )
 
 FASTER = ComparisonText("faster", "better", "")
@@ -19,7 +20,8 @@ NO_DIFFERENCE = ComparisonText("no difference shown", "thin", EXCLUDED)
 def test_strata_are_in_their_order():
     texts = comparison_texts(
         pairs_of(
-            stratum(Word.WORSE, manifest="/a"), stratum(Word.NO_DIFFERENCE_SHOWN, manifest="/b")
+            stratum(verdict(Word.WORSE), manifest="/a"),
+            stratum(verdict(Word.NO_DIFFERENCE_SHOWN), manifest="/b"),
         )
     )
 
@@ -29,8 +31,8 @@ def test_strata_are_in_their_order():
 
 def test_comparisons_of_levels_are_group_by_group():
     first = level_group(
-        [1, 2, 4], comparisons=[level_row(Word.BETTER), level_row(Word.WORSE, 2, 3)]
+        [1, 2, 4], comparisons=[step(1, 2, verdict(Word.BETTER)), step(2, 3, verdict(Word.WORSE))]
     )
-    second = level_group([1, 2], comparisons=[level_row(Word.NO_DIFFERENCE_SHOWN)])
+    second = level_group([1, 2], comparisons=[step(1, 2, verdict(Word.NO_DIFFERENCE_SHOWN))])
 
     assert comparison_texts(levels_of(first, second)).comparisons == [FASTER, SLOWER, NO_DIFFERENCE]

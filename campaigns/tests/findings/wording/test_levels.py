@@ -25,7 +25,7 @@ from campaigns.stats.compared import Model
 from campaigns.stats.interval import Interval
 from campaigns.stats.knee import Methods
 from campaigns.stats.verdict import Word
-from campaigns.tests.findings.wording.values import best_of, level_group, level_row, levels_of
+from campaigns.tests.findings.wording.builders import best_of, level_group, levels_of, step, verdict
 
 LEVELS = [3.0, 5.0, 7.0, 10.0, 15.0]
 KNEE = Knee(
@@ -100,7 +100,7 @@ def test_how_much_runs_vary(noise, plots, text):
 
 def test_verdicts_are_counted_by_their_labels():
     words = (Word.BETTER, Word.NOT_ENOUGH_DATA, Word.BETTER, Word.EQUIVALENT)
-    group = level_group([1, 2], comparisons=[level_row(word) for word in words])
+    group = level_group([1, 2], comparisons=[step(1, 2, verdict(word)) for word in words])
 
     assert verdict_counts(levels_of(group), group) == (
         "2 faster, 1 not enough data, 1 equivalent within 2 %"

@@ -1,7 +1,7 @@
 import pytest
 
 from campaigns.findings.wording.recommended import why_best_of_all, why_near_best
-from campaigns.tests.findings.wording.values import best_of, level_group
+from campaigns.tests.findings.wording.builders import best_of, level_group
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from campaigns.findings.wording.remarks import (
 from campaigns.stats.interval import Interval
 from campaigns.stats.paired import OrderEffect
 from campaigns.stats.verdict import Verdict, Word
-from campaigns.tests.findings.wording.values import pairs_of
+from campaigns.tests.findings.wording.builders import pairs_of
 
 EFFECT = OrderEffect(
     candidate_first=7, baseline_first=6, difference_pct=3.04, t=2.0, df=11, p=0.03, flagged=True

@@ -10,7 +10,7 @@ from campaigns.findings.wording.sensitivity import (
     sensitivity_panel,
     sensitivity_sentence,
 )
-from campaigns.tests.findings.wording.values import levels_of, pairs_of
+from campaigns.tests.findings.wording.builders import levels_of, pairs_of
 
 LEVELS, PAIRS = levels_of(), pairs_of()
 ALL_RUNS = LeftOutInTurn(24, 24, [], 0)
