@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from itertools import cycle
 
 from campaigns.findings.charts.sampling import evenly
-from campaigns.kit.charts.axes import nice_step
 from campaigns.kit.charts.figure import is_finite
-from campaigns.kit.numbers import amount, percent, signed, span_pct
+from campaigns.kit.numbers import amount, percent, span_pct
 
 ROWS = ("9", "14", "19")
 """Dots are drawn on three lines, so that equal values are seen."""
@@ -19,14 +18,6 @@ MOST_LISTED = 12
 MOST_DOTS = 25
 """Of more runs only some are drawn, evenly by rank."""
 SPARK_WIDTH, SPARK_HEIGHT, SPARK_EDGE = 120, 32, 4
-
-
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """A label above the column."""
-
-    x: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +47,6 @@ class Scale:
         return "".join(
             f"M{factor * (value - low):.1f} {row}h0"
             for value, row in zip(values, rows, strict=False)
-        )
-
-    def ticks(self, unit: str = "") -> tuple[Tick, ...]:
-        """Label round values: with their unit, or as changes in % where there is none."""
-        step = nice_step(self.high - self.low, 5)
-        first = -int(-self.low // step)
-        values = [step * index for index in range(first, int(self.high // step) + 1)]
-        return tuple(
-            Tick(self.position(value), amount(value, unit) if unit else signed(value, 0))
-            for value in values
         )
 
 

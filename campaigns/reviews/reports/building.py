@@ -70,7 +70,6 @@ def report_of(conclusion: Conclusion, *, public: bool = False) -> Report:
         parts=tuple(part_of(each.campaign, each, public=public) for each in evidence),
         made_at=at(timezone.now()),
         made_by=f"perfdash {__version__}",
-        is_public=public,
     )
 
 

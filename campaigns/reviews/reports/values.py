@@ -130,7 +130,6 @@ class Report:
     parts: tuple[Part, ...]
     made_at: str
     made_by: str
-    is_public: bool = False
 
 
 def mapped(value: Any, change: Callable[[str], str]) -> Any:

@@ -48,22 +48,6 @@ def test_zero_is_in_sight_on_demand():
     assert scale.high > 0
 
 
-def test_ticks_are_round_and_signed():
-    ticks = Scale(-50.0, 22.0).ticks()
-
-    assert [tick.text for tick in ticks] == ["−40", "−20", "0", "+20"]
-    assert [tick.x for tick in ticks] == ["13.89%", "41.67%", "69.44%", "97.22%"]
-
-
-def test_ticks_of_a_metric_have_its_unit():
-    assert [tick.text for tick in Scale(0.0, 31.0).ticks("s")] == [
-        "0 s",
-        "10 s",
-        "20 s",
-        "30 s",
-    ]
-
-
 def test_a_forest_row_places_estimate_interval_and_zero():
     row = forest(-37.4, (-43.5, -30.7), Scale(-50.0, 22.0))
 
