@@ -55,7 +55,7 @@ def _of_levels(levels: LevelsFinding) -> Iterator[tuple[Any, ...]]:
                 *_of_verdict(comparison.verdict, ranks.p if ranks else None),
                 comparison.model,
                 comparison.verdict.n,
-                comparison.df,
+                _df(comparison.df),
                 comparison.verdict.required_n,
                 comparison.verdict.mde_pct,
                 row.confirmation.standing,
@@ -73,7 +73,7 @@ def _of_pairs(pairs: Pairs) -> Iterator[tuple[Any, ...]]:
             *_of_verdict(comparison.verdict, comparison.wilcoxon_p),
             "paired",
             comparison.n_pairs,
-            comparison.df,
+            _df(comparison.df),
             comparison.verdict.required_n,
             comparison.verdict.mde_pct,
             stratum.confirmation.standing,
@@ -93,6 +93,11 @@ def _of_verdict(verdict: Verdict, p_ranks: float | None) -> tuple[Any, ...]:
         verdict.p_adjusted,
         p_ranks,
     )
+
+
+def _df(df: float | None) -> float | None:
+    """Return whole degrees of freedom as such: 10, not 10.0."""
+    return int(df) if df is not None and df.is_integer() else df
 
 
 def _where(levels: Levels) -> str:

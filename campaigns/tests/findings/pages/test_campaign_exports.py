@@ -64,7 +64,7 @@ def test_pairs_come_out_as_comparisons_and_none_while_runs_are_made(browser, tar
     text = b"".join(browser.get(address).streaming_content).decode()
 
     (row,) = csv.DictReader(io.StringIO(text))
-    assert (row["factor"], row["model"], row["n"]) == ("engine", "paired", "3")
+    assert (row["factor"], row["model"], row["n"], row["df"]) == ("engine", "paired", "3", "2")
 
 
 def test_exact_values_follow(browser, target, person):
