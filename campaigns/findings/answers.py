@@ -1,5 +1,6 @@
 """The answers of campaigns as text, from their stored findings."""
 
+import logging
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -18,6 +19,13 @@ from campaigns.findings.wording.answer_text import AnswerText
 from campaigns.models import Finding
 from campaigns.stats.methods import METHODS
 
+log = logging.getLogger(__name__)
+
+UNWRITTEN = AnswerText(
+    "The answer cannot be put into words, by an error in perfdash. The numbers are not affected.",
+    "warn",
+)
+"""Instead of an answer whose wording fails: neither its findings nor lists with other campaigns may depend on it."""
 PARTS: Mapping[str, Any] = {
     "pairs": Pairs,
     "levels": LevelsFinding,
@@ -43,14 +51,14 @@ def answers_of(campaigns: Collection[int]) -> dict[int, AnswerText]:
             answers[key] = decode(text, Answer)
         else:
             parts[key][name] = decode(text, PARTS[name])
-    return {key: answer_text(answer, **parts[key]) for key, answer in answers.items()}
+    return {key: _written(answer, **parts[key]) for key, answer in answers.items()}
 
 
 def answer_of(findings: Findings) -> AnswerText | None:
     """Return the answer of a campaign; None where nothing is stored yet."""
     if findings.answer is None:
         return None
-    return answer_text(
+    return _written(
         findings.answer,
         pairs=findings.pairs,
         levels=findings.levels,
@@ -58,3 +66,11 @@ def answer_of(findings: Findings) -> AnswerText | None:
         sessions=findings.sessions,
         outlook=findings.outlook,
     )
+
+
+def _written(answer: Answer, **parts: Any) -> AnswerText:
+    try:
+        return answer_text(answer, **parts)
+    except Exception:
+        log.exception("An answer about %s cannot be put into words.", answer.label)
+        return UNWRITTEN

@@ -2,10 +2,11 @@
 
 import pytest
 
+from campaigns.findings import answers as room
 from campaigns.findings import compute
-from campaigns.findings.answers import answer_of, answers_of
+from campaigns.findings.answers import UNWRITTEN, answer_of, answers_of
 from campaigns.findings.store import findings_of
-from campaigns.models import Finding
+from campaigns.models import Finding, PublishedAnswer
 from campaigns.results.importing import demonstration
 
 pytestmark = pytest.mark.django_db
@@ -37,3 +38,18 @@ def test_findings_of_other_methods_give_no_answer(analysed):
 
     assert answers_of([analysed.pk]) == {}
     assert answer_of(findings_of(analysed, "")) is None
+
+
+def test_findings_are_stored_though_their_answer_cannot_be_put_into_words(analysed, monkeypatch):
+    def fail(*args, **parts):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(room, "answer_text", fail)
+    Finding.objects.filter(campaign=analysed).delete()
+
+    compute.analyse(analysed)
+
+    assert Finding.objects.filter(campaign=analysed, name="levels").exists()
+    assert PublishedAnswer.objects.get(campaign=analysed).sentence == UNWRITTEN.sentence
+    assert answers_of([analysed.pk]) == {analysed.pk: UNWRITTEN}
+    assert answer_of(findings_of(analysed, "")) == UNWRITTEN
