@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from campaigns.findings.values import SummarisedCell
-from campaigns.kit.charts.labels import short_labels
+from campaigns.kit.charts.labels import level_text, short_labels
 from campaigns.kit.marks import RUNS
 from campaigns.kit.numbers import amount, share
 
@@ -34,11 +34,11 @@ def names_of(cells: Sequence[SummarisedCell]) -> dict[int, str]:
     levels: dict[str, list[str]] = {}
     for cell in cells:
         for factor, level in cell.levels.items():
-            levels.setdefault(factor, []).append(str(level))
+            levels.setdefault(factor, []).append(level_text(level))
     short = {factor: short_labels(texts) for factor, texts in levels.items()}
     return {
         cell.cell: ", ".join(
-            f"{factor} {short[factor][str(level)]}" for factor, level in cell.levels.items()
+            f"{factor} {short[factor][level_text(level)]}" for factor, level in cell.levels.items()
         )
         for cell in cells
     }

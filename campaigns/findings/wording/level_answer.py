@@ -20,6 +20,7 @@ from campaigns.findings.wording.answer_text import (
 )
 from campaigns.findings.wording.cells import FEWEST_RUNS, centre_of, names_of, value_of
 from campaigns.findings.wording.verdicts import Display, label_of, row_advice, superlative
+from campaigns.kit.charts.labels import level_text
 from campaigns.kit.numbers import (
     amount,
     bracketed,
@@ -349,12 +350,12 @@ class _Writer:
 
     def _level(self, group: LevelGroup, cell: int) -> str:
         value = group.values[group.cells.index(cell)]
-        return number(value) if isinstance(value, float) else str(value)
+        return level_text(value)
 
     def _where(self, group: LevelGroup) -> str:
         if not self.several:
             return ""
-        levels = ", ".join(f"{name} {level}" for name, level in group.levels.items())
+        levels = ", ".join(f"{name} {level_text(level)}" for name, level in group.levels.items())
         return f"{levels}: " if levels else ""
 
     def _value(self, cell: int) -> str:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from campaigns.findings.values import OverStrata, Pairs, Stratum
 from campaigns.findings.wording.answer_text import MOST_FACTS, AnswerText, Fact
 from campaigns.findings.wording.verdicts import Display, label_of, stratum_advice
-from campaigns.kit.charts.labels import short_labels
+from campaigns.kit.charts.labels import level_text, short_labels
 from campaigns.kit.numbers import percent, span_pct
 from campaigns.stats.verdict import Word
 
@@ -38,7 +38,20 @@ def answer_of_pairs(pairs: Pairs) -> AnswerText:
 
 def labels_of(pairs: Pairs) -> dict[str, str]:
     """Return short labels of strata, by their names."""
-    return short_labels([stratum.name for stratum in pairs.strata])
+    texts = {stratum.name: _levels_of(stratum) or stratum.name for stratum in pairs.strata}
+    short = short_labels([*texts.values()])
+    return {name: short[text] for name, text in texts.items()}
+
+
+def _levels_of(stratum: Stratum) -> str:
+    """Return the levels as text; one that looks like two is quoted."""
+    texts = map(level_text, stratum.levels.values())
+    return ", ".join(f"“{text}”" if ", " in text else text for text in texts)
+
+
+def _sides(pairs: Pairs) -> tuple[str, str]:
+    """Return candidate and baseline as text."""
+    return level_text(pairs.candidate), level_text(pairs.baseline)
 
 
 def _badges(pairs: Pairs) -> list[Display]:
@@ -86,21 +99,23 @@ def _one_stratum(pairs: Pairs) -> str:
     (stratum,) = pairs.strata
     verdict = stratum.comparison.verdict
     word = label_of(pairs, verdict.word).word
+    candidate, baseline = _sides(pairs)
     if verdict.word in (Word.BETTER, Word.WORSE) and verdict.ci_pct:
         verb = "has" if word.startswith(NOUNS) else "is"
         return (
-            f"{pairs.candidate} {verb} {word} than {pairs.baseline}: {percent(verdict.pct_change)} "
+            f"{candidate} {verb} {word} than {baseline}: {percent(verdict.pct_change)} "
             f"({span_pct(verdict.ci_pct)} %)."
         )
     if verdict.word == Word.EQUIVALENT:
-        return f"{pairs.candidate} and {pairs.baseline} are {word}."
+        return f"{candidate} and {baseline} are {word}."
     advice = stratum_advice(pairs, stratum)
-    return f"{pairs.candidate} vs. {pairs.baseline}: {word}. {advice}".strip()
+    return f"{candidate} vs. {baseline}: {word}. {advice}".strip()
 
 
 def _several_strata(pairs: Pairs) -> str:
     """Return the mean change with its interval, then the strata by verdict: better, worse, all others."""
     groups, total = _by_word(pairs), len(pairs.strata)
+    candidate, baseline = _sides(pairs)
     parts = []
     for word in sorted(groups, key=_rank):
         members = groups[word]
@@ -111,7 +126,7 @@ def _several_strata(pairs: Pairs) -> str:
             ends = dict.fromkeys(percent(change) for change in (changes[0], changes[-1]))
             part += f" ({' to '.join(ends)})"
         parts.append(part)
-    return f"{pairs.candidate} vs. {pairs.baseline}: {_mean_over(pairs.overall)}{', '.join(parts)}."
+    return f"{candidate} vs. {baseline}: {_mean_over(pairs.overall)}{', '.join(parts)}."
 
 
 def _mean_over(overall: OverStrata | None) -> str:

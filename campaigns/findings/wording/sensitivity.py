@@ -12,6 +12,7 @@ from campaigns.findings.values import (
     Tried,
 )
 from campaigns.findings.wording.verdicts import label_of
+from campaigns.kit.charts.labels import level_text
 from campaigns.kit.marks import OUTCOMES as MARKS
 from campaigns.kit.numbers import counted
 from campaigns.stats.verdict import Word
@@ -101,18 +102,18 @@ def change_text(terms: Terms, change: Flipped) -> str:
         case "primary":
             what = "the primary contrast"
         case "pairs":
-            what = ", ".join(str(level) for level in change.levels.values()) or "all pairs"
+            what = ", ".join(map(level_text, change.levels.values())) or "all pairs"
             return f"{what}: {sides}"
         case _:
-            what = f"{change.candidate} vs. {change.baseline}"
-    where = ", ".join(f"{name} {level}" for name, level in change.levels.items())
+            what = f"{level_text(change.candidate)} vs. {level_text(change.baseline)}"
+    where = ", ".join(f"{name} {level_text(level)}" for name, level in change.levels.items())
     return f"{what}{f', at {where}' if where else ''}: {sides}"
 
 
 def _said(terms: Terms, change: Flipped, value: object) -> str:
     """Return the label of a verdict, or a level as text."""
     if change.of in LEVEL_CHOICES:
-        return "none" if value is None else str(value)
+        return level_text(value)
     return "no verdict" if value is None else label_of(terms, Word(str(value))).word
 
 

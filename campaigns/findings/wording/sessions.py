@@ -15,7 +15,8 @@ from campaigns.findings.values import (
     Stratum,
 )
 from campaigns.findings.wording.verdicts import label_of
-from campaigns.kit.numbers import counted, number, percent, span_pct
+from campaigns.kit.charts.labels import level_text
+from campaigns.kit.numbers import counted, percent, span_pct
 from campaigns.stats.verdict import Verdict
 
 MOST_NAMED, MOST_CHANGES, MOST_LETTERS = 3, 3, 40
@@ -95,7 +96,7 @@ def _each_of_two(each: Sequence[float]) -> str:
 
 def _best_of_each(group: LevelGroup) -> str:
     levels = [group.values[group.cells.index(cell)] for cell in group.best_of_each]
-    first, second = (number(each) if isinstance(each, float) else str(each) for each in levels)
+    first, second = map(level_text, levels)
     if first == second:
         return f"Each of the two sessions alone measured {first} as the best, too."
     return f"The first of the two sessions measured {first} as the best, the second {second}."

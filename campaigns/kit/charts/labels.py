@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.kit.mappings import Contrast
-from campaigns.kit.numbers import number
 
 LONG = 28
 """Labels with more characters are shortened."""
@@ -122,8 +121,7 @@ def contrast_label(contrast: Contrast) -> str:
     """Return the label of a primary contrast: “concurrency 7 vs. 5, at engine asyncio”."""
 
     def named(factor: str, level: Any) -> str:
-        text = number(level) if isinstance(level, float) else _clipped(str(level))
-        return f"{factor.replace('_', ' ')} {text}"
+        return f"{factor.replace('_', ' ')} {_clipped(level_text(level))}"
 
     baseline = named("", contrast["baseline"]).strip()
     label = f"{named(contrast['factor'], contrast['candidate'])} vs. {baseline}"

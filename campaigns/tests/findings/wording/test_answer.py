@@ -273,6 +273,30 @@ SENTENCES = {
         answer_text(workers(20.0, 10.0, failing=[1, 2])),
         "No setting can be called best: too much failed in every cell.",
     ),
+    "levels that are no texts": (
+        answer_text(
+            workers(5.0, 8.0, 8.0),
+            levels=levels_of(
+                level_group(
+                    [None, True, 1234.5],
+                    numeric=False,
+                    best=best_of([1, 2, 3], 1, [0.0, 50.0, 90.0], possibly=[1, 2, 3]),
+                ),
+                primary=primary(verdict(Word.BETTER, -5.0, -7.0, -3.0), cache=False, engine=[1, 2]),
+            ),
+        ),
+        "Workers 8 vs. 2, at cache off, engine 1, 2: faster, −5.0 % (−7.0 … −3.0 %). "
+        "Workers none is the fastest setting measured (5 s); no clear difference from on or 1234.5.",
+    ),
+    "sides and strata that are no texts": (
+        answer_text(
+            workers(5.0, 8.0),
+            pairs=pairs_of(
+                row(verdict(Word.BETTER, -5.0, -7.0, -3.0)), baseline=None, candidate=True
+            ),
+        ),
+        "on is faster than none: −5.0 % (−7.0 … −3.0 %).",
+    ),
     # Without comparisons
     "nothing yet": (answer_text(answer(cell(1, None, 0))), "No run has ended yet."),
     "one cell": (answer_text(answer(cell(1, 20.0))), "Duration is 20 s on average."),
@@ -589,3 +613,13 @@ def test_notes_on_sessions(name):
 
     assert session_notes(sessions) == every
     assert notes_of_changes(sessions) == of_changes
+
+
+def test_the_levels_of_cells_and_strata_are_written_as_on_pages():
+    cells = answer_text(answer(cell(1, 1.0, cache=True), cell(2, 2.0, cache=None))).facts
+    strata = answer_text(
+        workers(5.0), pairs=pairs_of(*(row(verdict(Word.BETTER), cache=on) for on in (True, None)))
+    ).facts
+
+    assert [fact.label for fact in cells] == ["cache on", "cache none"]
+    assert [fact.label for fact in strata] == ["on", "none"]
