@@ -292,7 +292,7 @@ SENTENCES = {
         answer_text(
             workers(5.0, 8.0),
             pairs=pairs_of(
-                row(verdict(Word.BETTER, -5.0, -7.0, -3.0)), baseline=None, candidate=True
+                stratum(verdict(Word.BETTER, -5.0, -7.0, -3.0)), baseline=None, candidate=True
             ),
         ),
         "on is faster than none: −5.0 % (−7.0 … −3.0 %).",
@@ -618,7 +618,8 @@ def test_notes_on_sessions(name):
 def test_the_levels_of_cells_and_strata_are_written_as_on_pages():
     cells = answer_text(answer(cell(1, 1.0, cache=True), cell(2, 2.0, cache=None))).facts
     strata = answer_text(
-        workers(5.0), pairs=pairs_of(*(row(verdict(Word.BETTER), cache=on) for on in (True, None)))
+        workers(5.0),
+        pairs=pairs_of(*(stratum(verdict(Word.BETTER), cache=on) for on in (True, None))),
     ).facts
 
     assert [fact.label for fact in cells] == ["cache on", "cache none"]
