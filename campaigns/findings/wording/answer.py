@@ -29,7 +29,7 @@ from campaigns.findings.wording.sessions import (
     sessions_text,
 )
 from campaigns.findings.wording.verdicts import Display, label_of, primary_advice
-from campaigns.kit.charts.labels import contrast_label
+from campaigns.kit.charts.labels import contrast_label, inside
 from campaigns.kit.numbers import amount, counted, percent, share, span_pct
 from campaigns.stats.criteria import MOST_CELLS
 
@@ -79,6 +79,10 @@ def answer_text(
     )
 
 
+def _were(number: int) -> str:
+    return "was" if number == 1 else "were"
+
+
 def _has_values(answer: Answer) -> bool:
     return any(cell.summary.n_ok for cell in answer.cells)
 
@@ -118,11 +122,13 @@ def _of_changes(changes: Sequence[FactChange]) -> str:
 
 
 def _nothing(answer: Answer) -> AnswerText:
-    failed = sum(cell.summary.n_failed for cell in answer.cells)
+    timed_out = sum(cell.summary.n_censored for cell in answer.cells)
+    failed = sum(cell.summary.n_failed for cell in answer.cells) - timed_out
     lost = sum(cell.summary.n_lost for cell in answer.cells)
-    if failed or lost:
-        sentence = f"No run came through: {failed} failed, {lost} were void, lost or cancelled."
-        return AnswerText(sentence, "fail")
+    if failed or timed_out or lost:
+        parts = [f"{timed_out} timed out"] if timed_out else []
+        parts += [f"{failed} failed", f"{lost} {_were(lost)} void, lost or cancelled"]
+        return AnswerText(f"No run came through: {', '.join(parts)}.", "fail")
     return AnswerText("No run has ended yet.", "thin")
 
 
@@ -170,10 +176,12 @@ def _of_invalid(answer: Answer, known: Sequence[SummarisedCell]) -> AnswerText:
     runs = sum(run.cell in keys for run in answer.invalid)
     of = sum(cell.summary.n_ok for cell in known)
     names = names_of(answer.cells)
+    infinite = any("invalid_values" in cell.summary.flags for cell in known)
+    which = "that is zero, negative or no number" if infinite else "of zero or below"
     return AnswerText(
         sentence=(
-            f"No setting is ranked: {runs} of {of} runs have a {answer.label.lower()} of zero or below, "
-            f"in {len(known)} of {len(answer.cells)} settings."
+            f"No setting is ranked: {runs} of {of} runs {'has' if runs == 1 else 'have'} a "
+            f"{inside(answer.label)} {which}, in {len(known)} of {len(answer.cells)} settings."
         ),
         tone="warn",
         facts=[
@@ -192,7 +200,8 @@ def _of_one(answer: Answer, cell: SummarisedCell) -> str:
     name, summary = names_of(answer.cells)[cell.cell], cell.summary
     how = "in one run" if summary.n_ok == 1 else "on average"
     if summary.n_failed:
-        how += f", in {summary.n_ok} of {summary.n_ok + summary.n_failed} runs"
+        of = f"in {summary.n_ok} of {summary.n_ok + summary.n_failed} runs"
+        how = of if summary.n_ok == 1 else f"{how}, {of}"
     where = f" at {name}" if name else ""
     return f"{answer.label} is {_value(answer, cell)} {how}{where}."
 
@@ -211,7 +220,8 @@ def _unranked(answer: Answer, valid: Sequence[SummarisedCell]) -> str:
     if answer.cancelled:
         why = "the campaign was cancelled before its stop rule was met"
     elif few:
-        why = f"{few} of {total} settings have fewer than {FEWEST_RUNS} runs"
+        have = "has" if few == 1 else "have"
+        why = f"{few} of {total} settings {have} fewer than {FEWEST_RUNS} runs"
     elif total > MOST_CELLS:
         why = f"{total:,} settings are more than can be compared ({MOST_CELLS})"
     else:
@@ -270,12 +280,14 @@ def _of_runs(answer: Answer) -> str:
     if invalid := sum(_is_invalid(cell) for cell in answer.cells):
         return _of_invalid_runs(answer, invalid)
     if timed_out and _has_values(answer):
+        cells_have, are = ("its cell has", "is") if timed_out == 1 else ("their cells have", "are")
         return (
-            f"{timed_out} of {total} runs timed out: their cells have a lower bound in the place of a "
-            "mean, and are not compared."
+            f"{timed_out} of {total} runs timed out: {cells_have} a lower bound in the place of a "
+            f"mean, and {are} not compared."
         )
     if failed and not _has_values(answer):
-        return f"{failed} of {total} runs failed."
+        how = "timed out or failed" if timed_out else "failed"
+        return f"{failed} of {total} runs {'timed out' if timed_out == failed else how}."
     if failed:
         return f"{failed} of {total} runs failed; means are those of the runs that came through."
     if answer.failing:
@@ -284,11 +296,14 @@ def _of_runs(answer: Answer) -> str:
             "made of what came through there."
         )
     if saturated:
-        return (
-            f"In {saturated} of {total} runs the generator was saturated: their values are bounds."
-        )
+        bounds = "its value is a bound" if saturated == 1 else "their values are bounds"
+        return f"In {saturated} of {total} runs the generator was saturated: {bounds}."
     if lost:
-        return f"{lost} of {total} runs were void, lost or cancelled and are not in the numbers."
+        are = "is" if lost == 1 else "are"
+        return (
+            f"{lost} of {total} runs {_were(lost)} void, lost or cancelled and {are} not in the "
+            "numbers."
+        )
     return ""
 
 
@@ -301,7 +316,7 @@ def _of_invalid_runs(answer: Answer, cells: int) -> str:
     noun = "run" if len(runs) == 1 else "runs"
     text = (
         f"In {cells} of {len(answer.cells)} cells a value is zero, negative or no number "
-        f"({noun} {which}{more}): they are not compared with others."
+        f"({noun} {which}{more}): {'this cell is' if cells == 1 else 'these cells are'} not compared with others."
     )
     return " ".join([text, *reasons[:1]])
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from campaigns.findings.values import CalibrationFinding
-from campaigns.kit.numbers import counted, p_value, percent, without_sign
+from campaigns.kit.numbers import counted, p_value, percent, share, without_sign
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,14 @@ def calibration_panel(
 def false_alarms_text(finding: CalibrationFinding) -> str:
     """Return how many comparisons of one setting with itself were called better or worse."""
     of = counted(finding.verdicts, "comparison")
+    if not finding.alarms and finding.verdicts == 1:
+        return "The one comparison was not called better or worse."
     if not finding.alarms:
         return f"None of {of} was called better or worse."
     alarms = "a false alarm" if finding.alarms == 1 else "false alarms"
     return (
         f"{finding.alarms} of {of} called better or worse: {alarms}, which "
-        f"{100 * finding.alpha:g} % of such comparisons are."
+        f"{share(finding.alpha)} of such comparisons are."
     )
 
 
@@ -58,5 +60,5 @@ def so_far_text(comparisons: int, alarms: int, alpha: float) -> str:
     were = "was a false alarm" if alarms == 1 else "were false alarms"
     return (
         f"Of {counted(comparisons, 'A/A comparison')} of this kind and metric on this server, "
-        f"{alarms} {were}; at most about {100 * alpha:g} % should be."
+        f"{alarms} {were}; at most about {share(alpha)} should be."
     )

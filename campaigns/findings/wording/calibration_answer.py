@@ -5,7 +5,7 @@ from dataclasses import replace
 from campaigns.findings.values import CalibrationFinding
 from campaigns.findings.wording.answer_text import AnswerText, Fact
 from campaigns.findings.wording.verdicts import FALSE_ALARM, Display
-from campaigns.kit.numbers import counted, without_sign
+from campaigns.kit.numbers import counted, share, without_sign
 
 IDENTICAL = Display("A/A: identical runs", "info", "info", "outline")
 
@@ -23,7 +23,7 @@ def answer_of_calibration(calibration: CalibrationFinding) -> AnswerText:
         badges.append(replace(FALSE_ALARM, word=f"false alarm: {calibration.alarms} of {of}"))
         sentence += (
             " Between the two labels a difference was shown although there is none: a false alarm, "
-            f"as in {100 * calibration.alpha:g} % of such campaigns."
+            f"as in {share(calibration.alpha)} of such campaigns."
         )
     return AnswerText(
         sentence=sentence,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from campaigns.findings.values import Checks
 from campaigns.kit.marks import OUTCOMES
-from campaigns.kit.numbers import MINUS, counted, p_value, percent, share, without_sign
+from campaigns.kit.numbers import MINUS, counted, number, p_value, percent, share, without_sign
 from campaigns.stats.validity import COLD_P, Check, Outcome
 
 MOST_POSITIONS = 8
@@ -71,7 +71,7 @@ def trend_number(check: Check) -> str:
 
 def rounding_text(check: Check) -> str:
     """Return in which steps values are written, and what that hides."""
-    text = f"Values are written in steps of up to {check.value:.2g} % of their mean."
+    text = f"Values are written in steps of up to {number(check.value, 2)} % of their mean."
     if check.outcome == Outcome.FAIL:
         effect = f"{check.figures['smallest_effect_pct']:g} %"
         text += f" A difference of {effect}, the smallest of interest, cannot be seen."

@@ -13,7 +13,8 @@ def ahead(outlook: Outlook) -> str:
     if outlook.stop or not outlook.more:
         return text
     blocks = counted(outlook.more, "more block")
-    about_time = f", about {about(outlook.seconds)}" if outlook.seconds else ""
+    seconds = about(outlook.seconds) if outlook.seconds else ""
+    about_time = f", {'' if seconds.startswith('under') else 'about '}{seconds}" if seconds else ""
     expected = outlook.expected_pct
     precise = "" if expected is None else f", expected ±{without_sign(expected)}"
     return f"{text} {blocks}{about_time}{precise}."
@@ -32,6 +33,6 @@ def ended(outlook: Outlook) -> str:
         "out_of_time": f"the time budget is used up; the {which} {known}, the target was {target}",
     }[outlook.stop]
     return (
-        f"Ended after {outlook.blocks} of at most {outlook.most} blocks: {why}. Because it could end "
+        f"Ended after {outlook.blocks} of at most {counted(outlook.most, 'block')}: {why}. Because it could end "
         f"early, each interval called 95 % is computed as one of {share(1 - outlook.alpha)}."
     )

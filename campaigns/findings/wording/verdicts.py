@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from campaigns.findings.values import LevelRow, LevelsFinding, Pairs, Primary, Stratum, Terms
-from campaigns.kit.numbers import counted
+from campaigns.kit.numbers import counted, share
 from campaigns.kit.units import UNITS
 from campaigns.stats.compared import Model
 from campaigns.stats.verdict import Verdict, Word
@@ -108,7 +108,7 @@ def advice_of(terms: Terms, verdict: Verdict, noun: str = "pair", where: str = "
     """
     if terms.same_setting:
         return "Both labels are one setting." if verdict.word in ALARMS else ""
-    delta, confidence = f"{terms.delta_pct:g} %", f"{100 * (1 - terms.alpha):g} %"
+    delta, confidence = f"{terms.delta_pct:g} %", share(1 - terms.alpha)
     match verdict.word:
         case Word.NO_DIFFERENCE_SHOWN:
             return f"A change of {delta} or more is excluded with {confidence} confidence."

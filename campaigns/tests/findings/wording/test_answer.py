@@ -267,7 +267,16 @@ SENTENCES = {
     ),
     "all failed": (
         answer_text(answer(cell(1, None, 0, 6, n_lost=1))),
-        "No run came through: 6 failed, 1 were void, lost or cancelled.",
+        "No run came through: 6 failed, 1 was void, lost or cancelled.",
+    ),
+    "all timed out": (
+        answer_text(
+            answer(
+                cell(1, None, 0, 3, n_censored=3, at_least=60, lowest_limit=60, highest_limit=60)
+            )
+        ),
+        "No run came through: 3 timed out, 0 failed, 0 were void, lost or cancelled. "
+        "Duration: at least 60 s (3 of 3 runs timed out at 60 s).",
     ),
     "too much of the work failed": (
         answer_text(workers(20.0, 10.0, failing=[1, 2])),
@@ -301,6 +310,34 @@ SENTENCES = {
     "nothing yet": (answer_text(answer(cell(1, None, 0))), "No run has ended yet."),
     "one cell": (answer_text(answer(cell(1, 20.0))), "Duration is 20 s on average."),
     "one run": (answer_text(answer(cell(1, 20.0, 1))), "Duration is 20 s in one run."),
+    "one run, others failed": (
+        answer_text(answer(cell(1, 20.0, 1, 2))),
+        "Duration is 20 s in 1 of 3 runs.",
+    ),
+    "few runs of one": (
+        answer_text(answer(cell(1, 20.0, 2, workers=2), cell(2, 10.0, workers=4))),
+        "No setting is ranked: 1 of 2 settings has fewer than 3 runs. Duration is 10 s to 20 s on average.",
+    ),
+    "one value of zero": (
+        answer_text(
+            answer(
+                cell(1, 0.0, flags=("not_positive",), median=0.0),
+                label="CPU time",
+                invalid=[InvalidRun(1, 1, "")],
+            )
+        ),
+        "No setting is ranked: 1 of 5 runs has a CPU time of zero or below, in 1 of 1 settings.",
+    ),
+    "values that are no number": (
+        answer_text(
+            answer(
+                cell(1, 20.0, flags=("invalid_values",), median=20.0),
+                invalid=[InvalidRun(1, 1, ""), InvalidRun(1, 2, "")],
+            )
+        ),
+        "No setting is ranked: 2 of 5 runs have a duration that is zero, negative or no number, in 1 of 1 "
+        "settings.",
+    ),
     "few runs everywhere": (
         answer_text(answer(cell(1, 20.0, 2, workers=2), cell(2, 10.0, 2, workers=4))),
         "No setting is ranked: 2 of 2 settings have fewer than 3 runs. Duration is 10 s to 20 s on average.",
@@ -446,7 +483,7 @@ CAVEATS = {
     ),
     "timed out": (
         answer_text(answer(cell(1, None, 4, 1, n_censored=1))),
-        "1 of 5 runs timed out: their cells have a lower bound in the place of a mean, and are not compared.",
+        "1 of 5 runs timed out: its cell has a lower bound in the place of a mean, and is not compared.",
     ),
     "lost": (
         answer_text(answer(cell(1, 20.0, n_lost=2))),
@@ -463,8 +500,24 @@ CAVEATS = {
                 invalid=[InvalidRun(1, 1, "Measure more finely."), InvalidRun(1, 4, "")],
             )
         ),
-        "In 1 of 1 cells a value is zero, negative or no number (runs 1, 4): they are not compared with "
+        "In 1 of 1 cells a value is zero, negative or no number (runs 1, 4): this cell is not compared with "
         "others. Measure more finely.",
+    ),
+    "one lost": (
+        answer_text(answer(cell(1, 20.0, n_lost=1))),
+        "1 of 6 runs was void, lost or cancelled and is not in the numbers.",
+    ),
+    "one saturated": (
+        answer_text(answer(cell(1, 20.0, n_saturated=1, n_lost=1))),
+        "In 1 of 6 runs the generator was saturated: its value is a bound.",
+    ),
+    "all timed out": (
+        answer_text(answer(cell(1, None, 0, 3, n_censored=3))),
+        "3 of 3 runs timed out.",
+    ),
+    "all timed out or failed": (
+        answer_text(answer(cell(1, None, 0, 3, n_censored=2))),
+        "3 of 3 runs timed out or failed.",
     ),
 }
 

@@ -45,6 +45,7 @@ def test_the_noise_is_written_without_a_sign():
     ("verdicts", "alarms", "text"),
     [
         (3, 0, "None of 3 comparisons was called better or worse."),
+        (1, 0, "The one comparison was not called better or worse."),
         (1, 1, "1 of 1 comparison called better or worse: a false alarm, which 5 % of such "
          "comparisons are."),
         (3, 2, "2 of 3 comparisons called better or worse: false alarms, which 5 % of such "

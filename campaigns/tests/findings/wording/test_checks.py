@@ -80,6 +80,9 @@ GOLDEN = [
      "What the numbers are: rounded",
      "Values are written in steps of up to 0.89 % of their mean. Rounding makes ties: rank tests, "
      "density and modes are not available."),
+    (Check("rounded", W, 123.4, {"smallest_effect_pct": 5.0, "declared": 0.0}),
+     "What the numbers are: rounded",
+     "Values are written in steps of up to 123 % of their mean."),
     (Check("rounded", F, 50.0, {"smallest_effect_pct": 5.0, "declared": 0.0}),
      "What the numbers are: rounded",
      "Values are written in steps of up to 50 % of their mean. A difference of 5 %, the smallest of "

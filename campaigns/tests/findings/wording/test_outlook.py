@@ -30,6 +30,11 @@ GOING_ON = Outlook(
             "1 more block, about 8 min, expected ±2.9 %.",
         ),
         (
+            {"more": 1, "seconds": 0.2},
+            "The widest interval is ±4.2 %; it ends at ±3 %. "
+            "1 more block, under 1 s, expected ±2.9 %.",
+        ),
+        (
             {"half_width_pct": None, "expected_pct": None, "more": 5},
             "The widest interval is not known yet; it ends at ±3 %. 5 more blocks, about 24 min.",
         ),

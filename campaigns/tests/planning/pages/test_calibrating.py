@@ -89,7 +89,7 @@ def test_the_page_of_a_calibration_says_what_was_shown(browser, target, person):
     assert "no difference exists by construction" in text
     assert "Noise floor" in text
     assert "3 pairs 5 pairs 10 pairs" in text
-    assert "None of 1 comparison was called better or worse." in text
+    assert "The one comparison was not called better or worse." in text
     assert "A/A noise" in text
     assert "B is faster" not in text
 
