@@ -1,10 +1,12 @@
 """The frozen findings that a conclusion rests on, and whether they have changed since (STATISTICS 0.4)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec import Struct
+
 from campaigns.findings.store import read, shape_of, values_of
-from campaigns.findings.values import BriefCells, Cells, LevelsFinding, Pairs
+from campaigns.findings.values import BriefCells
 from campaigns.models import Campaign, Finding
 from campaigns.stats.changes import Change, changed
 
@@ -63,10 +65,26 @@ def _without_runs(name: str, by_name: Mapping[str, Finding]) -> Any:
     return brief.result if name.startswith("cells:") and brief else by_name[name].result
 
 
+class _Run(Struct):
+    session: int
+    state: str
+
+
+class _Cell(Struct):
+    runs: Sequence[_Run]
+
+
+class _OfAnyVersion(Struct):
+    """What every version of `pairs` and `levels` (sessions) and of `cells` has."""
+
+    sessions: int = 0
+    cells: Sequence[_Cell] = ()
+
+
 def _sessions(by_name: Mapping[str, Finding]) -> int:
-    if pairs := by_name.get("pairs"):
-        return read(pairs.result, Pairs).sessions
-    if levels := by_name.get("levels"):
-        return read(levels.result, LevelsFinding).sessions
-    cells = read(by_name["cells"].result, Cells).cells if "cells" in by_name else ()
+    """Return the number of sessions; findings of other methods are read, too, where their analysis failed."""
+    judged = by_name.get("pairs") or by_name.get("levels")
+    if judged:
+        return read(judged.result, _OfAnyVersion).sessions
+    cells = read(by_name["cells"].result, _OfAnyVersion).cells if "cells" in by_name else ()
     return len({run.session for cell in cells for run in cell.runs if run.state == "ok"})

@@ -42,6 +42,22 @@ def test_one_of_a_campaign_without_findings_is_empty(interleaved):
     assert (frozen["findings"], frozen["data_hash"], frozen["sessions"]) == ({}, "", 0)
 
 
+@pytest.mark.parametrize("judged", [True, False])
+def test_findings_whose_analysis_failed_since_an_update_are_read_in_their_shape(campaign, judged):
+    before = snapshot(campaign)
+    names = ("levels", "cells") if judged else ("cells",)
+    Finding.objects.filter(campaign=campaign).exclude(name__in=names).delete()
+    for row in Finding.objects.filter(campaign=campaign):
+        kept = ("cells", "sessions", "groups")
+        row.result = {name: value for name, value in row.result.items() if name in kept}
+        row.save()
+
+    frozen = snapshot(campaign)
+
+    assert frozen["sessions"] == 1
+    assert changes(before, frozen)
+
+
 def test_other_versions_alone_change_nothing(campaign, monkeypatch):
     before = snapshot(campaign)
     monkeypatch.setattr(storing, "METHODS", "later")
