@@ -15,6 +15,8 @@ import numpy as np
 from hdrh.histogram import HdrHistogram
 from numpy.typing import NDArray
 
+from campaigns.kit.numbers import plain
+
 LOWEST_MICROSECONDS = 1
 HIGHEST_MICROSECONDS = 3_600_000_000
 DIGITS = 3
@@ -181,7 +183,9 @@ def summarise(encoded: bytes, shares: Sequence[float] = SHARES) -> Summary:
         maximum=int(histogram.get_max_value()) if count else None,
         mean=_counts_in(histogram).mean,  # the library looks at each step, in a second
         percentiles=tuple(
-            Percentile(share, f"p{100 * share:g}", values.get(100 * share), needs(count, share))
+            Percentile(
+                share, f"p{plain(100 * share)}", values.get(100 * share), needs(count, share)
+            )
             for share in shares
         ),
     )

@@ -55,7 +55,22 @@ def number(value: object, digits: int = DIGITS) -> str:
 
 def counted(quantity: int, noun: str) -> str:
     """Write a number of things: 1 run, 1,206 runs."""
-    return f"{quantity:,} {noun}" if quantity == 1 else f"{quantity:,} {noun}s"
+    return f"{number(quantity)} {noun}{'' if quantity == 1 else 's'}"
+
+
+def plain(value: float) -> str:
+    """Write a number that was chosen, not measured, such as a level: 5, 2.5, 0.125."""
+    return f"{value:.10g}".replace("-", MINUS)
+
+
+def plain_percent(percentage: float) -> str:
+    """Write a percentage that was chosen, such as a margin: 5 %, 2.5 %."""
+    return f"{plain(percentage)} %"
+
+
+def coefficient(value: float) -> str:
+    """Write a number between −1 and 1 with two decimals: 0.94, −0.72."""
+    return f"{value:.2f}".replace("-", MINUS)
 
 
 def duration(seconds: object, digits: int = DIGITS) -> str:

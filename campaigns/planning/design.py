@@ -16,6 +16,7 @@ from django.forms.utils import pretty_name
 
 from campaigns.kit.forms import DurationField, Text
 from campaigns.kit.mappings import CleanedData, Columns, FieldValues
+from campaigns.kit.numbers import plain_percent
 from campaigns.models import Campaign
 from campaigns.planning.pools import MEASURE, check_measuring_pool
 
@@ -130,7 +131,7 @@ class Percent(Number):
 
     def as_text(self, value: Any) -> str:
         """Return the percentage with its sign."""
-        return f"{'±' if '±' in self.unit else ''}{100 * value:g} %"
+        return f"{'±' if '±' in self.unit else ''}{plain_percent(100 * value)}"
 
 
 class Choice(Declared, forms.ChoiceField):
@@ -334,8 +335,8 @@ NO_BLOCKS = "Only interleaved and paired campaigns go on block by block."
 def too_wide(margin: float, effect: float) -> str:
     """Return the message for a margin above the smallest effect, both in percent."""
     return (
-        f"The margin ({margin:g} %) is wider than the smallest effect of interest "
-        f"({effect:g} %); make it at most as wide."
+        f"The margin ({plain_percent(margin)}) is wider than the smallest effect of interest "
+        f"({plain_percent(effect)}); make it at most as wide."
     )
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from campaigns.kinds.base.values import BLIND_LABEL, driver_levels
 from campaigns.kinds.registry import driver_of
 from campaigns.kit.database_clock import database_now
-from campaigns.kit.numbers import without_sign
+from campaigns.kit.numbers import plain_percent, without_sign
 from campaigns.kit.units import written
 from campaigns.models import Campaign
 from campaigns.planning.checking import Definition
@@ -256,7 +256,7 @@ def sight_of(definition: Definition, cells: int) -> Sight | None:
         f"{_source(result)} ({without_sign(result.noise_pct)}) this detects changes of "
         f"{without_sign(result.detectable_pct)} and more, with 80 % power"
     )
-    smallest = f"{result.smallest_pct:g} %"
+    smallest = plain_percent(result.smallest_pct)
     if result.enough:
         text = f"{seen}."
     elif result.repetitions is None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from campaigns.findings.charts.sampling import Quota, quota_of
 from campaigns.kit.charts.figure import Quantity, is_finite
-from campaigns.kit.numbers import short
+from campaigns.kit.numbers import plain, short
 
 STATES = ("ok", "failed", "censored", "bound", "excluded")
 
@@ -60,7 +60,7 @@ class LevelCell:
     @property
     def label(self) -> str:
         """Return the level as text."""
-        return f"{self.level:g}" if isinstance(self.level, float) else str(self.level)
+        return plain(self.level) if isinstance(self.level, float) else str(self.level)
 
     @property
     def name(self) -> str:

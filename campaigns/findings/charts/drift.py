@@ -195,7 +195,7 @@ def note(chart: DriftChart) -> str:
     if drawn == runs:
         return ""
     return (
-        f"{drawn:,} of {runs:,} runs are drawn: evenly over the campaign, and the {FARTHEST} that lie"
+        f"{number(drawn)} of {number(runs)} runs are drawn: evenly over the campaign, and the {FARTHEST} that lie"
         f" farthest from their means. {sampling.WHERE_ALL_ARE}"
     )
 

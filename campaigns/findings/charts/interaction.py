@@ -30,7 +30,7 @@ from campaigns.kit.charts.figure import (
     text,
 )
 from campaigns.kit.charts.labels import Levels, inside
-from campaigns.kit.numbers import counted, percent, short, span_pct
+from campaigns.kit.numbers import counted, percent, plain, short, span_pct
 from campaigns.results.run_plots import Plot
 from campaigns.stats.cell_states import CellState
 
@@ -160,7 +160,7 @@ def _best(chart: InteractionChart, row: Row) -> str:
 
 
 def _name(level: float | str) -> str:
-    return f"{level:g}" if isinstance(level, int | float) else level
+    return plain(level) if isinstance(level, int | float) else level
 
 
 def _lines(chart: InteractionChart) -> list[Trace]:

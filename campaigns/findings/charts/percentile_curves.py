@@ -23,7 +23,7 @@ from campaigns.kit.charts.figure import (
     series_token,
     text,
 )
-from campaigns.kit.numbers import amount, counted, span
+from campaigns.kit.numbers import amount, counted, plain, plain_percent, span
 from campaigns.results.run_plots import Plot
 
 TICKS = (0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
@@ -114,7 +114,7 @@ def draw(chart: PercentileChart) -> Figure:
                 "title": {"text": "percentile"},
                 "range": log_range(1.0, end, pad=0.02),
                 "tickvals": [_place(share) for share in ticks],
-                "ticktext": [f"{100 * share:.10g} %" for share in ticks],
+                "ticktext": [plain_percent(100 * share) for share in ticks],
             },
             "yaxis": {
                 "title": {"text": value_title(chart.quantity, with_clock=False)},
@@ -139,7 +139,7 @@ def describe(chart: PercentileChart) -> str:
     for cell in chart.cells[:MOST_DESCRIBED]:
         values = {point.share: point.value for point in cell.points}
         notes = [
-            f"p{100 * share:g} {amount(values[share], unit)}"
+            f"p{plain(100 * share)} {amount(values[share], unit)}"
             for share in DESCRIBED
             if share in values
         ]
@@ -199,7 +199,7 @@ def _lines(cell: PercentileCell, chart: PercentileChart) -> list[Trace]:
             showlegend=False,
             legendgroup=text(cell.name),
             text=[
-                f"<b>{named}</b><br>p{100 * share:.6g} of {counted(cell.samples, chart.sample)} of"
+                f"<b>{named}</b><br>p{plain(100 * share)} of {counted(cell.samples, chart.sample)} of"
                 f" all runs: {amount(value, unit)}"
                 for share, value in cell.together
             ],
@@ -219,7 +219,7 @@ def _lines(cell: PercentileCell, chart: PercentileChart) -> list[Trace]:
 def _text(named: str, cell: PercentileCell, point: PercentilePoint, unit: str) -> str:
     over = f"<br>over runs {span(point.interval, unit)}" if point.interval else ""
     return (
-        f"<b>{named}</b><br>p{100 * point.share:.6g} of {counted(cell.runs, 'run')}:"
+        f"<b>{named}</b><br>p{plain(100 * point.share)} of {counted(cell.runs, 'run')}:"
         f" {amount(point.value, unit)}{over}"
     )
 
@@ -314,7 +314,7 @@ def _cell(place: int, cell: stored.PercentileCell, names: Mapping[int, str]) -> 
 def _rows(known: list[stored.PercentileCell], names: Mapping[int, str]) -> list[tuple[Any, ...]]:
     """Return the rows: the percentiles p50, p95 … of all cells first, then the whole curves."""
     rows = [
-        (share, (names[cell.cell] or "all runs", f"{100 * share:.10g} %", cell.runs, *bounds))
+        (share, (names[cell.cell] or "all runs", plain_percent(100 * share), cell.runs, *bounds))
         for cell in known
         for share, *bounds in _columns(cell)
     ]

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from campaigns.kit.numbers import counted, number
+
 Item = TypeVar("Item")
 
 FEWEST_CROWDED = 50
@@ -54,7 +56,7 @@ def note(drawn: int, runs: int, noun: str, group: str, quota: Quota) -> str:
     if drawn == runs:
         return ""
     return (
-        f"{drawn:,} of {runs:,} {noun}s are drawn: up to {quota.most} of each {group} with"
+        f"{number(drawn)} of {counted(runs, noun)} are drawn: up to {quota.most} of each {group} with"
         f" {quota.crowded_from} or more, evenly by rank, with the lowest and the highest."
         f" {WHERE_ALL_ARE}"
     )

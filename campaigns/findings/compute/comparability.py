@@ -16,6 +16,7 @@ from campaigns.findings.values import Cell, Differs, Levels
 from campaigns.kinds.base import Driver
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit.charts.labels import short_labels
+from campaigns.kit.numbers import number
 from campaigns.kit.units import UNITS
 from campaigns.planning.work_factors import work_of
 
@@ -175,7 +176,7 @@ def _settings_of(
 
 def _amounts_of(side: Side, cell: Cell) -> dict[str, Setting]:
     counted = side.amounts.get(cell.cell, {})
-    return {name: Setting(float(value), f"{value:,.0f}") for name, value in counted.items()}
+    return {name: Setting(float(value), number(value)) for name, value in counted.items()}
 
 
 def _all_of(side: Side, levels: Levels) -> Levels:

@@ -20,6 +20,7 @@ from campaigns.findings.pages.compare_plot import compare_plot
 from campaigns.findings.pages.compare_tables import environment_of, tables_of
 from campaigns.findings.wording.compare import answer_of
 from campaigns.kit.downloads import lines_of
+from campaigns.kit.numbers import plain_percent
 from campaigns.kit.pages.forms import selector
 from campaigns.kit.pages.people import may, takes
 from campaigns.kit.rights import Right
@@ -80,8 +81,8 @@ def context(
         "plot": compare_plot(compared),
         "tables": tables_of(compared),
         "environment": environment_of(compared),
-        "delta": f"{compared.terms.delta_pct:g} %",
-        "margin": f"{compared.terms.margin_pct:g} %",
+        "delta": plain_percent(compared.terms.delta_pct),
+        "margin": plain_percent(compared.terms.margin_pct),
         "of_one_campaign": bool(address.cells) and len(compared.measured) < len(address.cells),
     }
 

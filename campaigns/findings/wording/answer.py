@@ -30,7 +30,7 @@ from campaigns.findings.wording.sessions import (
 )
 from campaigns.findings.wording.verdicts import Display, label_of, primary_advice
 from campaigns.kit.charts.labels import contrast_label, inside
-from campaigns.kit.numbers import amount, counted, percent, share, span_pct
+from campaigns.kit.numbers import amount, counted, number, percent, share, span_pct
 from campaigns.stats.criteria import MOST_CELLS
 
 MOST_RUNS_NAMED = 5
@@ -223,7 +223,7 @@ def _unranked(answer: Answer, valid: Sequence[SummarisedCell]) -> str:
         have = "has" if few == 1 else "have"
         why = f"{few} of {total} settings {have} fewer than {FEWEST_RUNS} runs"
     elif total > MOST_CELLS:
-        why = f"{total:,} settings are more than can be compared ({MOST_CELLS})"
+        why = f"{number(total)} settings are more than can be compared ({MOST_CELLS})"
     else:
         why = "the runs do not show how the settings compare"
     values = sorted(centre_of(cell) or 0.0 for cell in valid)
@@ -349,7 +349,7 @@ def _of_confirmation(answer: Answer, judged: Pairs | LevelsFinding | None) -> st
         return "Seen in one session: repeat it on another day before calling it confirmed."
     if len(answer.cells) > MOST_CELLS:
         return (
-            f"{len(answer.cells):,} cells are more than can be compared ({MOST_CELLS}): each is "
+            f"{counted(len(answer.cells), 'cell')} are more than can be compared ({MOST_CELLS}): each is "
             "summarised, and which is best is not judged."
         )
     return (

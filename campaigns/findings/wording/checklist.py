@@ -31,7 +31,8 @@ from campaigns.findings.wording.checks import (
 )
 from campaigns.findings.wording.failed_parts import failed_parts
 from campaigns.findings.wording.sensitivity import sensitivity_sentence
-from campaigns.kit.numbers import MISSING, counted, p_value, share, without_sign
+from campaigns.kit import numbers
+from campaigns.kit.numbers import MISSING, coefficient, counted, p_value, share, without_sign
 from campaigns.stats.validity import FEWEST_BLOCKS, FEWEST_FOR_DRIFT, Check, Outcome
 
 State = Literal["pass", "warn", "fail"]
@@ -207,7 +208,7 @@ def _confounding(design: Design, check: Check | None) -> Line:
         text = "There is one cell only: nothing to be confounded with."
         return Line("confounding", PASS, MISSING, text)
     text = f"{switches_text(check)} in the order in which runs were made."
-    number, state = f"{check.value:.2f}", STATES[check.outcome]
+    number, state = coefficient(check.value or 0.0), STATES[check.outcome]
     if state == PASS:
         return Line("confounding", state, number, text)
     text += " Level and time of day are fully confounded."
@@ -262,7 +263,7 @@ def _place(checks: Sequence[Check]) -> Iterator[Line]:
 def _saturation(design: Design, check: Check | None) -> Line:
     if check is None:
         return Line("saturation", WARN, MISSING, NO_HEALTH, design.not_recorded)
-    number, state = f"{check.value:.0f}", STATES[check.outcome]
+    number, state = numbers.number(int(check.value or 0)), STATES[check.outcome]
     if state == PASS:
         return Line("saturation", state, number, NOT_SATURATED)
     runs = positions_text(check.positions)
@@ -291,7 +292,7 @@ def sensitivity_line(terms: Terms, finding: Sensitivity) -> Line:
     return Line(
         "sensitivity",
         PASS if finding.status == "robust" else WARN,
-        f"{flipping:,} of {tried:,}" if tried else MISSING,
+        f"{numbers.number(flipping)} of {numbers.number(tried)}" if tried else MISSING,
         sensitivity_sentence(terms, finding),
         FEW if finding.status == "too_few" else "",
     )

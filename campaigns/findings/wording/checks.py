@@ -5,7 +5,16 @@ from dataclasses import dataclass
 
 from campaigns.findings.values import Checks
 from campaigns.kit.marks import OUTCOMES
-from campaigns.kit.numbers import MINUS, counted, number, p_value, percent, share, without_sign
+from campaigns.kit.numbers import (
+    coefficient,
+    counted,
+    number,
+    p_value,
+    percent,
+    plain_percent,
+    share,
+    without_sign,
+)
 from campaigns.stats.validity import COLD_P, Check, Outcome
 
 MOST_POSITIONS = 8
@@ -54,26 +63,27 @@ def positions_text(positions: Sequence[int]) -> str:
     """Name runs by their positions: “run 5”, or “runs 5, 7 and 12 more”."""
     named = ", ".join(str(position) for position in positions[:MOST_POSITIONS])
     more = len(positions) - MOST_POSITIONS
-    return f"run{'' if len(positions) == 1 else 's'} {named}{f' and {more:,} more' if more > 0 else ''}"
+    return f"run{'' if len(positions) == 1 else 's'} {named}{f' and {number(more)} more' if more > 0 else ''}"
 
 
 def switches_text(check: Check) -> str:
     """Return how many switches of level there are: “5 of 17 possible switches of level”."""
     return (
-        f"{check.figures['switches']:.0f} of {check.figures['most']:.0f} possible switches of level"
+        f"{number(int(check.figures['switches']))} of {number(int(check.figures['most']))} "
+        "possible switches of level"
     )
 
 
 def trend_number(check: Check) -> str:
     """Return the correlation with time, and its p."""
-    return f"τ {_correlation(check.figures['tau'])}, p {p_value(check.value)}"
+    return f"τ {coefficient(check.figures['tau'] or 0.0)}, p {p_value(check.value)}"
 
 
 def rounding_text(check: Check) -> str:
     """Return in which steps values are written, and what that hides."""
     text = f"Values are written in steps of up to {number(check.value, 2)} % of their mean."
     if check.outcome == Outcome.FAIL:
-        effect = f"{check.figures['smallest_effect_pct']:g} %"
+        effect = plain_percent(check.figures["smallest_effect_pct"])
         text += f" A difference of {effect}, the smallest of interest, cannot be seen."
     return text
 
@@ -90,12 +100,8 @@ def _passed(check: Check) -> bool:
     return check.outcome == Outcome.PASS
 
 
-def _correlation(value: float | None) -> str:
-    return f"{value:.2f}".replace("-", MINUS)
-
-
 def _number(check: Check) -> str:
-    return f"{check.value or 0:,.0f}"
+    return number(int(check.value or 0))
 
 
 def _an_hour(check: Check) -> str:
@@ -106,7 +112,7 @@ def _an_hour(check: Check) -> str:
 
 def _interleaving(check: Check) -> tuple[str, str]:
     meaning = "" if _passed(check) else ": level and time of day are fully confounded"
-    return f"{check.value:.2f}", f"{switches_text(check)}{meaning}."
+    return coefficient(check.value or 0.0), f"{switches_text(check)}{meaning}."
 
 
 def _drift(check: Check) -> tuple[str, str]:
@@ -167,7 +173,7 @@ def _equal_noise(check: Check) -> tuple[str, str]:
 
 
 def _autocorrelation(check: Check) -> tuple[str, str]:
-    number = f"r₁ {_correlation(check.value)}"
+    number = f"r₁ {coefficient(check.value or 0.0)}"
     if _passed(check):
         return number, "No correlation of neighbouring runs was found."
     if (check.value or 0) < check.figures["expected"]:

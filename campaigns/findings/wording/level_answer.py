@@ -27,6 +27,7 @@ from campaigns.kit.numbers import (
     counted,
     number,
     percent,
+    plain_percent,
     share,
     span_pct,
     without_sign,
@@ -212,7 +213,7 @@ class _Writer:
         return f"{text}{self._nearly_as_good(group, best)}{self._not_ranked(group)}.{knee}"
 
     def _nearly_as_good(self, group: LevelGroup, best: Best) -> str:
-        delta = f"{self.levels.delta_pct:g} %"
+        delta = plain_percent(self.levels.delta_pct)
         rows = zip(best.cells, best.upper_pct, strict=True)
         cell = next((cell for cell, upper in rows if upper <= self.levels.delta_pct), None)
         if cell is None:

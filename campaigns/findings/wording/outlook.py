@@ -1,12 +1,12 @@
 """How long a campaign with an adaptive stop rule goes on, or why it ended. Pure."""
 
 from campaigns.findings.values import Outlook
-from campaigns.kit.numbers import about, counted, share, without_sign
+from campaigns.kit.numbers import about, counted, plain_percent, share, without_sign
 
 
 def ahead(outlook: Outlook) -> str:
     """Return how precise a campaign is, and how much is to come."""
-    width, target = outlook.half_width_pct, f"±{outlook.target_pct:g} %"
+    width, target = outlook.half_width_pct, f"±{plain_percent(outlook.target_pct)}"
     so_far = "not known yet" if width is None else f"±{without_sign(width)}"
     which = "interval of the primary contrast" if outlook.primary else "widest interval"
     text = f"The {which} is {so_far}; it ends at {target}."
@@ -25,7 +25,7 @@ def ended(outlook: Outlook) -> str:
     if not outlook.stop:
         return ""
     which = "interval of the primary contrast" if outlook.primary else "widest interval"
-    width, target = outlook.half_width_pct, f"±{outlook.target_pct:g} %"
+    width, target = outlook.half_width_pct, f"±{plain_percent(outlook.target_pct)}"
     known = "is not known" if width is None else f"is ±{without_sign(width)}"
     why = {
         "precise": f"the {which} {known}, within the target of {target}",

@@ -14,7 +14,7 @@ from campaigns.findings.values import (
 from campaigns.findings.wording.verdicts import label_of
 from campaigns.kit.charts.labels import level_text
 from campaigns.kit.marks import OUTCOMES as MARKS
-from campaigns.kit.numbers import counted
+from campaigns.kit.numbers import counted, number
 from campaigns.stats.verdict import Word
 
 MOST_NAMED = 3
@@ -159,7 +159,7 @@ def _look(terms: Terms, side: str, noun: str, look: LeftOutInTurn) -> Look:
         )
         for flip in look.flips[:MOST_LINES]
     )
-    tried = f"{look.flipping:,} of {counted(look.tried, noun)} would change something"
+    tried = f"{number(look.flipping)} of {counted(look.tried, noun)} would change something"
     return Look(title, tried, tone, icon, flips, look.flipping - len(flips))
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from campaigns.findings.values import LevelRow, LevelsFinding, Pairs, Primary, Stratum, Terms
-from campaigns.kit.numbers import counted, share
+from campaigns.kit.numbers import counted, plain_percent, share
 from campaigns.kit.units import UNITS
 from campaigns.stats.compared import Model
 from campaigns.stats.verdict import Verdict, Word
@@ -57,7 +57,9 @@ def label_of(terms: Terms, word: Word) -> Display:
     if terms.same_setting and word in ALARMS:
         return FALSE_ALARM
     if word == Word.EQUIVALENT:
-        return Display(f"equivalent within {terms.margin_pct:g} %", "equal", "approx", "solid")
+        return Display(
+            f"equivalent within {plain_percent(terms.margin_pct)}", "equal", "approx", "solid"
+        )
     if word in _PLAIN:
         return _PLAIN[word]
     less, more = _less_and_more(terms.unit, terms.lower_is_better, terms.metric)
@@ -108,7 +110,7 @@ def advice_of(terms: Terms, verdict: Verdict, noun: str = "pair", where: str = "
     """
     if terms.same_setting:
         return "Both labels are one setting." if verdict.word in ALARMS else ""
-    delta, confidence = f"{terms.delta_pct:g} %", share(1 - terms.alpha)
+    delta, confidence = plain_percent(terms.delta_pct), share(1 - terms.alpha)
     match verdict.word:
         case Word.NO_DIFFERENCE_SHOWN:
             return f"A change of {delta} or more is excluded with {confidence} confidence."
@@ -145,7 +147,7 @@ def _further(number: int, noun: str, where: str, purpose: str) -> str:
     if number <= MOST_PRACTICAL:
         return f"Run about {counted(number, noun)} more{where} {purpose}."
     return (
-        f"It would take about {number:,} {noun}s more{where} {purpose}: make runs vary less, or ask "
+        f"It would take about {counted(number, noun)} more{where} {purpose}: make runs vary less, or ask "
         "for a larger change."
     )
 

@@ -27,7 +27,7 @@ from campaigns.kit.charts.figure import (
     text,
 )
 from campaigns.kit.histogram import needs
-from campaigns.kit.numbers import amount
+from campaigns.kit.numbers import amount, number, plain
 
 MOST_POINTS = 400
 SHARES = (0.5, 0.95, 0.99)
@@ -110,15 +110,15 @@ def describe(chart: SamplesChart) -> str:
             parts.append(f"{named}no value.")
             continue
         texts = [
-            f"p{100 * share:g} {needs(len(ordered), share) or amount(percentile(ordered, share), chart.quantity.unit)}"
+            f"p{plain(100 * share)} {needs(len(ordered), share) or amount(percentile(ordered, share), chart.quantity.unit)}"
             for share in SHARES
         ]
         parts.append(
-            f"{sentence(named)}{len(ordered):,} {chart.unit_of_work}: {', '.join(texts)},"
+            f"{sentence(named)}{number(len(ordered))} {chart.unit_of_work}: {', '.join(texts)},"
             f" highest {amount(ordered[-1], chart.quantity.unit)}."
         )
     if chart.failed:
-        parts.append(f"{chart.failed:,} failed and are not in the curve.")
+        parts.append(f"{number(chart.failed)} failed and are not in the curve.")
     return " ".join(parts)
 
 
@@ -149,7 +149,7 @@ def _curve(index: int, name: str, ordered: Sequence[float], unit: str) -> list[T
             name=name,
             showlegend=False,
             text=[
-                f"{message}p{100 * share:g} {amount(value, unit)}"
+                f"{message}p{plain(100 * share)} {amount(value, unit)}"
                 for value, share in zip(at, shown, strict=True)
             ],
             hovertemplate=HOVER,

@@ -13,7 +13,7 @@ from campaigns.findings.store import Findings, findings_of
 from campaigns.findings.wording.answer_text import NOT_ANALYSED, WITHHELD
 from campaigns.findings.wording.sensitivity import sensitivity_sentence
 from campaigns.kit.charts.labels import Levels, contrast_label, level_text
-from campaigns.kit.numbers import amount, counted
+from campaigns.kit.numbers import amount, counted, plain_percent
 from campaigns.models import Campaign, Evidence, Exclusion, Finding, Run
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.metrics import metric_of
@@ -149,9 +149,13 @@ def _how(campaign: Campaign, outline: Outline) -> Iterator[tuple[str, str]]:
     yield "Primary metric", f"{metric.label}{f' ({metric.unit})' if metric.unit else ''}{better}"
     yield (
         "Smallest effect",
-        f"{100 * campaign.smallest_effect:g} %; equivalent within {100 * campaign.margin:g} %",
+        f"{plain_percent(100 * campaign.smallest_effect)}; "
+        f"equivalent within {plain_percent(100 * campaign.margin)}",
     )
-    yield "Failure limit", f"above {100 * campaign.failed_limit:g} % of the work of a cell"
+    yield (
+        "Failure limit",
+        f"above {plain_percent(100 * campaign.failed_limit)} of the work of a cell",
+    )
     if campaign.stop_rule:
         yield "Stop rule", campaign.stop_rule_text
     if outline.executable:
