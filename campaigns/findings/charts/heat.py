@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from campaigns.findings.charts.base import Shown
 from campaigns.findings.charts.interaction import factor_label, matrix_of, rows_factor
 from campaigns.findings.values import FactorMatrix, MatrixCell, MatrixRow, Terms
+from campaigns.findings.wording.remarks import interaction_remark
 from campaigns.findings.wording.verdicts import label_of
 from campaigns.kit.charts.labels import Levels
-from campaigns.kit.numbers import counted, p_value, percent
+from campaigns.kit.numbers import counted, percent
 from campaigns.stats.cell_states import CellState
-from campaigns.stats.matrix import Interaction
 from campaigns.stats.verdict import Word
 
 SHADES = (5.0, 15.0, 30.0, 50.0)
 """Improvements in % from which a cell is a shade darker; the first shade is any improvement."""
-INTERACTS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ def heat_table(shown: Shown) -> HeatTable | None:
     top = {each.best.seen for each in levels.overall} if levels else set()
     rows = tuple(_row(row, result, terms, labels, top) for row in result.rows)
     cells = [cell for row in rows for cell in row.cells]
-    text, tone = _interaction(result.interaction)
+    text, tone = interaction_remark(result.interaction)
     return HeatTable(
         factor=factor_label(labels, factor),
         rows_factor=rows_factor(labels, factor),
@@ -131,12 +130,3 @@ def _shade(cell: MatrixCell) -> str:
     if change < 0:
         return "neg"
     return f"l{1 + sum(change >= bound for bound in SHADES)}"
-
-
-def _interaction(result: Interaction | None) -> tuple[str, str]:
-    if result is None:
-        return "", ""
-    numbers = f"F {result.f:.1f} on {result.df} and {result.noise_df} df, p {p_value(result.p)}"
-    if result.p < INTERACTS:
-        return f"The rows differ: what a column brings depends on the row ({numbers}).", "warn"
-    return f"No interaction is shown ({numbers}): that is not a proof of none.", "thin"

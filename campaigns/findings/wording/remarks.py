@@ -1,9 +1,13 @@
-"""Short remarks on a verdict, on its confirmation by sessions, and on the order in pairs. Pure."""
+"""Short remarks on a verdict, on its confirmation by sessions, on the order in pairs, and on an interaction. Pure."""
 
 from campaigns.findings.values import Confirmation, Pairs
 from campaigns.kit import numbers
-from campaigns.kit.numbers import counted, p_value, percent, share
+from campaigns.kit.numbers import counted, number, p_value, percent, share
+from campaigns.stats.matrix import Interaction
 from campaigns.stats.verdict import Verdict
+
+INTERACTS = 0.05
+"""Below this p, the rows of a matrix differ."""
 
 BADGES = {
     "real_below_margin": "real, but below the margin",
@@ -92,3 +96,13 @@ def order_remark(pairs: Pairs, baseline: str, candidate: str) -> tuple[str, str]
     if effect.flagged:
         return f"{firsts}; the order matters ({difference}): read the change with care.", "warn"
     return f"{firsts}; no effect of the order was found ({difference}).", "pass"
+
+
+def interaction_remark(result: Interaction | None) -> tuple[str, str]:
+    """Return whether the rows of a matrix differ, and the tone; both empty where unknown."""
+    if result is None:
+        return "", ""
+    of = f"F {number(result.f)} on {result.df} and {result.noise_df} df, p {p_value(result.p)}"
+    if result.p < INTERACTS:
+        return f"The rows differ: what a column brings depends on the row ({of}).", "warn"
+    return f"No interaction is shown ({of}): that is not a proof of none.", "thin"

@@ -5,11 +5,13 @@ import pytest
 from campaigns.findings.values import Confirmation, Within
 from campaigns.findings.wording.remarks import (
     confirmation_text,
+    interaction_remark,
     order_remark,
     session_remarks,
     verdict_remarks,
 )
 from campaigns.stats.interval import Interval
+from campaigns.stats.matrix import Interaction
 from campaigns.stats.paired import OrderEffect
 from campaigns.stats.verdict import Verdict, Word
 from campaigns.tests.findings.wording.builders import pairs_of
@@ -154,3 +156,23 @@ def test_the_change_in_each_session_or_within_them(confirmation, remarks):
 )
 def test_whether_it_mattered_who_ran_first(effect, text, tone):
     assert order_remark(pairs_of(order_effect=effect), "old", "new") == (text, tone)
+
+
+@pytest.mark.parametrize(
+    ("interaction", "text", "tone"),
+    [
+        (None, "", ""),
+        (
+            Interaction(7.312, 4, 18, 0.0012),
+            "The rows differ: what a column brings depends on the row (F 7.31 on 4 and 18 df, p 0.001).",
+            "warn",
+        ),
+        (
+            Interaction(1.2, 4, 18, 0.3),
+            "No interaction is shown (F 1.2 on 4 and 18 df, p 0.300): that is not a proof of none.",
+            "thin",
+        ),
+    ],
+)
+def test_whether_the_rows_of_a_matrix_differ(interaction, text, tone):
+    assert interaction_remark(interaction) == (text, tone)
