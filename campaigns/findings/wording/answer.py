@@ -18,7 +18,7 @@ from campaigns.findings.values import (
     SummarisedCell,
 )
 from campaigns.findings.wording.answer_text import MOST_FACTS, AnswerText, Fact, capitalised
-from campaigns.findings.wording.calibration_answer import answer_of_calibration
+from campaigns.findings.wording.calibration import answer_of_calibration
 from campaigns.findings.wording.cells import FEWEST_RUNS, bound_of, centre_of, names_of
 from campaigns.findings.wording.level_answer import answer_of_levels, drift_note
 from campaigns.findings.wording.outlook import ended
