@@ -4,6 +4,7 @@ from django.db.models.functions import Now
 
 from campaigns.execution.dispatch.analyses import untouched
 from campaigns.kit.activity import Action, record
+from campaigns.kit.numbers import plain_percent, without_sign
 from campaigns.kit.outbox import announce
 from campaigns.models import Announcement, Attempt, Campaign, Finding, LogLine, Run
 from campaigns.planning.analyses import request_analysis
@@ -53,11 +54,11 @@ def _goes_on(campaign: Campaign) -> bool:
         request_analysis(campaign)
         return True
     which = "interval of the primary contrast" if primary else "widest interval"
-    precise = f"the {which} is {'not known' if width is None else f'±{width:.1f} %'}"
+    precise = f"the {which} is {'not known' if width is None else f'±{without_sign(width)}'}"
     if stop:
         LogLine.objects.create(campaign=campaign, text=f"{STOPS[stop]}: {precise}")
         return False
-    add_block(campaign, f"{precise}, wanted are ±{target:g} %")
+    add_block(campaign, f"{precise}, wanted are ±{plain_percent(target or 0)}")
     return True
 
 

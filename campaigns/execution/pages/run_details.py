@@ -73,8 +73,8 @@ def generator_lines(rows: Iterable[Generator]) -> tuple[GeneratorLine, ...]:
             reason=row.reason,
             clock=_clock(row),
             start_at=row.start_at,
-            cpu=_of("{:.2f}", row.health_figures, "busiest_process_cores", "cpu_cores"),
-            lag=_lag(row.health_figures),
+            cpu=_cores(row.health_figures),
+            lag=numbers.duration(row.health_figures.get("loop_lag_p99_seconds")),
             descriptors=_used(row.health_figures, "descriptors", "descriptor_limit"),
             ports=_used(row.health_figures, "ports_in_use", "ports"),
             health=row.health,
@@ -91,23 +91,18 @@ def _clock(row: Generator) -> str:
         return "—"
     offset, uncertain = row.clock_offset_seconds * 1000, row.clock_uncertainty_seconds * 1000
     places = 1 if uncertain >= 0.1 else 3
-    return f"{offset:+.{places}f} ± {uncertain:.{places}f} ms"
+    return f"{numbers.signed(offset, places)} ± {numbers.signed(uncertain, places).lstrip('+')} ms"
 
 
-def _of(form: str, figures: Mapping[str, float], *names: str) -> str:
-    return next((form.format(figures[name]) for name in names if name in figures), "—")
-
-
-def _lag(figures: Mapping[str, float]) -> str:
-    seconds = figures.get("loop_lag_p99_seconds")
-    return "—" if seconds is None else f"{seconds * 1000:.2f} ms"
+def _cores(figures: Mapping[str, float]) -> str:
+    return number(figures.get("busiest_process_cores", figures.get("cpu_cores")))
 
 
 def _used(figures: Mapping[str, float], used: str, most: str) -> str:
     if used not in figures:
         return "—"
-    limit = f" of {numbers.number(figures[most])}" if figures.get(most) else ""
-    return f"{numbers.number(figures[used])}{limit}"
+    limit = f" of {number(figures[most])}" if figures.get(most) else ""
+    return f"{number(figures[used])}{limit}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,13 +133,13 @@ def _detail(values: ProgramProgress) -> str:
     if isinstance(values.get("seconds"), int | float):
         parts.append(numbers.duration(values["seconds"]))
     if files := _first(values, "files_total", "files"):
-        parts.append(f"{values.get('files_done', 0):,} of {files:,} files")
+        parts.append(f"{number(values.get('files_done', 0))} of {numbers.counted(files, 'file')}")
     elif values.get("files_done"):
         parts.append(numbers.counted(values["files_done"], "file"))
     if syncs := values.get("syncs_total"):
-        parts.append(f"{values.get('syncs_done', 0):,} of {numbers.counted(syncs, 'sync')}")
+        parts.append(f"{number(values.get('syncs_done', 0))} of {numbers.counted(syncs, 'sync')}")
     if hosts := values.get("hosts"):
-        parts.append(f"{values.get('hosts_done', 0):,} of {numbers.counted(hosts, 'host')}")
+        parts.append(f"{number(values.get('hosts_done', 0))} of {numbers.counted(hosts, 'host')}")
     return " · ".join(parts)
 
 
@@ -256,7 +251,7 @@ def attempt_view(
         ),
         values=_values(list(attempt.measurements.all()), metrics, attempt.units_done),
         figures=tuple(
-            (name.replace("_", " "), numbers.number(float(value)))
+            (name.replace("_", " "), number(float(value)))
             for name, value in sorted(attempt.health_figures.items())
             if isinstance(value, int | float)
         ),

@@ -46,7 +46,7 @@ def test_the_runs_page_shows_each_generator(attempt, client, person):
 
     page = client.get(f"/campaigns/{attempt.run.campaign_id}/runs/1/").content.decode()
 
-    for words in ("generate@a on a", "-12.3 ± 0.4 ms", "0.75", "2.00 ms", "120 of 1,024"):
+    for words in ("generate@a on a", "−12.3 ± 0.4 ms", "0.75", "2 ms", "120 of 1,024"):
         assert words in page
     assert "Its loop was late." in page
     assert "it fell over" in page
