@@ -27,6 +27,6 @@ def reopen_conclusions(campaign: Campaign, **signal: Any) -> None:
 def publish_answer(campaign: Campaign, **signal: Any) -> None:
     """Publish the answer that the findings give."""
     # Every process connects this module's signals; few analyse.
-    from campaigns.findings.publishing import publish_answer
+    from campaigns.findings.answers import publish_answer
 
     publish_answer(campaign)

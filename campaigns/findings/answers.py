@@ -16,7 +16,7 @@ from campaigns.findings.values import (
 )
 from campaigns.findings.wording.answer import answer_text
 from campaigns.findings.wording.answer_text import AnswerText
-from campaigns.models import Finding
+from campaigns.models import Campaign, Finding, PublishedAnswer
 from campaigns.stats.methods import METHODS
 
 log = logging.getLogger(__name__)
@@ -74,3 +74,11 @@ def _written(answer: Answer, **parts: Any) -> AnswerText:
     except Exception:
         log.exception("An answer about %s cannot be put into words.", answer.label)
         return UNWRITTEN
+
+
+def publish_answer(campaign: Campaign) -> None:
+    """Store the answer of a campaign as text for readers of the database; see `PublishedAnswer`."""
+    for key, answer in answers_of([campaign.pk]).items():
+        PublishedAnswer.objects.update_or_create(
+            campaign_id=key, defaults={"sentence": answer.sentence, "caveat": answer.caveat}
+        )
