@@ -18,7 +18,7 @@ from campaigns.findings.values import (
 )
 from campaigns.kit import numbers
 from campaigns.kit.charts.figure import Quantity
-from campaigns.kit.charts.labels import FactorOutline, Levels, inside
+from campaigns.kit.charts.labels import FactorOutline, LevelLabels, inside
 from campaigns.kit.numbers import MISSING
 from campaigns.results.run_plots import Plot, labelled
 
@@ -121,7 +121,7 @@ class Shown:
     """
 
     findings: Stored
-    labels: Levels
+    labels: LevelLabels
     view: View
     primary_metric: str
     many: bool = False
@@ -266,13 +266,12 @@ def quantity_of(finding: Cells | BriefCells | LevelsFinding | Pairs) -> Quantity
 
 def run_note(run: StoredRun, block: str) -> str:
     """Return the block of a run, when it began and which worker made it, where known. block: the word for one."""
-    began = in_utc(run.started_at) if run.started_at else ""
-    return ", ".join(filter(None, (f"{block} {run.block}", began, run.worker)))
+    return ", ".join(filter(None, (f"{block} {run.block}", in_utc(run.started_at), run.worker)))
 
 
-def in_utc(instant: str) -> str:
-    """Return an instant of a finding, "2026-01-01T10:00:00.123+00:00", as text."""
-    return f"{instant[:10]} {instant[11:19]} UTC"
+def in_utc(instant: str | None) -> str:
+    """Return an instant of a finding, "2026-01-01T10:00:00.123+00:00", as text; empty where it is unknown."""
+    return f"{instant[:10]} {instant[11:19]} UTC" if instant else ""
 
 
 def _shown(value: Value, unit: str) -> str:

@@ -40,6 +40,11 @@ class Scale:
         share = (value - self.low) / (self.high - self.low)
         return f"{100 * min(1.0, max(0.0, share)):.2f}%"
 
+    @property
+    def text(self) -> str:
+        """Write both ends, of changes in percent."""
+        return f"{percent(self.low, 0)} to {percent(self.high, 0)}"
+
     def path(self, values: Sequence[float]) -> str:
         """Place values as the path of a pen that touches down at each, three lines high."""
         factor, low = 100 / (self.high - self.low), self.low

@@ -1,14 +1,13 @@
 """The chart of the compare page: every run against its level, one series a campaign, in their order."""
 
-from datetime import datetime
-
 from django.urls import reverse
 
 from campaigns.findings.charts import levels
+from campaigns.findings.charts.base import in_utc
 from campaigns.findings.charts.cells import STATES, LevelCell, LevelsChart, RunPoint
 from campaigns.findings.compute.comparability import label_of
 from campaigns.findings.compute.compared import Compared, Measured
-from campaigns.findings.values import Cell, CellRun
+from campaigns.findings.values import Cell
 from campaigns.kit.charts.figure import Quantity
 from campaigns.kit.charts.labels import inside
 from campaigns.results.run_plots import Plot, labelled
@@ -115,15 +114,9 @@ def _points(measured: Measured, cell: Cell) -> list[RunPoint]:
             value=None if run.value is None else run.value * measured.factor,
             state=run.state,
             name=f"run {run.position}",
-            note=f"{measured.side.campaign.name}{_began(run)}",
+            note=", ".join(filter(None, (measured.side.campaign.name, in_utc(run.started_at)))),
             page=reverse("run", args=[measured.side.campaign.pk, run.position]),
         )
         for run in cell.runs
         if run.state in STATES
     ]
-
-
-def _began(run: CellRun) -> str:
-    if not run.started_at:
-        return ""
-    return f", {datetime.fromisoformat(run.started_at):%Y-%m-%d %H:%M:%S} UTC"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from campaigns.findings.charts import strips
 from campaigns.findings.compute.compared import Compared
+from campaigns.findings.pages.tables import forest_of, interval_text
 from campaigns.findings.values import NOT_RECORDED, ComparedCandidate, ComparedCells, Difference
 from campaigns.findings.wording.compare import (
     advice_of_row,
@@ -168,7 +169,6 @@ def _line(compared: Compared, row: ComparedCells, scale: strips.Scale) -> Line:
         compared.measured[side].cell_runs[cell.cell]
         for side, cell in ((0, row.baseline), (row.side, row.candidate))
     ]
-    shown = verdict.pct_change is not None
     own_unit = compared.measured[row.side].unit
     return Line(
         name=row.name or ("" if compared.candidates else row.titles[1]),
@@ -178,8 +178,8 @@ def _line(compared: Compared, row: ComparedCells, scale: strips.Scale) -> Line:
         ),
         means=(amount(row.means[0], unit), amount(row.means[1], own_unit)),
         change=percent(verdict.pct_change),
-        interval=numbers.span_pct(verdict.ci_pct) if verdict.ci_pct else MISSING,
-        forest=strips.forest(verdict.pct_change, verdict.ci_pct, scale) if shown else None,
+        interval=interval_text(verdict),
+        forest=forest_of(verdict, scale),
         tone=label.tone,
         p_holm=p_value(verdict.p_adjusted),
         p_ranks=p_value(row.comparison.ranks.p if row.comparison.ranks else None),
@@ -233,9 +233,7 @@ def _scale(compared: Compared) -> strips.Scale:
 
 
 def _ends(scale: strips.Scale, lines: Sequence[Line]) -> str:
-    if not any(line.forest for line in lines):
-        return ""
-    return f"{percent(scale.low, 0)} to {percent(scale.high, 0)}"
+    return scale.text if any(line.forest for line in lines) else ""
 
 
 def _fact(row: Difference) -> FactLine:

@@ -27,7 +27,7 @@ from campaigns.findings.wording.remarks import (
     verdict_remarks,
 )
 from campaigns.findings.wording.verdicts import Display, label_of, row_advice
-from campaigns.kit.charts.labels import Levels
+from campaigns.kit.charts.labels import LevelLabels
 from campaigns.kit.numbers import MISSING, amount, p_value, percent, span_pct
 from campaigns.stats.cell_summary import CellSummary
 
@@ -104,7 +104,7 @@ class LevelTables:
 def level_tables(
     levels: LevelsFinding,
     cells: Cells | BriefCells,
-    labels: Levels,
+    labels: LevelLabels,
     only: Collection[str] | None = None,
 ) -> LevelTables:
     """Return the tables of a campaign of levels, with means from the summaries of the cells.
@@ -130,7 +130,7 @@ def level_tables(
             else _group(name, group, levels, summaries, scale, labels)
             for name, group in named_groups(levels)
         ),
-        scale=f"{percent(scale.low, 0)} to {percent(scale.high, 0)}" if known else "",
+        scale=scale.text if known else "",
         numeric=all(group.numeric for group in levels.groups),
     )
 
@@ -146,7 +146,7 @@ def _group(
     levels: LevelsFinding,
     summaries: Mapping[int, CellSummary],
     scale: strips.Scale,
-    labels: Levels,
+    labels: LevelLabels,
 ) -> GroupTable:
     names = {
         cell: labels.short(levels.factor, value)

@@ -10,12 +10,12 @@ from campaigns.findings.charts import strips
 from campaigns.findings.values import (
     BriefCell,
     BriefCells,
+    BriefVerdict,
     Cell,
     Cells,
     ExclusionRow,
     LevelsFinding,
     Pairs,
-    Shown,
     Stratum,
     WithExcluded,
 )
@@ -33,7 +33,7 @@ from campaigns.findings.wording.verdicts import (
     stratum_advice,
 )
 from campaigns.kit import numbers
-from campaigns.kit.charts.labels import Levels, level_text
+from campaigns.kit.charts.labels import LevelLabels, level_text
 from campaigns.kit.numbers import MISSING, amount, p_value, percent, share
 from campaigns.results.phrases import span
 from campaigns.stats.paired import PairedComparison
@@ -133,7 +133,9 @@ class ExcludedTable:
     lines: tuple[ExcludedLine, ...]
 
 
-def cell_table(cells: Cells | BriefCells, labels: Levels, page: str | None = None) -> CellTable:
+def cell_table(
+    cells: Cells | BriefCells, labels: LevelLabels, page: str | None = None
+) -> CellTable:
     """Return one page of the cells of a metric in their order."""
     every: Sequence[Cell | BriefCell] = cells.cells
     shown = Paginator(every, CELLS_A_PAGE, orphans=CELLS_A_PAGE // 5).get_page(page)
@@ -152,7 +154,7 @@ def cell_table(cells: Cells | BriefCells, labels: Levels, page: str | None = Non
 
 
 def _cell_line(
-    number: int, cell: Cell | BriefCell, unit: str, scale: strips.Scale, labels: Levels
+    number: int, cell: Cell | BriefCell, unit: str, scale: strips.Scale, labels: LevelLabels
 ) -> CellLine:
     summary = cell.summary
     observed = _observed(cell)
@@ -198,7 +200,7 @@ def _observed(cell: Cell | BriefCell) -> Sequence[float]:
     return [value for value in values if value is not None]
 
 
-def strata_table(pairs: Pairs, labels: Levels, *, withheld: bool = False) -> StrataTable:
+def strata_table(pairs: Pairs, labels: LevelLabels, *, withheld: bool = False) -> StrataTable:
     """Return the strata of a paired campaign in their order. withheld: without verdicts and advice."""
     verdicts = [stratum.comparison.verdict for stratum in pairs.strata]
     bounds = [bound for verdict in verdicts for bound in verdict.ci_pct or ()]
@@ -214,14 +216,14 @@ def strata_table(pairs: Pairs, labels: Levels, *, withheld: bool = False) -> Str
             _stratum_line(stratum, pairs, scale, labels, withheld=withheld)
             for stratum in pairs.strata
         ),
-        scale=f"{percent(scale.low, 0)} to {percent(scale.high, 0)}" if bounds else "",
+        scale=scale.text if bounds else "",
         order=order,
         order_tone=tone,
     )
 
 
 def _stratum_line(
-    stratum: Stratum, pairs: Pairs, scale: strips.Scale, labels: Levels, *, withheld: bool
+    stratum: Stratum, pairs: Pairs, scale: strips.Scale, labels: LevelLabels, *, withheld: bool
 ) -> StratumLine:
     comparison, unit = stratum.comparison, pairs.unit
     verdict = comparison.verdict
@@ -253,7 +255,7 @@ def forest_of(verdict: Verdict, scale: strips.Scale) -> strips.Forest | None:
     return strips.forest(verdict.pct_change, verdict.ci_pct, scale)
 
 
-def interval_text(shown: Verdict | Shown) -> str:
+def interval_text(shown: Verdict | BriefVerdict) -> str:
     """Write the interval of a change, without its unit."""
     return numbers.span_pct(shown.ci_pct) if shown.ci_pct else MISSING
 
@@ -270,7 +272,7 @@ def _pairs(comparison: PairedComparison) -> str:
 
 
 def excluded_table(
-    finding: WithExcluded, judged: LevelsFinding | Pairs, labels: Levels
+    finding: WithExcluded, judged: LevelsFinding | Pairs, labels: LevelLabels
 ) -> ExcludedTable:
     """Return every comparison without and with the excluded runs. judged: the comparisons that stand."""
     return ExcludedTable(
@@ -284,13 +286,13 @@ def excluded_table(
     )
 
 
-def _name(row: ExclusionRow, labels: Levels) -> str:
+def _name(row: ExclusionRow, labels: LevelLabels) -> str:
     where = labels.sentence(row.name.levels)
     pair = f"{level_text(row.name.candidate)} vs. {level_text(row.name.baseline)}"
     return f"{where}: {pair}" if where else pair
 
 
-def _side(shown: Shown, judged: LevelsFinding | Pairs) -> ExcludedSide:
+def _side(shown: BriefVerdict, judged: LevelsFinding | Pairs) -> ExcludedSide:
     return ExcludedSide(
         change=percent(shown.pct_change),
         interval=interval_text(shown),
