@@ -585,7 +585,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     invalid: Sequence[InvalidRun]
 
 
-class Shown(Struct, frozen=True):
+class BriefVerdict(Struct, frozen=True):
     """The verdict of a comparison, briefly."""
 
     word: Word
@@ -605,8 +605,8 @@ class ExclusionRow(Struct, frozen=True):
     """A comparison without the excluded runs, and with them."""
 
     name: ComparedLevels
-    without: Shown
-    included: Shown = field(name="with")
+    without: BriefVerdict
+    included: BriefVerdict = field(name="with")
 
 
 class WithExcluded(Struct, frozen=True):

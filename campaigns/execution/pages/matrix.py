@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from django.urls import reverse
 
-from campaigns.kit.charts.labels import Levels, inside, level_text
+from campaigns.kit.charts.labels import LevelLabels, inside, level_text
 from campaigns.kit.marks import RUNS
 from campaigns.models import Attempt, Campaign
 from campaigns.results.phrases import reason_of, value_text
@@ -57,7 +57,7 @@ class Matrix:
         return len(self.heads) > NARROW_COLUMNS
 
 
-def matrix_of(campaign: Campaign, rows: Sequence[RunRow], labels: Levels) -> Matrix:
+def matrix_of(campaign: Campaign, rows: Sequence[RunRow], labels: LevelLabels) -> Matrix:
     """Arrange runs: a line for each cell; in a paired campaign the sides of a stratum together."""
     paired = campaign.paired_factor
     by_cell: dict[int, list[RunRow]] = {}

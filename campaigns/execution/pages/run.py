@@ -7,7 +7,7 @@ from django.views.decorators.http import require_GET
 from campaigns.execution import live
 from campaigns.execution.pages.run_actions import find_run, page_of
 from campaigns.execution.pages.run_details import AttemptView, attempt_view, steps_of
-from campaigns.kit.charts.labels import Levels
+from campaigns.kit.charts.labels import LevelLabels
 from campaigns.kit.mappings import TemplateContext
 from campaigns.kit.pages.people import takes
 from campaigns.kit.rights import Right
@@ -83,7 +83,7 @@ def _page(request: HttpRequest, result: Run) -> HttpResponse:
     state = "excluded" if excluded else state_of(result.state, measured, "")
     context = _going_on(result) | {
         "campaign": campaign,
-        "cell": Levels(factors_of(campaign)).sentence(result.cell.levels_by_factor),
+        "cell": LevelLabels(factors_of(campaign)).sentence(result.cell.levels_by_factor),
         "purpose": PURPOSES[result.purpose],
         "state": state,
         "metric": metric,

@@ -8,7 +8,7 @@ from campaigns.findings.charts import levels
 from campaigns.findings.charts.base import View, quantity_of, run_note
 from campaigns.findings.charts.cells import STATES, LevelCell, LevelsChart, Recommended, RunPoint
 from campaigns.findings.values import BriefCells, CellRun, Cells, LevelsFinding
-from campaigns.kit.charts.labels import FactorOutline, Levels, inside
+from campaigns.kit.charts.labels import FactorOutline, LevelLabels, inside
 from campaigns.results.run_plots import Plot
 from campaigns.stats.cell_summary import CellSummary
 
@@ -17,7 +17,7 @@ CURVE = "curve"
 
 def levels_plot(
     finding: Cells,
-    labels: Levels,
+    labels: LevelLabels,
     view: View,
     compared: LevelsFinding | None = None,
 ) -> tuple[Plot, tuple[Plot, ...]]:
@@ -74,13 +74,13 @@ def levels_plot(
     return whole, tuple(small)
 
 
-def levels_title(finding: Cells | BriefCells, labels: Levels, view: View) -> str:
+def levels_title(finding: Cells | BriefCells, labels: LevelLabels, view: View) -> str:
     """Return what `levels_plot` will draw."""
     return levels.title(_levels_chart(finding, labels, view, ()))
 
 
 def _levels_chart(
-    finding: Cells | BriefCells, labels: Levels, view: View, cells: Sequence[LevelCell]
+    finding: Cells | BriefCells, labels: LevelLabels, view: View, cells: Sequence[LevelCell]
 ) -> LevelsChart:
     series = view.in_series(labels.factors)
     return LevelsChart(
@@ -120,7 +120,7 @@ def _best(compared: LevelsFinding | None, names: Mapping[int, str]) -> str:
 
 
 def _recommended(
-    finding: Cells, compared: LevelsFinding | None, view: View, labels: Levels
+    finding: Cells, compared: LevelsFinding | None, view: View, labels: LevelLabels
 ) -> Recommended | None:
     """Return the first level within the smallest effect of interest of the best, on the only curve."""
     if not compared or view.x is None or compared.factor != view.x.name:
@@ -143,7 +143,7 @@ def _recommended(
     )
 
 
-def _axis_level(value: Any, factor: FactorOutline | None, labels: Levels) -> float | str:
+def _axis_level(value: Any, factor: FactorOutline | None, labels: LevelLabels) -> float | str:
     if factor is None:
         return "all runs"
     if factor.numeric and isinstance(value, int | float):

@@ -8,7 +8,7 @@ from campaigns.findings.charts.interaction import factor_label, matrix_of, rows_
 from campaigns.findings.values import FactorMatrix, MatrixCell, MatrixRow, Terms
 from campaigns.findings.wording.remarks import interaction_remark
 from campaigns.findings.wording.verdicts import label_of
-from campaigns.kit.charts.labels import Levels
+from campaigns.kit.charts.labels import LevelLabels
 from campaigns.kit.numbers import counted, percent
 from campaigns.stats.cell_states import CellState
 from campaigns.stats.verdict import Word
@@ -76,7 +76,7 @@ def heat_table(shown: Shown) -> HeatTable | None:
 
 
 def _row(
-    row: MatrixRow, result: FactorMatrix, terms: Terms, labels: Levels, top: Set[int]
+    row: MatrixRow, result: FactorMatrix, terms: Terms, labels: LevelLabels, top: Set[int]
 ) -> HeatRow:
     """top: the best cells over all rows."""
     by_level = {repr(cell.level): cell for cell in row.cells}

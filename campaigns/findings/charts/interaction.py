@@ -29,7 +29,7 @@ from campaigns.kit.charts.figure import (
     series_token,
     text,
 )
-from campaigns.kit.charts.labels import Levels, inside
+from campaigns.kit.charts.labels import LevelLabels, inside
 from campaigns.kit.numbers import counted, percent, plain, short, span_pct
 from campaigns.results.run_plots import Plot
 from campaigns.stats.cell_states import CellState
@@ -291,7 +291,7 @@ def _point(cell: MatrixCell, columns: Sequence[Any]) -> Point:
     )
 
 
-def _numbers(result: FactorMatrix, terms: Terms, labels: Levels) -> Numbers:
+def _numbers(result: FactorMatrix, terms: Terms, labels: LevelLabels) -> Numbers:
     factor = result.factor
     rows = [
         (
@@ -323,11 +323,11 @@ def _numbers(result: FactorMatrix, terms: Terms, labels: Levels) -> Numbers:
     )
 
 
-def factor_label(labels: Levels, factor: str) -> str:
+def factor_label(labels: LevelLabels, factor: str) -> str:
     return next((each.label for each in labels.factors if each.name == factor), factor)
 
 
-def rows_factor(labels: Levels, factor: str) -> str:
+def rows_factor(labels: LevelLabels, factor: str) -> str:
     return " and ".join(each.label for each in labels.factors if each.name != factor)
 
 

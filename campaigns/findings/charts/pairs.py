@@ -25,7 +25,7 @@ from campaigns.kit.charts.figure import (
     markers,
     text,
 )
-from campaigns.kit.charts.labels import Levels, inside, level_text
+from campaigns.kit.charts.labels import LevelLabels, inside, level_text
 from campaigns.kit.numbers import counted, percent, short, span_pct
 from campaigns.results.run_plots import Plot
 
@@ -316,7 +316,7 @@ def _text(rows: Sequence[tuple[int, StratumRow]]) -> Trace:
     }
 
 
-def pairs_plot(finding: Pairs, labels: Levels, *, withheld: bool = False) -> Plot:
+def pairs_plot(finding: Pairs, labels: LevelLabels, *, withheld: bool = False) -> Plot:
     """Draw the change of each stratum, with every pair. withheld: verdicts are not shown until the stop rule is met."""
     rows = []
     for stratum in finding.strata:
@@ -420,7 +420,7 @@ def _row(
     row: LevelRow,
     group: LevelGroup,
     finding: LevelsFinding,
-    labels: Levels,
+    labels: LevelLabels,
     within: Mapping[tuple[int, int], Sequence[PairPoint]],
 ) -> StratumRow:
     values = dict(zip(group.cells, group.values, strict=True))

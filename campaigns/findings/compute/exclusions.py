@@ -6,11 +6,11 @@ from dataclasses import replace
 from campaigns.findings.compute.levels import compare as compare_levels
 from campaigns.findings.compute.pairs import compare as compare_pairs
 from campaigns.findings.values import (
+    BriefVerdict,
     ComparedLevels,
     ExclusionRow,
     LevelsFinding,
     Pairs,
-    Shown,
     WithExcluded,
 )
 from campaigns.kinds.base import Metric
@@ -50,7 +50,7 @@ def with_excluded(
 
 def _rows(
     levels: LevelsFinding | None, pairs: Pairs | None
-) -> Iterator[tuple[ComparedLevels, Shown]]:
+) -> Iterator[tuple[ComparedLevels, BriefVerdict]]:
     """Yield the levels that name each comparison, with its verdict."""
     for group in levels.groups if levels else ():
         values = dict(zip(group.cells, group.values, strict=True))
@@ -63,5 +63,5 @@ def _rows(
             yield name, _shown(stratum.comparison.verdict)
 
 
-def _shown(verdict: Verdict) -> Shown:
-    return Shown(verdict.word, verdict.pct_change, verdict.ci_pct)
+def _shown(verdict: Verdict) -> BriefVerdict:
+    return BriefVerdict(verdict.word, verdict.pct_change, verdict.ci_pct)

@@ -17,7 +17,7 @@ from campaigns.findings.charts.base import Chart, Late, Panel, Shown
 from campaigns.findings.pages.view import view_of
 from campaigns.findings.store import Findings
 from campaigns.kit.charts.figure import Quantity
-from campaigns.kit.charts.labels import Levels, inside
+from campaigns.kit.charts.labels import LevelLabels, inside
 from campaigns.kit.pages.forms import selector
 from campaigns.models import Campaign
 from campaigns.planning.metrics import metric_of
@@ -57,7 +57,7 @@ def shown_of(
 
     return Shown(
         findings=findings,
-        labels=Levels(outline.factors, campaign.block_word),
+        labels=LevelLabels(outline.factors, campaign.block_word),
         view=view_of(query, campaign, outline, findings),
         primary_metric=campaign.primary_metric,
         many=comes_late(outline),

@@ -24,7 +24,7 @@ from campaigns.findings.wording.checks import check_lines
 from campaigns.findings.wording.failed_parts import failed_parts
 from campaigns.findings.wording.sensitivity import sensitivity_panel
 from campaigns.findings.wording.sessions import notes_of_changes
-from campaigns.kit.charts.labels import FactorOutline, Levels, level_text
+from campaigns.kit.charts.labels import FactorOutline, LevelLabels, level_text
 from campaigns.kit.marks import RUNS
 from campaigns.kit.numbers import MISSING, percent
 from campaigns.kit.pages.sorting import Sort
@@ -188,7 +188,7 @@ def _late(shown: Shown) -> Late | None:
 
 
 def _runs(
-    request: HttpRequest, runs: RunList, labels: Levels, findings: Findings
+    request: HttpRequest, runs: RunList, labels: LevelLabels, findings: Findings
 ) -> tuple[dict[str, Any], list[RunLine]]:
     """Return one page of the runs that match the filter, with the filter, and the first failures."""
     filters = RunTableFilters(request.GET, runs)
@@ -248,7 +248,7 @@ def _sorted(
     return sort.apply(keys, {sort.by: key.get})
 
 
-def _line(row: RunRow, labels: Levels, means: dict[int, float | None]) -> RunLine:
+def _line(row: RunRow, labels: LevelLabels, means: dict[int, float | None]) -> RunLine:
     mean = means.get(row.cell)
     without = row.state in NO_PLAIN_VALUE and not row.is_warm_up
     plain = row.measured is not None and row.state in PLAIN

@@ -49,7 +49,7 @@ def level_text(value: Any) -> str:
     return as_text(value)
 
 
-class Levels:
+class LevelLabels:
     """Writes the levels of a campaign; long ones are shortened to the part in which they differ.
 
     block: the word for a block of the campaign.

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_GET
 from campaigns.execution import live
 from campaigns.execution.manual_steps import open_requests
 from campaigns.findings.pages import result
-from campaigns.kit.charts.labels import Levels, level_text
+from campaigns.kit.charts.labels import LevelLabels, level_text
 from campaigns.kit.errors import Invalid
 from campaigns.kit.mappings import TemplateContext
 from campaigns.kit.pages.people import takes
@@ -47,7 +47,7 @@ def campaign(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _draft(campaign: Campaign, outline: Outline) -> TemplateContext:
     """Show definition, plan and results of try-outs of a draft."""
-    labels = Levels(outline.factors)
+    labels = LevelLabels(outline.factors)
     problems: list[str] = []
     plan = None
     try:

@@ -16,7 +16,7 @@ from campaigns.findings.pages.tables import cell_table
 from campaigns.findings.store import findings_of
 from campaigns.findings.wording.outlook import ahead
 from campaigns.kit import numbers
-from campaigns.kit.charts.labels import Levels
+from campaigns.kit.charts.labels import LevelLabels
 from campaigns.kit.mappings import ProgramProgress, TemplateContext
 from campaigns.kit.numbers import MISSING
 from campaigns.models import Campaign
@@ -68,7 +68,7 @@ def progress_context(campaign: Campaign, etag: str) -> TemplateContext:
         "until": _until(left) if campaign.state == Campaign.State.RUNNING else None,
         "bars": _bars(progress),
         "current": current,
-        "cell": Levels(factors_of(campaign)).sentence(current.levels) if current else "",
+        "cell": LevelLabels(factors_of(campaign)).sentence(current.levels) if current else "",
         "steps": steps_of(current) if current else [],
         "facts": _facts(current.reported, sample_of(campaign)) if current else [],
     }
@@ -80,7 +80,7 @@ def matrix_context(campaign: Campaign, etag: str) -> TemplateContext:
     return {
         "campaign": campaign,
         "headers": conditional(etag),
-        "matrix": matrix_of(campaign, rows, Levels(factors_of(campaign))),
+        "matrix": matrix_of(campaign, rows, LevelLabels(factors_of(campaign))),
     }
 
 
@@ -92,13 +92,13 @@ def so_far_context(campaign: Campaign, etag: str) -> TemplateContext:
         "campaign": campaign,
         "headers": conditional(etag),
         "ahead": ahead(findings.outlook) if findings.outlook else "",
-        "table": cell_table(cells, Levels(factors_of(campaign))) if cells else None,
+        "table": cell_table(cells, LevelLabels(factors_of(campaign))) if cells else None,
     }
 
 
 def trials_context(campaign: Campaign, etag: str) -> TemplateContext:
     """Return the try-outs of a draft, latest first."""
-    labels = Levels(factors_of(campaign))
+    labels = LevelLabels(factors_of(campaign))
     current = live.current_of(campaign)
     return {
         "campaign": campaign,

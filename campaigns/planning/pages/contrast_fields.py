@@ -15,7 +15,7 @@ MOST_CHOICES = 300
 NEXT_PAIR = re.compile(r",(?=\s*[A-Za-z_]\w*\s*=)")
 """The comma between two pairs of name and level; other commas are part of a level."""
 
-Levels = Mapping[str, Sequence[str]]
+LevelTexts = Mapping[str, Sequence[str]]
 
 
 class ContrastForm(forms.Form):
@@ -23,7 +23,7 @@ class ContrastForm(forms.Form):
 
     def __init__(
         self,
-        factors: Levels,
+        factors: LevelTexts,
         values: Mapping[str, str],
         *,
         only: str = "",
@@ -38,7 +38,7 @@ class ContrastForm(forms.Form):
 
 
 def _fields(
-    factors: Levels, values: Mapping[str, str], only: str, not_among: Sequence[str]
+    factors: LevelTexts, values: Mapping[str, str], only: str, not_among: Sequence[str]
 ) -> dict[str, forms.Field]:
     candidate, baseline, where = (values.get(name, "") for name in NAMES)
     varied = {name: levels for name, levels in factors.items() if len(levels) > 1}

@@ -7,7 +7,7 @@ from django.utils import timezone
 from campaigns.findings.recommended import Favoured, favoured_by
 from campaigns.findings.snippets import snippets_of
 from campaigns.findings.store import findings_of
-from campaigns.kit.charts.labels import Levels
+from campaigns.kit.charts.labels import LevelLabels
 from campaigns.kit.numbers import MISSING
 from campaigns.models import Campaign, Conclusion, Decision
 from campaigns.results.pages_data import outline_of
@@ -114,7 +114,7 @@ def advice_of(campaign: Campaign, contrast: object, *, own: bool = True) -> Iter
     if campaign.state in Campaign.ACTIVE:
         return
     narrowed = contrast if isinstance(contrast, dict) else None
-    labels = Levels(outline_of(campaign).factors, campaign.block_word)
+    labels = LevelLabels(outline_of(campaign).factors, campaign.block_word)
     for favoured in favoured_by(findings_of(campaign, "", brief=True), narrowed):
         snippets, unknown = snippets_of(campaign, favoured.levels, own=own)
         yield Advice(
@@ -125,7 +125,7 @@ def advice_of(campaign: Campaign, contrast: object, *, own: bool = True) -> Iter
         )
 
 
-def _setting(labels: Levels, favoured: Favoured) -> str:
+def _setting(labels: LevelLabels, favoured: Favoured) -> str:
     where = labels.sentence(favoured.at)
     setting = labels.sentence(favoured.levels)
     return f"{setting} (with {where})" if where else setting

@@ -7,7 +7,7 @@ from campaigns.findings.charts.curve import levels_plot
 from campaigns.findings.charts.pairs import pairs_plot
 from campaigns.findings.pages.view import view_of
 from campaigns.findings.store import Findings
-from campaigns.kit.charts.labels import Levels
+from campaigns.kit.charts.labels import LevelLabels
 from campaigns.kit.charts.svg import drawn
 from campaigns.models import Campaign
 from campaigns.results.pages_data import Outline
@@ -27,7 +27,7 @@ def charts_of(
     stand_ins: list[str],
 ) -> tuple[Chart, ...]:
     """Draw the charts beside the answer of the result page; query: of the view that was chosen there."""
-    labels = Levels(outline.factors, campaign.block_word)
+    labels = LevelLabels(outline.factors, campaign.block_word)
     if findings.pairs:
         plots: tuple[Plot, ...] = (pairs_plot(findings.pairs, labels),)
     elif findings.cells:

@@ -12,7 +12,7 @@ from campaigns.findings.pages.tables import strata_table
 from campaigns.findings.store import Findings, findings_of
 from campaigns.findings.wording.answer_text import NOT_ANALYSED, WITHHELD
 from campaigns.findings.wording.sensitivity import sensitivity_sentence
-from campaigns.kit.charts.labels import Levels, contrast_label, level_text
+from campaigns.kit.charts.labels import LevelLabels, contrast_label, level_text
 from campaigns.kit.numbers import amount, counted, plain_percent
 from campaigns.models import Campaign, Evidence, Exclusion, Finding, Run
 from campaigns.planning.amendments import amendments_of
@@ -88,7 +88,7 @@ def at(instant: datetime | None) -> str:
 
 
 def _compared(campaign: Campaign, outline: Outline, findings: Findings) -> Iterator[Compared]:
-    labels = Levels(outline.factors, campaign.block_word)
+    labels = LevelLabels(outline.factors, campaign.block_word)
     if findings.pairs:
         table = strata_table(findings.pairs, labels)
         sides = f"{table.candidate} vs. {table.baseline}"

@@ -4,7 +4,7 @@ import msgspec
 
 from campaigns.findings.charts.base import Shown, View
 from campaigns.kit.charts.figure import Quantity
-from campaigns.kit.charts.labels import FactorOutline, Levels
+from campaigns.kit.charts.labels import FactorOutline, LevelLabels
 
 WORKERS = FactorOutline("workers", "Workers", (2, 4))
 MISSING = dict.fromkeys(("cells", "summaries", "levels", "pairs", "matrix", "sessions"))
@@ -21,7 +21,7 @@ def shown(charts=None, query=None, **findings):
     """The input of a chart without a database. charts: findings that only charts show, by name."""
     return Shown(
         findings=SimpleNamespace(**MISSING | findings, charts=Stored(charts or {})),
-        labels=Levels([WORKERS]),
+        labels=LevelLabels([WORKERS]),
         view=View("duration", WORKERS),
         primary_metric="duration",
         quantity=lambda name: Quantity(name, "s"),
