@@ -90,7 +90,7 @@ def status_of(as_judged: Tried, with_excluded: Tried | None) -> SensitivityStatu
         return "not_tried" if any(look.of for look in looks) else "undecided"
     changes = [each for look in looks for flip in look.flips for each in flip.changes]
     of_verdicts = [each for each in changes if each.of not in LEVEL_CHOICES]
-    if any(not each.too_few for each in of_verdicts):
+    if any(map(_is_of_verdict, changes)):
         return "flips"
     if not any(side.decided for side in sides):
         return "undecided"
@@ -132,7 +132,19 @@ def _each(
         rest = [replace(r, state="excluded") if r.run in left_out else r for r in runs]
         if changes := list(_changes(whole, judge.verdicts(rest))):
             flips.append(Flip(number, changes))
-    return LeftOutInTurn(len(parts), len(parts), flips[:MOST_FLIPS], len(flips))
+    return LeftOutInTurn(len(parts), len(parts), _kept(flips), len(flips))
+
+
+def _kept(flips: Sequence[Flip]) -> list[Flip]:
+    """Return the first flips in their order: of too many those that change a verdict before all others."""
+    first = sorted(
+        range(len(flips)), key=lambda place: not any(map(_is_of_verdict, flips[place].changes))
+    )
+    return [flips[place] for place in sorted(first[:MOST_FLIPS])]
+
+
+def _is_of_verdict(change: Flipped) -> bool:
+    return change.of not in LEVEL_CHOICES and not change.too_few
 
 
 def _changes(whole: Verdicts, rest: Verdicts) -> Iterator[Flipped]:

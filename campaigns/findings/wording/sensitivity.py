@@ -70,9 +70,9 @@ def sensitivity_panel(terms: Terms, finding: Sensitivity) -> SensitivityPanel:
 
 def sensitivity_sentence(terms: Terms, finding: Sensitivity) -> str:
     """Return one or two sentences, with the runs and blocks on which a verdict depends."""
-    parts = list(_parts(finding, finding.as_judged))
-    tried = [noun for noun, look in parts if look.tried]
-    untried = [f"{noun}s" for noun, look in parts if not look.tried]
+    tried = list(dict.fromkeys(noun for _, noun, look in _looks(finding) if look.tried))
+    parts = _parts(finding, finding.as_judged)
+    untried = [f"{noun}s" for noun, look in parts if look.of and not look.tried]
     single = " and no single ".join(tried)
     match finding.status:
         case "robust":

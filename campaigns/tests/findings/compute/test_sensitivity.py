@@ -5,6 +5,7 @@ import pytest
 from campaigns.findings import compute
 from campaigns.findings.compute import sensitivity as trying
 from campaigns.findings.store import findings_of
+from campaigns.findings.values import Flip, Flipped
 from campaigns.findings.wording.sensitivity import sensitivity_sentence
 from campaigns.models import Campaign, Finding
 from campaigns.planning import lifecycle
@@ -201,3 +202,18 @@ def test_it_changes_neither_the_hash_nor_any_other_finding(interleaved, monkeypa
 
     assert {name: each for name, each in with_it.items() if name != "sensitivity"} == without
     assert set(campaign.findings.values_list("data_hash", flat=True)) == hashed
+
+
+def test_a_flip_of_a_verdict_is_kept_though_many_flips_of_the_best_level_come_before():
+    def flip(without, of):
+        return Flip(
+            without,
+            [Flipped(of=of, levels={}, primary=False, before="a", after="b", too_few=False)],
+        )
+
+    flips = [flip(position, "best") for position in range(1, 100)]
+
+    kept = trying._kept([*flips, flip(100, "levels")])
+
+    assert [each.without for each in kept] == [*range(1, trying.MOST_FLIPS), 100]
+    assert kept[-1].changes[0].of == "levels"

@@ -115,6 +115,19 @@ def test_a_change_names_what_changes_and_both_labels(terms, changed, text):
     assert change_text(terms, changed) == text
 
 
+def test_where_all_runs_are_excluded_they_are_tried_with_the_exclusions_undone():
+    none = LeftOutInTurn(0, 0, [], 0)
+    finding = Sensitivity("robust", "block", tried(none, none), tried())
+    too_few = Sensitivity("too_few", "block", tried(none, none), tried())
+
+    assert sensitivity_sentence(LEVELS, finding) == (
+        "Robust: no single run and no single block changes a verdict or which level is recommended."
+    )
+    assert sensitivity_sentence(LEVELS, too_few) == (
+        "With one block less there would be too few to judge."
+    )
+
+
 @pytest.mark.parametrize(("terms", "finding", "text"), SENTENCES)
 def test_the_sentence_names_the_runs_on_which_a_verdict_depends(terms, finding, text):
     assert sensitivity_sentence(terms, finding) == text
