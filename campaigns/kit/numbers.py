@@ -78,7 +78,7 @@ def duration(seconds: object, digits: int = DIGITS) -> str:
     if not is_number(seconds):
         return MISSING
     size = abs(seconds)
-    if size >= CLOCK_FROM_SECONDS:
+    if PLAIN_BELOW > size >= CLOCK_FROM_SECONDS:
         text = clock(seconds)
         return f"{text} {'h' if text.count(':') > 1 else 'min'}"
     if size == 0 or size >= SECONDS_FROM:

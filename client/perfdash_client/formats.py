@@ -48,7 +48,7 @@ def amount(value: float | None, unit: str, digits: int = DIGITS) -> str:
 def seconds(value: float, digits: int = DIGITS) -> str:
     """Write a duration: 45 µs, 320 ms, 8.93 s, 18:29 min, 26:01:40 h."""
     size = abs(value)
-    if size >= CLOCK_FROM_SECONDS:
+    if PLAIN_BELOW > size >= CLOCK_FROM_SECONDS:
         minutes, rest = divmod(math.floor(size + 0.5), 60)
         hours, minutes = divmod(minutes, 60)
         text = f"{hours}:{minutes:02}:{rest:02} h" if hours else f"{minutes}:{rest:02} min"
