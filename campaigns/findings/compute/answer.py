@@ -1,6 +1,5 @@
 """What the answer of a campaign states beside the findings with verdicts; `wording` writes it."""
 
-import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict
 
@@ -9,6 +8,7 @@ from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
 from campaigns.planning.work_factors import work_of
 from campaigns.results.environment import Change, stand_ins_of
+from campaigns.stats.logs import LARGEST
 
 
 def answer(
@@ -45,8 +45,8 @@ def answer(
 
 
 def _invalid_runs(cells: Cells) -> Iterator[InvalidRun]:
-    """Yield the runs whose value is zero, negative or no number."""
+    """Yield the runs whose value is zero, negative or no measurement."""
     for cell in cells.cells:
         for run in cell.runs:
-            if run.state == "ok" and run.value is not None and not 0 < run.value < math.inf:
+            if run.state == "ok" and run.value is not None and not 0 < run.value < LARGEST:
                 yield InvalidRun(cell.cell, run.position, run.reason)

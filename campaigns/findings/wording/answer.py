@@ -176,12 +176,10 @@ def _of_invalid(answer: Answer, known: Sequence[SummarisedCell]) -> AnswerText:
     runs = sum(run.cell in keys for run in answer.invalid)
     of = sum(cell.summary.n_ok for cell in known)
     names = names_of(answer.cells)
-    infinite = any("invalid_values" in cell.summary.flags for cell in known)
-    which = "that is zero, negative or no number" if infinite else "of zero or below"
     return AnswerText(
         sentence=(
             f"No setting is ranked: {runs} of {of} runs {'has' if runs == 1 else 'have'} a "
-            f"{inside(answer.label)} {which}, in {len(known)} of {len(answer.cells)} settings."
+            f"{inside(answer.label)} of zero or below, in {len(known)} of {len(answer.cells)} settings."
         ),
         tone="warn",
         facts=[

@@ -336,7 +336,7 @@ def censored_line(design: Design, cells: BriefCells | None) -> Line:
     failed = sum(each.n_failed for each in summaries) - censored
     lost = sum(each.n_lost for each in summaries)
     of_all = (censored + failed) / total if total else 0.0
-    text = f"{censored} of {counted(total, 'run')} timed out, {failed} failed, {lost} are lost."
+    text = f"{censored} of {counted(total + lost, 'run')} timed out, {failed} failed, {lost} {'is' if lost == 1 else 'are'} lost."
     state = WARN if censored or failed or lost else PASS
     if of_all > design.failed_limit:
         state = FAIL

@@ -169,3 +169,13 @@ def test_the_bounds_of_a_knee_are_told_as_computed(published):
     assert knee.startswith(
         f"The knee lies between 5 and 10 (5 to {math.ceil(high * 100) / 100:g}, "
     )
+
+
+def test_a_value_that_is_too_large_for_a_measurement_is_named(interleaved):
+    campaign = interleaved([5])
+    store(campaign, lambda run: 1e200 if run.position == 2 else 10.0)
+
+    answer = findings(campaign)["answer"]
+
+    assert answer["sentence"] == "No cell has a value that can be averaged."
+    assert "zero, negative or no number (run 2): this cell is not compared" in answer["caveat"]

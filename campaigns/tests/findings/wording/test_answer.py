@@ -328,16 +328,6 @@ SENTENCES = {
         ),
         "No setting is ranked: 1 of 5 runs has a CPU time of zero or below, in 1 of 1 settings.",
     ),
-    "values that are no number": (
-        answer_text(
-            answer(
-                cell(1, 20.0, flags=("invalid_values",), median=20.0),
-                invalid=[InvalidRun(1, 1, ""), InvalidRun(1, 2, "")],
-            )
-        ),
-        "No setting is ranked: 2 of 5 runs have a duration that is zero, negative or no number, in 1 of 1 "
-        "settings.",
-    ),
     "few runs everywhere": (
         answer_text(answer(cell(1, 20.0, 2, workers=2), cell(2, 10.0, 2, workers=4))),
         "No setting is ranked: 2 of 2 settings have fewer than 3 runs. Duration is 10 s to 20 s on average.",

@@ -47,7 +47,7 @@ def cells(*ok: int, failed: int = 0, timed_out: int = 0, lost: int = 0) -> Brief
     for place, number in enumerate(ok):
         out = (failed + timed_out, lost, timed_out) if place == 0 else (0, 0, 0)
         summary = CellSummary(
-            n_total=number + out[0] + out[1],
+            n_total=number + out[0],
             n_ok=number,
             n_failed=out[0],
             n_lost=out[1],
@@ -196,8 +196,10 @@ GOLDEN = [
     # Timed out or failed
     (wording.censored_line(DESIGN, cells(8, 8)), "pass", "0.0 %",
      "0 of 16 runs timed out, 0 failed, 0 are lost."),
-    (wording.censored_line(DESIGN, cells(29, 30, timed_out=1, lost=2)), "warn", "1.6 %",
+    (wording.censored_line(DESIGN, cells(29, 30, timed_out=1, lost=2)), "warn", "1.7 %",
      "1 of 62 runs timed out, 0 failed, 2 are lost."),
+    (wording.censored_line(DESIGN, cells(29, 30, lost=1)), "warn", "0.0 %",
+     "0 of 60 runs timed out, 0 failed, 1 is lost."),
     (wording.censored_line(DESIGN, cells(5, 8, failed=2, timed_out=1)), "fail", "18.8 %",
      "1 of 16 runs timed out, 2 failed, 0 are lost. The campaign allows 5.0 %."),
     # Amendments and exclusions
