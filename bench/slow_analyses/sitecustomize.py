@@ -29,7 +29,8 @@ def slow(task=None, **kwargs):
     compute.analyse = analyse
 
 
-if "worker" in sys.orig_argv and "celery" in sys.orig_argv:
+# Workers are forked from the fork server, and inherit this.
+if {"celery", "perfdash.local.forkserver"} & set(sys.orig_argv):
     from celery.signals import task_prerun
 
     task_prerun.connect(slow, weak=False)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from campaigns.findings import compute
+from campaigns.findings.answers import answers_of
 from campaigns.kinds.base import STAND_IN
 from campaigns.kit.errors import BadFile, Invalid
 from campaigns.models import Attempt, Campaign, Run, Session
@@ -84,7 +85,7 @@ def test_runs_that_took_turns_in_a_file_are_interleaved_in_blocks():
     ]
     assert made == [(1, 1), (1, 2), (2, 2), (2, 1), (3, 1), (3, 2)]
     compute.analyse(campaign)
-    caveat = campaign.findings.get(name="answer").result["caveat"]
+    caveat = answers_of([campaign.pk])[campaign.pk].caveat
     assert "one after the other" not in caveat
 
 
@@ -211,5 +212,5 @@ def test_names_of_tests_are_work_and_their_levels_are_not_compared():
     levels = campaign.findings.get(name="levels").result
     assert levels["factor"] in ("engine", "size")
     assert all("benchmark" in group["levels"] for group in levels["groups"])
-    sentence = campaign.findings.get(name="answer").result["sentence"]
+    sentence = answers_of([campaign.pk])[campaign.pk].sentence
     assert sentence.startswith("No setting is ranked: 5 of 5 settings have fewer than 3 runs.")
