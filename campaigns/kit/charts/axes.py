@@ -10,6 +10,8 @@ CLOCK_STEPS = (15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 8
 LARGEST_STEPS = 8
 TICK_GAP = 0.035
 """The least distance of ticks, as a share of the axis, so that their labels do not overlap."""
+LOWEST_POWER, HIGHEST_POWER = -323.0, 306.0
+"""Powers of ten that are numbers, as those beside them are."""
 
 
 def has_clock(unit: str, largest: float) -> bool:
@@ -77,10 +79,10 @@ def log_ticks(low: float, high: float) -> Axis:
 
 
 def log_range(low: float, high: float, pad: float = 0.05) -> list[float]:
-    """Return the range of a log axis (low > 0) as exponents of ten, as Plotly expects it."""
+    """Return the range of a log axis (low > 0) as exponents of ten, as Plotly expects it; both powers are numbers."""
     start, end = math.log10(low), math.log10(high)
     margin = pad * (end - start) or 0.1
-    return [start - margin, end + margin]
+    return [max(LOWEST_POWER, start - margin), min(HIGHEST_POWER, end + margin)]
 
 
 def thinned(places: Sequence[float], extent: float) -> list[int]:

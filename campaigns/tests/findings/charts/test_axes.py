@@ -3,6 +3,7 @@ import pytest
 from campaigns.kit.charts.axes import (
     clock_ticks,
     log_clock_ticks,
+    log_range,
     log_ticks,
     nice_step,
     thinned,
@@ -56,3 +57,12 @@ def test_ticks_of_a_log_axis_are_plain_numbers(low, high, ticks):
 
 def test_a_narrow_log_axis_leaves_its_ticks_to_plotly():
     assert log_ticks(40, 60) == {}
+
+
+@pytest.mark.parametrize(("low", "high"), [(1.0, 1e300), (5e-324, 1.0), (1e300, 1e300)])
+def test_the_ends_of_a_log_axis_are_numbers_whatever_the_values_are(low, high):
+    start, end = (10**power for power in log_range(low, high))
+
+    assert 0 < start < end
+    assert log_ticks(start, end)
+    assert log_clock_ticks(start, end)
