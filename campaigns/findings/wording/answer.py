@@ -307,7 +307,7 @@ def _of_runs(answer: Answer) -> str:
 
 def _of_invalid_runs(answer: Answer, cells: int) -> str:
     """Name the first runs that have no logarithm, with the first reason that a run gives."""
-    runs = answer.invalid
+    runs = sorted(answer.invalid, key=lambda run: run.position)
     reasons = [run.reason for run in runs if run.reason]
     which = ", ".join(str(run.position) for run in runs[:MOST_RUNS_NAMED])
     more = f" and {len(runs) - MOST_RUNS_NAMED} more" if len(runs) > MOST_RUNS_NAMED else ""

@@ -487,7 +487,7 @@ CAVEATS = {
         answer_text(
             answer(
                 cell(1, 0.0, flags=("not_positive",)),
-                invalid=[InvalidRun(1, 1, "Measure more finely."), InvalidRun(1, 4, "")],
+                invalid=[InvalidRun(1, 4, ""), InvalidRun(1, 1, "Measure more finely.")],
             )
         ),
         "In 1 of 1 cells a value is zero, negative or no number (runs 1, 4): this cell is not compared with "
