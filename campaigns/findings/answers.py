@@ -2,18 +2,11 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Any
 
-from campaigns.findings.store import AS_TEXT, Findings, decode
-from campaigns.findings.values import (
-    Answer,
-    CalibrationFinding,
-    LevelsFinding,
-    Outlook,
-    Pairs,
-    SessionsFinding,
-)
+from campaigns.findings.store import AS_TEXT, SHAPES, Findings, decode
+from campaigns.findings.values import Answer
 from campaigns.findings.wording.answer import answer_text
 from campaigns.findings.wording.answer_text import AnswerText
 from campaigns.models import Campaign, Finding, PublishedAnswer
@@ -26,13 +19,7 @@ UNWRITTEN = AnswerText(
     "warn",
 )
 """Instead of an answer whose wording fails: neither its findings nor lists with other campaigns may depend on it."""
-PARTS: Mapping[str, Any] = {
-    "pairs": Pairs,
-    "levels": LevelsFinding,
-    "calibration": CalibrationFinding,
-    "sessions": SessionsFinding,
-    "outlook": Outlook,
-}
+PARTS = ("pairs", "levels", "calibration", "sessions", "outlook")
 """The findings that an answer may rest on."""
 
 
@@ -50,7 +37,7 @@ def answers_of(campaigns: Collection[int]) -> dict[int, AnswerText]:
         if name == "answer":
             answers[key] = decode(text, Answer)
         else:
-            parts[key][name] = decode(text, PARTS[name])
+            parts[key][name] = decode(text, SHAPES[name])
     return {key: _written(answer, **parts[key]) for key, answer in answers.items()}
 
 

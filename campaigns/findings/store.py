@@ -67,6 +67,13 @@ SHAPES: Mapping[str, type[Struct] | type[Surroundings]] = {
 """The shapes of findings by name; a name may go on with a colon and a metric or a quantity, as `cells:duration`."""
 
 
+ON_PAGES = (
+    "pairs", "levels", "checks", "with_excluded", "outlook", "calibration", "matrix", "surroundings",
+    "sessions", "sensitivity", "answer", Finding.FAILED_PARTS,
+)  # fmt: skip
+"""Findings that `Findings` holds as fields of these names, beside the cells."""
+
+
 def shape_of(name: str) -> type[Struct] | type[Surroundings] | None:
     """Return the shape of a finding; None where none is declared."""
     return SHAPES.get(name.partition(":")[0])
@@ -240,10 +247,8 @@ def findings_of(campaign: Campaign, metric: str, *, brief: bool = False) -> Find
     cells = f"cells:{metric}" if f"cells:{metric}" in others else "cells"
     shown = metric if cells != "cells" else campaign.primary_metric
     of_metric = {f"{name}:{shown}": name for name in ("density", "drift")}
-    wanted = ["answer", "pairs", "levels", "checks", "with_excluded", "outlook", "matrix"]
-    wanted += ["calibration", "surroundings", "sessions", "sensitivity", Finding.FAILED_PARTS]
     wanted_cells = f"brief:{shown}" if brief else cells
-    reported = current.filter(name__in=[*wanted, wanted_cells])
+    reported = current.filter(name__in=[*ON_PAGES, wanted_cells])
     rows = [_Stored(*row) for row in reported.values_list(*_Stored._fields)]
     results = {row.name: row.result for row in rows}
     late = ("phases", "usl", "within_blocks", *of_metric)
@@ -252,21 +257,11 @@ def findings_of(campaign: Campaign, metric: str, *, brief: bool = False) -> Find
     def find(name: str, shape: type[Shape]) -> Shape | None:
         return read(results[name], shape) if name in results else None
 
+    on_pages: Mapping[str, Any] = {name: find(name, SHAPES[name]) for name in ON_PAGES}
     return Findings(
+        **on_pages,
         cells=None if brief else find(wanted_cells, Cells),
         brief=find(wanted_cells, BriefCells) if brief else None,
-        pairs=find("pairs", Pairs),
-        levels=find("levels", LevelsFinding),
-        checks=find("checks", Checks),
-        with_excluded=find("with_excluded", WithExcluded),
-        outlook=find("outlook", Outlook),
-        calibration=find("calibration", CalibrationFinding),
-        matrix=find("matrix", Matrix),
-        surroundings=find("surroundings", Surroundings),
-        sessions=find("sessions", SessionsFinding),
-        sensitivity=find("sensitivity", Sensitivity),
-        answer=find("answer", Answer),
-        failed_parts=find(Finding.FAILED_PARTS, FailedParts),
         charts=LateResults(
             {
                 of_metric.get(name, name): pk

@@ -1,20 +1,26 @@
 """Build the report of a conclusion, or a draft of one of a campaign alone."""
 
+import shlex
 from collections.abc import Iterator
+from typing import Any
 
 from django.utils import timezone
 
 from campaigns.findings.recommended import Favoured, favoured_by
-from campaigns.findings.snippets import snippets_of
 from campaigns.findings.store import findings_of
+from campaigns.kinds.base import Snippet
 from campaigns.kit.charts.labels import LevelLabels
+from campaigns.kit.mappings import Json, Levels
 from campaigns.kit.numbers import MISSING
-from campaigns.models import Campaign, Conclusion, Decision
+from campaigns.models import Campaign, Conclusion, Decision, Setting
+from campaigns.planning.metrics import driver_if_known
 from campaigns.results.pages_data import outline_of
 from campaigns.reviews.checklist import checklist
 from campaigns.reviews.reopening import overdue
 from campaigns.reviews.reports.parts import at, part_of
 from campaigns.reviews.reports.values import Advice, CheckRow, Part, Report, Signature
+from campaigns.targets.actions import COMMAND, HAND
+from campaigns.targets.actions.values import PLACE
 from perfdash import __version__
 
 State = Conclusion.State
@@ -37,6 +43,8 @@ MOVED = "Its data have changed: it is under review again"
 SIDES = (("was", "before"), ("is", "after"))
 """Keys of the two values of a change: as text, and as stored where there is no text."""
 WITHOUT = "No conclusion: the findings only, not signed"
+OWN = "the command by which perfdash sets it on the target"
+BY_HAND = "what perfdash asks a person to do on the target"
 NO_SNIPPET = "No tool's option is known for {}: set it as you do on your target."
 
 ORDER = ("fail", "warn", "pass")
@@ -168,3 +176,33 @@ def _rows(conclusion: Conclusion) -> Iterator[CheckRow]:
         of = f" ({names[check.campaign]})" if len(names) > 1 else ""
         word = texts.get((check.key, check.about), "")
         yield CheckRow(f"{check.title}{of}", check.state, check.number, check.words, word)
+
+
+def snippets_of(
+    campaign: Campaign, levels: Levels, *, own: bool = True
+) -> tuple[list[Snippet], list[str]]:
+    """Return levels as commands of the target's own tools, and the names of those for which none is known.
+
+    own: include how the target's own settings are set, which may name machines.
+    """
+    driver = driver_if_known(campaign.kind)
+    family = campaign.target.family if campaign.target else ""
+    results = list(driver.snippets(family, levels, campaign.parameters)) if driver else []
+    known = {name for snippet in results for name in snippet.names}
+    if own and campaign.target:
+        rows = campaign.target.setting_rows.filter(name__in=levels.keys() - known)
+        results += [snippet for row in rows if (snippet := _own(row, levels[row.name]))]
+    known = {name for snippet in results for name in snippet.names}
+    return results, [name for name in levels if name not in known]
+
+
+def _own(setting: Setting, value: Any) -> Snippet | None:
+    """Return the command of SSH, or the text of the manual step; an HTTP request is nothing to paste."""
+    action: Json = setting.apply
+    if action.get("way") == COMMAND:
+        texts = [str(each).replace(PLACE, str(value)) for each in action["arguments"]]
+        return Snippet("shell of the target", shlex.join(texts), (setting.name,), OWN)
+    if action.get("way") == HAND and action.get("words"):
+        text = f"{action['words']}: {value}"
+        return Snippet("by hand", text, (setting.name,), BY_HAND)
+    return None

@@ -1,10 +1,11 @@
-"""The page of one conclusion: claim, evidence, checklist, decisions, history."""
+"""The list of conclusions, and the page of one: claim, evidence, checklist, decisions, history."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -24,6 +25,7 @@ from campaigns.results.pages_data import outline_of
 from campaigns.reviews.check import Check
 from campaigns.reviews.checklist import checklist, failed, without_word
 from campaigns.reviews.deciding import approvals, may_confirm
+from campaigns.reviews.filters import ConclusionPageFilters
 from campaigns.reviews.freezing import data_hash_of
 from campaigns.reviews.queries import (
     conclusions_seen_by,
@@ -38,6 +40,7 @@ from campaigns.reviews.rows import may_review, possible_reviewers
 from campaigns.reviews.sending import WITHDRAWABLE
 
 MOST_LETTERS = 120
+PAGE_SIZE = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,16 @@ class Event:
     row: AuditEvent
     words: str
     details: str
+
+
+@require_safe
+@takes(Right.SEE)
+def conclusion_list(request: HttpRequest) -> HttpResponse:
+    """Show a page of the filtered conclusions, newest first unless the query sorts otherwise."""
+    filters = ConclusionPageFilters(request.GET, user_of(request))
+    rows = filters.rows.select_related("author", "team").prefetch_related("evidence__campaign")
+    page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
+    return render(request, "reviews/conclusions/list.html", {"filters": filters, "page": page})
 
 
 @require_safe

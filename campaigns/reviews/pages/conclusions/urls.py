@@ -2,10 +2,10 @@
 
 from django.urls import path
 
-from campaigns.reviews.pages.conclusions import actions, listing, page
+from campaigns.reviews.pages.conclusions import actions, page
 
 urlpatterns = [
-    path("", listing.conclusion_list, name="conclusion-list"),
+    path("", page.conclusion_list, name="conclusion-list"),
     path("new/", actions.conclusion_new, name="conclusion-new"),
     path("<int:pk>/", page.conclusion_page, name="conclusion"),
     path("<int:pk>/edit/", actions.conclusion_edit, name="conclusion-edit"),
