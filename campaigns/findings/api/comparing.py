@@ -39,10 +39,10 @@ from campaigns.kit.api.outputs import IgnoresAccept, Selectable, picked, selecte
 from campaigns.kit.api.views import READING, Api, checked
 from campaigns.kit.downloads import lines_of
 from campaigns.kit.errors import NotPossible
+from campaigns.kit.mappings import Json, JsonObject
 from campaigns.kit.rights import May
 from campaigns.models import Cell
 
-Json = dict[str, Any]
 Positions = Mapping[int, int]
 """Positions of cells by their keys."""
 CELL = r"^[1-9][0-9]{0,8}:[1-9][0-9]{0,8}$"
@@ -224,7 +224,7 @@ class Compare(Api):
         return Response(picked(comparison_as_json(found, positions, request), only))
 
 
-def _chosen(query: Mapping[str, Any], teams: Set[int]) -> tuple[Choice, Sequence[Side], Positions]:
+def _chosen(query: Json, teams: Set[int]) -> tuple[Choice, Sequence[Side], Positions]:
     """Return what is compared, and the positions of all cells. Raise ValidationError, NotPossible."""
     places = [tuple(map(int, text.split(":"))) for text in query.get("cell", ())]
     keys: Sequence[int] = query.get("campaign", ())
@@ -269,7 +269,7 @@ def _named(choice: Choice) -> str:
     return "cell" if choice.cells else "campaign"
 
 
-def comparison_as_json(compared: Compared, positions: Positions, request: Request) -> Json:
+def comparison_as_json(compared: Compared, positions: Positions, request: Request) -> JsonObject:
     """Return all that the page shows, with exact numbers."""
     first, answer = compared.measured[0], answer_of(compared)
     return {
@@ -298,7 +298,7 @@ def comparison_as_json(compared: Compared, positions: Positions, request: Reques
     }
 
 
-def _candidate(compared: Compared, candidate: ComparedCandidate) -> Json:
+def _candidate(compared: Compared, candidate: ComparedCandidate) -> JsonObject:
     over = candidate.over
     return {
         "campaign": compared.measured[candidate.side].side.campaign.pk,
@@ -319,7 +319,7 @@ def _candidate(compared: Compared, candidate: ComparedCandidate) -> Json:
     }
 
 
-def _row(compared: Compared, row: ComparedCells, positions: Positions) -> Json:
+def _row(compared: Compared, row: ComparedCells, positions: Positions) -> JsonObject:
     comparison, verdict = row.comparison, row.comparison.verdict
     return {
         "baseline": _cell(compared, 0, row.baseline, row.means[0], positions),
@@ -345,7 +345,7 @@ def _row(compared: Compared, row: ComparedCells, positions: Positions) -> Json:
 
 def _cell(
     compared: Compared, side: int, cell: values.Cell, mean: float | None, positions: Positions
-) -> Json:
+) -> JsonObject:
     measured = compared.measured[side]
     runs = measured.cell_runs[cell.cell]
     return {
@@ -359,11 +359,11 @@ def _cell(
     }
 
 
-def _differing(fields: Sequence[Differs]) -> list[Json]:
+def _differing(fields: Sequence[Differs]) -> list[JsonObject]:
     return [structs.asdict(each) for each in fields]
 
 
-def _bounds(interval: Sequence[float] | None) -> Json:
+def _bounds(interval: Sequence[float] | None) -> JsonObject:
     low, high = interval or (None, None)
     return {"low_percent": _finite(low), "high_percent": _finite(high)}
 
