@@ -1,12 +1,12 @@
 """List the settings that the stored findings favour."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from campaigns.findings.store import Findings
 from campaigns.findings.values import Levels, LevelsFinding, Pairs
 from campaigns.findings.wording.recommended import BETTER_SIDE, why_best_of_all, why_near_best
+from campaigns.kit.mappings import Contrast
 from campaigns.stats.verdict import Word
 
 
@@ -19,7 +19,7 @@ class Favoured:
     why: str
 
 
-def favoured_by(findings: Findings, contrast: Mapping[str, Any] | None = None) -> list[Favoured]:
+def favoured_by(findings: Findings, contrast: Contrast | None = None) -> list[Favoured]:
     """Return what the findings favour, nothing where they favour neither side.
 
     contrast: narrows it to the levels of others that it names (`at`). Of pairs it is the side that is

@@ -707,7 +707,7 @@ class PhaseCell(Struct, frozen=True):
     """Seconds of each phase of one cell, by its name. runs: those that have phases."""
 
     cell: Key
-    levels: Mapping[str, Any]
+    levels: Levels
     runs: Count
     seconds: Mapping[str, Spread]
 
@@ -916,7 +916,7 @@ class LoadGroup(Struct, frozen=True):
     of the law (n, throughput, response time).
     """
 
-    levels: Mapping[str, Any]
+    levels: Levels
     missing: Literal["", "not_enough_levels"]
     fewest: Count
     left_out: Mapping[str, Count]

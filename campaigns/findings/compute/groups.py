@@ -1,10 +1,11 @@
 """Group the cells of a campaign so that the cells of a group differ in one factor only."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from campaigns.kit.mappings import Levels
 from campaigns.models import Campaign, Cell
 from campaigns.planning.work_factors import work_of
 
@@ -13,7 +14,7 @@ from campaigns.planning.work_factors import work_of
 class Group:
     """Cells that differ in one factor only, in the order of its levels."""
 
-    levels: Mapping[str, Any]
+    levels: Levels
     cells: tuple[int, ...]
     values: tuple[Any, ...]
     numeric: bool

@@ -18,6 +18,7 @@ from campaigns.findings.compute.withheld_verdicts import Reserve, reserved
 from campaigns.findings.values import OverStrata, PairOfRuns, Pairs
 from campaigns.findings.values import Stratum as StratumFinding
 from campaigns.kinds.base import Metric
+from campaigns.kit.mappings import Levels
 from campaigns.models import Campaign, Cell
 from campaigns.planning.work_factors import work_of
 from campaigns.results.values import ObservedRun
@@ -187,7 +188,7 @@ def _stratum_levels(campaign: Campaign, cell: Cell) -> dict[str, Any]:
     }
 
 
-def _name(levels: Mapping[str, Any]) -> str:
+def _name(levels: Levels) -> str:
     """Return distinct names of strata; a level that looks like two is quoted."""
     texts = (str(level) for level in levels.values())
     return ", ".join(f"“{text}”" if ", " in text else text for text in texts) or "all pairs"

@@ -1,14 +1,14 @@
 """The comparison of the primary contrast: one of the other comparisons, or one more in their family."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from campaigns.findings.compute.fidelity import has_ranks, without_ranks
 from campaigns.findings.compute.sessions import confirmation_of
 from campaigns.findings.compute.statistics_input import Family
 from campaigns.findings.values import Estimate, Primary
 from campaigns.kinds.base import Metric
+from campaigns.kit.mappings import Levels
 from campaigns.models import Campaign
 from campaigns.planning.plan import pairs_of
 from campaigns.stats.compared import Comparison, Comparisons
@@ -58,7 +58,7 @@ def compare_with_primary(
     return replace(compared, comparisons=compared.comparisons[:-1]), comparison
 
 
-def strata_of(campaign: Campaign, strata: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
+def strata_of(campaign: Campaign, strata: Sequence[Levels]) -> tuple[int, ...]:
     """Return the places of the strata over which the primary contrast of a paired campaign is."""
     contrast = campaign.primary_contrast
     if not contrast:

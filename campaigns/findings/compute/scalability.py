@@ -25,6 +25,7 @@ from campaigns.findings.values import (
 )
 from campaigns.kinds.base import ClosedLoop
 from campaigns.kinds.registry import driver_of
+from campaigns.kit.mappings import Levels
 from campaigns.models import Attempt, Campaign, Series
 from campaigns.results.values import ObservedRun
 from campaigns.stats.blocks import BlockRun, fit_blocks
@@ -151,7 +152,7 @@ def _point(
 
 
 def _judged(
-    levels: Mapping[str, Any],
+    levels: Levels,
     points: Sequence[Point],
     criteria: Criteria,
     *,
