@@ -4,7 +4,7 @@ from collections.abc import Set
 from dataclasses import dataclass
 
 from campaigns.findings.charts.base import Shown
-from campaigns.findings.charts.interaction import factor_label, matrix_of, rows_factor
+from campaigns.findings.charts.interaction import matrix_of
 from campaigns.findings.values import FactorMatrix, MatrixCell, MatrixRow, Terms
 from campaigns.findings.wording.remarks import interaction_remark
 from campaigns.findings.wording.verdicts import label_of
@@ -63,8 +63,8 @@ def heat_table(shown: Shown) -> HeatTable | None:
     cells = [cell for row in rows for cell in row.cells]
     text, tone = interaction_remark(result.interaction)
     return HeatTable(
-        factor=factor_label(labels, factor),
-        rows_factor=rows_factor(labels, factor),
+        factor=labels.factor(factor),
+        rows_factor=labels.other_factors(factor),
         heads=tuple(labels.short(factor, value) for value in result.columns),
         rows=rows,
         numeric=result.numeric,

@@ -239,8 +239,8 @@ def panel(shown: Shown) -> Panel | None:
     labels, factor = shown.labels, result.factor
     chart = InteractionChart(
         metric=inside(terms.label),
-        factor=inside(factor_label(labels, factor)),
-        rows_factor=inside(rows_factor(labels, factor)),
+        factor=inside(labels.factor(factor)),
+        rows_factor=inside(labels.other_factors(factor)),
         columns=[c if result.numeric else labels.short(factor, c) for c in result.columns],
         rows=[
             Row(
@@ -309,8 +309,8 @@ def _numbers(result: FactorMatrix, terms: Terms, labels: LevelLabels) -> Numbers
     ]
     return Numbers(
         (
-            Column(inside(rows_factor(labels, factor))),
-            Column(inside(factor_label(labels, factor))),
+            Column(inside(labels.other_factors(factor))),
+            Column(inside(labels.factor(factor))),
             Column("improvement", "%"),
             Column("95 % from", "%"),
             Column("95 % to", "%"),
@@ -321,14 +321,6 @@ def _numbers(result: FactorMatrix, terms: Terms, labels: LevelLabels) -> Numbers
         ),
         rows,
     )
-
-
-def factor_label(labels: LevelLabels, factor: str) -> str:
-    return next((each.label for each in labels.factors if each.name == factor), factor)
-
-
-def rows_factor(labels: LevelLabels, factor: str) -> str:
-    return " and ".join(each.label for each in labels.factors if each.name != factor)
 
 
 CHARTS = (

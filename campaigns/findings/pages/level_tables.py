@@ -117,9 +117,8 @@ def level_tables(
     known = [value for value in drawn if value is not None]
     scale = strips.scale_of(known, zero=True)
     summaries = {cell.cell: cell.summary for cell in cells.cells}
-    factors = {factor.name: factor.label for factor in labels.factors}
     return LevelTables(
-        factor=factors.get(levels.factor, levels.factor),
+        factor=labels.factor(levels.factor),
         model=model_text(levels),
         noise=tuple(noise_rows(levels)),
         groups=tuple(

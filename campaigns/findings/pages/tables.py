@@ -208,8 +208,7 @@ def strata_table(pairs: Pairs, labels: LevelLabels, *, withheld: bool = False) -
     baseline, candidate = level_text(pairs.baseline), level_text(pairs.candidate)
     order, tone = order_remark(pairs, baseline, candidate)
     return StrataTable(
-        head=" and ".join(f.label for f in labels.factors if f.name != pairs.factor)
-        or "comparison",
+        head=labels.other_factors(pairs.factor) or "comparison",
         baseline=baseline,
         candidate=candidate,
         lines=tuple(

@@ -95,7 +95,7 @@ def sensitivity_sentence(terms: Terms, finding: Sensitivity) -> str:
 
 def change_text(terms: Terms, change: Flipped) -> str:
     """Describe one change: “10 vs. 5: not enough data instead of faster”."""
-    sides = f"{_said(terms, change, change.after)} instead of {_said(terms, change, change.before)}"
+    sides = f"{_changed_text(terms, change, change.after)} instead of {_changed_text(terms, change, change.before)}"
     match change.of:
         case "best" | "recommended":
             what = f"the {change.of} level"
@@ -110,7 +110,7 @@ def change_text(terms: Terms, change: Flipped) -> str:
     return f"{what}{f', at {where}' if where else ''}: {sides}"
 
 
-def _said(terms: Terms, change: Flipped, value: object) -> str:
+def _changed_text(terms: Terms, change: Flipped, value: object) -> str:
     """Return the label of a verdict, or a level as text."""
     if change.of in LEVEL_CHOICES:
         return level_text(value)

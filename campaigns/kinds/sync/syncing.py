@@ -16,7 +16,6 @@ from campaigns.kit.http.errors import NoAnswer, Unavailable
 from campaigns.kit.mappings import JsonObject
 
 ARTIFACTS = "sync.downloading.artifacts"
-CONTENT = "associating.content"
 SKIPPED = "sync.was_skipped"
 AWAY_SECONDS = 60.0
 """How long Pulp's API may not answer while its tasks run."""

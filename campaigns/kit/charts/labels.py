@@ -63,6 +63,14 @@ class LevelLabels:
         }
         self._labels = {factor.name: factor.label for factor in factors}
 
+    def factor(self, name: str) -> str:
+        """Return the label of a factor."""
+        return self._labels.get(name, name)
+
+    def other_factors(self, name: str) -> str:
+        """Return the labels of all factors but one: “Engine and CPUs”."""
+        return " and ".join(each.label for each in self.factors if each.name != name)
+
     def short(self, name: str, value: Any) -> str:
         """Return one level, shortened if it is long."""
         text = level_text(value)
