@@ -22,6 +22,7 @@ CLOCK_FROM_SECONDS = 119.5
 BOUND_DIGITS = 10
 """Digits of a computed bound; further ones are floating-point noise."""
 SCALES = {"B": ("B", "kB", "MB", "GB", "TB"), "B/s": ("B/s", "kB/s", "MB/s", "GB/s", "TB/s")}
+SINGULARS = {"files": "file", "connections": "connection"}
 AXES = {"B/s": "MB/s", "B": "MB"}
 """Stored units, and the one unit of an axis or a column."""
 
@@ -149,7 +150,8 @@ def amount(value: object, unit: str, digits: int = DIGITS) -> str:
             return f"{number(value, digits)}/s"
         case "B" | "B/s":
             return _scaled(value, SCALES[unit], digits)
-    return f"{number(value, digits)} {unit}"
+    text = number(value, digits)
+    return f"{text} {SINGULARS.get(unit, unit) if text == '1' else unit}"
 
 
 def _scaled(value: float, units: Sequence[str], digits: int) -> str:

@@ -8,6 +8,7 @@ MISSING, MINUS = "—", "−"
 DIGITS, MOST_DIGITS = 3, 6
 PLAIN_BELOW = 1e9
 CLOCK_FROM_SECONDS = 119.5
+SINGULARS = {"files": "file", "connections": "connection"}
 SCALES = {"B": ("B", "kB", "MB", "GB", "TB"), "B/s": ("B/s", "kB/s", "MB/s", "GB/s", "TB/s")}
 
 
@@ -42,7 +43,8 @@ def amount(value: float | None, unit: str, digits: int = DIGITS) -> str:
     place = 0
     while abs(value) >= 999.5 and place < len(scales) - 1:
         value, place = value / 1000, place + 1
-    return f"{number(value, digits)} {scales[place]}"
+    text = number(value, digits)
+    return f"{text} {SINGULARS.get(unit, scales[place]) if text == '1' else scales[place]}"
 
 
 def seconds(value: float, digits: int = DIGITS) -> str:
