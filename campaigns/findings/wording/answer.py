@@ -125,9 +125,10 @@ def _nothing(answer: Answer) -> AnswerText:
     timed_out = sum(cell.summary.n_censored for cell in answer.cells)
     failed = sum(cell.summary.n_failed for cell in answer.cells) - timed_out
     lost = sum(cell.summary.n_lost for cell in answer.cells)
-    if failed or timed_out or lost:
-        parts = [f"{timed_out} timed out"] if timed_out else []
-        parts += [f"{failed} failed", f"{lost} {_were(lost)} void, lost or cancelled"]
+    parts = [f"{timed_out} timed out"] if timed_out else []
+    parts += [f"{failed} failed"] if failed else []
+    parts += [f"{lost} {_were(lost)} void, lost or cancelled"] if lost else []
+    if parts:
         return AnswerText(f"No run came through: {', '.join(parts)}.", "fail")
     return AnswerText("No run has ended yet.", "thin")
 

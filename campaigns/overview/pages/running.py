@@ -135,7 +135,8 @@ def _live_plot(campaign: Campaign, current: live.Current | None) -> Plot:
 
 
 def _time(seconds: float | None) -> str:
-    return MISSING if seconds is None else numbers.duration(seconds)
+    """Return whole seconds, so that what did not change is not sent again."""
+    return MISSING if seconds is None else numbers.duration(round(seconds))
 
 
 def _left(seconds: float | None) -> str:

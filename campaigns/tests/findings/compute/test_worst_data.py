@@ -130,7 +130,7 @@ def test_where_every_run_timed_out_the_limit_is_the_answer():
     found = found_in(received(({"w": 5}, [ABOVE_60] * 3), ({"w": 10}, [ABOVE_60] * 3)))
 
     sentence = found["answer"]["sentence"]
-    assert sentence.startswith("No run came through: 6 failed")
+    assert sentence.startswith("No run came through: 6 timed out. ")
     assert "W 5: at least 60 s (3 of 3 runs timed out at 60 s)" in sentence
 
 

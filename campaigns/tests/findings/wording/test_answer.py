@@ -275,7 +275,7 @@ SENTENCES = {
                 cell(1, None, 0, 3, n_censored=3, at_least=60, lowest_limit=60, highest_limit=60)
             )
         ),
-        "No run came through: 3 timed out, 0 failed, 0 were void, lost or cancelled. "
+        "No run came through: 3 timed out. "
         "Duration: at least 60 s (3 of 3 runs timed out at 60 s).",
     ),
     "too much of the work failed": (
