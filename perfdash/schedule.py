@@ -5,6 +5,7 @@ It loads the settings, but no model and no task: `celery -A perfdash.schedule be
 
 import logging.config
 import os
+import sys
 from typing import Any
 
 from celery import Celery
@@ -14,6 +15,8 @@ from django.conf import settings
 from perfdash.environment import refuse_missing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "perfdash.settings")
+# Celery does this in its fixup for Django, which is left out since it loads models.
+sys.path.insert(0, os.getcwd())
 
 app = Celery("perfdash", fixups=[])
 app.config_from_object("django.conf:settings", namespace="CELERY")
