@@ -15,6 +15,7 @@ from campaigns.findings.values import (
     Answer,
     BriefCells,
     CalibrationFinding,
+    CapacityFinding,
     Cells,
     Checks,
     Densities,
@@ -29,6 +30,7 @@ from campaigns.findings.values import (
     Scalability,
     Sensitivity,
     SessionsFinding,
+    Thresholds,
     WithExcluded,
     WithinBlocks,
 )
@@ -46,6 +48,7 @@ SHAPES: Mapping[str, type[Struct] | type[Surroundings]] = {
     "answer": Answer,
     "brief": BriefCells,
     "calibration": CalibrationFinding,
+    "capacity": CapacityFinding,
     "cells": Cells,
     "checks": Checks,
     "density": Densities,
@@ -60,6 +63,7 @@ SHAPES: Mapping[str, type[Struct] | type[Surroundings]] = {
     "sensitivity": Sensitivity,
     "sessions": SessionsFinding,
     "surroundings": Surroundings,
+    "thresholds": Thresholds,
     "usl": Scalability,
     "with_excluded": WithExcluded,
     "within_blocks": WithinBlocks,
@@ -69,7 +73,7 @@ SHAPES: Mapping[str, type[Struct] | type[Surroundings]] = {
 
 ON_PAGES = (
     "pairs", "levels", "checks", "with_excluded", "outlook", "calibration", "matrix", "surroundings",
-    "sessions", "sensitivity", "answer", Finding.FAILED_PARTS,
+    "sessions", "sensitivity", "answer", "capacity", "thresholds", Finding.FAILED_PARTS,
 )  # fmt: skip
 """Findings that `Findings` holds as fields of these names, beside the cells."""
 
@@ -221,6 +225,8 @@ class Findings:
     sessions: SessionsFinding | None
     sensitivity: Sensitivity | None
     answer: Answer | None
+    capacity: CapacityFinding | None
+    thresholds: Thresholds | None
     failed_parts: FailedParts | None
     charts: LateResults
     metrics: tuple[str, ...]

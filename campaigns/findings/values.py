@@ -13,6 +13,7 @@ from msgspec import Struct, field, structs
 from campaigns.kit.mappings import Levels as Levels
 from campaigns.stats.between_campaigns import OverCells
 from campaigns.stats.calibration import Detectable
+from campaigns.stats.capacity import Capacity, CapacityRatio, Held
 from campaigns.stats.cell_states import CellState
 from campaigns.stats.cell_summary import CellSummary
 from campaigns.stats.compared import Comparison, Model, Reading
@@ -45,6 +46,7 @@ from campaigns.stats.units import (
     Seconds,
     SessionNumber,
     Share,
+    ShareInterval,
 )
 from campaigns.stats.validity import Check
 from campaigns.stats.verdict import Contrast, Verdict, Word
@@ -936,6 +938,105 @@ class Scalability(Struct, frozen=True):
     throughput: str
     response: str
     groups: Sequence[LoadGroup]
+
+
+class ConditionTerms(Struct, frozen=True, kw_only=True):
+    """A condition of the criterion. name: as in `ConditionCapacity`; metric: empty for the share of failures.
+
+    at_most, at_least: the bound in the unit of the metric, one of them; failed_share: the bound where it is a share. stated: somebody stated it;
+    else it is the campaign's failure limit. as_share: a percentile that is judged as a share of the units.
+    """
+
+    name: str
+    metric: str = ""
+    label: str = ""
+    unit: str = ""
+    at_most: InMetric | None = None
+    at_least: InMetric | None = None
+    failed_share: Share | None = None
+    as_share: bool = False
+    stated: bool = True
+
+
+class CapacityCell(Struct, frozen=True, kw_only=True):
+    """One cell as a step of load. load: its level; held: whether all conditions are shown to be kept; passed: runs that kept every condition, of `runs`."""
+
+    cell: Key
+    load: OnAxis
+    held: Held
+    runs: Count
+    passed: Count
+
+
+class CapacityOfSetting(Struct, frozen=True, kw_only=True):
+    """What one setting carries. levels: of all factors but the load. conditions of `capacity` are named as in `CapacityFinding.conditions`."""
+
+    levels: Levels
+    cells: Sequence[CapacityCell]
+    capacity: Capacity
+    confirmation: Confirmation | None = None
+
+
+class SettingRatio(Struct, frozen=True, kw_only=True):
+    """The capacity of one setting against another, by their places in `CapacityFinding.settings`."""
+
+    baseline: int
+    candidate: int
+    factor: str
+    ratio: CapacityRatio
+
+
+class CapacityFinding(Struct, frozen=True, kw_only=True):
+    """What is carried: for each setting the largest load that keeps the conditions.
+
+    load: the factor; load_unit: what it counts, such as hosts. others: further factors that are load, which are held fixed in each setting. stated:
+    somebody stated a criterion. ratios: of settings that differ in one factor, one family. margin_pct, delta_pct: of ratios. highest: values
+    of the primary metric at the lowest and the highest load are in the cells' finding.
+    """
+
+    load: str
+    load_label: str
+    others: Sequence[str]
+    conditions: Sequence[ConditionTerms]
+    stated: bool
+    resolution: Number
+    alpha: Probability
+    margin_pct: Percent
+    delta_pct: Percent
+    settings: Sequence[CapacityOfSetting]
+    ratios: Sequence[SettingRatio]
+    explored: Sequence[Position] = ()
+
+
+ThresholdWord = Literal["passes", "does_not_pass", "not_decided"]
+
+
+class ThresholdState(Struct, frozen=True, kw_only=True):
+    """One condition in one cell: the estimate with its interval in the metric's unit, or the share that failed with its."""
+
+    name: str
+    word: ThresholdWord
+    value: InMetric | None
+    interval: InMetricInterval | None
+    share: Share | None = None
+    share_interval: ShareInterval | None = None
+
+
+class ThresholdCell(Struct, frozen=True, kw_only=True):
+    """One cell against the criterion; word: the worst of its conditions."""
+
+    cell: Key
+    levels: Levels
+    word: ThresholdWord
+    states: Sequence[ThresholdState]
+
+
+class Thresholds(Struct, frozen=True, kw_only=True):
+    """Whether cells keep the criterion, beside the comparisons. word: `passes` if every cell does, `does_not_pass` if one does not."""
+
+    word: ThresholdWord
+    conditions: Sequence[ConditionTerms]
+    cells: Sequence[ThresholdCell]
 
 
 class Differs(Struct, frozen=True):

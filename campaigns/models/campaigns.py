@@ -126,6 +126,12 @@ class Campaign(models.Model):
     failed_limit = models.FloatField(
         default=0.05, help_text="Of the work of a cell: above it there is no number to judge."
     )
+    criterion = models.JSONField(
+        default=dict, help_text="Conditions that a cell has to keep; `planning.criterion`."
+    )
+    search = models.JSONField(
+        null=True, blank=True, help_text="Of a search for capacity; `planning.search`."
+    )
     stop_rule = models.CharField(max_length=20, choices=StopRule, default=StopRule.FIXED)
     stop_width = models.FloatField(
         default=0.03, help_text="Precise enough: half the interval of every change, a share of 1."
@@ -259,12 +265,23 @@ class Campaign(models.Model):
 class Factor(models.Model):
     """A parameter that the campaign varies."""
 
+    class Role(models.TextChoices):
+        LOAD = "load", "how much is asked of the target at once"
+        SETTING = "setting", "what somebody may choose"
+        WORK = "work", "what is done"
+        INSTRUMENT = "instrument", "how it is measured"
+        TARGET = "target", "which target"
+        BUILD = "build", "which version of the target's software"
+
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="factors")
     name = models.CharField(max_length=FACTOR_LETTERS)
     position = models.PositiveIntegerField()
     hard_to_change = models.BooleanField(default=False)
-    is_work = models.BooleanField(
-        default=False, help_text="Submitted: it says what is done, and is not compared."
+    role = models.CharField(
+        max_length=20,
+        choices=Role,
+        blank=True,
+        help_text="What its levels are; empty: what the kind of test declares.",
     )
 
     class Meta:
@@ -346,14 +363,21 @@ class Session(models.Model):
 class Block(models.Model):
     """One run of each cell, close together in time; a pair is a block of two.
 
-    stratum: with the paired order, the levels of all factors but the paired one.
+    stratum: with the paired order, the levels of all factors but the paired one. phase: of a search for
+    capacity; what explored has chosen the loads, so only what confirms is judged.
     """
+
+    class Phase(models.TextChoices):
+        NONE = "", "planned"
+        EXPLORE = "explore", "explore"
+        CONFIRM = "confirm", "confirm"
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="blocks")
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="blocks")
     number = models.PositiveIntegerField()
     repetition = models.PositiveIntegerField()
     stratum = models.JSONField(default=dict)
+    phase = models.CharField(max_length=10, choices=Phase, default=Phase.NONE, blank=True)
 
     class Meta:
         ordering = ["number"]

@@ -29,7 +29,7 @@ from campaigns.planning.lifecycle.approval import takes_two
 from campaigns.planning.lifecycle.guards import require_confirmed
 from campaigns.planning.lifecycle.rows import locked, log, name_of
 from campaigns.planning.metrics import metrics_of
-from campaigns.planning.work_factors import work_of
+from campaigns.planning.roles import work_of
 
 STOP = ("stop_rule", "stop_width", "stop_most")
 AMENDABLE = (*LOCKED, "primary_metric", "primary_contrast")

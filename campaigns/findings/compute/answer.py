@@ -6,7 +6,7 @@ from dataclasses import asdict
 from campaigns.findings.values import Answer, Cells, FactChange, InvalidRun, SummarisedCell
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
-from campaigns.planning.work_factors import work_of
+from campaigns.planning.roles import work_of
 from campaigns.results.environment import Change, stand_ins_of
 from campaigns.stats.logs import LARGEST
 

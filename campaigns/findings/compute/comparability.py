@@ -18,7 +18,7 @@ from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit.charts.labels import short_labels
 from campaigns.kit.numbers import number
 from campaigns.kit.units import UNITS
-from campaigns.planning.work_factors import work_of
+from campaigns.planning.roles import work_of
 
 NOT_SET = "not set"
 

@@ -357,7 +357,9 @@ def hashed_document(
     definition = {
         name: value for name, value in drafts.as_data(campaign).items() if name not in NOT_HASHED
     }
-    if work := [factor.name for factor in campaign.factors.all() if factor.is_work]:
+    if work := [
+        factor.name for factor in campaign.factors.all() if factor.role == factor.Role.WORK
+    ]:
         definition["work"] = work  # only where some is named: older hashes know nothing of it
     return {
         "definition": {**definition, "target": _address(campaign)},

@@ -7,7 +7,7 @@ from typing import Any
 
 from campaigns.kit.mappings import Levels
 from campaigns.models import Campaign, Cell
-from campaigns.planning.work_factors import work_of
+from campaigns.planning.roles import work_of
 
 
 @dataclass(frozen=True, slots=True)

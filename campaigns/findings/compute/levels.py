@@ -16,7 +16,7 @@ from campaigns.findings.values import (
 )
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
-from campaigns.planning.work_factors import work_of
+from campaigns.planning.roles import work_of
 from campaigns.results.values import ObservedRun
 from campaigns.stats.compared import Comparisons, Model
 from campaigns.stats.criteria import MOST_CELLS, Criteria

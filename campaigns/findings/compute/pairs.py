@@ -20,7 +20,7 @@ from campaigns.findings.values import Stratum as StratumFinding
 from campaigns.kinds.base import Metric
 from campaigns.kit.mappings import Levels
 from campaigns.models import Campaign, Cell
-from campaigns.planning.work_factors import work_of
+from campaigns.planning.roles import work_of
 from campaigns.results.values import ObservedRun
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.overall import over_strata

@@ -36,6 +36,12 @@ class Driver(ABC):
     metrics: ClassVar[tuple[Metric, ...]]
     work: ClassVar[tuple[str, ...]] = ()
     """Parameters that define the work: cells that differ in one are not comparable."""
+    load: ClassVar[tuple[str, ...]] = ()
+    """Parameters that are how much is asked of the target at once: numbers above 0, whose levels are never ranked."""
+    may_be_load: ClassVar[tuple[str, ...]] = ()
+    """Parameters that a campaign may declare as load, where it asks about the target and not about the client."""
+    instruments: ClassVar[tuple[str, ...]] = ()
+    """Parameters that are how it is measured: their levels should measure the same."""
     amount: ClassVar[tuple[str, ...]] = ()
     """Proofs of `verify` that count the work done: cells that differ in one did other work."""
     of_one_family: ClassVar[Mapping[str, str]] = {}

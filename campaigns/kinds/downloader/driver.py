@@ -95,6 +95,7 @@ class Downloader(Driver):
         "http_version",
         "processes",
     )
+    may_be_load = ("concurrency",)
     work = ("manifest",)
     amount = ("files processed", "bytes on disk")
     sample = "file"

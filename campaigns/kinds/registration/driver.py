@@ -85,6 +85,8 @@ class Registration(Driver):
         "hosts", "profile", "organization", "activation_keys", "packages", "start", "ramp_seconds",
         "timeout_seconds", "retry_rounds", "retry_hosts", "generators",
     )  # fmt: skip
+    load = ("hosts",)
+    instruments = ("generators",)
     work = ("profile", "packages")
     sample = "host"
     rate = ("requests per second", "1/s")

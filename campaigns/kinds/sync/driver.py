@@ -69,6 +69,7 @@ class Sync(Driver):
     )
     sample = "sync"
     rate = ("files per second", "files/s")
+    load = ("repositories",)
     work = ("feed", "repository_ids", "proxy", "content", "repositories", "repeat", "publish")
     amount = ("units of content", "units counted")
     metrics = (

@@ -30,7 +30,7 @@ from campaigns.planning.outline import factors_of
 from campaigns.planning.pages.actions import reason_in
 from campaigns.planning.pages.contrast_fields import NAMES as CONTRAST
 from campaigns.planning.pages.contrast_fields import PATH, ContrastForm, as_entered, read_entered
-from campaigns.planning.work_factors import work_of
+from campaigns.planning.roles import work_of
 
 STOP = ("stop_rule", *in_group("precision"))
 ALWAYS = tuple(name for name in LOCKED if name not in STOP)

@@ -190,7 +190,10 @@ class Places:
             factor, _ = Factor.objects.get_or_create(
                 campaign=self.campaign,
                 name=name,
-                defaults={"position": position, "is_work": name in self._work},
+                defaults={
+                    "position": position,
+                    "role": Factor.Role.WORK if name in self._work else "",
+                },
             )
             stored = {json.dumps(level.value): level for level in factor.levels.all()}
             met = [cell.levels_by_factor[name] for cell in new]

@@ -208,7 +208,7 @@ def test_names_of_tests_are_work_and_their_levels_are_not_compared():
 
     compute.analyse(campaign)
 
-    assert [factor.name for factor in campaign.factors.filter(is_work=True)] == ["benchmark"]
+    assert [factor.name for factor in campaign.factors.filter(role="work")] == ["benchmark"]
     levels = campaign.findings.get(name="levels").result
     assert levels["factor"] in ("engine", "size")
     assert all("benchmark" in group["levels"] for group in levels["groups"])

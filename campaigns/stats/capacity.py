@@ -1,0 +1,199 @@
+"""Capacity: the largest load at which the typical run keeps every condition, at it and at all smaller loads. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from campaigns.stats.interval import Interval
+from campaigns.stats.units import (
+    Block,
+    Count,
+    InMetric,
+    Number,
+    OnAxis,
+    OnLogs,
+    Percent,
+    Share,
+    ShareInterval,
+)
+
+DEFAULT_RESOLUTION = 1.5
+STEEPEST = 2.5
+"""The slope of ln value over ln load above which loads are judged one by one, and nothing is interpolated."""
+
+
+class CapacityWord(StrEnum):
+    """The stored verdict on a capacity; `findings.wording.capacity` writes its sentence."""
+
+    CARRIES = "carries"
+    AT_LEAST = "at_least"
+    LESS_THAN = "less_than"
+    NOT_DECIDED = "not_decided"
+    NOT_MONOTONE = "not_monotone"
+    NOT_ENOUGH_DATA = "not_enough_data"
+
+
+class Held(StrEnum):
+    """Whether a load is shown to keep a condition."""
+
+    HELD = "held"
+    FAILED = "failed"
+    UNDECIDED = "undecided"
+    NOT_MEASURED = "not_measured"
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRun:
+    """The value of one run at one load."""
+
+    block: Block
+    load: OnAxis
+    value: InMetric
+
+
+@dataclass(frozen=True, slots=True)
+class ShareRun:
+    """Units of work of one run at one load, and how many of them failed (or broke the condition)."""
+
+    block: Block
+    load: OnAxis
+    failed: Count
+    units: Count
+
+
+@dataclass(frozen=True, slots=True)
+class ValueCondition:
+    """A bound of a metric.
+
+    offered_rate: the load is a rate that is offered, so nothing is interpolated. without_number: loads at which too much failed
+    (or the value lies above a limit) for a value; they end the line, and `failed` says which of them fail for certain (as `shares`
+    with the failure limit judge them). bounds: runs of a saturated generator, which can only show that a load fails.
+    """
+
+    name: str
+    limit: InMetric
+    lower_is_better: bool
+    runs: Sequence[ValueRun]
+    offered_rate: bool = False
+    without_number: Sequence[OnAxis] = ()
+    shares: Sequence[ShareRun] = ()
+    share_limit: Share = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class ShareCondition:
+    """A bound of the share of work that failed, or of a percentile: at most 1 - p of the units took longer or failed."""
+
+    name: str
+    limit: Share
+    runs: Sequence[ShareRun]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadState:
+    """One load under one condition. value: the typical run's (a geometric mean), band: with the noise of blocks; share likewise."""
+
+    load: OnAxis
+    state: Held
+    runs: Count
+    value: InMetric | None = None
+    band: Interval | None = None
+    share: Share | None = None
+    share_interval: ShareInterval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionCapacity:
+    """The capacity by one condition alone; ends are None where there is none (low) or it is open (high).
+
+    slope: of ln value over ln load at the crossing. levels_only: nothing is interpolated. allowance: on logs, how much the bend widened both ends.
+    window: the loads of the fit. not_monotone: pairs of loads whose order is reversed for certain.
+    """
+
+    name: str
+    low: OnAxis | None
+    estimate: OnAxis | None
+    high: OnAxis | None
+    loads: Sequence[LoadState]
+    slope: Number | None = None
+    levels_only: bool = False
+    allowance: tuple[OnLogs, OnLogs] = (0.0, 0.0)
+    noise: OnLogs | None = None
+    block_sd: OnLogs | None = None
+    window: Sequence[OnAxis] = ()
+    not_monotone: Sequence[tuple[OnAxis, OnAxis]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What would decide: so many more blocks (about, where rough), or loads in between."""
+
+    blocks: Count | None = None
+    rough: bool = False
+    loads: Sequence[OnAxis] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """The capacity by all conditions together.
+
+    reason: of `not_enough_data`: `blocks`, `loads`, `not_connected`, `lost_runs`, `no_bound`. binding: the name of the condition that ends it first. about: the crossing of
+    too few blocks, without a bound. badges: `interpolated`, `levels_only`, `two_loads`, `rough_interval`. safe_load: one further run holds with
+    95 %. lowest, highest: loads measured.
+    """
+
+    word: CapacityWord
+    low: OnAxis | None
+    estimate: OnAxis | None
+    high: OnAxis | None
+    blocks: Count
+    lowest: OnAxis
+    highest: OnAxis
+    resolution: Number
+    conditions: Sequence[ConditionCapacity]
+    binding: str = ""
+    reason: str = ""
+    about: OnAxis | None = None
+    badges: Sequence[str] = ()
+    advice: Advice | None = None
+    safe_load: OnAxis | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityRatio:
+    """The ratio of two capacities, candidate to baseline: more is better.
+
+    word: of `stats.verdict.Word`. interval: of the ratio; an end is None where it is open. bounds_only: of levels, open ends, or different conditions.
+    """
+
+    word: str
+    ratio: Number | None
+    low: Number | None
+    high: Number | None
+    bounds_only: bool = False
+    reason: str = ""
+    p: Number | None = None
+    p_adjusted: Number | None = None
+    more_pct: Percent | None = None
+
+
+def capacity_of(
+    conditions: Sequence[ValueCondition | ShareCondition],
+    *,
+    resolution: float = DEFAULT_RESOLUTION,
+    alpha: float = 0.05,
+) -> Capacity:
+    """Return the capacity by all conditions; low by each at alpha, high by each at alpha / their number."""
+    raise NotImplementedError
+
+
+def ratio_of(
+    baseline: Sequence[ValueCondition | ShareCondition],
+    candidate: Sequence[ValueCondition | ShareCondition],
+    *,
+    margin: float = 0.05,
+    delta: float = 0.10,
+    alpha: float = 0.05,
+) -> CapacityRatio:
+    """Return the ratio of capacities of two settings that were measured in the same blocks."""
+    raise NotImplementedError
