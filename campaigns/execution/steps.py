@@ -15,6 +15,7 @@ from typing import Self, TypeVar
 from django.conf import settings
 
 from campaigns.execution import machine
+from campaigns.execution.content import as_before
 from campaigns.execution.generators.gathering import Ask, Gathering
 from campaigns.execution.keeper import NOT_RENEWED, Keeper, LeaseLost
 from campaigns.execution.proofs import proofs_text, unproved_of
@@ -168,11 +169,12 @@ class Steps:
         measured = record.measured = self.gathering.judged(measured)
         record.finished_at = datetime.now(UTC)
         if not measured.failure:
-            record.same_work = self._step(
+            proofs = self._step(
                 Attempt.Phase.VERIFY,
                 context,
                 lambda: driver.verify(target, values, context, measured),
             )
+            record.same_work = self.keeper.patiently(lambda: as_before(self.attempt.run, proofs))
         self._look_again(target, context)
         return self._judged(measured)
 

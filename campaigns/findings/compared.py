@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from django.db.models import Max, Min, Q, QuerySet
 
+from campaigns.findings.compute.sameness import Content, contents_of
 from campaigns.findings.store import read
 from campaigns.findings.values import Cells
 from campaigns.kinds.registry import UnknownKind, driver_of
@@ -31,7 +32,7 @@ class Side:
 
     cells: of the requested metric, or of its own primary one where it has none of that; None without current
     findings. metrics: that it has findings of. facts: what its accepted runs
-    saw, each value once. amounts: of each cell, how much work the proofs of its runs counted.
+    saw, each value once. amounts: of each cell, how much work the proofs of its runs counted; contents: what it was.
     adaptive: it could stop by precision.
     """
 
@@ -43,6 +44,7 @@ class Side:
     facts: Mapping[Fact, tuple[str, ...]]
     stand_ins: tuple[str, ...]
     amounts: Mapping[int, Mapping[str, float]]
+    contents: Mapping[int, Content]
     adaptive: bool
     sessions: int
     first_run: datetime | None
@@ -68,7 +70,7 @@ def sides_of(keys: Sequence[int], teams: Set[int], metric: str = "") -> list[Sid
     wanted = metric if metric in metrics[keys[0]] else campaigns[0].primary_metric
     findings = _findings(keys, wanted)
     facts, marks, amounts, spans = _facts(keys), stand_ins(keys), _amounts(campaigns), _spans(keys)
-    adaptive = adaptive_among(campaigns)
+    contents, adaptive = contents_of(keys), adaptive_among(campaigns)
     return [
         Side(
             campaign=each,
@@ -82,6 +84,7 @@ def sides_of(keys: Sequence[int], teams: Set[int], metric: str = "") -> list[Sid
             facts=facts.get(each.pk, {}),
             stand_ins=tuple(marks.get(each.pk, ())),
             amounts=amounts.get(each.pk, {}),
+            contents=contents.get(each.pk, {}),
             adaptive=each.pk in adaptive,
             sessions=_sessions(found.cells) if found else 0,
             first_run=spans[each.pk][0] if each.pk in spans else None,

@@ -566,6 +566,32 @@ class InvalidRun(Struct, frozen=True):
     reason: str
 
 
+class SameContent(Struct, frozen=True, kw_only=True):
+    """A factor of addresses whose cells are compared, since their runs worked on the same content.
+
+    addresses: how many levels. units, bytes: None where they differ between the levels of other factors. unit: what is counted. proved:
+    by a digest; else number, or number and size, are equal and that it is the same content is not proved.
+    """
+
+    factor: str
+    addresses: Count
+    units: Number | None
+    bytes: Number | None
+    unit: str
+    proved: bool
+
+
+class OtherContent(Struct, frozen=True, kw_only=True):
+    """Two levels of an address with other content, which are not compared; number and bytes of both sides."""
+
+    factor: str
+    baseline: Any
+    candidate: Any
+    units: tuple[Number, Number]
+    bytes: tuple[Number | None, Number | None]
+    unit: str
+
+
 class Answer(Struct, frozen=True, kw_only=True):
     """What the answer of a campaign states beside the findings with verdicts: its metric, its cells, how it was measured.
 
@@ -585,6 +611,8 @@ class Answer(Struct, frozen=True, kw_only=True):
     changes: Sequence[FactChange]
     cells: Sequence[SummarisedCell]
     invalid: Sequence[InvalidRun]
+    same_content: Sequence[SameContent] = ()
+    other_content: Sequence[OtherContent] = ()
 
 
 class BriefVerdict(Struct, frozen=True):

@@ -55,7 +55,8 @@ def _contrast(
         raise _Wrong("Give factor, candidate and baseline, such as {“factor”: “concurrency”, …}.")
     if unknown := [str(name) for name in values if name not in FIELDS]:
         raise _Wrong(f"There is no “{unknown[0][:40]}” in it; there are {', '.join(FIELDS)}.")
-    factor = _factor(values.get("factor"), work, factors, paired[0])
+    other_work = [name for name in work if name not in driver.addresses]
+    factor = _factor(values.get("factor"), other_work, factors, paired[0])
     baseline, candidate = _two_levels(values, driver, factors[factor], factor, paired)
     contrast = {
         "factor": factor,

@@ -3,10 +3,10 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict
 
+from campaigns.findings.compute.sameness import compared_work, sameness_of
 from campaigns.findings.values import Answer, Cells, FactChange, InvalidRun, SummarisedCell
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
-from campaigns.planning.roles import work_of
 from campaigns.results.environment import Change, stand_ins_of
 from campaigns.stats.logs import LARGEST
 
@@ -23,6 +23,7 @@ def answer(
 
     changes: of the environment. failing: the cells whose survivors make no number, since too much of them failed.
     """
+    content = sameness_of(campaign)
     return Answer(
         metric=metric.name,
         label=metric.label,
@@ -30,7 +31,7 @@ def answer(
         lower_is_better=metric.lower_is_better,
         order=campaign.order,
         cancelled=campaign.state == Campaign.State.CANCELLED,
-        work=list(work_of(campaign)),
+        work=list(compared_work(campaign)),
         failing=sorted(failing),
         simulators=stand_ins_of(campaign),
         changes=[FactChange(**asdict(change)) for change in changes],
@@ -41,6 +42,8 @@ def answer(
             for cell in cells.cells
         ],
         invalid=list(_invalid_runs(cells)),
+        same_content=content.same,
+        other_content=content.other,
     )
 
 

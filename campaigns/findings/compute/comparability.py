@@ -5,18 +5,19 @@ parameter that says what work is done, and how much of it the proofs counted. An
 *environment* is not: people compare campaigns for such a difference, so every verdict names it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.forms.utils import pretty_name
 
 from campaigns.findings.compared import Side
+from campaigns.findings.compute.sameness import Content
 from campaigns.findings.values import Cell, Differs, Levels
 from campaigns.kinds.base import Driver
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit.charts.labels import short_labels
-from campaigns.kit.numbers import number
+from campaigns.kit.numbers import amount, number
 from campaigns.kit.units import UNITS
 from campaigns.planning.roles import work_of
 
@@ -37,6 +38,8 @@ def work_differences(baseline: Side, candidate: Side) -> list[Differs]:
     if baseline.campaign.kind != candidate.campaign.kind:  # what follows differs of course
         return fields
     varied = {*baseline.factors, *candidate.factors}
+    if baseline.contents and candidate.contents:  # each cell shows whether its content is the same
+        varied |= _addresses(baseline)
     fields += _differences(
         _work_of(baseline, {}, without=varied), _work_of(candidate, {}, without=varied)
     )
@@ -62,14 +65,46 @@ def cell_differences(
 ) -> list[Differs]:
     """Return why two cells may not be compared, with both values; empty where they may be."""
     fields = _measure_differences(baseline, candidate)
-    fields += _differences(_work_of(baseline, one.levels), _work_of(candidate, other.levels))
+    contents = baseline.contents.get(one.cell), candidate.contents.get(other.cell)
+    fields += _differences(*map(_content, contents)) if all(contents) else []
+    without = _addresses(baseline) if is_same_content(baseline, one, candidate, other) else set()
+    fields += _differences(
+        _work_of(baseline, one.levels, without=without),
+        _work_of(candidate, other.levels, without=without),
+    )
     counted = _amounts_of(baseline, one), _amounts_of(candidate, other)
     return fields + (_differences(*counted) if amounts and all(counted) else [])
 
 
 def setting_differences(baseline: Side, one: Cell, candidate: Side, other: Cell) -> list[Differs]:
-    """Return the settings in which two cells differ, other than work."""
-    return _differences(_settings_of(baseline, one.levels), _settings_of(candidate, other.levels))
+    """Return the settings in which two cells differ, other than work; the address of the same content is one."""
+    more = _addresses(baseline) if is_same_content(baseline, one, candidate, other) else set()
+    return _differences(
+        _settings_of(baseline, one.levels, more=more),
+        _settings_of(candidate, other.levels, more=more),
+    )
+
+
+def is_same_content(baseline: Side, one: Cell, candidate: Side, other: Cell) -> bool:
+    """Return whether the runs of two cells are proved to have worked on the same content, whatever its address."""
+    first, second = baseline.contents.get(one.cell), candidate.contents.get(other.cell)
+    return first is not None and second is not None and first.is_proved_same(second)
+
+
+def _addresses(side: Side) -> set[str]:
+    driver = installed_driver(side)
+    return set(driver.addresses) if driver else set()
+
+
+def _content(content: Content | None) -> dict[str, Setting]:
+    """Return number and size of content as one value; two of the same size and number differ in their digests."""
+    if content is None:
+        return {}
+    size = "" if content.bytes is None else f", {amount(content.bytes, 'B')}"
+    digest = f", SHA-256 {content.digest[:12]}" if content.digest else ""
+    text = f"{number(content.units)} {content.unit}{size}{digest}"
+    known = (content.units, content.bytes, content.digest)
+    return {"content": Setting(known, text)}
 
 
 def fixed_settings(side: Side, without: set[str]) -> dict[str, Setting]:
@@ -162,15 +197,20 @@ def _apart(baseline: Side, candidate: Side) -> list[tuple[str, Differs]]:
 
 
 def _settings_of(
-    side: Side, levels: Levels, *, without: set[str] | frozenset[str] = frozenset()
+    side: Side,
+    levels: Levels,
+    *,
+    without: set[str] | frozenset[str] = frozenset(),
+    more: Set[str] = frozenset(),
 ) -> dict[str, Setting]:
+    """Return the parameters that are no work. more: work that counts as a setting."""
     driver = installed_driver(side)
     if driver is None:
         return {}
     return {
         label_of(side, name).lower(): Setting(_plain(value), text_of(value))
         for name, value in _all_of(side, levels).items()
-        if name not in _work_names(side) and name not in without
+        if (name in more or name not in _work_names(side)) and name not in without
     }
 
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from campaigns.findings.compute.sameness import compared_work
 from campaigns.kit.mappings import Levels
 from campaigns.models import Campaign, Cell
-from campaigns.planning.roles import work_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Group:
 
 def comparable_factors(campaign: Campaign) -> list[str]:
     """Return the factors along which cells are compared, numbers first; work is never compared."""
-    work = work_of(campaign)
+    work = compared_work(campaign)
     levels = {
         factor.name: [level.value for level in factor.levels.all()]
         for factor in campaign.factors.prefetch_related("levels")

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from campaigns.findings.compute.groups import Group, comparable_factors, groups_of
 from campaigns.findings.compute.primary import compare_with_primary
+from campaigns.findings.compute.sameness import compared_work
 from campaigns.findings.compute.statistics_input import Family, runs_of_cell
 from campaigns.findings.compute.terms import terms_of
 from campaigns.findings.compute.whole_plots import plot_noise
@@ -16,7 +17,6 @@ from campaigns.findings.values import (
 )
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
-from campaigns.planning.roles import work_of
 from campaigns.results.values import ObservedRun
 from campaigns.stats.compared import Comparisons, Model
 from campaigns.stats.criteria import MOST_CELLS, Criteria
@@ -62,7 +62,7 @@ def _overall(campaign: Campaign, family: Family, compared: Comparisons) -> list[
     """
     if len(comparable_factors(campaign)) < 2 or family.places is not None:
         return []
-    work = work_of(campaign)
+    work = compared_work(campaign)
     places: dict[str, list[int]] = {}
     for place, cell in enumerate(family.cells):
         key = repr([cell.levels_by_factor.get(name) for name in work])

@@ -8,6 +8,7 @@ from msgspec import structs
 
 from campaigns.findings.compute.fidelity import has_ranks, without_ranks
 from campaigns.findings.compute.primary import primary_of_pairs, strata_of
+from campaigns.findings.compute.sameness import compared_work
 from campaigns.findings.compute.sessions import (
     confirmation_of,
     same_session,
@@ -20,7 +21,6 @@ from campaigns.findings.values import Stratum as StratumFinding
 from campaigns.kinds.base import Metric
 from campaigns.kit.mappings import Levels
 from campaigns.models import Campaign, Cell
-from campaigns.planning.roles import work_of
 from campaigns.results.values import ObservedRun
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.overall import over_strata
@@ -247,7 +247,7 @@ def _side(campaign: Campaign, metric: Metric, blocks: Blocks, *, is_candidate: b
     runs = [sides[is_candidate] for sides in blocks.values() if is_candidate in sides]
     counted = [run for run in runs if run.state in ("ok", "failed", "censored")]
     key: dict[str, object] = {"metric": metric.name, "unit": metric.unit}
-    if campaign.paired_factor in work_of(campaign):
+    if campaign.paired_factor in compared_work(campaign):
         key[campaign.paired_factor] = "candidate" if is_candidate else "baseline"
     return Side(
         key=key,

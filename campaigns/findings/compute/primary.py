@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from campaigns.findings.compute.fidelity import has_ranks, without_ranks
+from campaigns.findings.compute.sameness import compared_work
 from campaigns.findings.compute.sessions import confirmation_of
 from campaigns.findings.compute.statistics_input import Family
 from campaigns.findings.values import Estimate, Primary
@@ -23,6 +24,8 @@ def compare_with_primary(
 ) -> tuple[Comparisons, Primary | None]:
     """Judge the wanted pairs and the primary contrast as one family; return the latter separately, too."""
     contrast = campaign.primary_contrast
+    if contrast and contrast["factor"] in compared_work(campaign):
+        contrast = None  # an address whose levels turned out to hold other content
     pairs = pairs_of(contrast, [c.levels_by_factor for c in family.cells]) if contrast else []
     if not contrast or not pairs:
         return family.compare(wanted), None

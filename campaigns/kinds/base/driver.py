@@ -36,6 +36,8 @@ class Driver(ABC):
     metrics: ClassVar[tuple[Metric, ...]]
     work: ClassVar[tuple[str, ...]] = ()
     """Parameters that define the work: cells that differ in one are not comparable."""
+    addresses: ClassVar[tuple[str, ...]] = ()
+    """Parameters of `work` that say where it is found: cells that differ in one alone are compared if the same work was proved."""
     load: ClassVar[tuple[str, ...]] = ()
     """Parameters that are how much is asked of the target at once: numbers above 0, whose levels are never ranked."""
     may_be_load: ClassVar[tuple[str, ...]] = ()

@@ -31,6 +31,7 @@ from campaigns.kinds.base import (
     Series,
     Target,
 )
+from campaigns.kinds.base.content import content_proofs
 from campaigns.kinds.downloader.form import DownloaderForm
 from campaigns.kinds.downloader.levels import (
     AUTOMATIC,
@@ -97,6 +98,7 @@ class Downloader(Driver):
     )
     may_be_load = ("concurrency",)
     work = ("manifest",)
+    addresses = ("manifest",)
     amount = ("files processed", "bytes on disk")
     sample = "file"
     closed_loop = ClosedLoop("concurrency", "file_rate", "file_time", "throughput")
@@ -220,6 +222,7 @@ class Downloader(Driver):
             Proof("bytes on disk", size, sum(sizes_on_disk), "B", sum(sizes_on_disk) == size),
             Proof("digests that match", len(done), whole, "files", whole == len(done)),
             Proof("files processed", len(entries), ended, "files", ended == len(entries)),
+            *content_proofs([(entry.sha256, entry.size) for entry in entries], "files"),
         ]
 
     def urls(self, base_url: str, parameters: Parameters) -> Mapping[str, str]:

@@ -71,6 +71,7 @@ class Sync(Driver):
     rate = ("files per second", "files/s")
     load = ("repositories",)
     work = ("feed", "repository_ids", "proxy", "content", "repositories", "repeat", "publish")
+    addresses = ("feed", "repository_ids", "proxy")
     amount = ("units of content", "units counted")
     metrics = (
         Metric("task_duration", "Duration of the sync", "s", lower_is_better=True, primary=True),

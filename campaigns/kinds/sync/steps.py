@@ -19,6 +19,7 @@ from campaigns.kinds.base import (
     Series,
     Target,
 )
+from campaigns.kinds.base.content import content_proofs
 from campaigns.kinds.base.servers import (
     UNKNOWN,
     clock_proof,
@@ -145,6 +146,7 @@ class PulpSteps:
                 downloaded=syncs.artifacts,
                 trees=sum(int(each.get(TREE, {}).get("count", 0)) for each in contents),
             ),
+            *content_proofs(all_files(known).items(), "units"),
         ]
 
     def environment(self, target: Target, context: Context) -> Mapping[str, str]:

@@ -15,6 +15,7 @@ from campaigns.kinds.base import (
     Proof,
     Target,
 )
+from campaigns.kinds.base.content import UNITS
 from campaigns.kinds.base.servers import (
     UNKNOWN,
     failure_to_end,
@@ -138,7 +139,8 @@ class KatelloSteps:
         work = work_of(context)
         with katello_of(target, context) as katello:
             after = counts_of(katello, work.parts)
-        proofs = []
+        total = sum(sum(counts.values()) for counts in after.values())
+        proofs = [Proof(UNITS, "any", total, "units", ok=True)]
         for name, before in work.counts.items():
             units, units_after = sum(before.values()), sum(after[name].values())
             counted = PROXY_COUNTED in before
