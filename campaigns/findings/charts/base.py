@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 from campaigns.findings.values import (
     BriefCells,
+    CapacityFinding,
     Cells,
     LevelsFinding,
     Matrix,
@@ -54,6 +55,8 @@ class Stored(Protocol):
     def matrix(self) -> Matrix | None: ...
     @property
     def sessions(self) -> SessionsFinding | None: ...
+    @property
+    def capacity(self) -> CapacityFinding | None: ...
     @property
     def charts(self) -> ChartData: ...
 

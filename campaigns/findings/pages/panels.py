@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 
 from campaigns.findings.charts import (
+    capacity,
     drift,
     interaction,
     pairs,
@@ -26,6 +27,7 @@ from campaigns.results.pages_data import Outline
 from campaigns.results.series import series_of_cell
 
 CHARTS: tuple[Chart, ...] = (
+    *capacity.CHARTS,
     *pairs.CHARTS,
     *interaction.CHARTS,
     *slopes.CHARTS,

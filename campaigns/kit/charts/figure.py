@@ -61,7 +61,7 @@ class KeyItem:
     """One entry of the HTML legend. Entries with a count of 0 are shown too, as "none".
 
     mark: the drawing, an open symbol of SYMBOLS or one of `diamond` (filled), `diamond-open`,
-    `interval`, `bar`, `box`, `band`, `line` (dashed), `solid`, `dotted`, `failed`, `censored`, `bound-up`, `bound-down`, `excluded`.
+    `interval`, `bar`, `box`, `band`, `hatch`, `line` (dashed), `solid`, `dotted`, `failed`, `censored`, `bound-up`, `bound-down`, `excluded`.
     token: its colour, without `@`. group: what the entry hides and shows, traces that `grouped` names so and
     shapes of this name; without one it only explains.
     """

@@ -7,7 +7,7 @@ from campaigns.kit.charts.figure import Quantity
 from campaigns.kit.charts.labels import FactorOutline, LevelLabels
 
 WORKERS = FactorOutline("workers", "Workers", (2, 4))
-MISSING = dict.fromkeys(("cells", "summaries", "levels", "pairs", "matrix", "sessions"))
+MISSING = dict.fromkeys(("cells", "summaries", "levels", "pairs", "matrix", "sessions", "capacity"))
 
 
 class Stored(dict):

@@ -1,0 +1,931 @@
+"""What a load costs, and where each setting no longer carries it: a condition by load, the failed share below. Pure.
+
+The load is the horizontal axis, and each setting a line; nothing ranks the loads.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from campaigns.findings import values as stored
+from campaigns.findings.charts.base import Chart, Column, Numbers, Panel, Shown, run_note
+from campaigns.findings.charts.parts import (
+    HOVER,
+    MARGIN,
+    error_bars,
+    hover_lead,
+    hover_note,
+    log_scales,
+)
+from campaigns.kit.charts.axes import (
+    clock_ticks,
+    has_clock,
+    log_range,
+    short_title,
+    thinned,
+    value_title,
+)
+from campaigns.kit.charts.figure import (
+    Figure,
+    KeyItem,
+    Quantity,
+    Trace,
+    dash_of,
+    figure,
+    grouped,
+    is_finite,
+    line,
+    markers,
+    sentence,
+    series_token,
+    symbol_of,
+    text,
+)
+from campaigns.kit.charts.labels import inside
+from campaigns.kit.numbers import amount, counted, outward, plain, share, span
+from campaigns.results.run_plots import Plot
+from campaigns.stats.capacity import Capacity, CapacityWord, Held, LoadState
+
+LOG_FROM = 8.0
+"""Loads whose largest is so many times the smallest stand on a logarithmic axis."""
+FAR_LIMIT = 4.0
+"""A limit above so many times the largest value is named in a note and not drawn."""
+MOST_LINES = 6
+"""The most settings in one chart: their bands would cover one another."""
+SHARE_TOP = 0.26
+VALUE_BOTTOM = 0.36
+"""The panel of shares takes the lower quarter."""
+HATCH = 0.03
+"""The width of a hatched load, as a share of the axis."""
+HEADROOM = 1.2
+"""The axis of values ends at so many times the largest."""
+OFFSET = 0.012
+"""Runs stand left of their load by this share of the axis."""
+STATES = {
+    Held.HELD: "keeps the limit",
+    Held.FAILED: "fails",
+    Held.UNDECIDED: "not decided",
+    Held.NOT_MEASURED: "no value",
+}
+HOW = (
+    ("To the right", "more is asked at once. Each line is one setting, through its typical runs."),
+    (
+        "The dotted line",
+        "is the limit. Up to where a line crosses it, the setting carries the load.",
+    ),
+    (
+        "The shaded band",
+        "is what a setting carries, with its 95 % interval; the upright in it is the estimate. Without one, the "
+        "band reaches to where the measurement ends.",
+    ),
+    (
+        "A hatched load",
+        "is shown to fail, a filled mark to keep the limit; a hollow mark is neither for certain.",
+    ),
+    ("Below", "is the share of the work that failed, with its 95 % interval and its own limit."),
+)
+EXPLORED = (
+    (
+        "Rings",
+        "are runs that the search made to choose the loads. No interval is computed from them.",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadPoint:
+    """The typical run at one load. value: None where too much failed for one. band: 95 %, with the noise of blocks."""
+
+    load: float
+    value: float | None
+    band: tuple[float, float] | None
+    state: Held
+    runs: int
+
+
+@dataclass(frozen=True, slots=True)
+class SharePoint:
+    """The share of the work that failed at one load; state: None where no limit judges it."""
+
+    load: float
+    share: float
+    interval: tuple[float, float] | None = None
+    state: Held | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunPoint:
+    """One run; value: None where it failed. explored: it only chose the loads."""
+
+    load: float
+    value: float | None
+    name: str = ""
+    note: str = ""
+    position: int = 0
+    explored: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """The capacity of a setting in one chart; ends are None where there is none (low) or it is open (high)."""
+
+    low: float | None
+    estimate: float | None
+    high: float | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityLine:
+    """One setting. carried: None while nothing is judged."""
+
+    name: str
+    points: Sequence[LoadPoint]
+    shares: Sequence[SharePoint]
+    runs: Sequence[RunPoint]
+    carried: Carried | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityChart:
+    """A condition by load. factor: label of the load. limit: of the quantity, None where only the failed share has one.
+
+    share_limit: of the failed share, of 1.
+    """
+
+    factor: str
+    quantity: Quantity
+    lines: Sequence[CapacityLine]
+    limit: float | None = None
+    share_limit: float | None = None
+
+    @property
+    def loads(self) -> list[float]:
+        """Return all loads, ascending."""
+        return sorted(
+            {
+                each.load
+                for one in self.lines
+                for each in (*one.points, *one.shares, *one.runs)
+                if is_finite(each.load)
+            }
+        )
+
+    @property
+    def is_log(self) -> bool:
+        """Return whether the loads stand on a logarithmic axis."""
+        loads = self.loads
+        return bool(loads) and loads[0] > 0 and loads[-1] >= LOG_FROM * loads[0]
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Return the ends of the axis of loads: all of them, and finite bounds of what is carried."""
+        loads = self.loads or [1.0]
+        bounds = [
+            bound
+            for one in self.lines
+            if one.carried
+            for bound in (one.carried.low, one.carried.high)
+            if bound is not None and is_finite(bound) and bound > 0
+        ]
+        low, high = min(*loads, *bounds, loads[0]), max(*loads, *bounds, loads[-1])
+        if self.is_log:
+            start, end = log_range(low, high, 0.08)
+            return 10**start, 10**end
+        pad = 0.08 * (high - low) or 0.4 * abs(high) or 1.0
+        return low - pad, high + pad
+
+    @property
+    def values(self) -> list[float]:
+        """Return all values that are drawn."""
+        values = [
+            *(each.value for one in self.lines for each in one.points),
+            *(each.value for one in self.lines for each in one.runs),
+        ]
+        return [value for value in values if value is not None and is_finite(value)]
+
+    @property
+    def limit_is_far(self) -> bool:
+        """Return whether the limit lies so high that the values would lie on the ground."""
+        top = max(self.values, default=0.0)
+        return self.limit is not None and top > 0 and self.limit > FAR_LIMIT * top
+
+    def shifted(self, load: float, share_of_axis: float) -> float:
+        """Return the place so much of the axis to the right of a load."""
+        low, high = self.ends
+        if self.is_log:
+            return load * (high / low) ** share_of_axis
+        return load + share_of_axis * (high - low)
+
+    def readable(self) -> "CapacityChart":
+        """Return the chart in the unit that is shown."""
+        quantity, factor = self.quantity.readable()
+        if factor == 1:
+            return self
+        return replace(
+            self,
+            quantity=quantity,
+            limit=None if self.limit is None else factor * self.limit,
+            lines=[_scaled(one, factor) for one in self.lines],
+        )
+
+
+def _scaled(one: CapacityLine, factor: float) -> CapacityLine:
+    def times(value: float | None) -> float | None:
+        return None if value is None else factor * value
+
+    return replace(
+        one,
+        points=[
+            replace(
+                each,
+                value=times(each.value),
+                band=each.band and (factor * each.band[0], factor * each.band[1]),
+            )
+            for each in one.points
+        ],
+        runs=[replace(each, value=times(each.value)) for each in one.runs],
+    )
+
+
+def draw(chart: CapacityChart) -> Figure:
+    """Draw the values above and the failed shares below, over one axis of loads."""
+    chart = chart.readable()
+    values, scales = _value_axis(chart)
+    rail = _rail(chart)
+    traces = [
+        trace
+        for index, one in enumerate(chart.lines)
+        for trace in (
+            *_hatched(chart, one, index),
+            *_runs(chart, one, index, rail),
+            *_line(chart, one, index, rail),
+            *_shares(chart, one, index),
+        )
+    ]
+    clock = has_clock(chart.quantity.unit, _top(chart))
+    return figure(
+        traces,
+        {
+            "xaxis": {**_load_axis(chart), "anchor": "y2"},
+            "yaxis": {**values, "domain": [VALUE_BOTTOM, 1]},
+            "yaxis2": _share_axis(chart),
+            "margin": MARGIN,
+            "shapes": [*_bands(chart), *_limits(chart)],
+        },
+        scales=scales,
+        narrow={
+            "yaxis": {"title": {"text": short_title(chart.quantity, with_clock=clock)}},
+            "yaxis2": {"title": {"text": "failed"}},
+        },
+    )
+
+
+def title(chart: CapacityChart) -> str:
+    """Return what is plotted."""
+    return sentence(f"{chart.quantity.label} by {chart.factor}, and what is carried")
+
+
+def describe(chart: CapacityChart) -> str:
+    """Describe for each setting what it carries, and its value at each load."""
+    unit = chart.quantity.unit
+    parts = [f"{title(chart)}."]
+    if chart.limit is not None:
+        parts.append(f"The limit is {amount(chart.limit, unit)}.")
+    for one in chart.lines:
+        readings = ", ".join(
+            f"{plain(each.load)}: {amount(each.value, unit) if each.value is not None else 'no value'}"
+            for each in one.points
+        )
+        carried = f" {sentence(one.carried.text)}." if one.carried else ""
+        parts.append(f"{sentence(one.name) or 'All runs'}: {readings or 'no value yet'}.{carried}")
+    return " ".join(parts)
+
+
+def legend(chart: CapacityChart) -> tuple[KeyItem, ...]:
+    """List the settings with what they carry, and what the marks mean, with counts."""
+    lines = [
+        KeyItem(
+            symbol_of(index),
+            f"{one.name or 'typical run'}{f': {one.carried.text}' if one.carried else ''}",
+            None,
+            series_token(index),
+            _group(index),
+        )
+        for index, one in enumerate(chart.lines)
+    ]
+    runs = [run for one in chart.lines for run in one.runs]
+    failed = sum(run.value is None for run in runs)
+    hatched = sum(each.state == Held.FAILED for one in chart.lines for each in one.points)
+    explored = sum(run.explored for run in runs)
+    limit = [KeyItem("dotted", "limit", None, "ink", "limit")] if _has_limit(chart) else []
+    return (
+        *lines,
+        *limit,
+        KeyItem("dot", "one run", len(runs) - failed - explored, "ink-2", "runs"),
+        KeyItem("circle", "run of the search, in no interval", explored, "ink-2", "explored"),
+        KeyItem("hatch", "load that fails for certain", hatched, "fail", "hatched"),
+        KeyItem("failed", "failed, no value", failed, "fail", "failed"),
+    )
+
+
+def note(chart: CapacityChart) -> str:
+    """Return where the limit is, if it is not drawn."""
+    if not chart.limit_is_far or chart.limit is None:
+        return ""
+    return f"The limit, {amount(chart.limit, chart.quantity.unit)}, lies far above what is drawn."
+
+
+def _has_limit(chart: CapacityChart) -> bool:
+    drawn = chart.limit is not None and not chart.limit_is_far
+    return drawn or chart.share_limit is not None
+
+
+def _group(index: int) -> str:
+    return f"s{index + 1}"
+
+
+def _top(chart: CapacityChart) -> float:
+    values = chart.values
+    if chart.limit is not None and not chart.limit_is_far:
+        values = [*values, chart.limit]
+    top = max(values, default=1.0)
+    return top if top > 0 else 1.0
+
+
+def _rail(chart: CapacityChart) -> float:
+    """Return where what has no value is drawn: above all values."""
+    return 1.1 * _top(chart)
+
+
+def _value_axis(chart: CapacityChart) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the axis of values and its scales; logarithmic first where the loads are, so that lines are straight."""
+    top = HEADROOM * _top(chart)
+    clock = has_clock(chart.quantity.unit, top)
+    lowest = min(chart.values, default=0.0)
+    if chart.limit is not None and not chart.limit_is_far:
+        lowest = min(lowest, chart.limit)
+    titled = {"title": {"text": value_title(chart.quantity, with_clock=clock)}}
+    linear = {
+        "type": "linear",
+        "range": [min(0.0, 1.1 * lowest), top],
+        "tickvals": None,
+        "ticktext": None,
+        **(clock_ticks(0, top) if clock else {}),
+    }
+    scales = log_scales(lowest if chart.values else None, top, clock=clock)
+    if not scales:
+        return titled | _without_none(linear), {}
+    log = scales["log"]["yaxis"]
+    if chart.is_log:
+        return titled | log, {"log": {}, "linear": {"yaxis": linear}}
+    return titled | _without_none(linear), scales
+
+
+def _without_none(axis: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in axis.items() if value is not None}
+
+
+def _load_axis(chart: CapacityChart) -> dict[str, Any]:
+    loads, (low, high) = chart.loads, chart.ends
+    places = [math.log10(load) for load in loads] if chart.is_log else loads
+    span_of = [math.log10(low), math.log10(high)] if chart.is_log else [low, high]
+    ticks = thinned(places, span_of[1] - span_of[0])
+    return {
+        "title": {"text": text(chart.factor)},
+        "range": span_of,
+        "tickvals": [loads[index] for index in ticks],
+        "ticktext": [plain(loads[index]) for index in ticks],
+        **({"type": "log"} if chart.is_log else {}),
+    }
+
+
+def _share_axis(chart: CapacityChart) -> dict[str, Any]:
+    shares = [100 * each.share for one in chart.lines for each in one.shares]
+    bounds = [100 * each.interval[1] for one in chart.lines for each in one.shares if each.interval]
+    limit = 100 * (chart.share_limit or 0.0)
+    top = max(1.2 * max(shares, default=0.0), min(max(bounds, default=0.0), 100.0), 2 * limit, 1.0)
+    return {
+        "domain": [0, SHARE_TOP],
+        "range": [-0.06 * top, min(106.0, 1.1 * top)],
+        "nticks": 4,
+        "ticksuffix": " %",
+        "title": {"text": "failed"},
+    }
+
+
+def _bands(chart: CapacityChart) -> Iterator[dict[str, Any]]:
+    """Shade what each setting carries; an open end reaches to that of the axis."""
+    left, right = chart.ends
+    for index, one in enumerate(chart.lines):
+        carried = one.carried
+        if carried is None or (carried.low is None and carried.high is None):
+            continue
+        color = f"@{series_token(index)}"
+        is_open = carried.low is None or carried.high is None
+        ends = (left if carried.low is None else carried.low, right)
+        ends = (ends[0], right if carried.high is None else carried.high)
+        yield {
+            "type": "rect",
+            **_upright(ends[0], ends[1]),
+            "fillcolor": f"{color}/{8 if is_open else 18}",
+            "line": {"width": 0},
+            "name": _group(index),
+        }
+        for edge in (carried.low, carried.high):
+            if edge is not None:
+                yield {
+                    "type": "line",
+                    **_upright(edge, edge),
+                    "line": {"color": f"{color}/60", "width": 1},
+                    "name": _group(index),
+                }
+        if carried.estimate is not None:
+            yield {
+                "type": "line",
+                **_upright(carried.estimate, carried.estimate),
+                "line": {"color": color, "width": 2, "dash": dash_of(index)},
+                "name": _group(index),
+            }
+
+
+def _upright(start: float, end: float) -> dict[str, Any]:
+    return {
+        "xref": "x",
+        "yref": "paper",
+        "x0": start,
+        "x1": end,
+        "y0": 0,
+        "y1": 1,
+        "layer": "below",
+    }
+
+
+def _limits(chart: CapacityChart) -> Iterator[dict[str, Any]]:
+    limit = None if chart.limit_is_far else chart.limit
+    share_limit = None if chart.share_limit is None else 100 * chart.share_limit
+    for axis, value in (("y", limit), ("y2", share_limit)):
+        if value is not None:
+            yield {
+                "type": "line",
+                "xref": "paper",
+                "yref": axis,
+                "x0": 0,
+                "x1": 1,
+                "y0": value,
+                "y1": value,
+                "line": {"color": "@ink", "width": 1.5, "dash": "dot"},
+                "name": "limit",
+            }
+
+
+def _hatched(chart: CapacityChart, one: CapacityLine, index: int) -> list[Trace]:
+    """Hatch the loads that fail, over the whole height; those of several settings stand side by side."""
+    failed = [each for each in one.points if each.state == Held.FAILED]
+    if not failed:
+        return []
+    share_of = HATCH / max(1, len(chart.lines))
+    first = (index - len(chart.lines) / 2) * share_of
+    edges = [
+        (chart.shifted(each.load, first), chart.shifted(each.load, first + share_of))
+        for each in failed
+    ]
+    bars = {
+        "type": "bar",
+        "name": text(f"fails {one.name}".strip()),
+        "x": [left for left, _ in edges],
+        "width": [right - left for left, right in edges],
+        "offset": 0,
+        "y": [HEADROOM * _top(chart)] * len(edges),
+        "marker": {
+            "color": "@fail/6",
+            "line": {"width": 0},
+            "pattern": {
+                "fillmode": "overlay",
+                "shape": "/",
+                "fgcolor": f"@{series_token(index)}" if len(chart.lines) > 1 else "@fail",
+                "fgopacity": 0.55,
+                "size": 7,
+                "solidity": 0.2,
+            },
+        },
+        "hoverinfo": "skip",
+    }
+    return grouped([bars], "hatched", _group(index))
+
+
+def _runs(chart: CapacityChart, one: CapacityLine, index: int, rail: float) -> list[Trace]:
+    """Draw runs left of their load: dots, rings where they explored, crosses on the rail where they failed."""
+    color = f"@{series_token(index)}"
+    looks = (
+        ("run", "runs", {"symbol": "circle", "size": 5, "color": f"{color}/60"}),
+        (
+            "run of the search",
+            "explored",
+            {"symbol": "circle-open", "size": 9, "color": color, "line": {"width": 1.5}},
+        ),
+        ("failed", "failed", {"symbol": "x", "size": 9, "color": "@fail"}),
+    )
+    traces = []
+    slot = (1 + index / 2) * OFFSET
+    for name, kind, marker in looks:
+        own = [run for run in one.runs if _kind(run) == kind]
+        points = [
+            (chart.shifted(run.load, -slot), rail if run.value is None else run.value)
+            for run in own
+        ]
+        drawn = markers(
+            points,
+            marker,
+            name=text(f"{name} {one.name}".strip()),
+            text=[_run_hover(chart, one, run) for run in own],
+            customdata=[run.position for run in own],
+            hovertemplate=HOVER,
+        )
+        traces += grouped([drawn], kind, _group(index))
+    return traces
+
+
+def _kind(run: RunPoint) -> str:
+    if run.value is None or not is_finite(run.value):
+        return "failed"
+    return "explored" if run.explored else "runs"
+
+
+def _line(chart: CapacityChart, one: CapacityLine, index: int, rail: float) -> list[Trace]:
+    """Join the typical runs; a load without a value breaks the line and is a cross on the rail."""
+    color = f"@{series_token(index)}"
+    points = sorted(one.points, key=lambda each: each.load)
+    pen = {"color": color, "width": 2, "dash": dash_of(index)}
+    joined = line([(each.load, each.value) for each in points], pen)
+    traces = grouped([joined], _group(index))
+    for hollow in (False, True):
+        own = [
+            each
+            for each in points
+            if is_finite(each.value) and (each.state == Held.UNDECIDED) == hollow
+        ]
+        banded = [(each, each.band) for each in own]
+        marker = {
+            "symbol": symbol_of(index),
+            "size": 10,
+            "color": "@surface" if hollow else color,
+            "line": {"color": color if hollow else "@surface", "width": 2 if hollow else 1.5},
+        }
+        bars = [(each.value or 0.0, band or (each.value or 0.0,) * 2) for each, band in banded]
+        drawn = markers(
+            [(each.load, each.value) for each in own],
+            marker,
+            name=text(f"typical run {one.name}{' not decided' if hollow else ''}".strip()),
+            text=[_point_hover(chart, one, each) for each in own],
+            hovertemplate=HOVER,
+            error_y=error_bars(bars, color, thickness=1, width=4),
+        )
+        traces += grouped([drawn], _group(index))
+    lost = [each for each in points if not is_finite(each.value)]
+    crosses = markers(
+        [(each.load, rail) for each in lost],
+        {"symbol": "x", "size": 12, "color": "@fail"},
+        name=text(f"no value {one.name}".strip()),
+        text=[_point_hover(chart, one, each) for each in lost],
+        hovertemplate=HOVER,
+    )
+    return [*traces, *grouped([crosses], "failed", _group(index))]
+
+
+def _shares(chart: CapacityChart, one: CapacityLine, index: int) -> list[Trace]:
+    """Draw the failed shares below."""
+    color = f"@{series_token(index)}"
+    shares = sorted(one.shares, key=lambda each: each.load)
+    pen = {"color": f"{color}/60", "width": 1.5, "dash": dash_of(index)}
+    joined = line([(each.load, 100 * each.share) for each in shares], pen, yaxis="y2")
+    bars = [
+        (100 * each.share, (100 * low, 100 * high))
+        for each in shares
+        for low, high in [each.interval or (each.share, each.share)]
+    ]
+    drawn = markers(
+        [(each.load, 100 * each.share) for each in shares],
+        {
+            "symbol": symbol_of(index),
+            "size": 8,
+            "color": ["@surface" if each.state == Held.UNDECIDED else color for each in shares],
+            "line": {"color": color, "width": 1.5},
+        },
+        name=text(f"failed share {one.name}".strip()),
+        text=[_share_hover(chart, one, each) for each in shares],
+        hovertemplate=HOVER,
+        error_y=error_bars(bars, color, thickness=1, width=3),
+        yaxis="y2",
+    )
+    return grouped([joined, drawn], _group(index))
+
+
+def _at(chart: CapacityChart, one: CapacityLine, load: float) -> str:
+    named = f", {text(one.name)}" if one.name else ""
+    return f"{text(chart.factor)} {plain(load)}{named}"
+
+
+def _run_hover(chart: CapacityChart, one: CapacityLine, run: RunPoint) -> str:
+    value = "failed" if run.value is None else amount(run.value, chart.quantity.unit)
+    explored = "<br>of the search: in no interval" if run.explored else ""
+    return f"{hover_lead(run.name)}{_at(chart, one, run.load)}<br>{value}{explored}{hover_note(run.note)}"
+
+
+def _point_hover(chart: CapacityChart, one: CapacityLine, each: LoadPoint) -> str:
+    unit = chart.quantity.unit
+    if each.value is None:
+        return f"<b>{_at(chart, one, each.load)}</b><br>no value: too much failed"
+    band = f", {span(each.band, unit)}" if each.band else ""
+    state = f"<br>{STATES[each.state]}" if chart.limit is not None else ""
+    return (
+        f"<b>{_at(chart, one, each.load)}</b><br>{amount(each.value, unit)}{band}"
+        f"<br>typical of {counted(each.runs, 'run')}{state}"
+    )
+
+
+def _share_hover(chart: CapacityChart, one: CapacityLine, each: SharePoint) -> str:
+    bounds = f" ({share(each.interval[0])} to {share(each.interval[1])})" if each.interval else ""
+    state = f"<br>{STATES[each.state]}" if each.state else ""
+    return f"<b>{_at(chart, one, each.load)}</b><br>{share(each.share)} failed{bounds}{state}"
+
+
+def carried_text(capacity: Capacity) -> str:
+    """Return what is carried in few words, for a legend: bounds are rounded outward."""
+    low, high = capacity.low, capacity.high
+    down, up = outward(low or 0.0, high or 0.0)
+    match capacity.word:
+        case CapacityWord.CARRIES if capacity.estimate is not None:
+            return f"carries {_floor(capacity.estimate)} ({down} to {up})"
+        case CapacityWord.CARRIES:
+            return f"carries {down}, fails at {up}"
+        case CapacityWord.AT_LEAST:
+            return f"at least {down}"
+        case CapacityWord.LESS_THAN:
+            return f"less than {up}"
+        case CapacityWord.NOT_DECIDED:
+            return f"not decided between {down} and {up}"
+        case CapacityWord.NOT_MONOTONE:
+            return "not monotone"
+    return "not enough data"
+
+
+def _floor(value: float) -> str:
+    return outward(value, value)[0]
+
+
+def panel(shown: Shown) -> Panel | None:
+    """Return the panel; None without a load, and where nothing was measured."""
+    finding = shown.findings.capacity
+    if finding is None:
+        return None
+    terms = [each for each in finding.conditions if each.metric]
+    options = [(each.name, sentence(_condition(each))) for each in terms]
+    wanted = shown.chosen("capacity-of", "Condition", options)
+    term = next((each for each in terms if each.name == wanted.value), None)
+    settings = list(finding.settings)
+    some, place = shown.some("capacity", settings, MOST_LINES)
+    chart = _chart(shown, finding, some, term)
+    if not chart.loads:
+        return None
+    whole = _chart(shown, finding, settings, term)
+    explored = any(run.explored for one in whole.lines for run in one.runs)
+    return Panel(
+        plot=Plot(
+            id="capacity",
+            title=title(chart),
+            label=describe(chart.readable()),
+            figure=draw(chart),
+            key=legend(chart),
+            height="34rem",
+            note=note(chart),
+        ),
+        how=HOW + (EXPLORED if explored else ()),
+        numbers=_numbers(whole),
+        aside=_aside(term),
+        notes=_notes(shown, whole),
+        choices=(wanted, place),
+    )
+
+
+def _condition(term: stored.ConditionTerms) -> str:
+    """Write a condition: “p95 of a registration at most 180 s”."""
+    at_most = term.at_most is not None
+    bound = term.at_most if at_most else term.at_least
+    return f"{inside(term.label)} {'at most' if at_most else 'at least'} {amount(bound, term.unit)}"
+
+
+def _aside(term: stored.ConditionTerms | None) -> str:
+    return (
+        f"condition: {_condition(term)}" if term else "condition: the share of the work that failed"
+    )
+
+
+def _notes(shown: Shown, chart: CapacityChart) -> tuple[str, ...]:
+    if shown.is_open:
+        return ("What is carried is shown when the campaign has ended.",)
+    return tuple(
+        f"{sentence(one.name)}: {one.carried.text}."
+        if one.name
+        else f"{sentence(one.carried.text)}."
+        for one in chart.lines
+        if one.carried
+    )
+
+
+def _chart(
+    shown: Shown,
+    finding: stored.CapacityFinding,
+    settings: Sequence[stored.CapacityOfSetting],
+    term: stored.ConditionTerms | None,
+) -> CapacityChart:
+    """Return the input of the figure: the condition, or without one the metric that is judged."""
+    failures = next((each for each in finding.conditions if not each.metric), None)
+    metric = term.metric if term else shown.primary_metric
+    cells = shown.findings.charts.read(f"cells:{metric}", stored.Cells) or shown.findings.cells
+    by_key = {cell.cell: cell for cell in cells.cells} if cells else {}
+    loads = {cell.cell: cell.levels.get(finding.load) for cell in by_key.values()}
+    quantity = shown.quantity(metric)
+    if term and term.as_share:
+        quantity = Quantity(f"share beyond {amount(_bound(term), term.unit)}", "share", True)
+    return CapacityChart(
+        factor=inside(finding.load_label),
+        quantity=quantity,
+        limit=_limit(term, finding),
+        share_limit=failures.failed_share if failures else None,
+        lines=[
+            CapacityLine(
+                name=shown.labels.sentence(setting.levels),
+                points=_points(setting, term, by_key),
+                shares=_share_points(setting, failures, by_key),
+                runs=[]
+                if term and term.as_share
+                else _run_points(shown, setting, by_key, loads, set(finding.explored)),
+                carried=None if shown.is_open else _carried(setting.capacity),
+            )
+            for setting in settings
+        ],
+    )
+
+
+def _bound(term: stored.ConditionTerms) -> float | None:
+    return term.at_most if term.at_most is not None else term.at_least
+
+
+def _limit(term: stored.ConditionTerms | None, finding: stored.CapacityFinding) -> float | None:
+    if term is None:
+        return None
+    if not term.as_share:
+        return _bound(term)
+    return term.failed_share
+
+
+def _carried(capacity: Capacity) -> Carried:
+    judged = capacity.word not in (CapacityWord.NOT_ENOUGH_DATA, CapacityWord.NOT_MONOTONE)
+    return Carried(
+        low=capacity.low if judged else None,
+        estimate=capacity.estimate if judged else None,
+        high=capacity.high if judged else None,
+        text=carried_text(capacity),
+    )
+
+
+def _points(
+    setting: stored.CapacityOfSetting,
+    term: stored.ConditionTerms | None,
+    cells: Mapping[int, stored.Cell],
+) -> list[LoadPoint]:
+    if term is None:
+        return [
+            LoadPoint(
+                each.load,
+                summary.gmean if summary.gmean is not None else summary.mean,
+                None,
+                each.held,
+                each.runs,
+            )
+            for each in setting.cells
+            if each.cell in cells
+            for summary in [cells[each.cell].summary]
+        ]
+    return [
+        LoadPoint(
+            state.load,
+            state.share if term.as_share else state.value,
+            _pair(state.share_interval if term.as_share else state.band),
+            state.state,
+            state.runs,
+        )
+        for state in _states(setting, term)
+    ]
+
+
+def _states(
+    setting: stored.CapacityOfSetting, term: stored.ConditionTerms | None
+) -> Sequence[LoadState]:
+    wanted = [each for each in setting.capacity.conditions if term and each.name == term.name]
+    return wanted[0].loads if wanted else ()
+
+
+def _pair(interval: Sequence[float] | None) -> tuple[float, float] | None:
+    return (interval[0], interval[1]) if interval else None
+
+
+def _share_points(
+    setting: stored.CapacityOfSetting,
+    failures: stored.ConditionTerms | None,
+    cells: Mapping[int, stored.Cell],
+) -> list[SharePoint]:
+    """Return the failed shares as they were judged, else those of the runs."""
+    judged = [
+        SharePoint(state.load, state.share, _pair(state.share_interval), state.state)
+        for state in _states(setting, failures)
+        if state.share is not None
+    ]
+    if judged:
+        return judged
+    shares = []
+    for each in setting.cells:
+        runs = cells[each.cell].runs if each.cell in cells else ()
+        units = sum(run.units for run in runs)
+        if units:
+            failed = sum(run.units_failed for run in runs)
+            shares.append(SharePoint(each.load, min(1.0, failed / units)))
+    return shares
+
+
+def _run_points(
+    shown: Shown,
+    setting: stored.CapacityOfSetting,
+    cells: Mapping[int, stored.Cell],
+    loads: Mapping[int, Any],
+    explored: set[int],
+) -> list[RunPoint]:
+    mine = [
+        cell
+        for cell in cells.values()
+        if all(cell.levels.get(name) == level for name, level in setting.levels.items())
+    ]
+    return [
+        RunPoint(
+            load=float(load),
+            value=run.value if run.state in ("ok", "bound") else None,
+            name=f"run {run.position}",
+            note=run_note(run, shown.labels.block),
+            position=run.position,
+            explored=run.position in explored,
+        )
+        for cell in mine
+        for load in [loads[cell.cell]]
+        if isinstance(load, int | float)
+        for run in cell.runs
+        if run.state in ("ok", "bound", "failed", "censored")
+    ]
+
+
+def _numbers(chart: CapacityChart) -> Numbers:
+    """Return a row for each setting and load, and what the setting carries in the first of its rows."""
+    unit = chart.quantity.unit
+    rows: list[Sequence[Any]] = []
+    for one in chart.lines:
+        shares = {each.load: each for each in one.shares}
+        for place, each in enumerate(sorted(one.points, key=lambda each: each.load)):
+            failed = shares.get(each.load)
+            low, high = each.band or (None, None)
+            first, last = (failed.interval if failed else None) or (None, None)
+            carried = one.carried if place == 0 else None
+            rows.append(
+                (
+                    one.name or "all runs",
+                    plain(each.load),
+                    each.runs,
+                    each.value,
+                    low,
+                    high,
+                    failed.share if failed else None,
+                    first,
+                    last,
+                    STATES[each.state],
+                    carried.text if carried else "",
+                )
+            )
+    return Numbers(
+        (
+            Column("setting"),
+            Column(chart.factor),
+            Column("runs", "count"),
+            Column(chart.quantity.label, unit),
+            Column("95 % from", unit),
+            Column("to", unit),
+            Column("failed", "share"),
+            Column("failed, 95 % from", "share"),
+            Column("to", "share"),
+            Column("this load"),
+            Column("carried"),
+        ),
+        rows,
+    )
+
+
+CHARTS = (Chart("capacity", panel, lambda shown: shown.findings.capacity),)
