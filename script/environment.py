@@ -1,6 +1,6 @@
 """Makes the virtual environment, with pinned wheels. Needs Python 3.11 and pip, nothing else.
 
-Usage: environment.py REQUIREMENTS. Prints the directory of the environment. It does nothing where
+Usage: environment.py REQUIREMENTS, a file here or anywhere. Prints the directory of the environment. It does nothing where
 the requirements were installed already, and waits where somebody else is installing them.
 """
 
@@ -54,11 +54,13 @@ def make(venv: Path) -> None:
 
 
 def install(venv: Path, requirements: Path) -> None:
-    """Install wheels whose digests are known; by uv, and by pip where uv cannot."""
-    options: list[str | Path] = ["--require-hashes", "--only-binary", ":all:", "-r"]
+    """Install wheels, by digests where the file has any; by uv, and by pip where uv cannot."""
+    hashed = "--hash=" in requirements.read_text(encoding="utf-8")
+    options: list[str | Path] = [*["--require-hashes"] * hashed, "--only-binary", ":all:", "-r"]
     uv = find_uv(venv)
     if not succeeds([uv, "--version"]):
-        succeeds([*find_pip(venv), "install", "--quiet", *options, INSTALLER])
+        pinned: list[str | Path] = ["--require-hashes", "--only-binary", ":all:", "-r"]
+        succeeds([*find_pip(venv), "install", "--quiet", *pinned, INSTALLER])
     # The machine's own certificates: there may be a proxy between here and the package index.
     by_uv: list[str | Path] = [
         uv,

@@ -1,6 +1,7 @@
-"""The command line of script/pulp: `start`, `stop`, `status`."""
+"""The command line of script/pulp: `start`, `switch`, `stop`, `status`."""
 
 import argparse
+import re
 import sys
 import time
 from pathlib import Path
@@ -11,6 +12,8 @@ from perfdash.local.postgres import ClusterFailed
 from perfdash.local.pulp import running, status
 from perfdash.local.pulp.choices import Wishes
 from perfdash.local.pulp.directory import PulpDirectory
+from perfdash.local.pulp.state import State
+from perfdash.local.pulp.switching import switch
 from perfdash.local.services import ROOT
 from perfdash.local.supervisor import StartFailed
 
@@ -25,6 +28,8 @@ def main(arguments: list[str]) -> int:
     try:
         if options.subcommand == "start":
             return _start(options)
+        if options.subcommand == "switch":
+            return _switch(options)
         if not (options.data / PulpDirectory.marker).is_file():
             sys.stdout.write(f"No Pulp was ever started in {options.data}.\n")
             return status.NOT_READY if options.subcommand == "status" else 0
@@ -42,20 +47,31 @@ def main(arguments: list[str]) -> int:
 
 def _start(options: argparse.Namespace) -> int:
     directory = _locked(PulpDirectory(options.data))
-    wishes = Wishes(
+    return _tell(running.start(directory, _wishes(options), _say))
+
+
+def _switch(options: argparse.Namespace) -> int:
+    return _tell(switch(options.data.absolute(), options.version, _wishes(options), _say))
+
+
+def _wishes(options: argparse.Namespace) -> Wishes:
+    return Wishes(
         port=options.port,
         content_port=options.content_port,
         workers=options.workers,
         rpm=options.rpm,
         fast_auth=options.fast_auth,
+        core=getattr(options, "core", None),
         password_file=options.password_file,
     )
-    state = running.start(directory, wishes, _say)
+
+
+def _tell(state: State) -> int:
     sys.stdout.write(
         f"Pulp is ready: {state.base_url}\n"
         f"  user {state.user}, password {state.password}\n"
         f"  content {state.content_url}/pulp/content/\n"
-        f"  state   {directory.state}\n"
+        f"  state   {PulpDirectory.existing(Path(state.data)).state}\n"
     )
     return 0
 
@@ -97,6 +113,36 @@ def _parser() -> argparse.ArgumentParser:
         description="Installs and starts what is missing. What no option names stays as it was.",
     )
     _add_data(starter)
+    starter.add_argument(
+        "--core",
+        type=_version,
+        metavar="VERSION",
+        help="of pulpcore, such as 3.105.0 (default: the pinned one)",
+    )
+    _add_wishes(starter)
+    switcher = commands.add_parser(
+        "switch",
+        help="run another version of pulpcore on the same ports",
+        description="Stops the version that runs and starts another, which has a directory of its own in DIR: environment, "
+        "database and files. Where it cannot be installed or started, the one of before is started again.",
+    )
+    switcher.add_argument("version", type=_version, help="of pulpcore, such as 3.105.0")
+    _add_data(switcher)
+    _add_wishes(switcher)
+    stopper = commands.add_parser("stop", help="stop it, and leave no process behind")
+    _add_data(stopper)
+    stopper.add_argument("--purge", action="store_true", help="delete everything, too")
+    teller = commands.add_parser(
+        "status",
+        help="tell how it is",
+        description="Tells how Pulp is. Exit code: 0 where it is ready, 3 where it is not.",
+    )
+    _add_data(teller)
+    teller.add_argument("--json", action="store_true", help="for programs")
+    return parser
+
+
+def _add_wishes(starter: argparse.ArgumentParser) -> None:
     starter.add_argument("--port", type=_port, help="of the API (default: 24817, or the next)")
     starter.add_argument(
         "--content-port", type=_port, help="of the content app (default: 24816, or the next)"
@@ -113,17 +159,6 @@ def _parser() -> argparse.ArgumentParser:
     starter.add_argument(
         "--password-file", type=Path, metavar="FILE", help="with admin's password (default: random)"
     )
-    stopper = commands.add_parser("stop", help="stop it, and leave no process behind")
-    _add_data(stopper)
-    stopper.add_argument("--purge", action="store_true", help="delete everything, too")
-    teller = commands.add_parser(
-        "status",
-        help="tell how it is",
-        description="Tells how Pulp is. Exit code: 0 where it is ready, 3 where it is not.",
-    )
-    _add_data(teller)
-    teller.add_argument("--json", action="store_true", help="for programs")
-    return parser
 
 
 def _add_data(parser: argparse.ArgumentParser) -> None:
@@ -142,6 +177,12 @@ def _port(text: str) -> int:
 
 def _workers(text: str) -> int:
     return _number(text, 1, 16)
+
+
+def _version(text: str) -> str:
+    if not re.fullmatch(r"\d+\.\d+\.\d+", text):
+        raise argparse.ArgumentTypeError(f"{text} is no version of pulpcore, such as 3.105.0")
+    return text
 
 
 def _number(text: str, least: int, most: int) -> int:

@@ -11,6 +11,7 @@ from perfdash.local import ports
 from perfdash.local.pulp.installation import Say
 from perfdash.local.pulp.programs import API, CONTENT
 from perfdash.local.pulp.state import Choices
+from perfdash.local.supervisor import StartFailed
 
 API_PORT, CONTENT_PORT = 24817, 24816
 RELEASE_SECONDS = 5.0  # a killed process may hold its port while it is no longer listed
@@ -25,6 +26,7 @@ class Wishes:
     workers: int | None = None
     rpm: bool | None = None
     fast_auth: bool | None = None
+    core: str | None = None
     password_file: Path | None = None
 
 
@@ -43,7 +45,20 @@ def choose(before: Choices, wishes: Wishes, say: Say, *, running: Collection[str
         workers=before.workers if wishes.workers is None else wishes.workers,
         rpm=before.rpm or bool(wishes.rpm),
         fast_auth=before.fast_auth if wishes.fast_auth is None else wishes.fast_auth,
+        core=_core(before, wishes),
     )
+
+
+def _core(before: Choices, wishes: Wishes) -> str:
+    """Return the version of pulpcore. Raise StartFailed: a database that a newer one has migrated cannot go back."""
+    if wishes.core is None or wishes.core == before.core:
+        return before.core
+    if before.port:
+        raise StartFailed(
+            f"This directory holds {before.core or 'the pinned version'} of pulpcore, and its database. Start "
+            f"{wishes.core} with another --data; script/pulp switch keeps a directory for each version."
+        )
+    return wishes.core
 
 
 def _hold(held: ExitStack, asked: int | None, before: int, usual: int, say: Say) -> int:

@@ -4,6 +4,7 @@ import hashlib
 import os
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable, Collection
 from pathlib import Path
 
@@ -13,13 +14,18 @@ from perfdash.local import postgres, private
 from perfdash.local.pulp import programs
 from perfdash.local.pulp.directory import PulpDirectory
 from perfdash.local.pulp.processes import MARK
-from perfdash.local.pulp.state import State
+from perfdash.local.pulp.state import Choices, State
 from perfdash.local.services import ROOT
 from perfdash.local.supervisor import StartFailed
 
 PLAIN, WITH_RPM = "requirements-pulp.txt", "requirements-pulp-rpm.txt"
+CORE = "--no-binary drf-access-policy\npulpcore=={version}\nsetuptools<81\n"
+"""Another version than the pinned one, with what the package index offers for it: no digests of it are known here.
+
+Older versions import pkg_resources without naming setuptools, which newer ones of it lack.
+"""
 PASSWORD = "admin_password"  # noqa: S105 - the name of a file
-SHOWN_LINES = 12
+SHOWN_LINES, SHOWN_LETTERS = 12, 300
 # As Pulp's own models would do it, without the seconds that these take to load.
 FORGET = (
     "UPDATE core_task SET app_lock_id = NULL WHERE app_lock_id IN"
@@ -30,18 +36,23 @@ FORGET = (
 Say = Callable[[str], None]
 
 
-def fingerprint(*, rpm: bool) -> str:
+def fingerprint(choices: Choices) -> str:
     """Name what is to be installed."""
-    return hashlib.sha256(_requirements(rpm=rpm).read_bytes()).hexdigest()
+    wanted = _requirements(rpm=choices.rpm).read_bytes()
+    return hashlib.sha256(wanted + choices.core.encode()).hexdigest()
 
 
-def install(directory: PulpDirectory, say: Say, *, rpm: bool) -> None:
+def install(directory: PulpDirectory, say: Say, choices: Choices) -> None:
     """Install Pulp where exactly this was not installed yet. Raise StartFailed."""
-    requirements = _requirements(rpm=rpm)
+    requirements = _requirements(rpm=choices.rpm)
+    if choices.core:
+        requirements = directory.path / "requirements-core.txt"
+        requirements.write_text(CORE.format(version=choices.core) + "pulp-rpm\n" * choices.rpm)
     venv = directory.path / "venv"
     if not (venv / f".installed-{requirements.name}").exists():
-        say(f"Installing {requirements.name} (a minute where nothing is in the cache) ...")
-    command = [sys.executable, "-B", str(ROOT / "script/environment.py"), requirements.name]
+        what = f"pulpcore {choices.core}" if choices.core else requirements.name
+        say(f"Installing {what} (a minute where nothing is in the cache) ...")
+    command = [sys.executable, "-B", str(ROOT / "script/environment.py"), str(requirements)]
     variables = {**os.environ, "PERFDASH_VENV": str(venv), MARK: str(directory.path)}
     done = subprocess.run(command, env=variables, capture_output=True, text=True)
     if done.returncode:
@@ -50,7 +61,7 @@ def install(directory: PulpDirectory, say: Say, *, rpm: bool) -> None:
 
 def make_ready(directory: PulpDirectory, state: State, say: Say) -> None:
     """Migrate, collect static files, set the password, where that is needed. Raise StartFailed."""
-    wanted = fingerprint(rpm=state.choices.rpm)
+    wanted = fingerprint(state.choices)
     if state.migrated != wanted:
         say("Migrating the database ...")
         manage(directory, "migrate", "--noinput")
@@ -113,4 +124,5 @@ def _requirements(*, rpm: bool) -> Path:
 
 
 def _tail(text: str) -> str:
-    return "\n".join(text.strip().splitlines()[-SHOWN_LINES:])
+    lines = text.strip().splitlines()[-SHOWN_LINES:]
+    return "\n".join(textwrap.shorten(line, SHOWN_LETTERS, placeholder=" ...") for line in lines)

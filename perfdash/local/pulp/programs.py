@@ -78,8 +78,9 @@ def environment(directory: PulpDirectory, name: str) -> dict[str, str]:
 
 def commands(directory: PulpDirectory, choices: Choices) -> dict[str, tuple[str, ...]]:
     """Give the command line of each process by its name, in the order of their start."""
-    api = (program(directory, "pulpcore-api"), "--workers", "2", "--access-logfile", "-")
-    content = (program(directory, "pulpcore-content"), "--workers", "1")
+    more = ("--no-control-socket",) if _has_control_socket(directory) else ()
+    api = (program(directory, "pulpcore-api"), "--workers", "2", "--access-logfile", "-", *more)
+    content = (program(directory, "pulpcore-content"), "--workers", "1", *more)
     worker = program(directory, "pulpcore-worker")
     return {
         API: (*api, *_server(API, choices.port)),
@@ -101,7 +102,13 @@ def program(directory: PulpDirectory, name: str) -> str:
     return str(directory.path / "venv" / "bin" / name)
 
 
+def _has_control_socket(directory: PulpDirectory) -> bool:
+    """Return whether its servers have the option: pulpcore of before 2026 refuses it."""
+    programs = directory.path.glob("venv/lib/*/site-packages/pulpcore/app/entrypoint.py")
+    return any("no-control-socket" in each.read_text(encoding="utf-8") for each in programs)
+
+
 def _server(name: str, port: int) -> tuple[str, ...]:
     bind = f"{ports.HOST}:{port}"
     named = f"{name}-{{pid}}"
-    return ("--no-control-socket", "--bind", bind, "--timeout", "90", "--name-template", named)
+    return ("--bind", bind, "--timeout", "90", "--name-template", named)

@@ -39,7 +39,7 @@ def start(directory: PulpDirectory, wishes: Wishes, say: Say) -> State:
     choices = choose(before, wishes, say, running=running)
     state.password = installation.password(directory, wishes.password_file)
     same = (before, password) == (replace(choices, workers=before.workers), state.password)
-    if running and not (same and state.migrated == installation.fingerprint(rpm=choices.rpm)):
+    if running and not (same and state.migrated == installation.fingerprint(choices)):
         say("Restarting Pulp's processes with what has changed ...")
         _stop_programs(directory, say)
     state.choices = choices
@@ -47,7 +47,7 @@ def start(directory: PulpDirectory, wishes: Wishes, say: Say) -> State:
     state.content_url = f"http://{ports.HOST}:{choices.content_port}"
     state.ready = False
     state.save(directory.state)
-    installation.install(directory, say, rpm=choices.rpm)
+    installation.install(directory, say, choices)
     _start_database(directory, state, say)
     programs.write_settings(directory, choices)
     installation.make_ready(directory, state, say)

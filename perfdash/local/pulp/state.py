@@ -11,13 +11,14 @@ USER = "admin"
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """Defaults of the next start; a port of 0 was never chosen."""
+    """Defaults of the next start; a port of 0 was never chosen. core: a version of pulpcore; empty: the pinned one."""
 
     port: int = 0
     content_port: int = 0
     workers: int = 1
     rpm: bool = False
     fast_auth: bool = False
+    core: str = ""
 
 
 @dataclass(slots=True)

@@ -6,6 +6,7 @@ from perfdash.local import ports
 from perfdash.local.pulp import choices as module
 from perfdash.local.pulp.choices import Wishes, choose
 from perfdash.local.pulp.state import Choices
+from perfdash.local.supervisor import StartFailed
 
 BEFORE = Choices(port=0, content_port=0, workers=3, rpm=True, fast_auth=True)
 
@@ -70,3 +71,14 @@ def test_one_port_is_not_given_to_both(said, taken):
     free = taken + 1
     with pytest.raises(ports.PortTaken):
         choose(BEFORE, Wishes(port=free, content_port=free), said.append, running=())
+
+
+def test_a_directory_keeps_its_version_of_pulpcore(said):
+    before = Choices(port=1, content_port=2, core="3.105.0")
+
+    with pytest.raises(StartFailed, match=r"holds 3\.105\.0 of pulpcore.*script/pulp switch"):
+        choose(before, Wishes(core="3.123.1"), said.append, running=("api", "content"))
+    same = choose(before, Wishes(core="3.105.0"), said.append, running=("api", "content"))
+    new = choose(Choices(), Wishes(core="3.105.0"), said.append, running=())
+
+    assert (same.core, new.core) == ("3.105.0", "3.105.0")

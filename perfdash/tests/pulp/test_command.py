@@ -76,3 +76,11 @@ def test_pulps_processes_get_none_of_perfdashs_settings(place, monkeypatch):
     variables = programs.environment(PulpDirectory(place / "pulp"), "api")
 
     assert not {"DJANGO_SETTINGS_MODULE", "PULP_ANALYTICS", "PYTHONPATH"} & set(variables)
+
+
+@pytest.mark.parametrize("version", ["3.105", "latest", "3.105.0; true", "../3.105.0"])
+def test_what_is_no_version_of_pulpcore_is_refused(version, capsys):
+    with pytest.raises(SystemExit):
+        main(["switch", version])
+
+    assert "is no version of pulpcore, such as" in capsys.readouterr().err
