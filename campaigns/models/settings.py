@@ -73,6 +73,12 @@ class Setting(models.Model):
         default=True,
         help_text="Changing it costs much, such as a restart: campaigns change it as seldom as they can.",
     )
+    is_build = models.BooleanField(
+        "a build",
+        default=False,
+        help_text="A version of the server's software, which is installed: it is always hard to change, and is read back "
+        "from the server itself.",
+    )
     apply = models.JSONField()
     read_back = models.JSONField()
     hand_value = models.JSONField(null=True, blank=True)

@@ -14,7 +14,7 @@ from campaigns.kit.mappings import CleanedData, Columns, FieldValues, JsonObject
 from campaigns.kit.owners import require_right, require_right_of_sender
 from campaigns.kit.revisions import Seen, require_seen
 from campaigns.kit.rights import Right
-from campaigns.models import Attempt, Campaign, Cell, Factor, LaunchRequest, Level, Team
+from campaigns.models import Attempt, Campaign, Cell, Factor, LaunchRequest, Level, Setting, Team
 from campaigns.planning import design
 from campaigns.planning.checking import Definition
 from campaigns.planning.plan import cells_of
@@ -182,12 +182,16 @@ def _varies_settings(campaign: Campaign) -> bool:
 
 def _make_cells(campaign: Campaign, definition: Definition) -> None:
     known: dict[tuple[str, str], Level] = {}
+    target = definition.campaign.target
+    builds = target.setting_rows.filter(is_build=True) if target else Setting.objects.none()
+    names = set(builds.values_list("name", flat=True))
     for position, (name, levels) in enumerate(definition.factors.items(), start=1):
         factor = Factor.objects.create(
             campaign=campaign,
             name=name,
             position=position,
             hard_to_change=name in definition.hard_to_change,
+            role=Factor.Role.BUILD if name in names else "",
         )
         made = Level.objects.bulk_create(
             Level(factor=factor, position=number, value=value)

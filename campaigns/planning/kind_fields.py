@@ -200,7 +200,8 @@ def read_hard(
             f"In the order “{order}” any run may change any level. Choose “interleaved” or “paired”, "
             "or let nothing be hard to change."
         ]
-    return tuple(name for name in factors if name in value)
+    builds = variables.builds if in_blocks else frozenset()
+    return tuple(name for name in factors if name in value or name in builds)
 
 
 def _is_wrong(name: str, errors: Mapping[str, list[str]]) -> bool:

@@ -63,6 +63,7 @@ class SettingForm(forms.ModelForm):
             "maximum",
             "choices",
             "hard_to_change",
+            "is_build",
         )
 
     instance: Setting
@@ -91,6 +92,12 @@ class SettingForm(forms.ModelForm):
         is_choice = clean.get("type") == Setting.Type.CHOICE
         if is_choice and "choices" in clean and len(clean["choices"]) < 2:
             self.add_error("choices", "Give at least two choices.")
+        if clean.get("is_build"):
+            clean["hard_to_change"] = True
+            if clean.get("type") not in (Setting.Type.TEXT, Setting.Type.CHOICE):
+                self.add_error(
+                    "type", "A build is a version, such as 3.105.0: choose text or choice."
+                )
         is_new = self.instance._state.adding
         if is_new and self.instance.target.setting_rows.count() >= MOST_SETTINGS:
             self.add_error("name", f"A target has at most {MOST_SETTINGS} settings.")

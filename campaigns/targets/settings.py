@@ -49,6 +49,10 @@ def save_setting(
         errors["read_back"] = [
             "What a worker sets is read back by HTTP or a command, so that it is known to be in force."
         ]
+    if read and read.way == HAND and form.cleaned_data.get("is_build"):
+        errors["read_back"] = [
+            "Read a build back by HTTP or a command: only the server itself knows which version runs."
+        ]
     if errors or apply is None or read is None:
         raise Invalid(errors)
     _require_for(user, [apply, read], [before.apply, before.read_back] if before else None)

@@ -33,6 +33,11 @@ class Variables:
         """The settings that are hard to change, unless a campaign overrides it."""
         return frozenset(name for name, each in self.settings.items() if each.hard_to_change)
 
+    @property
+    def builds(self) -> frozenset[str]:
+        """The settings that are versions of the server's software: always hard to change."""
+        return frozenset(name for name, each in self.settings.items() if each.is_build)
+
 
 def variables_of(driver: Driver, target: Target | None) -> Variables:
     """Return the parameters and settings that may be set; a setting never hides a parameter of the kind."""

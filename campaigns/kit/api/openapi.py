@@ -204,7 +204,9 @@ def _understood(shape: dict[str, Any]) -> dict[str, Any]:
 
     They warn of an object without the type of its values, and of a choice among plain types.
     """
-    schema = {name: each for name, each in shape.items() if name != "default"}
+    schema = {name: each for name, each in shape.items() if name not in ("default", "prefixItems")}
+    if "prefixItems" in shape:  # a tuple; its members are of one type
+        schema["items"] = shape["prefixItems"][0]
     if "items" in schema:
         schema["items"] = _understood(schema["items"])
     if schema.get("type") == "object":

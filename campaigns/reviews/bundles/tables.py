@@ -123,7 +123,7 @@ TABLES: Sequence[Table] = (
         "setting",
         Setting,
         _settings,
-        only=("id", "target_id", "name", "label", "unit", "type", "hard_to_change"),
+        only=("id", "target_id", "name", "label", "unit", "type", "hard_to_change", "is_build"),
     ),
     Table(
         "campaign",

@@ -4,6 +4,7 @@ import pytest
 
 from campaigns.accounts.access import make_token
 from campaigns.models import Campaign, HandRequest, Setting, SshLogin
+from campaigns.planning.roles import Role, roles_of
 from campaigns.targets.actions.values import FIELDS
 from campaigns.targets.api.settings import ACTION
 from campaigns.targets.setting_forms import ActionForm
@@ -184,6 +185,37 @@ def test_settings_are_factors_beside_those_of_the_kind(api, path, target):
         status, body = api.post("campaigns", data | wrong)
         assert status == 400
         assert field in fields_of(body)
+
+
+def test_a_build_is_a_version_that_the_server_itself_tells_and_always_hard_to_change(
+    api, path, target
+):
+    build = over_http("pulpcore", type="text", minimum=None, maximum=None, is_build=True)
+    told = api.post(f"{path}/settings", build | {"hard_to_change": False})[1]
+    for wrong, field in (
+        ({"type": "integer", "name": "core"}, "type"),
+        (
+            {"read_back": by_hand("core")["read_back"], "apply": by_hand("core")["apply"]},
+            "read_back",
+        ),
+    ):
+        assert fields_of(api.post(f"{path}/settings", {**build, "name": "core", **wrong})[1]) == {
+            field
+        }
+
+    data = definition(
+        target=target.pk,
+        factors={"engine": ["new", "old"], "pulpcore": ["3.105.0", "3.123.1"]},
+        order="interleaved",
+        hard_to_change=[],
+    )
+    status, made = api.post("campaigns", data)
+
+    assert (told["is_build"], told["hard_to_change"]) == (True, True)
+    assert status == 201, made
+    assert made["definition"]["hard_to_change"] == ["pulpcore"]
+    campaign = Campaign.objects.get(pk=made["id"])
+    assert roles_of(campaign) == {"engine": Role.SETTING, "pulpcore": Role.BUILD}
 
 
 def test_a_setting_that_a_campaign_needs_stays(api, path, target):
