@@ -132,6 +132,9 @@ class Campaign(models.Model):
     search = models.JSONField(
         null=True, blank=True, help_text="Of a search for capacity; `planning.search`."
     )
+    closed_loop = models.JSONField(
+        null=True, blank=True, help_text="Declared with submitted runs; `planning.closed_loops`."
+    )
     stop_rule = models.CharField(max_length=20, choices=StopRule, default=StopRule.FIXED)
     stop_width = models.FloatField(
         default=0.03, help_text="Precise enough: half the interval of every change, a share of 1."

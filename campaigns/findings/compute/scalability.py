@@ -23,11 +23,10 @@ from campaigns.findings.values import (
     Scalability,
     Unranked,
 )
-from campaigns.kinds.base import ClosedLoop
-from campaigns.kinds.registry import driver_of
 from campaigns.kit.mappings import Levels
 from campaigns.models import Attempt, Campaign, Series
-from campaigns.results.values import ObservedRun
+from campaigns.planning.closed_loops import Loop, loop_of
+from campaigns.results.values import ObservedRun, observed_runs_by_metric
 from campaigns.stats.blocks import BlockRun, fit_blocks
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.little import check_little, is_steady
@@ -63,17 +62,20 @@ def scalability(
     means: Mapping[str, Mapping[int, float]],
     criteria: Criteria,
 ) -> Scalability | None:
-    """Fit each curve; None where the kind is no closed loop, or its concurrency does not vary.
+    """Fit each curve; None where there is no closed loop, or the number at a time does not vary.
 
     means: of the response times of each run, by the name of the distribution.
     """
-    loop = driver_of(campaign.kind).closed_loop
-    if loop is None or not campaign.factors.filter(name=loop.parameter).exists():
+    loop = loop_of(campaign)
+    if loop is None:
         return None
+    by_metric = _with_metrics(campaign, by_metric, loop)
     groups: dict[str, tuple[dict[str, Any], list[Point]]] = {}
     cells = {cell.pk: cell.levels_by_factor for cell in campaign.cells.order_by("position")}
     steady = _steady(campaign, loop)
-    response = means.get(loop.response, {})
+    response = (
+        _responses(by_metric, loop) if loop.response_seconds else means.get(loop.response, {})
+    )
     failing = failing_cells(by_metric[loop.throughput], criteria)
     for cell in cells.values():
         others = {name: level for name, level in cell.items() if name != loop.parameter}
@@ -101,6 +103,24 @@ def scalability(
     )
 
 
+def _with_metrics(
+    campaign: Campaign, by_metric: Mapping[str, Sequence[ObservedRun]], loop: Loop
+) -> Mapping[str, Sequence[ObservedRun]]:
+    """Return runs with the metrics of the loop, which may not be among those that are summarised."""
+    wanted = [loop.throughput, *([loop.response] if loop.response_seconds else [])]
+    missing = [name for name in wanted if name not in by_metric]
+    return {**by_metric, **observed_runs_by_metric(campaign, missing)} if missing else by_metric
+
+
+def _responses(by_metric: Mapping[str, Sequence[ObservedRun]], loop: Loop) -> dict[int, float]:
+    """Return the mean response time of each run in seconds, as it was submitted."""
+    return {
+        run.run: run.value * (loop.response_seconds or 1.0)
+        for run in by_metric[loop.response]
+        if run.state == "ok" and run.value is not None and 0 < run.value < math.inf
+    }
+
+
 def _without_limit(group: LoadGroup, unranked: Unranked | None) -> LoadGroup:
     """Remove the recommended limit of a curve. unranked: why none is recommended; None keeps it."""
     if unranked is None or group.law is None:
@@ -125,8 +145,10 @@ def _unranked(campaign: Campaign, points: Sequence[Point], criteria: Criteria) -
     return Unranked(False, few, len(counts), criteria.minimum_n)
 
 
-def _steady(campaign: Campaign, loop: ClosedLoop) -> dict[int, bool | None]:
+def _steady(campaign: Campaign, loop: Loop) -> dict[int, bool | None]:
     """Return whether each run had equal throughput in both of its halves."""
+    if not loop.series:
+        return {}
     series = Series.objects.filter(
         attempt__run__campaign=campaign, attempt__state=Attempt.State.ACCEPTED, name=loop.series
     ).values_list("attempt__run_id", "values")

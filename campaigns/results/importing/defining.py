@@ -11,6 +11,7 @@ from campaigns.kit.forms import Text
 from campaigns.kit.mappings import Json
 from campaigns.models import Campaign
 from campaigns.planning import checking
+from campaigns.planning.closed_loops import read_loop
 from campaigns.planning.contrasts import read_contrast
 from campaigns.results.importing.submitted import ORDERS, Submitted
 
@@ -59,6 +60,7 @@ def definition_of(submitted: Submitted) -> checking.Definition:
         ]
     paired = _paired(value, order, factors, errors)
     primary = _primary(value, submitted, errors)
+    loop = _closed_loop(value, factors, submitted, errors)
     contrast = None
     if not errors:
         cells = list({str(run.levels): run.levels for run in submitted.runs}.values())
@@ -73,6 +75,7 @@ def definition_of(submitted: Submitted) -> checking.Definition:
         baseline=paired[1],
         primary_metric=primary,
         primary_contrast=contrast,
+        closed_loop=loop,
     )
 
 
@@ -111,6 +114,16 @@ def _paired(
             f"“{str(requested)[:60]}” is no level of {factor}; there are {known}."
         ]
     return str(factor), same[0] if same else factors[factor][0]
+
+
+def _closed_loop(
+    values: Json, factors: Mapping[str, list[Any]], submitted: Submitted, errors: dict[str, Any]
+) -> dict[str, str] | None:
+    requested = values.get("closed_loop")
+    if not requested:
+        return None
+    metrics = {each.name: (each.unit, each.lower_is_better) for each in submitted.metrics}
+    return read_loop(requested, factors, {}, metrics, errors)
 
 
 def _primary(values: Json, submitted: Submitted, errors: dict[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """Create the demonstration: an imported campaign with its answer, and a draft that can be launched."""
 
+import json
 from pathlib import Path
 
 from django.contrib.auth.models import User
@@ -7,7 +8,9 @@ from django.db import transaction
 
 from campaigns.models import Campaign, Target
 from campaigns.planning import checking, drafts
+from campaigns.results.importing.document import read_submission
 from campaigns.results.importing.files import About, import_file
+from campaigns.results.importing.receiving import create
 from campaigns.results.importing.simulated_katello import paused_where_it_was
 from campaigns.targets import saving
 from campaigns.targets.forms import as_data
@@ -17,6 +20,8 @@ PUBLISHED_SOURCE = (
     "Published raw data of the Pulp 3 download_concurrency experiment, July 2020; "
     "instants as published, taken as UTC"
 )
+SUBMISSIONS = Path(__file__).with_name("published")
+"""Experiments of which only figures were published, as submissions; `source` says that their rows are simulated."""
 SANDBOX = "sandbox"
 REPOSITORY = "repo/files=200/size=20kB/latency=20/PULP_MANIFEST"
 FEW, MANY = 2, 20
@@ -49,6 +54,14 @@ def published_campaign(author: User | None) -> tuple[Campaign, bool]:
     )
     with PUBLISHED.open("rb") as file:
         return import_file(file, about, author).campaign, True
+
+
+def published_submissions(author: User | None) -> list[Campaign]:
+    """Store the experiments of SUBMISSIONS as campaigns; those that are stored already are returned unchanged."""
+    return [
+        create(read_submission(json.loads(path.read_text(encoding="utf-8"))), author).campaign
+        for path in sorted(SUBMISSIONS.glob("*.json"))
+    ]
 
 
 @transaction.atomic

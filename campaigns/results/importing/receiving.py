@@ -61,11 +61,12 @@ def create(
         if row is not None:
             return _submitted_before(row, submitted)
     _require_metrics(submitted.metrics)
-    campaign = drafts.create(definition_of(submitted), author, with_cells=False, team=team)
+    definition = definition_of(submitted)
+    campaign = drafts.create(definition, author, with_cells=False, team=team)
     campaign.state, campaign.external_id = Campaign.State.FINISHED, submitted.external_id
     campaign.source = source_of(submitted)
-    campaign.launched_at = Now()
-    campaign.save(update_fields=["state", "external_id", "source", "launched_at"])
+    campaign.launched_at, campaign.closed_loop = Now(), definition.campaign.closed_loop
+    campaign.save(update_fields=["state", "external_id", "source", "launched_at", "closed_loop"])
     Session.objects.create(campaign=campaign, number=1, kind=Session.Kind.IMPORT, user=author)
     received = _add(campaign, submitted, author, Places(campaign, submitted), waiting)
     _note_beginning(campaign, submitted)

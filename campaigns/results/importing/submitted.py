@@ -91,6 +91,20 @@ class MetricInput(Struct, forbid_unknown_fields=True, kw_only=True):
     fidelity: Annotated[Fidelity, one_of(Fidelity)] = "raw"
 
 
+class ClosedLoopInput(Struct, forbid_unknown_fields=True, kw_only=True):
+    """A fixed number of requests at a time: what the Universal Scalability Law is fitted to.
+
+    parameter: the tag that is the number at a time; by default the only one that is load. throughput: the metric of completions
+    per second. response: the metric of the mean response time of a run.
+    """
+
+    parameter: Text = ""
+    throughput: Annotated[
+        Text, Meta(extra={"message": "Name the metric of completions per second."})
+    ]
+    response: Text = ""
+
+
 class AboutInput(Struct, forbid_unknown_fields=True, kw_only=True):
     """The definition of a campaign that is submitted."""
 
@@ -116,6 +130,9 @@ class AboutInput(Struct, forbid_unknown_fields=True, kw_only=True):
         list[Annotated[Text, wrong_type("Send the names of tags as a list.")]],
         wrong_type("Send the names of tags as a list."),
     ] = field(default_factory=list)
+    closed_loop: Annotated[
+        ClosedLoopInput | None, wrong_type("Send an object with `throughput` and `response`.")
+    ] = None
 
 
 class RunInput(Struct, forbid_unknown_fields=True, kw_only=True):
