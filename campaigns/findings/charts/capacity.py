@@ -4,11 +4,13 @@ The load is the horizontal axis, and each setting a line; nothing ranks the load
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from campaigns.findings import values as stored
+from campaigns.findings.charts import sampling
 from campaigns.findings.charts.base import Chart, Column, Numbers, Panel, Shown, run_note
 from campaigns.findings.charts.parts import (
     HOVER,
@@ -163,14 +165,12 @@ class CapacityChart:
     @property
     def loads(self) -> list[float]:
         """Return all loads, ascending."""
-        return sorted(
-            {
-                each.load
-                for one in self.lines
-                for each in (*one.points, *one.shares, *one.runs)
-                if is_finite(each.load)
-            }
-        )
+        loads = [
+            *(each.load for one in self.lines for each in one.points),
+            *(each.load for one in self.lines for each in one.shares),
+            *(each.load for one in self.lines for each in one.runs),
+        ]
+        return sorted({load for load in loads if is_finite(load)})
 
     @property
     def is_log(self) -> bool:
@@ -215,7 +215,7 @@ class CapacityChart:
         """Return the place so much of the axis to the right of a load."""
         low, high = self.ends
         if self.is_log:
-            return load * (high / low) ** share_of_axis
+            return float(load * (high / low) ** share_of_axis)
         return load + share_of_axis * (high - low)
 
     def readable(self) -> "CapacityChart":
@@ -331,10 +331,15 @@ def legend(chart: CapacityChart) -> tuple[KeyItem, ...]:
 
 
 def note(chart: CapacityChart) -> str:
-    """Return where the limit is, if it is not drawn."""
-    if not chart.limit_is_far or chart.limit is None:
-        return ""
-    return f"The limit, {amount(chart.limit, chart.quantity.unit)}, lies far above what is drawn."
+    """Return where the limit is, if it is not drawn, and how many runs are not."""
+    parts = []
+    if chart.limit_is_far and chart.limit is not None:
+        limit = amount(chart.limit, chart.quantity.unit)
+        parts.append(f"The limit, {limit}, lies far above what is drawn.")
+    runs = sum(len(one.runs) for one in chart.lines)
+    drawn = sum(len(shown_runs(chart, one)) for one in chart.lines)
+    parts.append(sampling.note(drawn, runs, "run", "load", _quota(chart)))
+    return " ".join(filter(None, parts))
 
 
 def _has_limit(chart: CapacityChart) -> bool:
@@ -529,8 +534,9 @@ def _runs(chart: CapacityChart, one: CapacityLine, index: int, rail: float) -> l
     )
     traces = []
     slot = (1 + index / 2) * OFFSET
+    drawn_runs = shown_runs(chart, one)
     for name, kind, marker in looks:
-        own = [run for run in one.runs if _kind(run) == kind]
+        own = [run for run in drawn_runs if _kind(run) == kind]
         points = [
             (chart.shifted(run.load, -slot), rail if run.value is None else run.value)
             for run in own
@@ -545,6 +551,25 @@ def _runs(chart: CapacityChart, one: CapacityLine, index: int, rail: float) -> l
         )
         traces += grouped([drawn], kind, _group(index))
     return traces
+
+
+def shown_runs(chart: CapacityChart, one: CapacityLine) -> list[RunPoint]:
+    """Return the runs of a setting that are drawn, load by load, where they are too many for a point each."""
+    quota = _quota(chart)
+    by_load: dict[float, list[RunPoint]] = {}
+    for run in one.runs:
+        by_load.setdefault(run.load, []).append(run)
+    return [
+        run
+        for runs in by_load.values()
+        for run in quota.of(sorted(runs, key=lambda each: each.value or 0.0))
+    ]
+
+
+def _quota(chart: CapacityChart) -> sampling.Quota:
+    return sampling.quota_of(
+        list(Counter((one.name, run.load) for one in chart.lines for run in one.runs).values())
+    )
 
 
 def _kind(run: RunPoint) -> str:
@@ -928,4 +953,11 @@ def _numbers(chart: CapacityChart) -> Numbers:
     )
 
 
-CHARTS = (Chart("capacity", panel, lambda shown: shown.findings.capacity),)
+CHARTS = (
+    Chart(
+        "capacity",
+        panel,
+        lambda shown: shown.findings.capacity,
+        late="What is carried, by load",
+    ),
+)

@@ -232,3 +232,12 @@ def test_nothing_is_judged_while_the_campaign_goes_on():
 
 def test_without_a_load_there_is_no_panel():
     assert panel(shown()) is None
+
+
+def test_of_many_runs_some_are_drawn_and_the_note_counts_them(traces):
+    many = dataclasses.replace(line(), runs=[RunPoint(100, 5 + n / 1000) for n in range(300)])
+
+    drawn = traces(draw(chart(many)))
+
+    assert len(drawn["run 2 workers"]["x"]) == 25
+    assert note(chart(many)).startswith("25 of 300 runs are drawn")
