@@ -48,6 +48,7 @@ def as_row(table: Table, result: Any, place: str) -> Model:
     """Return an unsaved row for a JSON object. Raise Damaged, with place and field, where it does not fit."""
     if not isinstance(result, dict):
         raise Damaged(f"{place} is not an object.")
+    result = table.of_before(result)
     fields = {field.attname: field for field in table.fields}
     if unknown := sorted(result.keys() - fields.keys()):
         raise Damaged(f"{place} has a field “{unknown[0]}” that this version does not know.")

@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db.models import Field, Model, QuerySet
 
+from campaigns.kit.mappings import JsonObject
 from campaigns.models import (
     Amendment,
     Attempt,
@@ -45,7 +46,7 @@ class Table:
     """The rows of one model that belong to a campaign.
 
     only: the fields in the bundle, all if empty; without: the fields that are left out.
-    chunk: the number of rows in memory at a time.
+    chunk: the number of rows in memory at a time. of_before: returns a row of an earlier version with today's fields.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Table:
     only: Sequence[str] = ()
     without: Sequence[str] = ()
     chunk: int = CHUNK
+    of_before: Callable[[JsonObject], JsonObject] = dict
 
     @property
     def file(self) -> str:
@@ -69,6 +71,14 @@ class Table:
             for field in columns
             if (not self.only or field.attname in self.only) and field.attname not in self.without
         ]
+
+
+def _with_role(row: JsonObject) -> JsonObject:
+    """Return a factor with its role: up to 0.1.0 it only said whether it is work."""
+    if "is_work" not in row:
+        return row
+    rest = {name: value for name, value in row.items() if name != "is_work"}
+    return {**rest, "role": Factor.Role.WORK.value if row["is_work"] else ""}
 
 
 def _through(path: str, model: type[Model]) -> Callable[[Campaign], QuerySet[Any]]:
@@ -131,7 +141,7 @@ TABLES: Sequence[Table] = (
         lambda campaign: Campaign.objects.filter(pk=campaign.pk),
         without=("clone_of_id", "template_id", "external_id"),
     ),
-    Table("factor", Factor, _through("campaign", Factor)),
+    Table("factor", Factor, _through("campaign", Factor), of_before=_with_role),
     Table("level", Level, _through("factor__campaign", Level)),
     Table("cell", Cell, _through("campaign", Cell)),
     Table("cell_level", Cell.levels.through, _cell_levels),
