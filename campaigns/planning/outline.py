@@ -6,6 +6,7 @@ from campaigns.kinds.base import Driver
 from campaigns.kit.charts.labels import FactorOutline
 from campaigns.models import Campaign
 from campaigns.planning.metrics import driver_if_known
+from campaigns.planning.roles import Role, role_in
 
 
 def factors_of(campaign: Campaign) -> tuple[FactorOutline, ...]:
@@ -16,6 +17,7 @@ def factors_of(campaign: Campaign) -> tuple[FactorOutline, ...]:
             name=factor.name,
             label=_label(driver, factor.name),
             levels=tuple(level.value for level in factor.levels.all()),
+            load=(factor.role or role_in(driver, factor.name)) == Role.LOAD,
         )
         for factor in campaign.factors.prefetch_related("levels")
     )

@@ -23,6 +23,7 @@ from campaigns.findings.charts.parts import (
 from campaigns.kit.charts.axes import (
     clock_ticks,
     has_clock,
+    is_wide,
     log_range,
     short_title,
     thinned,
@@ -49,8 +50,6 @@ from campaigns.kit.numbers import amount, counted, outward, plain, share, span
 from campaigns.results.run_plots import Plot
 from campaigns.stats.capacity import Capacity, CapacityWord, Held, LoadState
 
-LOG_FROM = 8.0
-"""Loads whose largest is so many times the smallest stand on a logarithmic axis."""
 FAR_LIMIT = 4.0
 """A limit above so many times the largest value is named in a note and not drawn."""
 MOST_LINES = 6
@@ -176,7 +175,7 @@ class CapacityChart:
     def is_log(self) -> bool:
         """Return whether the loads stand on a logarithmic axis."""
         loads = self.loads
-        return bool(loads) and loads[0] > 0 and loads[-1] >= LOG_FROM * loads[0]
+        return bool(loads) and is_wide(loads[0], loads[-1])
 
     @property
     def ends(self) -> tuple[float, float]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from campaigns.findings.charts.sampling import Quota, quota_of
+from campaigns.kit.charts.axes import is_wide
 from campaigns.kit.charts.figure import Quantity, is_finite
 from campaigns.kit.numbers import plain, short
 
@@ -99,7 +100,7 @@ class LevelsChart:
     """Cells in the order in which categories are to stand; numbers sort themselves.
 
     knee: where the curve bends, with 95 % confidence, on an axis of numbers. best: the name of the
-    best cell; empty where none is ranked.
+    best cell; empty where none is ranked. is_load: the levels are how much is asked at once.
     """
 
     factor: str
@@ -111,6 +112,7 @@ class LevelsChart:
     knee: tuple[float, float] | None = None
     recommended: Recommended | None = None
     best: str = ""
+    is_load: bool = False
 
     @property
     def series(self) -> list[str]:
@@ -135,6 +137,14 @@ class LevelsChart:
             and is_finite(cell.level)
             for cell in self.cells
         )
+
+    @property
+    def on_logs(self) -> bool:
+        """Return whether the levels stand on a logarithmic axis: loads whose largest is many times the smallest."""
+        if not self.is_load or not self.is_numeric:
+            return False
+        levels = [float(cell.level) for cell in self.cells]
+        return is_wide(min(levels), max(levels))
 
     def count(self, state: str) -> int:
         """Count the runs that are drawn as of this state."""

@@ -48,7 +48,7 @@ def levels_plot(
     chart = replace(_levels_chart(finding, labels, view, cells), knee=_knee(compared, name))
     chart = replace(chart, recommended=_recommended(finding, compared, view, labels))
     names = {cell.cell: drawn.name for cell, drawn in zip(finding.cells, cells, strict=True)}
-    chart = replace(chart, best=_best(compared, names))
+    chart = replace(chart, best="" if labels.load else _best(compared, names))
     whole = Plot(
         id=CURVE,
         title=levels.title(chart),
@@ -89,6 +89,7 @@ def _levels_chart(
         cells=cells,
         series_factor=" and ".join(inside(f.label) for f in series),
         facet_factor=inside(view.facet.label) if view.facet else "",
+        is_load=view.x is not None and view.x.load,
     )
 
 

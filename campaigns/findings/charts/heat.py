@@ -1,15 +1,18 @@
 """A matrix of two factors as a table whose cells are shaded by their improvement, which reads without script. Pure."""
 
-from collections.abc import Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from typing import Any
 
 from campaigns.findings.charts.base import Shown
+from campaigns.findings.charts.capacity import carried_text
 from campaigns.findings.charts.interaction import matrix_of
-from campaigns.findings.values import FactorMatrix, MatrixCell, MatrixRow, Terms
+from campaigns.findings.values import CapacityFinding, FactorMatrix, MatrixCell, MatrixRow, Terms
 from campaigns.findings.wording.remarks import interaction_remark
 from campaigns.findings.wording.verdicts import label_of
-from campaigns.kit.charts.labels import LevelLabels
-from campaigns.kit.numbers import counted, percent
+from campaigns.kit.charts.labels import LevelLabels, inside
+from campaigns.kit.numbers import counted, number, percent
+from campaigns.stats.capacity import CapacityRatio
 from campaigns.stats.cell_states import CellState
 from campaigns.stats.verdict import Word
 
@@ -29,17 +32,21 @@ class HeatCell:
 
 @dataclass(frozen=True, slots=True)
 class HeatRow:
-    """One row. tied: all settings that may be equally good."""
+    """One row. tied: all settings that may be equally good. carried: it has what each column carries, and no improvements."""
 
     name: str
     cells: tuple[HeatCell, ...]
-    recommended: str
-    tied: str
+    recommended: str = ""
+    tied: str = ""
+    carried: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class HeatTable:
-    """factor: of the columns; rows_factor: of the rows. interaction: whether rows differ, as text."""
+    """factor: of the columns; rows_factor: of the rows. interaction: whether rows differ, as text.
+
+    load: the label of the factor that is asked of each column; empty without one.
+    """
 
     factor: str
     rows_factor: str
@@ -50,6 +57,7 @@ class HeatTable:
     tone: str
     failing: int
     missing: int
+    load: str = ""
 
 
 def heat_table(shown: Shown) -> HeatTable | None:
@@ -58,9 +66,12 @@ def heat_table(shown: Shown) -> HeatTable | None:
     if terms is None or result is None:
         return None
     labels, factor, levels = shown.labels, result.factor, shown.findings.levels
-    top = {each.best.seen for each in levels.overall} if levels else set()
+    load = labels.load
+    top = {each.best.seen for each in levels.overall} if levels and load is None else set()
     rows = tuple(_row(row, result, terms, labels, top) for row in result.rows)
     cells = [cell for row in rows for cell in row.cells]
+    if load is not None and shown.findings.capacity is not None:
+        rows = _with_capacities(rows, result, shown.findings.capacity, labels)
     text, tone = interaction_remark(result.interaction)
     return HeatTable(
         factor=labels.factor(factor),
@@ -72,7 +83,60 @@ def heat_table(shown: Shown) -> HeatTable | None:
         tone=tone,
         failing=sum(cell.shade == "failed" for cell in cells),
         missing=sum(cell.shade == "blank" for cell in cells),
+        load=inside(load.label) if load else "",
     )
+
+
+def _with_capacities(
+    rows: Sequence[HeatRow], result: FactorMatrix, finding: CapacityFinding, labels: LevelLabels
+) -> tuple[HeatRow, ...]:
+    """Return the rows with what each setting carries below the rows of its loads."""
+    settings = {_key(each.levels): place for place, each in enumerate(finding.settings)}
+    ratios = {(each.baseline, each.candidate): each.ratio for each in finding.ratios}
+    groups: dict[str, list[HeatRow]] = {}
+    capacities: dict[str, HeatRow] = {}
+    for row, drawn in zip(result.rows, rows, strict=True):
+        others = {name: level for name, level in row.levels.items() if name != finding.load}
+        key = _key(others)
+        groups.setdefault(key, []).append(drawn)
+        if key not in capacities:
+            places = [
+                settings.get(_key({**others, result.factor: value})) for value in result.columns
+            ]
+            capacities[key] = HeatRow(
+                name=", ".join(filter(None, (labels.values(others), "carries"))),
+                cells=tuple(_carried(place, places[0], finding, ratios) for place in places),
+                carried=True,
+            )
+    return tuple(row for key, own in groups.items() for row in (*own, capacities[key]))
+
+
+def _carried(
+    place: int | None,
+    first: int | None,
+    finding: CapacityFinding,
+    ratios: Mapping[tuple[int, int], CapacityRatio],
+) -> HeatCell:
+    """Return what one setting carries, and how many times what the first column does."""
+    if place is None:
+        return HeatCell("not measured", "blank")
+    capacity = finding.settings[place].capacity
+    text = carried_text(capacity)
+    ratio = ratios.get((first, place)) if first is not None else None
+    notes = (times_text(ratio),) if ratio and ratio.ratio is not None else ()
+    return HeatCell(text, "base carried", notes, title=f"{counted(capacity.blocks, 'block')}")
+
+
+def times_text(ratio: CapacityRatio) -> str:
+    """Return a ratio of capacities in few words: “1.7 times (1.6 to 1.8)”."""
+    text = f"{number(ratio.ratio, 2)} times"
+    if ratio.low is None or ratio.high is None:
+        return text
+    return f"{text} ({number(ratio.low, 2)} to {number(ratio.high, 2)})"
+
+
+def _key(levels: Mapping[str, Any]) -> str:
+    return repr(sorted(levels.items()))
 
 
 def _row(

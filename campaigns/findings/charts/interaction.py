@@ -1,7 +1,7 @@
 """Improvement against the first column, a line for each row: lines that are not parallel interact. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from campaigns.findings.charts.base import Chart, Column, Numbers, Panel, Shown
@@ -15,7 +15,7 @@ from campaigns.findings.charts.parts import (
 from campaigns.findings.charts.parts import extent as extent_of
 from campaigns.findings.values import FactorMatrix, MatrixCell, Terms
 from campaigns.findings.wording.verdicts import label_of
-from campaigns.kit.charts.axes import log_range
+from campaigns.kit.charts.axes import is_wide, log_range
 from campaigns.kit.charts.figure import (
     DASHES,
     SYMBOLS,
@@ -44,6 +44,16 @@ HOW = (
 )
 
 
+HOW_LOAD = (
+    (
+        "To the right",
+        "more is asked at once. Each line is a setting against the first one, at the same load.",
+    ),
+    ("A line that is not level", "interacts: what the setting brings depends on the load."),
+    *HOW[2:],
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Point:
     """One cell of a row: the place of its column, its improvement in %, None where it has none."""
@@ -66,13 +76,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class InteractionChart:
-    """columns: the levels on the axis; rows_factor: what distinguishes the rows."""
+    """columns: the levels on the axis; rows_factor: what distinguishes the rows. is_load: the columns are loads."""
 
     metric: str
     factor: str
     rows_factor: str
     columns: Sequence[float | str]
     rows: Sequence[Row]
+    is_load: bool = False
 
     @property
     def is_numeric(self) -> bool:
@@ -105,6 +116,10 @@ def draw(chart: InteractionChart) -> Figure:
     }
     extent = [min(xs, default=0.0) - 0.06 * across, max(xs, default=0.0) + 0.06 * across]
     top = rail + 0.06 * (high - low) if chart.failures else high
+    axis: dict[str, Any] = {"title": {"text": text(chart.factor)}, "range": extent, **ticks}
+    if chart.is_load and is_wide(min(xs, default=0.0), max(xs, default=0.0)):
+        axis |= {"type": "log", "range": log_range(min(xs), max(xs))}
+        extent = [10**end for end in axis["range"]]
     return figure(
         [
             zero_line((extent[0], 0), (extent[1], 0)),
@@ -112,7 +127,7 @@ def draw(chart: InteractionChart) -> Figure:
             *_failures(chart, rail, extent),
         ],
         {
-            "xaxis": {"title": {"text": text(chart.factor)}, "range": extent, **ticks},
+            "xaxis": axis,
             "yaxis": {
                 "title": {"text": f"improvement of {text(chart.metric)} (%)"},
                 "range": [low, top],
@@ -131,8 +146,9 @@ def title(chart: InteractionChart) -> str:
 
 
 def describe(chart: InteractionChart) -> str:
-    """Describe the finding in numbers: the best of each row."""
-    texts = [f"{title(chart)}. Improvement of {chart.metric} against the first column."]
+    """Describe the finding in numbers: the best of each row; over loads the improvement at each."""
+    against = "" if chart.is_load else " against the first column"
+    texts = [f"{title(chart)}. Improvement of {chart.metric}{against}."]
     texts += [f"{short(row.name)}: {_best(chart, row)}." for row in chart.rows[:MOST_DESCRIBED]]
     if len(chart.rows) > MOST_DESCRIBED:
         texts.append(f"And {counted(len(chart.rows) - MOST_DESCRIBED, 'row')} more.")
@@ -152,6 +168,11 @@ def legend(chart: InteractionChart) -> tuple[KeyItem, ...]:
 
 
 def _best(chart: InteractionChart, row: Row) -> str:
+    if chart.is_load:
+        return ", ".join(
+            f"{'no value' if p.improvement_pct is None else percent(p.improvement_pct)} at {_name(chart.columns[p.column])}"
+            for p in row.points
+        )
     known = [p for p in row.points if is_finite(p.improvement_pct)]
     best = next((p for p in known if p.column == row.best), None)
     if best is None:
@@ -225,6 +246,8 @@ def _failures(chart: InteractionChart, rail: float, extent: Sequence[float]) -> 
 def _scales(chart: InteractionChart, xs: Sequence[float], ticks: dict[str, Any]) -> dict[str, Any]:
     if not chart.is_numeric or len(xs) < 2 or min(xs) <= 0:
         return {}
+    if chart.is_load and is_wide(min(xs), max(xs)):
+        return {}
     return {
         "linear": {},
         "log": {"xaxis": {"type": "log", "range": log_range(min(xs), max(xs)), **ticks}},
@@ -236,8 +259,26 @@ def panel(shown: Shown) -> Panel | None:
     terms, result = shown.findings.matrix, matrix_of(shown)
     if terms is None or result is None:
         return None
-    labels, factor = shown.labels, result.factor
-    chart = InteractionChart(
+    by_load = shown.labels.load is not None and _has_load(result, shown.labels.load.name)
+    chart = (_by_load if by_load else _by_columns)(result, terms, shown.labels)
+    return Panel(
+        plot=Plot(
+            id="interaction",
+            title=title(chart),
+            label=describe(chart),
+            figure=draw(chart),
+            key=legend(chart),
+            height="24rem",
+        ),
+        how=HOW_LOAD if by_load else HOW,
+        numbers=_numbers(result, terms, shown.labels),
+    )
+
+
+def _by_columns(result: FactorMatrix, terms: Terms, labels: LevelLabels) -> InteractionChart:
+    """Return a line for each row of the matrix, over its columns."""
+    factor = result.factor
+    return InteractionChart(
         metric=inside(terms.label),
         factor=inside(labels.factor(factor)),
         rows_factor=inside(labels.other_factors(factor)),
@@ -258,17 +299,36 @@ def panel(shown: Shown) -> Panel | None:
             for row in result.rows
         ],
     )
-    return Panel(
-        plot=Plot(
-            id="interaction",
-            title=title(chart),
-            label=describe(chart),
-            figure=draw(chart),
-            key=legend(chart),
-            height="24rem",
-        ),
-        how=HOW,
-        numbers=_numbers(result, terms, labels),
+
+
+def _has_load(result: FactorMatrix, load: str) -> bool:
+    return all(isinstance(row.levels.get(load), int | float) for row in result.rows)
+
+
+def _by_load(result: FactorMatrix, terms: Terms, labels: LevelLabels) -> InteractionChart:
+    """Return a line for each setting, over the load: its improvement against the first setting at the same load."""
+    load = labels.load
+    assert load is not None  # noqa: S101  the caller has asked
+    loads = sorted({row.levels[load.name] for row in result.rows})
+    lines: dict[str, list[Point]] = {}
+    for row in result.rows:
+        others = labels.values(row.levels, without=load.name)
+        for cell in row.cells:
+            if cell.level == result.columns[0]:
+                continue
+            name = ", ".join(filter(None, (others, labels.short(result.factor, cell.level))))
+            point = _point(cell, result.columns)
+            lines.setdefault(name, []).append(
+                replace(point, column=loads.index(row.levels[load.name]))
+            )
+    first = labels.short(result.factor, result.columns[0])
+    return InteractionChart(
+        metric=f"{inside(terms.label)} against {inside(labels.factor(result.factor))} {first}",
+        factor=inside(load.label),
+        rows_factor=inside(labels.other_factors(load.name)),
+        columns=loads,
+        rows=[Row(name, points) for name, points in lines.items()],
+        is_load=True,
     )
 
 
@@ -277,8 +337,9 @@ def matrix_of(shown: Shown) -> FactorMatrix | None:
     if not shown.judged or not shown.findings.matrix:
         return None
     by_factor = shown.findings.matrix.factors
-    axis = shown.view.x.name if shown.view.x else ""
-    return by_factor.get(axis) or next(iter(by_factor.values()))
+    axes = [each.name for each in (shown.view.x, shown.view.colour) if each]
+    named = [by_factor[name] for name in axes if name in by_factor]
+    return next(iter([*named, *by_factor.values()]))
 
 
 def _point(cell: MatrixCell, columns: Sequence[Any]) -> Point:

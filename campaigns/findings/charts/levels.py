@@ -83,6 +83,10 @@ def _drawn(chart: LevelsChart, places: Sequence[Place]) -> Figure:
     extent = _extent(chart)
     factor = text(chart.factor) + (f" ({text(chart.factor_unit)})" if chart.factor_unit else "")
     levels = level_axis(chart, factor)
+    ends = levels["range"]
+    if chart.on_logs:
+        levels |= log_level_axis(chart) or {}
+        ends = [10**end for end in levels["range"]]
     values: dict[str, Any] = {
         "title": {"text": value_title(chart.quantity, with_clock=extent.clock)},
         "range": [extent.bottom, extent.top],
@@ -97,7 +101,7 @@ def _drawn(chart: LevelsChart, places: Sequence[Place]) -> Figure:
             *observed(chart, places),
             *boxes(chart, places),
             *special(chart, places),
-            *failed(chart, places, extent.rail, levels["range"]),
+            *failed(chart, places, extent.rail, ends),
         ],
         {
             "xaxis": levels,
@@ -242,7 +246,7 @@ def _extent(chart: LevelsChart) -> _Extent:
 
 def _scales(chart: LevelsChart, extent: _Extent) -> dict[str, Any]:
     scales = log_scales(extent.low, extent.top, clock=extent.clock)
-    if scales and (levels := log_level_axis(chart)):
+    if scales and not chart.on_logs and (levels := log_level_axis(chart)):
         scales["log"]["xaxis"] = levels
     return scales
 

@@ -73,7 +73,8 @@ def _factors(
 
 
 def _first(outline: Outline) -> FactorOutline | None:
-    """Return the default axis: the first factor of numbers that varies."""
+    """Return the default axis: the first load that varies, else the first factor of numbers."""
     several = [factor for factor in outline.factors if len(factor.levels) > 1]
+    loads = [factor for factor in several if factor.load]
     numeric = [factor for factor in several if factor.numeric]
-    return next(iter([*numeric, *several, *outline.factors]), None)
+    return next(iter([*loads, *numeric, *several, *outline.factors]), None)

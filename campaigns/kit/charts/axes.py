@@ -10,6 +10,8 @@ CLOCK_STEPS = (15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 8
 LARGEST_STEPS = 8
 TICK_GAP = 0.035
 """The least distance of ticks, as a share of the axis, so that their labels do not overlap."""
+WIDE = 8.0
+"""Loads whose largest is so many times the smallest stand on a logarithmic axis."""
 LOWEST_POWER, HIGHEST_POWER = -323.0, 306.0
 """Powers of ten that are numbers, as those beside them are."""
 
@@ -83,6 +85,11 @@ def log_range(low: float, high: float, pad: float = 0.05) -> list[float]:
     start, end = math.log10(low), math.log10(high)
     margin = pad * (end - start) or 0.1
     return [max(LOWEST_POWER, start - margin), min(HIGHEST_POWER, end + margin)]
+
+
+def is_wide(low: float, high: float) -> bool:
+    """Return whether loads from low to high stand on a logarithmic axis."""
+    return low > 0 and high >= WIDE * low
 
 
 def thinned(places: Sequence[float], extent: float) -> list[int]:

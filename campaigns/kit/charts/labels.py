@@ -12,11 +12,12 @@ LONG = 28
 
 @dataclass(frozen=True, slots=True)
 class FactorOutline:
-    """A factor with its label and its levels in their order."""
+    """A factor with its label and its levels in their order. load: its levels are how much is asked at once, and are not ranked."""
 
     name: str
     label: str
     levels: tuple[Any, ...]
+    load: bool = False
 
     @property
     def numeric(self) -> bool:
@@ -62,6 +63,11 @@ class LevelLabels:
             for factor in factors
         }
         self._labels = {factor.name: factor.label for factor in factors}
+
+    @property
+    def load(self) -> FactorOutline | None:
+        """Return the first factor of several levels that is load; None without one."""
+        return next((each for each in self.factors if each.load and len(each.levels) > 1), None)
 
     def factor(self, name: str) -> str:
         """Return the label of a factor."""

@@ -67,3 +67,23 @@ def test_without_a_value_there_is_an_empty_chart(rows):
     figure = interaction.draw(dataclasses.replace(CHART, rows=rows))
 
     assert figure["layout"]["yaxis"]["range"][0] < figure["layout"]["yaxis"]["range"][1]
+
+
+def test_over_loads_each_setting_is_a_line_and_none_is_the_best(checked):
+    loads = dataclasses.replace(
+        CHART,
+        factor="hosts",
+        columns=[100, 400, 960],
+        rows=[Row("4", [Point(0, 12.0), Point(1, 26.0), Point(2, None, failed=True)])],
+        is_load=True,
+    )
+
+    figure = checked(interaction.draw(loads))
+
+    assert figure["layout"]["xaxis"]["type"] == "log"
+    assert figure["scales"] == {}
+    rail = next(trace for trace in figure["data"] if trace.get("name") == "rail")
+    assert 0 < rail["x"][0] < 100 < 960 < rail["x"][1]
+    words = interaction.describe(loads)
+    assert "4: +12.0 % at 100, +26.0 % at 400, no value at 960." in words
+    assert "best" not in words

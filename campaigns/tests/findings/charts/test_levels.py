@@ -484,3 +484,17 @@ def test_a_series_is_hidden_with_its_means_intervals_and_failures(checked):
         "interval",
         "failed",
     }
+
+
+def test_loads_stand_on_a_log_axis_from_a_ratio_of_eight_on(checked, traces):
+    cells = [cell(5, [12.0, 13.0]), cell(40, [31.0], runs=[RunPoint(None, "failed")])]
+    wide = chart(cells, is_load=True)
+
+    axis = checked(draw(wide))["layout"]["xaxis"]
+    assert axis["type"] == "log"
+    assert axis["range"][0] < math.log10(5)
+    assert "xaxis" not in draw(wide)["scales"]["log"]
+    rail = traces(draw(wide))["rail"]
+    assert rail["x"][0] == pytest.approx(10 ** axis["range"][0], rel=1e-3)
+    near = replace(wide, cells=[cell(5, [12.0]), cell(30, [20.0])])
+    assert "type" not in checked(draw(near))["layout"]["xaxis"]
