@@ -4,7 +4,13 @@ import re
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
+from sandbox.pulp.names import VERSION
+
 _PLUGIN = re.compile(r"[a-z_]+/[a-z_-]+")
+
+
+CORES = {"3.105.0": 0.3, VERSION: 0.0}
+"""Versions that it can be, and by how many seconds each of their tasks is slower: builds to compare."""
 
 
 class BadBehaviour(ValueError):
@@ -17,6 +23,7 @@ class Behaviour:
 
     user: str = "admin"
     password: str = field(default="password", repr=False)
+    core: str = VERSION  # the version that it says it is, one of CORES
     plugins: tuple[str, ...] = ("file/file", "rpm/rpm")  # as in the REST paths
     workers: int = 1
     answer_seconds: float = 0.0  # before each answer
@@ -50,6 +57,8 @@ class Behaviour:
         checked: dict[str, Any] = {
             name: _checked(name, value, known[name]) for name, value in document.items()
         }
+        if (core := checked.get("core", self.core)) not in CORES:
+            raise BadBehaviour(f"core: {core} cannot be installed; there are {', '.join(CORES)}")
         return replace(self, **checked)
 
     def document(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ _PLUGIN_VERSION = {"file": VERSION, "rpm": "3.39.4"}
 def status(behaviour: Behaviour, store: Store, tasks: Tasks, content_origin: str) -> dict[str, Any]:
     """Write the status as Pulp does."""
     components = [
-        _component("core", VERSION, "pulpcore", "pulpcore.app"),
+        _component("core", behaviour.core, "pulpcore", "pulpcore.app"),
         _component(COMPONENT, VERSION, "perfdash", "sandbox.pulp"),
     ]
     for plugin in dict.fromkeys(plugin.split("/")[0] for plugin in behaviour.plugins):

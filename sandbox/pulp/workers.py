@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from sandbox.pulp.behaviour import Behaviour
+from sandbox.pulp.behaviour import CORES, Behaviour
 from sandbox.pulp.names import Clock, key
 from sandbox.pulp.tasks import State, Task, TaskFailed
 
@@ -104,7 +104,7 @@ class Tasks:
             if worker:
                 await asyncio.sleep(behaviour.start_seconds)
                 task.started = self.now()
-                await asyncio.sleep(behaviour.task_seconds)
+                await asyncio.sleep(behaviour.task_seconds + CORES[behaviour.core])
             task.result = await task.work(task)
         except TaskFailed as failure:
             task.end(State.FAILED, self.now(), failure.document())
