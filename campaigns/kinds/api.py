@@ -65,6 +65,7 @@ class PresetOutput(Part):
     label = serializers.CharField()  # type: ignore[assignment]
     parameters = serializers.DictField(child=serializers.JSONField())
     factors = serializers.DictField(child=serializers.ListField(child=serializers.CharField()))
+    values = serializers.DictField(child=serializers.JSONField())
 
 
 class KindOutput(Selectable):
@@ -130,6 +131,7 @@ def described(kind: str, driver: Driver) -> JsonObject:
                 "label": preset.label,
                 "parameters": dict(preset.parameters),
                 "factors": {name: list(levels) for name, levels in preset.factors.items()},
+                "values": dict(preset.values),
             }
             for preset in (driver.presets(settings.SANDBOX_URL) if settings.SANDBOX_URL else ())
         ],

@@ -287,9 +287,13 @@ class Recomputed:
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """Initial values of parameters that fit together; factors: the levels of those that vary."""
+    """Initial values of parameters that fit together; factors: the levels of those that vary.
+
+    values: of other fields of the design, as a definition has them; question and name only fill what is empty.
+    """
 
     name: str
     label: str
     parameters: Mapping[str, str]
     factors: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict)

@@ -67,6 +67,22 @@ PRESETS = (
         {**COMMON, "hosts": "100", "start": "barrier", "puma_threads": "16"},
         {"puma_workers": ("2", "4", "6", "8")},
     ),
+    Preset(
+        "carries",
+        "What 2 and 4 Puma workers carry: 25 to 200 hosts, minutes",
+        {**COMMON, "start": "barrier", "puma_threads": "5"},
+        {"hosts": ("25", "50", "100", "200"), "puma_workers": ("2", "4")},
+        {
+            "question": "How many hosts may register at once with 2 and with 4 Puma workers of 5 threads?",
+            "order": "interleaved",
+            "repetitions": 3,
+            "tags": ["capacity"],
+            "criterion": {
+                "conditions": [{"metric": "registration_time", "at_most": 9}],
+                "failed_percent": 5,
+            },
+        },
+    ),
     Preset("few-hosts", "Try it: 10 hosts", {**COMMON, "hosts": "10", "start": "barrier"}),
 )
 """For the simulator of the sandbox, or a real server with such an activation key."""

@@ -27,6 +27,8 @@ from campaigns.planning.pages.contrast_fields import NEXT_PAIR
 from campaigns.targets.variables import Variables, variables_of
 
 VALUES = ("target", "primary_metric", *contrasts.NAMES, *FIELDS)
+ONLY_EMPTY = ("question", "name")
+"""Fields in which a preset replaces nothing that somebody wrote."""
 MOST_LOOKED_AT = 20
 """The number of earlier campaigns on a target whose URLs are offered."""
 NUMBERS = (forms.IntegerField, forms.FloatField)
@@ -182,7 +184,7 @@ def presets_of(driver: Driver) -> Sequence[Preset]:
 
 
 def with_preset(entered: Entered, name: str) -> Entered:
-    """Fill in the values of a preset, which do not vary any more, and its levels.
+    """Fill in the values of a preset, which do not vary any more, its levels, and the fields of the design that it names.
 
     An unknown name changes nothing.
     """
@@ -192,8 +194,14 @@ def with_preset(entered: Entered, name: str) -> Entered:
     if not result:
         return entered
     values, factors = result[0].parameters, result[0].factors
+    design = {
+        field: _typed(field, value)
+        for field, value in result[0].values.items()
+        if field in VALUES and not (field in ONLY_EMPTY and entered.values.get(field))
+    }
     return replace(
         entered,
+        values={**entered.values, **design},
         parameters={**entered.parameters, **values},
         varied=(entered.varied - values.keys()) | factors.keys(),
         levels={**entered.levels, **{each: tuple(levels) for each, levels in factors.items()}},

@@ -67,9 +67,27 @@ def test_a_target_with_settings_of_puma_is_offered_their_tables(browser, katello
     assert not rows["puma_workers"].varied
 
 
+@pytest.mark.django_db
+def test_a_preset_of_capacity_asks_its_question_where_none_is_written(browser, katello):
+    sent = {"kind": "registration", "target": str(katello.pk), "act": "preset:carries"}
+
+    form = browser.post(NEW, sent).context["form"]
+    rows = {row.name: row for row in form.parameters.fitting}
+    assert rows["hosts"].levels.value().split() == ["25", "50", "100", "200"]
+    assert rows["puma_workers"].levels.value().split() == ["2", "4"]
+    assert rows["puma_threads"].single.value() == "5"
+    assert form.design["question"].value().startswith("How many hosts may register at once")
+    assert form.design["order"].value() == "interleaved"
+
+    own = browser.post(NEW, sent | {"question": "Mine?"}).context["form"]
+    assert own.design["question"].value() == "Mine?"
+
+
 def test_the_api_tells_levels_beside_values():
     told = {preset["name"]: preset for preset in described("registration", driver)["presets"]}
 
     assert told["concurrency-curve"]["factors"] == {"hosts": list(LEVELS)}
     assert told["few-hosts"]["factors"] == {}
+    assert told["few-hosts"]["values"] == {}
+    assert told["carries"]["values"]["criterion"]["failed_percent"] == 5
     assert set(told) == {preset.name for preset in PRESETS}
