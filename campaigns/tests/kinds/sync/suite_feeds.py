@@ -4,6 +4,7 @@ import socket
 
 import pytest
 
+from campaigns.kinds.base.content import PROOFS
 from campaigns.tests.kinds.programs.servers import server
 from campaigns.tests.kinds.sync.suite import found, good, parameters
 
@@ -93,3 +94,17 @@ def test_packages_that_are_not_there_are_told(pulp, feed, path):
     url = f"{feed.base_url}/{path}/"
 
     ended(pulp, feed, url, "feed 4xx", "404, message='Not Found'", content="rpm")
+
+
+def test_the_same_content_at_two_addresses_is_proved_and_one_file_more_is_other_content(pulp, feed):
+    def content(label, files):
+        measured, proofs = pulp.run(parameters(feed.manifest(files=files, size=1000, label=label)))
+        assert not measured.failure
+        pulp.attempt += 1
+        return [found(proofs)[name] for name in PROOFS]
+
+    here, there, more = content("here", 3), content("there", 3), content("more", 4)
+
+    assert here == there
+    assert here[:2] == [3, 3000]
+    assert (more[0], more[2] == here[2]) == (4, False)
