@@ -50,6 +50,7 @@ SHAPES: Mapping[str, type[Struct] | type[Surroundings]] = {
     "calibration": CalibrationFinding,
     "capacity": CapacityFinding,
     "cells": Cells,
+    "curves": LevelsFinding,
     "checks": Checks,
     "density": Densities,
     "drift": Drift,
@@ -73,7 +74,7 @@ SHAPES: Mapping[str, type[Struct] | type[Surroundings]] = {
 
 ON_PAGES = (
     "pairs", "levels", "checks", "with_excluded", "outlook", "calibration", "matrix", "surroundings",
-    "sessions", "sensitivity", "answer", "capacity", "thresholds", Finding.FAILED_PARTS,
+    "sessions", "sensitivity", "answer", "curves", "capacity", "thresholds", Finding.FAILED_PARTS,
 )  # fmt: skip
 """Findings that `Findings` holds as fields of these names, beside the cells."""
 
@@ -225,6 +226,7 @@ class Findings:
     sessions: SessionsFinding | None
     sensitivity: Sensitivity | None
     answer: Answer | None
+    curves: LevelsFinding | None
     capacity: CapacityFinding | None
     thresholds: Thresholds | None
     failed_parts: FailedParts | None

@@ -53,6 +53,8 @@ from campaigns.stats.verdict import Contrast, Verdict, Word
 
 Bounds = Sequence[Number | None]
 """Both ends of an interval; None where it has no end."""
+DIFFERS_P = 0.05
+"""Below it a change is not the same at each load."""
 
 
 class Terms(Struct, frozen=True, kw_only=True):
@@ -134,7 +136,10 @@ class LevelComparison(Estimate, frozen=True, kw_only=True):
 
 
 class Primary(Struct, frozen=True, kw_only=True):
-    """The contrast that was named before the launch. at: levels that both sides share; over: the combinations it is a mean of."""
+    """The contrast that was named before the launch. at: levels that both sides share; over: the combinations it is a mean of.
+
+    left_out: combinations at which too much failed for a number; only where the combinations are loads.
+    """
 
     factor: str
     candidate: Any
@@ -143,6 +148,7 @@ class Primary(Struct, frozen=True, kw_only=True):
     over: Count
     comparison: Estimate
     confirmation: Confirmation = field(name="standing")
+    left_out: Sequence[Levels] = ()
 
 
 class RunsOfCell(Struct, frozen=True):
@@ -367,7 +373,7 @@ class LevelGroup(Struct, frozen=True):
 
 
 class BestOverall(Struct, frozen=True):
-    """The best cell over all factors, for one work. levels: of the work; setting: of the best cell."""
+    """The best cell over all factors, for one work and load. levels: of these; setting: of the best cell."""
 
     levels: Levels
     setting: Levels
@@ -404,10 +410,36 @@ class OrderDrift(Struct, frozen=True):
     p: Probability | None = None
 
 
+class OverLoads(Struct, frozen=True, kw_only=True):
+    """A change of a setting over all loads: the mean of its changes at each of them. at: levels of what is held fixed, without loads.
+
+    over: the number of loads. left_out: loads at which a side has too many failures, or no value. differs_p: that the change is the same at
+    each load (F test); None where that cannot be tested.
+    """
+
+    factor: str
+    candidate: Any
+    baseline: Any
+    at: Levels
+    over: Count
+    left_out: Sequence[Levels]
+    comparison: Estimate
+    confirmation: Confirmation = field(name="standing")
+    differs_p: Probability | None = None
+
+    @property
+    def differs(self) -> bool:
+        """Whether the change is not the same at each load, so that each has to be read before the mean."""
+        return self.differs_p is not None and self.differs_p < DIFFERS_P
+
+
 class LevelsFinding(Terms, frozen=True, kw_only=True):
     """A campaign of levels: neighbours compared as one family, the best setting, the knee.
 
     hard: factors that are costly to change. between: what is said of cells rests on one value a session. overall: empty with one factor to compare.
+
+    loads: factors that are load; groups are at one level of each. over_loads: each contrast over all loads, a family of its own. As `curves` the
+    factor is itself a load: a group a setting, without comparisons and without a best level.
     """
 
     factor: str
@@ -421,6 +453,8 @@ class LevelsFinding(Terms, frozen=True, kw_only=True):
     groups: Sequence[LevelGroup]
     overall: Sequence[BestOverall]
     primary: Primary | None = None
+    loads: Sequence[str] = ()
+    over_loads: Sequence[OverLoads] = ()
 
 
 class BlockChanges(Struct, frozen=True):
@@ -595,8 +629,9 @@ class OtherContent(Struct, frozen=True, kw_only=True):
 class Answer(Struct, frozen=True, kw_only=True):
     """What the answer of a campaign states beside the findings with verdicts: its metric, its cells, how it was measured.
 
-    work: factors that change the work, so that cells are not compared across them. failing: cells of which too
-    much failed for a number. simulators: kinds of simulated targets that it was measured on.
+    work: factors that change the work, so that cells are not compared across them; loads: that are load, whose levels are not compared either;
+    instruments: that are how it is measured. failing: cells of which too much failed for a number. simulators: kinds of simulated targets that it
+    was measured on.
     """
 
     metric: str
@@ -613,6 +648,8 @@ class Answer(Struct, frozen=True, kw_only=True):
     invalid: Sequence[InvalidRun]
     same_content: Sequence[SameContent] = ()
     other_content: Sequence[OtherContent] = ()
+    loads: Sequence[str] = ()
+    instruments: Sequence[str] = ()
 
 
 class BriefVerdict(Struct, frozen=True):

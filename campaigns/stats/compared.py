@@ -76,6 +76,7 @@ class Comparisons:
     """All comparisons that are shown together. fit: of the cells in `fitted`, None without any.
 
     together: the mean of several pairs, where it was requested; its two cells are those of the first.
+    means: likewise, each over several loads.
     between: where three sessions or more hold all fitted cells; what is said of cells rests on it.
     """
 
@@ -86,3 +87,4 @@ class Comparisons:
     blocks: BlockFit | None = None
     together: Comparison | None = None
     between: BetweenSessions | None = None
+    means: tuple[Comparison, ...] = ()

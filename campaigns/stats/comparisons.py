@@ -6,7 +6,7 @@ than the others is compared by its own noise (`noisy`), whatever the model. From
 the word rests on what differs between sessions (2.7).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -21,7 +21,7 @@ from campaigns.stats.interval import Interval
 from campaigns.stats.logs import pct_of
 from campaigns.stats.mann_whitney import RankSum, rank_sum, shift
 from campaigns.stats.mean_of_contrasts import mean_by_fit, mean_of, plan_of
-from campaigns.stats.multiplicity import holm
+from campaigns.stats.multiplicity import holm, of_table
 from campaigns.stats.noisy import (
     Noisy,
     blocks_apart,
@@ -70,6 +70,7 @@ def compare_cells(
     lower_is_better: bool,
     criteria: Criteria = DEFAULT,
     together: Sequence[tuple[int, int]] = (),
+    means: Sequence[Pairs] = (),
     alone: bool = False,
     places: Sequence[Place] | None = None,
     ranks: bool = True,
@@ -79,7 +80,8 @@ def compare_cells(
     interleaved: the runs were made in blocks, each with every cell once. All cells that may be used
     take part in estimating the noise, whether they are compared or not. From three sessions on that
     hold a pair its word is that between sessions. together: pairs whose mean
-    is one more comparison of the family. alone: each cell has its own noise (Welch), as cells of
+    is one more comparison of the family. means: several such means, a family of their own: they are over
+    loads, at each of which `wanted` compares in one table (`multiplicity.of_table`). alone: each cell has its own noise (Welch), as cells of
     different campaigns have. places: where each cell stands in whole plots, if levels are hard to change.
     ranks: no verdict needs them.
     """
@@ -87,7 +89,9 @@ def compare_cells(
         cells, interleaved, lower_is_better, criteria, alone=alone, places=places, ranks=ranks
     )
     requested = [*((pair,) for pair in wanted), *([tuple(together)] if together else [])]
-    result = family.compare(requested)
+    result = family.compare(requested, of_table if means else holm)
+    if means:
+        result = replace(result, means=family.compare(means).comparisons)
     if not together:
         return result
     return replace(result, comparisons=result.comparisons[:-1], together=result.comparisons[-1])
@@ -126,7 +130,11 @@ class _Family:
             self.model = Model.WELCH if alone else self._model_of_cells(samples)
         self.sessions = self._of_sessions(interleaved, places)
 
-    def compare(self, wanted: Sequence[Pairs]) -> Comparisons:
+    def compare(
+        self,
+        wanted: Sequence[Pairs],
+        adjust: Callable[[Sequence[float]], list[float]] = holm,
+    ) -> Comparisons:
         """Judge all pairs; the p values of those that can have a verdict are adjusted together."""
         refused = [self._refusal(pairs) for pairs in wanted]
         contrasts = [
@@ -146,7 +154,7 @@ class _Family:
             )
             if contrast and not no and (outer or self._can_be_judged(contrast, wanted[index]))
         }
-        adjusted = dict(zip(family, holm(list(family.values())), strict=True))
+        adjusted = dict(zip(family, adjust(list(family.values())), strict=True))
         comparisons = tuple(
             self._judged(*each, adjusted.get(index))
             for index, each in enumerate(

@@ -6,7 +6,7 @@ differs between sessions (STATISTICS 2.7).
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,7 +18,7 @@ from campaigns.stats.interval import Interval
 from campaigns.stats.log_means import NO_NOISE
 from campaigns.stats.logs import pct_of
 from campaigns.stats.mean_of_contrasts import mean_of, plan_of
-from campaigns.stats.multiplicity import holm
+from campaigns.stats.multiplicity import holm, of_table
 from campaigns.stats.noisy import left_of_cells, noisy_cells
 from campaigns.stats.pairs import Stratum, refusal, values_of
 from campaigns.stats.plans import Plan, planned
@@ -194,16 +194,19 @@ def compare_strata(
     criteria: Criteria = DEFAULT,
     pool_noise: bool = False,
     together: Sequence[int] = (),
+    at_loads: bool = False,
     bootstrap: bool = True,
 ) -> PairedFamily:
     """Compare candidate with baseline in each stratum, and judge all of them as one family.
 
     pool_noise: share one sd among the strata, where there are three or more and Levene's test finds
     no difference between them (p > .01) and none is noisier than the others; a decision for launch, not for after the fact.
-    together: places of strata whose mean is one more comparison of the family. bootstrap: no verdict
-    needs it.
+    together: places of strata whose mean is one more comparison of the family. at_loads: strata are loads; a mean is one test by
+    itself, over those without too many failures. bootstrap: no verdict needs it.
     """
     opened = [_open(stratum, criteria) for stratum in strata]
+    if at_loads:
+        together = [place for place in together if not opened[place].refused] or together[:1]
     shared = _pooled_noise([each.logs for each in opened]) if pool_noise else None
     noises = [shared or _own_noise(each.logs) if each.logs.size > 1 else None for each in opened]
     contrasts = [
@@ -223,7 +226,12 @@ def compare_strata(
         for each, contrast in zip(estimates, contrasts, strict=True)
     ]
     decides = [outer or own for outer, own in zip(between, contrasts, strict=True)]
-    adjusted = _adjusted(refused, decides, criteria)
+    if at_loads:
+        of_mean = [None] * (len(refused) - len(strata))
+        own = slice(len(strata))
+        adjusted = [*_adjusted(refused[own], decides[own], criteria, of_table), *of_mean]
+    else:
+        adjusted = _adjusted(refused, decides, criteria, holm)
     results = [
         over_sessions(
             each,
@@ -255,7 +263,14 @@ def compare_strata(
         pooled=shared is not None,
         together=_together(mean, results[-1], refused[-1], criteria) if together else None,
         over_all=over_sessions(
-            _together_by_session(by_session), lower_is_better=lower_is_better, criteria=criteria
+            _together_by_session(
+                [own for own, each in zip(by_session, opened, strict=True) if not each.refused]
+                or by_session
+                if at_loads
+                else by_session
+            ),
+            lower_is_better=lower_is_better,
+            criteria=criteria,
         )
         if len(opened) > 1
         else None,
@@ -338,7 +353,10 @@ def _together(
 
 
 def _adjusted(
-    refused: Sequence[Verdict | None], contrasts: Sequence[Contrast | None], criteria: Criteria
+    refused: Sequence[Verdict | None],
+    contrasts: Sequence[Contrast | None],
+    criteria: Criteria,
+    adjust: Callable[[Sequence[float]], list[float]],
 ) -> list[float | None]:
     """Adjust the p values of the strata that can have a verdict of a difference."""
     family = {
@@ -346,7 +364,7 @@ def _adjusted(
         for index, (no, contrast) in enumerate(zip(refused, contrasts, strict=True))
         if contrast and not no and contrast.n >= criteria.minimum_n
     }
-    by_index = dict(zip(family, holm(list(family.values())), strict=True))
+    by_index = dict(zip(family, adjust(list(family.values())), strict=True))
     return [by_index.get(index) for index in range(len(contrasts))]
 
 

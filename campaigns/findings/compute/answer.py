@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict
 
+from campaigns.findings.compute.groups import instruments_of, varied_loads
 from campaigns.findings.compute.sameness import compared_work, sameness_of
 from campaigns.findings.values import Answer, Cells, FactChange, InvalidRun, SummarisedCell
 from campaigns.kinds.base import Metric
@@ -32,6 +33,8 @@ def answer(
         order=campaign.order,
         cancelled=campaign.state == Campaign.State.CANCELLED,
         work=list(compared_work(campaign)),
+        loads=varied_loads(campaign),
+        instruments=instruments_of(campaign),
         failing=sorted(failing),
         simulators=stand_ins_of(campaign),
         changes=[FactChange(**asdict(change)) for change in changes],

@@ -24,7 +24,7 @@ from campaigns.findings.compute.distributions import densities, percentiles
 from campaigns.findings.compute.drift import drift
 from campaigns.findings.compute.exclusions import with_excluded
 from campaigns.findings.compute.fidelity import without_densities
-from campaigns.findings.compute.levels import changes_in_blocks
+from campaigns.findings.compute.levels import changes_in_blocks, curves
 from campaigns.findings.compute.levels import compare as levels_of
 from campaigns.findings.compute.matrix import matrix
 from campaigns.findings.compute.outlook import outlook
@@ -170,6 +170,7 @@ def compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], dict[str, An
     results |= {name: result for name, result in core.items() if result is not None}
     if levels is not None:
         parts.add("within_blocks", lambda: changes_in_blocks(levels, mine))
+    parts.add("curves", lambda: curves(campaign, primary, mine, criteria))
     parts.add("matrix", lambda: matrix(campaign, primary, mine, criteria))
     parts.add(
         "with_excluded", lambda: with_excluded(campaign, primary, mine, criteria, (levels, pairs))

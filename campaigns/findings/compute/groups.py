@@ -8,6 +8,7 @@ from typing import Any
 from campaigns.findings.compute.sameness import compared_work
 from campaigns.kit.mappings import Levels
 from campaigns.models import Campaign, Cell
+from campaigns.planning.roles import Role, roles_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +32,39 @@ class Group:
 
 
 def comparable_factors(campaign: Campaign) -> list[str]:
-    """Return the factors along which cells are compared, numbers first; work is never compared."""
-    work = compared_work(campaign)
+    """Return the factors along which cells are compared: numbers first, instruments last.
+
+    Work is never compared, and load neither: it is what settings have to carry.
+    """
+    work, roles = compared_work(campaign), roles_of(campaign)
+    several = {
+        name: values
+        for name, values in _several(campaign).items()
+        if name not in work and roles[name] != Role.LOAD
+    }
+    return sorted(
+        several, key=lambda name: (roles[name] == Role.INSTRUMENT, not is_numeric(several[name]))
+    )
+
+
+def varied_loads(campaign: Campaign) -> list[str]:
+    """Return the factors of several levels that are load, in their order."""
+    roles = roles_of(campaign)
+    return [name for name in _several(campaign) if roles[name] == Role.LOAD]
+
+
+def instruments_of(campaign: Campaign) -> list[str]:
+    """Return the factors of several levels that are how it is measured: none of their levels is the best."""
+    roles = roles_of(campaign)
+    return [name for name in _several(campaign) if roles[name] == Role.INSTRUMENT]
+
+
+def _several(campaign: Campaign) -> dict[str, list[Any]]:
     levels = {
         factor.name: [level.value for level in factor.levels.all()]
         for factor in campaign.factors.prefetch_related("levels")
-        if factor.name not in work
     }
-    several = {name: values for name, values in levels.items() if len(values) > 1}
-    return sorted(several, key=lambda name: not is_numeric(several[name]))
+    return {name: values for name, values in levels.items() if len(values) > 1}
 
 
 def groups_of(factor: str, cells: Sequence[Cell]) -> list[Group]:

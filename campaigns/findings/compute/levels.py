@@ -2,8 +2,18 @@
 
 from collections.abc import Sequence
 
-from campaigns.findings.compute.groups import Group, comparable_factors, groups_of
-from campaigns.findings.compute.primary import compare_with_primary
+from campaigns.findings.compute.groups import (
+    Group,
+    comparable_factors,
+    groups_of,
+    instruments_of,
+    varied_loads,
+)
+from campaigns.findings.compute.primary import (
+    compare_with_primary,
+    means_over_loads,
+    over_loads_of,
+)
 from campaigns.findings.compute.sameness import compared_work
 from campaigns.findings.compute.statistics_input import Family, runs_of_cell
 from campaigns.findings.compute.terms import terms_of
@@ -27,7 +37,7 @@ from campaigns.stats.verdict import WITHOUT_NUMBERS
 def compare(
     campaign: Campaign, metric: Metric, runs: Sequence[ObservedRun], criteria: Criteria
 ) -> LevelsFinding | None:
-    """Compare the levels of the main factor; None for pairs, for one cell, and beyond MOST_CELLS."""
+    """Compare the levels of the main factor; None for pairs, for one cell, beyond MOST_CELLS, and where only load varies."""
     cells = list(campaign.cells.order_by("position"))
     if campaign.order == Campaign.Order.PAIRED or not 1 < len(cells) <= MOST_CELLS:
         return None
@@ -37,8 +47,11 @@ def compare(
     groups = groups_of(factor, cells)
     family = Family(campaign, metric, criteria, cells, runs)
     wanted = [pair for group in groups for pair in group.pairs]
-    compared, primary = compare_with_primary(campaign, family, wanted)
+    loads = varied_loads(campaign)
+    means = means_over_loads(groups, loads, family)
+    compared, primary = compare_with_primary(campaign, family, wanted, means)
     rows = dict(zip(wanted, compared.comparisons, strict=True))
+    ranked = factor not in instruments_of(campaign)
     return LevelsFinding(
         **terms_of(campaign, metric, criteria),
         factor=factor,
@@ -49,20 +62,56 @@ def compare(
         sessions=len(family.sessions),
         between=compared.between is not None,
         drift=family.reserve.as_finding(),
-        groups=[family.described(group, rows, compared) for group in groups],
+        groups=[family.described(group, rows, compared, ranked=ranked) for group in groups],
         overall=_overall(campaign, family, compared),
         primary=primary,
+        loads=loads,
+        over_loads=over_loads_of(factor, means, family, compared),
+    )
+
+
+def curves(
+    campaign: Campaign, metric: Metric, runs: Sequence[ObservedRun], criteria: Criteria
+) -> LevelsFinding | None:
+    """Describe the metric over the first load, a curve a setting; None without a load that varies.
+
+    Nothing is compared, and no load is the best; the knee describes the curve.
+    """
+    cells = list(campaign.cells.order_by("position"))
+    loads = varied_loads(campaign)
+    if not loads or not 1 < len(cells) <= MOST_CELLS:
+        return None
+    family = Family(campaign, metric, criteria, cells, runs)
+    compared = family.compare([])
+    return LevelsFinding(
+        **terms_of(campaign, metric, criteria),
+        factor=loads[0],
+        model=compared.model,
+        noise=_noise(compared),
+        hard=family.hard if family.places is not None else [],
+        plots=plot_noise(family, compared),
+        sessions=len(family.sessions),
+        between=compared.between is not None,
+        drift=family.reserve.as_finding(),
+        groups=[
+            family.described(group, {}, compared, ranked=False)
+            for group in groups_of(loads[0], cells)
+        ],
+        overall=[],
+        loads=loads,
     )
 
 
 def _overall(campaign: Campaign, family: Family, compared: Comparisons) -> list[BestOverall]:
-    """Return the best cell over all factors, for each work; empty with one factor to compare.
+    """Return the best cell over all factors, for each work and load; empty with one setting to compare.
 
     Empty for a split plot, too: cells in different whole plots have another noise than cells in one.
     """
-    if len(comparable_factors(campaign)) < 2 or family.places is not None:
+    fixed = (*varied_loads(campaign), *instruments_of(campaign))
+    settings = [name for name in comparable_factors(campaign) if name not in fixed]
+    if len(settings) < 2 or family.places is not None:
         return []
-    work = compared_work(campaign)
+    work = tuple(dict.fromkeys((*compared_work(campaign), *fixed)))
     places: dict[str, list[int]] = {}
     for place, cell in enumerate(family.cells):
         key = repr([cell.levels_by_factor.get(name) for name in work])

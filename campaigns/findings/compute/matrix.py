@@ -9,7 +9,9 @@ from campaigns.findings.compute.groups import (
     Group,
     comparable_factors,
     groups_of,
+    instruments_of,
     is_numeric,
+    varied_loads,
 )
 from campaigns.findings.compute.statistics_input import Family
 from campaigns.findings.compute.terms import terms_of
@@ -43,6 +45,8 @@ def matrix(
     if campaign.order == Campaign.Order.PAIRED or not 1 < len(cells) <= MOST_CELLS:
         return None
     comparable = comparable_factors(campaign)
+    instruments = instruments_of(campaign)
+    rows = {*comparable, *varied_loads(campaign)}
     by_factor = {name: groups_of(name, cells) for name in comparable}
     by_factor = {name: groups for name, groups in by_factor.items() if len(groups) > 1}
     if not by_factor:
@@ -53,7 +57,11 @@ def matrix(
         tie_points=TIE_POINTS,
         factors={
             name: _of_factor(
-                name, groups, family, comparable=set(groups[0].levels) <= {*comparable}
+                name,
+                groups,
+                family,
+                comparable=set(groups[0].levels) <= rows,
+                ranked=name not in instruments,
             )
             for name, groups in list(by_factor.items())[:MOST_FACTORS]
         },
@@ -61,7 +69,7 @@ def matrix(
 
 
 def _of_factor(
-    name: str, groups: Sequence[Group], family: Family, *, comparable: bool
+    name: str, groups: Sequence[Group], family: Family, *, comparable: bool, ranked: bool
 ) -> FactorMatrix:
     wanted = [pair for group in groups for pair in group.against_first]
     compared = family.compare(wanted)
@@ -72,7 +80,7 @@ def _of_factor(
         factor=name,
         columns=sorted(columns) if numeric else columns,
         numeric=numeric,
-        rows=[_row(group, rows, compared, family) for group in groups],
+        rows=[_row(group, rows, compared, family, ranked=ranked) for group in groups],
         interaction=_interaction(name, groups, compared, family) if comparable else None,
     )
 
@@ -82,6 +90,8 @@ def _row(
     rows: Mapping[tuple[int, int], Comparison],
     compared: Comparisons,
     family: Family,
+    *,
+    ranked: bool,
 ) -> MatrixRow:
     """Return one row; it has no numbers where its first cell failed: there is nothing to improve on."""
     first = group.cells[0]
@@ -92,7 +102,7 @@ def _row(
     ]
     if no_baseline:
         cells = [replace(cell, improvement_pct=None, ci_pct=None) for cell in cells]
-    best = None if no_baseline else family.best_of(group, compared)
+    best = family.best_of(group, compared) if ranked and not no_baseline else None
     ties = ties_of(best) if best else []
     return MatrixRow(
         levels=dict(group.levels),

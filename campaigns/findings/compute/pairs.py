@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import structs
 
 from campaigns.findings.compute.fidelity import has_ranks, without_ranks
+from campaigns.findings.compute.groups import varied_loads
 from campaigns.findings.compute.primary import primary_of_pairs, strata_of
 from campaigns.findings.compute.sameness import compared_work
 from campaigns.findings.compute.sessions import (
@@ -21,6 +22,7 @@ from campaigns.findings.values import Stratum as StratumFinding
 from campaigns.kinds.base import Metric
 from campaigns.kit.mappings import Levels
 from campaigns.models import Campaign, Cell
+from campaigns.planning.roles import loads_of
 from campaigns.results.values import ObservedRun
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.overall import over_strata
@@ -37,8 +39,8 @@ ByStratum = dict[str, tuple[dict[str, Any], Blocks]]
 def compare(
     campaign: Campaign, metric: Metric, runs: Sequence[ObservedRun], criteria: Criteria
 ) -> Pairs | None:
-    """Compare the two levels of the paired factor in each stratum. None in another order."""
-    if campaign.order != Campaign.Order.PAIRED:
+    """Compare the two levels of the paired factor in each stratum. None in another order, and for two loads."""
+    if campaign.order != Campaign.Order.PAIRED or is_load(campaign):
         return None
     candidate = next(
         level
@@ -64,11 +66,16 @@ def compare(
             )
             for comparison in family.comparisons
         ],
-        overall=_overall(strata, family, criteria),
+        overall=_overall(strata, family, criteria, at_loads=bool(varied_loads(campaign))),
         sessions=max(1, len({run.session for run in runs if run.state == "ok"})),
         order_effect=family.order_effect,
         primary=described,
     )
+
+
+def is_load(campaign: Campaign) -> bool:
+    """Return whether the pairs are of two loads, which are not compared."""
+    return campaign.paired_factor in loads_of(campaign)
 
 
 def _stored(comparison: PairedComparison, metric: Metric) -> PairedComparison:
@@ -98,6 +105,7 @@ def family_of(
         criteria=criteria,
         pool_noise=all(len(stratum.pairs) < FEW_PAIRS for stratum in strata),
         together=primary if len(primary) > 1 else (),
+        at_loads=bool(varied_loads(campaign)),
         bootstrap=bootstrap,
     )
     return blocks, strata, _reserved(campaign, metric, family, blocks, criteria, primary)
@@ -130,13 +138,20 @@ def _reserved(
 
 
 def _overall(
-    strata: Sequence[Stratum], family: PairedFamily, criteria: Criteria
+    strata: Sequence[Stratum], family: PairedFamily, criteria: Criteria, *, at_loads: bool = False
 ) -> OverStrata | None:
     """Return one number over all strata, by four means; None with one, or where one has no number.
 
+    at_loads: strata without a number are left out, as a load at which too much failed.
+
     From three sessions on the first of them has the interval between sessions, and the others none.
     """
-    if len(strata) < 2 or any(match.geo_pct_change is None for match in family.comparisons):
+    if at_loads:
+        numbered = zip(strata, family.comparisons, strict=True)
+        strata = [each for each, match in numbered if match.geo_pct_change is not None]
+    elif any(match.geo_pct_change is None for match in family.comparisons):
+        return None
+    if len(strata) < 2:
         return None
     match = over_strata(
         [

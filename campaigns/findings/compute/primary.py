@@ -1,69 +1,180 @@
 """The comparison of the primary contrast: one of the other comparisons, or one more in their family."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from campaigns.findings.compute.fidelity import has_ranks, without_ranks
+from campaigns.findings.compute.groups import Group, varied_loads
 from campaigns.findings.compute.sameness import compared_work
 from campaigns.findings.compute.sessions import confirmation_of
 from campaigns.findings.compute.statistics_input import Family
-from campaigns.findings.values import Estimate, Primary
+from campaigns.findings.compute.whole_plots import fit_for_interaction
+from campaigns.findings.values import Estimate, LevelComparison, OverLoads, Primary
 from campaigns.kinds.base import Metric
 from campaigns.kit.mappings import Levels
 from campaigns.models import Campaign
 from campaigns.planning.plan import pairs_of
+from campaigns.planning.roles import loads_of
 from campaigns.stats.compared import Comparison, Comparisons
 from campaigns.stats.criteria import Criteria
+from campaigns.stats.log_means import Fit
+from campaigns.stats.matrix import find_interaction
 from campaigns.stats.paired import PairedFamily
 
 Pair = tuple[int, int]
 
 
 def compare_with_primary(
-    campaign: Campaign, family: Family, wanted: Sequence[Pair]
+    campaign: Campaign, family: Family, wanted: Sequence[Pair], over_loads: Sequence["Mean"] = ()
 ) -> tuple[Comparisons, Primary | None]:
-    """Judge the wanted pairs and the primary contrast as one family; return the latter separately, too."""
-    contrast = campaign.primary_contrast
-    if contrast and contrast["factor"] in compared_work(campaign):
-        contrast = None  # an address whose levels turned out to hold other content
-    pairs = pairs_of(contrast, [c.levels_by_factor for c in family.cells]) if contrast else []
+    """Judge the wanted pairs and the primary contrast as one family; return the latter separately, too.
+
+    over_loads: further contrasts. Where they are over loads, the primary one is judged by itself, without those at each load.
+    """
+    contrast, means = contrast_of(campaign), [each.pairs for each in over_loads]
+    levels = [cell.levels_by_factor for cell in family.cells]
+    pairs = pairs_of(contrast, levels) if contrast else []
     if not contrast or not pairs:
-        return family.compare(wanted), None
+        return family.compare(wanted, means=means), None
+    loads, left_out = varied_loads(campaign), list[Levels]()
+    if loads and len(pairs) > 1:
+        left_out = [
+            _part(levels[one], loads) for one, two in pairs if not family.measured(one, two)
+        ]
+        pairs = [pair for pair in pairs if family.measured(*pair)] or pairs[:1]
 
     def row(comparison: Comparison, pair: Pair | None) -> Primary:
         shown = family.row(pair or pairs[0], comparison)
-        estimate = shown.comparison
         return Primary(
             **contrast,
             over=len(pairs),
-            comparison=Estimate(
-                verdict=estimate.verdict,
-                model=estimate.model,
-                df=estimate.df,
-                standard_error=estimate.standard_error,
-                effective_n=estimate.effective_n,
-            ),
+            comparison=_estimate(shown.comparison),
             confirmation=shown.confirmation,
+            left_out=left_out,
         )
 
+    if loads and len(pairs) > 1:  # one test, beside the table of all loads and not in it
+        (mean,) = family.compare([], means=[pairs]).means
+        return family.compare(wanted, means=means), row(mean, None)
     if len(pairs) > 1:
         compared = family.compare(wanted, pairs)
         return compared, row(compared.together, None) if compared.together else None
     (pair,) = pairs
     if pair in wanted:
-        compared = family.compare(wanted)
+        compared = family.compare(wanted, means=means)
         return compared, row(compared.comparisons[list(wanted).index(pair)], pair)
     others = [each for each in wanted if each != (pair[1], pair[0])]
-    compared = family.compare([*others, pair])
+    compared = family.compare([*others, pair], means=means)
     comparison = row(compared.comparisons[-1], pair)
     if len(others) < len(wanted):  # it is wanted the other way round
-        return family.compare(wanted), comparison
+        return family.compare(wanted, means=means), comparison
     return replace(compared, comparisons=compared.comparisons[:-1]), comparison
+
+
+def contrast_of(campaign: Campaign) -> dict[str, Any] | None:
+    """Return the primary contrast; None without one, and where its factor is load or other work.
+
+    The levels of an address may have turned out to hold other content.
+    """
+    contrast: dict[str, Any] | None = campaign.primary_contrast
+    if not contrast or contrast["factor"] in (*compared_work(campaign), *loads_of(campaign)):
+        return None
+    return contrast
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A contrast of settings at several loads. at: levels of all else; left_out: loads where a side has no number."""
+
+    candidate: Any
+    baseline: Any
+    at: Levels
+    pairs: Sequence[Pair]
+    left_out: Sequence[Levels]
+
+
+def means_over_loads(groups: Sequence[Group], loads: Sequence[str], family: Family) -> list[Mean]:
+    """Return each contrast that the groups compare at several loads, with the loads at which both sides have a number."""
+    pairs: dict[str, list[tuple[Group, Pair]]] = {}
+    for group in groups if loads else ():
+        values = dict(zip(group.cells, group.values, strict=True))
+        for pair in group.pairs:
+            others = sorted(each for each in group.levels.items() if each[0] not in loads)
+            key = repr((others, values[pair[0]], values[pair[1]]))
+            pairs.setdefault(key, []).append((group, pair))
+    result = []
+    for members in pairs.values():
+        group, (baseline, candidate) = members[0]
+        values = dict(zip(group.cells, group.values, strict=True))
+        kept = [pair for _, pair in members if family.measured(*pair)]
+        if len(members) > 1 and kept:
+            result.append(
+                Mean(
+                    candidate=values[candidate],
+                    baseline=values[baseline],
+                    at={name: each for name, each in group.levels.items() if name not in loads},
+                    pairs=kept,
+                    left_out=[
+                        _part(each.levels, loads) for each, pair in members if pair not in kept
+                    ],
+                )
+            )
+    return result
+
+
+def over_loads_of(
+    factor: str, means: Sequence[Mean], family: Family, compared: Comparisons
+) -> list[OverLoads]:
+    """Describe the mean of each contrast over loads, and whether its change differs between them."""
+    fit = fit_for_interaction(factor, family, compared)
+    return [
+        OverLoads(
+            factor=factor,
+            candidate=mean.candidate,
+            baseline=mean.baseline,
+            at=mean.at,
+            over=len(mean.pairs),
+            left_out=mean.left_out,
+            comparison=_estimate(shown.comparison),
+            confirmation=shown.confirmation,
+            differs_p=_differs_p(fit, mean.pairs, compared.fitted),
+        )
+        for mean, comparison in zip(means, compared.means, strict=True)
+        for shown in [family.row(mean.pairs[0], comparison)]
+    ]
+
+
+def _differs_p(fit: Fit | None, pairs: Sequence[Pair], fitted: Sequence[int]) -> float | None:
+    if fit is None or not all(place in fitted for pair in pairs for place in pair):
+        return None
+    places = [fitted.index(place) for pair in pairs for place in pair]
+    found = find_interaction(
+        fit,
+        [load for load in range(len(pairs)) for _ in (0, 1)],
+        [side for _ in pairs for side in (0, 1)],
+        places=places,
+    )
+    return found.p if found else None
+
+
+def _part(levels: Levels, names: Sequence[str]) -> Levels:
+    return {name: levels[name] for name in names if name in levels}
+
+
+def _estimate(comparison: LevelComparison) -> Estimate:
+    return Estimate(
+        verdict=comparison.verdict,
+        model=comparison.model,
+        df=comparison.df,
+        standard_error=comparison.standard_error,
+        effective_n=comparison.effective_n,
+    )
 
 
 def strata_of(campaign: Campaign, strata: Sequence[Levels]) -> tuple[int, ...]:
     """Return the places of the strata over which the primary contrast of a paired campaign is."""
-    contrast = campaign.primary_contrast
+    contrast = contrast_of(campaign)
     if not contrast:
         return ()
     return tuple(
@@ -82,7 +193,7 @@ def primary_of_pairs(
     sessions: int,
 ) -> Primary | None:
     """Describe the primary contrast of a paired campaign; None where none is named."""
-    contrast = campaign.primary_contrast
+    contrast = contrast_of(campaign)
     if not contrast or not places:
         return None
     if family.together:

@@ -4,10 +4,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from campaigns.findings.compute.groups import comparable_factors, groups_of
+from campaigns.findings.compute.groups import (
+    comparable_factors,
+    groups_of,
+    instruments_of,
+    varied_loads,
+)
 from campaigns.findings.compute.matrix import ties_of
-from campaigns.findings.compute.pairs import family_of
-from campaigns.findings.compute.primary import compare_with_primary, strata_of
+from campaigns.findings.compute.pairs import family_of, is_load
+from campaigns.findings.compute.primary import (
+    compare_with_primary,
+    means_over_loads,
+    strata_of,
+)
 from campaigns.findings.compute.statistics_input import Family
 from campaigns.findings.compute.whole_plots import hard_factors
 from campaigns.findings.values import (
@@ -171,6 +180,8 @@ class _Judge:
         self.cells = list(campaign.cells.order_by("position"))
         self.factor = next(iter(comparable_factors(campaign)), None)
         self.groups = groups_of(self.factor, self.cells) if self.factor else []
+        self.ranked = self.factor not in instruments_of(campaign)
+        self.loads = varied_loads(campaign)
         self.paired = campaign.order == Campaign.Order.PAIRED
         self.hard = hard_factors(campaign)
 
@@ -182,7 +193,7 @@ class _Judge:
     def verdicts(self, runs: Sequence[ObservedRun]) -> Verdicts:
         """Judge them all, as one family; empty where nothing is compared."""
         if self.paired:
-            return dict(self._of_pairs(runs))
+            return {} if is_load(self.campaign) else dict(self._of_pairs(runs))
         if self.factor is None or not 1 < len(self.cells) <= MOST_CELLS:
             return {}
         return dict(self._of_levels(runs))
@@ -206,7 +217,8 @@ class _Judge:
             self.campaign, self.metric, self.criteria, self.cells, runs, self.hard, ranks=False
         )
         wanted = [pair for group in self.groups for pair in group.pairs]
-        compared, primary = compare_with_primary(self.campaign, family, wanted)
+        means = means_over_loads(self.groups, self.loads, family)
+        compared, primary = compare_with_primary(self.campaign, family, wanted, means)
         rows = dict(zip(wanted, compared.comparisons, strict=True))
         for number, group in enumerate(self.groups):
             values = dict(zip(group.cells, group.values, strict=True))
@@ -223,7 +235,7 @@ class _Judge:
                         candidate=values[pair[1]],
                     ),
                 )
-            best = family.best_of(group, compared)
+            best = family.best_of(group, compared) if self.ranked else None
             if best is not None:
                 cell = next(iter(ties_of(best)), best.seen) if group.numeric else best.seen
                 level = values[family.place[cell]]

@@ -27,7 +27,7 @@ from campaigns.models import Campaign, Cell
 from campaigns.results.values import ObservedRun
 from campaigns.stats.best import find_best
 from campaigns.stats.blocks import BlockRun, fit_blocks
-from campaigns.stats.compared import Comparison, Comparisons
+from campaigns.stats.compared import Comparison, Comparisons, Pairs
 from campaigns.stats.comparison_cells import CellRuns, too_many_failures
 from campaigns.stats.comparisons import compare_cells
 from campaigns.stats.criteria import Criteria
@@ -75,28 +75,37 @@ class Family:
         self.usable = [not too_many_failures(cell, criteria) for cell in self.cell_runs]
 
     def compare(
-        self, wanted: Sequence[tuple[int, int]], together: Sequence[tuple[int, int]] = ()
+        self,
+        wanted: Sequence[tuple[int, int]],
+        together: Pairs = (),
+        means: Sequence[Pairs] = (),
     ) -> Comparisons:
         """Judge the wanted pairs; the mean of some, too. Verdicts that the runs cannot show are withheld."""
-        compared = self._compared(self.cell_runs, wanted, together)
-        return with_reserve(compared, self.reserve, together)
+        compared = self._compared(self.cell_runs, wanted, together, means)
+        return with_reserve(compared, self.reserve, together, means)
+
+    def measured(self, *places: int) -> bool:
+        """Return whether each of these cells has a number: values, and not too many failures."""
+        return all(self.usable[place] and self.cell_runs[place].has_logs for place in places)
 
     def described(
         self,
         group: Group,
         rows: Mapping[tuple[int, int], Comparison],
         compared: Comparisons,
+        *,
+        ranked: bool = True,
     ) -> LevelGroup:
-        """Return the comparisons of one group, its best cell and its knee."""
+        """Return the comparisons of one group, its best cell and its knee. ranked: one of its levels may be the best."""
         return LevelGroup(
             levels=dict(group.levels),
             values=list(group.values),
             cells=[self.cells[place].pk for place in group.cells],
             numeric=group.numeric,
             reading=self._readings(group, compared),
-            comparisons=[self.row(pair, rows[pair]) for pair in group.pairs],
-            best=self.best_of(group, compared),
-            best_of_each=self._best_of_each(group),
+            comparisons=[self.row(pair, rows[pair]) for pair in group.pairs if pair in rows],
+            best=self.best_of(group, compared) if ranked else None,
+            best_of_each=self._best_of_each(group) if ranked else [],
             few=self._few(group),
             knee=self._knee(group, compared),
         )
@@ -114,7 +123,8 @@ class Family:
         self,
         cell_runs: Sequence[CellRuns],
         wanted: Sequence[tuple[int, int]],
-        together: Sequence[tuple[int, int]] = (),
+        together: Pairs = (),
+        means: Sequence[Pairs] = (),
     ) -> Comparisons:
         return compare_cells(
             cell_runs,
@@ -123,6 +133,7 @@ class Family:
             lower_is_better=self.metric.lower_is_better,
             criteria=self.criteria,
             together=together,
+            means=means,
             places=self.places if len(cell_runs) == len(self.cells) else None,
             ranks=self.ranks,
         )

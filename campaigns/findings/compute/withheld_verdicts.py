@@ -14,7 +14,7 @@ from campaigns.findings.values import OrderDrift
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
 from campaigns.results.values import ObservedRun
-from campaigns.stats.compared import Comparison, Comparisons
+from campaigns.stats.compared import Comparison, Comparisons, Pairs
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.interval import Interval
 from campaigns.stats.logs import is_number, pct_of
@@ -103,19 +103,24 @@ def reserved(comparison: AnyComparison, verdict: Verdict) -> AnyComparison:
 
 
 def with_reserve(
-    compared: Comparisons, reserve: Reserve, together: Sequence[tuple[int, int]] = ()
+    compared: Comparisons,
+    reserve: Reserve,
+    together: Pairs = (),
+    means: Sequence[Pairs] = (),
 ) -> Comparisons:
-    """Withhold what the cells cannot show, of each comparison and of their mean."""
-    mean = compared.together
-    if mean is not None:
-        mean = reserved(mean, reserve.of(mean.verdict, [i for pair in together for i in pair]))
+    """Withhold what the cells cannot show, of each comparison and of their means."""
+
+    def of_mean(mean: Comparison, pairs: Pairs) -> Comparison:
+        return reserved(mean, reserve.of(mean.verdict, [i for pair in pairs for i in pair]))
+
     return replace(
         compared,
         comparisons=tuple(
             reserved(each, reserve.of(each.verdict, (each.baseline, each.candidate)))
             for each in compared.comparisons
         ),
-        together=mean,
+        together=of_mean(compared.together, together) if compared.together else None,
+        means=tuple(of_mean(*each) for each in zip(compared.means, means, strict=True)),
     )
 
 
