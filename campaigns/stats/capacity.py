@@ -1,4 +1,8 @@
-"""Capacity: the largest load at which the typical run keeps every condition, at it and at all smaller loads. Pure."""
+"""Capacity: the largest load at which the typical run keeps every condition, at it and at all smaller loads. Pure.
+
+The shapes. `capacity_by_conditions.capacity_of` makes a `Capacity`, `capacity_ratio.ratio_of` a `CapacityRatio`,
+`capacity_sessions.over_sessions` looks at several sessions.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,6 +12,7 @@ from campaigns.stats.interval import Interval
 from campaigns.stats.units import (
     Block,
     Count,
+    Degrees,
     InMetric,
     Number,
     OnAxis,
@@ -67,7 +72,8 @@ class ValueCondition:
 
     offered_rate: the load is a rate that is offered, so nothing is interpolated. without_number: loads at which too much failed
     (or the value lies above a limit) for a value; they end the line, and `failed` says which of them fail for certain (as `shares`
-    with the failure limit judge them). bounds: runs of a saturated generator, which can only show that a load fails.
+    with the failure limit judge them). bounds: runs of a saturated generator, whose value is a lower bound: their load leaves the line, as those
+    above it do, and can only be shown to fail; nothing where higher is better.
     """
 
     name: str
@@ -78,6 +84,7 @@ class ValueCondition:
     without_number: Sequence[OnAxis] = ()
     shares: Sequence[ShareRun] = ()
     share_limit: Share = 0.05
+    bounds: Sequence[ValueRun] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +110,22 @@ class LoadState:
 
 
 @dataclass(frozen=True, slots=True)
+class Advice:
+    """What would decide: so many more blocks (about, where rough), or loads in between."""
+
+    blocks: Count | None = None
+    rough: bool = False
+    loads: Sequence[OnAxis] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ConditionCapacity:
     """The capacity by one condition alone; ends are None where there is none (low) or it is open (high).
 
     slope: of ln value over ln load at the crossing. levels_only: nothing is interpolated. allowance: on logs, how much the bend widened both ends.
-    window: the loads of the fit. not_monotone: pairs of loads whose order is reversed for certain.
+    window: the loads of the fit. not_monotone: pairs of loads whose order is reversed for certain. reason: why there is neither line nor levels, as
+    in `Capacity`; `about` is then a crossing without any bound. safe_load: as in `Capacity`. clumped: failures come in few runs, so that the interval
+    of a share is too narrow. advice: what would decide this condition.
     """
 
     name: str
@@ -122,24 +140,21 @@ class ConditionCapacity:
     block_sd: OnLogs | None = None
     window: Sequence[OnAxis] = ()
     not_monotone: Sequence[tuple[OnAxis, OnAxis]] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Advice:
-    """What would decide: so many more blocks (about, where rough), or loads in between."""
-
-    blocks: Count | None = None
-    rough: bool = False
-    loads: Sequence[OnAxis] = ()
+    reason: str = ""
+    about: OnAxis | None = None
+    safe_load: OnAxis | None = None
+    clumped: bool = False
+    advice: Advice | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
     """The capacity by all conditions together.
 
-    reason: of `not_enough_data`: `blocks`, `loads`, `not_connected`, `lost_runs`, `no_bound`. binding: the name of the condition that ends it first. about: the crossing of
-    too few blocks, without a bound. badges: `interpolated`, `levels_only`, `two_loads`, `rough_interval`. safe_load: one further run holds with
-    95 %. lowest, highest: loads measured.
+    reason: of `not_enough_data`: `blocks`, `loads`, `not_connected`, `lost_runs`, `invalid_values`, `no_bound`. binding: the name of the condition
+    that ends it first, empty where that is not known. about: the crossing of too few blocks, without a bound. badges: `interpolated`,
+    `levels_only`, `two_loads`, `rough_interval`, `clumped_failures`. safe_load: one further run holds with 95 %. blocks: with a run; lowest,
+    highest: loads measured, 0 without any.
     """
 
     word: CapacityWord
@@ -163,7 +178,10 @@ class Capacity:
 class CapacityRatio:
     """The ratio of two capacities, candidate to baseline: more is better.
 
-    word: of `stats.verdict.Word`. interval: of the ratio; an end is None where it is open. bounds_only: of levels, open ends, or different conditions.
+    word: of `stats.verdict.Word`. low, high: of the ratio; an end is None where it is open. bounds_only: of levels, open ends, or different
+    conditions. reason: of a word without numbers: `blocks`, `no_bound`, `conditions_differ`, or as in `Capacity`. log, error, df: estimate on logs,
+    its standard error and degrees of freedom; early, late: how much the bends widen the interval below and above, on logs; None with bounds only.
+    badges: `lost_in_family`, `real_below_margin`. binding: the conditions that bind on both sides.
     """
 
     word: str
@@ -175,25 +193,10 @@ class CapacityRatio:
     p: Number | None = None
     p_adjusted: Number | None = None
     more_pct: Percent | None = None
-
-
-def capacity_of(
-    conditions: Sequence[ValueCondition | ShareCondition],
-    *,
-    resolution: float = DEFAULT_RESOLUTION,
-    alpha: float = 0.05,
-) -> Capacity:
-    """Return the capacity by all conditions; low by each at alpha, high by each at alpha / their number."""
-    raise NotImplementedError
-
-
-def ratio_of(
-    baseline: Sequence[ValueCondition | ShareCondition],
-    candidate: Sequence[ValueCondition | ShareCondition],
-    *,
-    margin: float = 0.05,
-    delta: float = 0.10,
-    alpha: float = 0.05,
-) -> CapacityRatio:
-    """Return the ratio of capacities of two settings that were measured in the same blocks."""
-    raise NotImplementedError
+    log: OnLogs | None = None
+    error: OnLogs | None = None
+    df: Degrees | None = None
+    early: OnLogs | None = None
+    late: OnLogs | None = None
+    badges: Sequence[str] = ()
+    binding: tuple[str, str] = ("", "")

@@ -105,7 +105,7 @@ def judge(
     cost = interval if lower_is_better else Interval(-interval.high, -interval.low)
     narrow_cost = narrow if lower_is_better else Interval(-narrow.high, -narrow.low)
     p = p_value(contrast)
-    word, reason, badges = _word(cost, narrow_cost, contrast.n, p_adjusted, criteria)
+    word, reason, badges = word_of(cost, narrow_cost, contrast.n, p_adjusted, criteria)
     return Verdict(
         word=word,
         n=contrast.n,
@@ -132,7 +132,7 @@ def p_value(contrast: Contrast) -> float:
     return _tails(abs(contrast.estimate), contrast, 2)
 
 
-def _word(
+def word_of(
     cost: Interval, narrow: Interval, n: int, p_adjusted: float | None, criteria: Criteria
 ) -> tuple[Word, str, tuple[str, ...]]:
     """Return the verdict by the intervals of the log cost: below 0 is better."""

@@ -1,0 +1,115 @@
+"""Capacity against values that were computed apart (CAPACITY 7), case by case."""
+
+import pytest
+
+from campaigns.stats.capacity import ShareCondition, ShareRun, ValueCondition, ValueRun
+from campaigns.stats.capacity_by_conditions import capacity_of
+from campaigns.stats.capacity_levels import by_levels
+from campaigns.stats.capacity_ratio import ratio_of
+
+CASES = [
+    "value_five_loads",
+    "all_pass",
+    "all_fail",
+    "not_monotone",
+    "pooled_neighbours",
+    "one_block",
+    "ties",
+    "open_loop",
+    "share_levels",
+    "two_conditions",
+    "censored_p95",
+    "capped",
+]
+
+
+def near(value):
+    return None if value is None else pytest.approx(value, rel=1e-6)
+
+
+def share_runs(rows):
+    return [ShareRun(block, load, failed, units) for block, load, failed, units in rows]
+
+
+def condition_of(name, stated, loads):
+    rows = stated["rows"]
+    if stated["kind"] == "share":
+        return ShareCondition(name, stated["limit"], share_runs(rows))
+    runs = [ValueRun(block, load, value) for block, load, value in rows]
+    measured = {run.load for run in runs}
+    return ValueCondition(
+        name,
+        stated["limit"],
+        lower_is_better=True,
+        runs=runs,
+        offered_rate=stated["open_loop"],
+        without_number=[load for load in loads if load not in measured],
+        shares=share_runs(stated.get("share_rows", ())),
+        share_limit=stated.get("share_limit", 0.05),
+    )
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_capacity_is_that_of_the_reference(golden, name):
+    case = golden("l")["cases"][name]
+    expected = case["expected"]
+    conditions = [
+        condition_of(each, stated, case["loads"]) for each, stated in case["conditions"].items()
+    ]
+
+    result = capacity_of(conditions, resolution=case["rho"])
+
+    assert result.word == expected["word"]
+    if "reason" in expected:
+        assert result.reason == expected["reason"]
+        return
+    assert (result.low, result.estimate, result.high) == tuple(
+        near(expected[end]) for end in ("low", "estimate", "high")
+    )
+    assert result.binding == (expected["binding"] or "")
+    for one in result.conditions:
+        wanted = expected["conditions"][one.name]
+        stated = case["conditions"][one.name]
+        for end in ("low", "estimate", "high"):
+            assert getattr(one, end) == near(wanted[end]), end
+        assert one.not_monotone == [tuple(pair) for pair in wanted["not_monotone"]]
+        if stated["kind"] == "share":
+            assert [each.state for each in one.loads] == wanted["states"]
+            assert_shares(one.loads, wanted["shares"])
+            continue
+        assert one.slope == near(wanted["slope"])
+        assert one.levels_only == wanted["levels_only"]
+        assert one.allowance == pytest.approx(wanted["allowance"], abs=1e-9)
+        assert one.noise == pytest.approx(wanted["noise"], abs=1e-9)
+        assert one.block_sd == pytest.approx(wanted["block_sd"], abs=1e-9)
+        assert one.window == wanted["window"]
+        if stated["kind"] == "value_capped":
+            levels = by_levels(share_runs(stated["share_rows"]), stated["share_limit"], 0.05, 0.05)
+            assert [each.state for each in levels] == wanted["states"]
+            assert_shares(levels, wanted["shares"])
+
+
+def assert_shares(levels, wanted):
+    for level, (share, low, high) in zip(levels, wanted, strict=True):
+        assert level.share == pytest.approx(share, abs=1e-9)
+        assert level.share_interval == pytest.approx((low, high), abs=1e-9)
+
+
+def test_the_ratio_is_that_of_the_reference(golden):
+    case = golden("l")["cases"]["ratio_paired"]
+    expected = case["expected_ratio"]
+    sides = [
+        [ValueCondition("p95", case["limit"], True, [ValueRun(*row) for row in case[rows]])]
+        for rows in ("rows_a", "rows_b")
+    ]
+
+    result = ratio_of(*sides)
+
+    assert result.word == "better"
+    for name in ("ratio", "low", "high"):
+        assert getattr(result, name) == pytest.approx(expected[name], rel=1e-8)
+    assert result.df == pytest.approx(expected["df"], rel=1e-8)
+    assert result.error == pytest.approx(expected["se_log"], rel=1e-8)
+    assert result.p == pytest.approx(expected["p"], rel=1e-6)
+    assert [capacity_of(side).estimate for side in sides] == pytest.approx(expected["capacities"])
+    assert (result.early, result.late) == pytest.approx((expected["allowances"][1][0], 0), abs=1e-9)
