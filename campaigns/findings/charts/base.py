@@ -6,7 +6,7 @@ A chart is one module: its figure from values, how to read it, and the same numb
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from campaigns.findings.values import (
     BriefCells,
@@ -220,6 +220,7 @@ class Panel:
     multiples: tuple[Plot, ...] = ()
     notes: tuple[str, ...] = ()
     choices: tuple[Chosen, ...] = ()
+    late: ClassVar[bool] = False
 
     @property
     def id(self) -> str:

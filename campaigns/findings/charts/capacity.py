@@ -50,6 +50,8 @@ from campaigns.kit.numbers import amount, counted, outward, plain, share, span
 from campaigns.results.run_plots import Plot
 from campaigns.stats.capacity import Capacity, CapacityWord, Held, LoadState
 
+CAPACITY = "capacity"
+"""The name of the panel in addresses."""
 FAR_LIMIT = 4.0
 """A limit above so many times the largest value is named in a note and not drawn."""
 MOST_LINES = 6
@@ -717,7 +719,7 @@ def panel(shown: Shown) -> Panel | None:
     explored = any(run.explored for one in whole.lines for run in one.runs)
     return Panel(
         plot=Plot(
-            id="capacity",
+            id=CAPACITY,
             title=title(chart),
             label=describe(chart.readable()),
             figure=draw(chart),
@@ -954,7 +956,7 @@ def _numbers(chart: CapacityChart) -> Numbers:
 
 CHARTS = (
     Chart(
-        "capacity",
+        CAPACITY,
         panel,
         lambda shown: shown.findings.capacity,
         late="What is carried, by load",

@@ -10,6 +10,7 @@ from django.http import HttpRequest
 
 from campaigns.findings.answers import answer_of
 from campaigns.findings.charts.base import Late, Shown
+from campaigns.findings.charts.capacity import CAPACITY
 from campaigns.findings.charts.curve import CURVE, levels_plot, levels_title
 from campaigns.findings.charts.heat import heat_table
 from campaigns.findings.charts.pairs import pairs_plot
@@ -83,6 +84,8 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
     table, failures = _runs(request, runs, labels, findings)
     late = _late(shown)
     plot, multiples = (None, ()) if late else main_plot(shown)
+    panels = panels_of(shown, opened)
+    carried = next((each for each in panels if each.id == CAPACITY and not each.late), None)
     return {
         "campaign": campaign,
         "outline": outline,
@@ -112,7 +115,8 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         if findings.summaries
         else None,
         "heat": heat_table(shown),
-        "panels": [panel.labelled(stand_ins) for panel in panels_of(shown, opened)],
+        "carried": carried.labelled(stand_ins) if carried else None,
+        "panels": [panel.labelled(stand_ins) for panel in panels if panel is not carried],
         "opened": opened,
         "failures": failures,
         "more_failures": max(0, runs.without_counts.total() - MOST_FAILURES),

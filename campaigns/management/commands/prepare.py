@@ -34,6 +34,11 @@ class Command(RecordedCommand):
         parser.add_argument(
             "--katello-ca", type=Path, metavar="FILE", help="PEM with the certificate of its CA."
         )
+        parser.add_argument(
+            "--published",
+            action="store_true",
+            help="Store the published experiments as campaigns, too; they have simulated rows.",
+        )
         parser.add_argument("--owner-name", default="owner", help="Name of the owner's account.")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -47,6 +52,9 @@ class Command(RecordedCommand):
             self.stdout.write(f"Imported “{campaign.name}”.")
         if not campaign.findings.exists():
             analyse(campaign)
+        if options["published"]:
+            stored = demonstration.published_submissions(owner)
+            self.stdout.write(f"{len(stored)} published experiments are stored.")
         if count := request_outdated():
             noun = "campaign is" if count == 1 else "campaigns are"
             self.stdout.write(f"{count} {noun} analysed anew, by the methods of this version.")

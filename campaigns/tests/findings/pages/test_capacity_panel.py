@@ -1,0 +1,107 @@
+"""The chart of load on the page of a campaign, and its numbers as CSV."""
+
+import csv
+
+import pytest
+from django.urls import reverse
+
+from campaigns.findings import values
+from campaigns.findings.store import stored
+from campaigns.models import Factor, Finding
+from campaigns.stats.capacity import Capacity, CapacityWord, ConditionCapacity, Held, LoadState
+from campaigns.stats.interval import Interval
+from campaigns.tests.browsing import Page
+from campaigns.tests.measured import finish, launched, store
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def loaded(target, person):
+    """A campaign whose load is `workers`, with what each engine carries."""
+    factors = {"engine": ["new", "old"], "workers": [1, 4, 16]}
+    campaign = launched(target, person, factors=factors, order="interleaved", repetitions=3)
+    Factor.objects.filter(campaign=campaign, name="workers").update(role=Factor.Role.LOAD)
+    store(campaign, lambda run: 2.0 * run.cell.levels_by_factor["workers"] + run.position / 100)
+    finish(campaign)
+    cells = {
+        (cell.levels_by_factor["engine"], cell.levels_by_factor["workers"]): cell.pk
+        for cell in campaign.cells.all()
+    }
+    states = [
+        LoadState(n, held, 3, value=2.0 * n, band=Interval(1.9 * n, 2.1 * n))
+        for n, held in ((1, Held.HELD), (4, Held.HELD), (16, Held.FAILED))
+    ]
+    condition = ConditionCapacity("duration", 8.0, 10.0, 12.5, states)
+    carried = Capacity(CapacityWord.CARRIES, 8.0, 10.0, 12.5, 3, 1, 16, 1.5, [condition])
+    finding = values.CapacityFinding(
+        load="workers", load_label="Workers", others=[], stated=True, resolution=1.5, alpha=0.05,
+        margin_pct=5.0, delta_pct=10.0, ratios=[],
+        conditions=[
+            values.ConditionTerms(
+                name="duration", metric="duration", label="Duration", unit="s", at_most=20.0
+            )
+        ],
+        settings=[
+            values.CapacityOfSetting(
+                levels={"engine": engine}, capacity=carried,
+                cells=[
+                    values.CapacityCell(
+                        cell=cells[engine, n], load=n, held=Held.HELD, runs=3, passed=3
+                    )
+                    for n in (1, 4, 16)
+                ],
+            )
+            for engine in ("new", "old")
+        ],
+    )  # fmt: skip
+    like = Finding.objects.get(campaign=campaign, name="answer")
+    Finding.objects.update_or_create(
+        campaign=campaign,
+        name="capacity",
+        defaults={
+            "result": stored(finding),
+            "data_hash": like.data_hash,
+            "versions": like.versions,
+            "computed_at": like.computed_at,
+        },
+    )
+    return campaign
+
+
+def test_the_chart_of_load_is_open_and_above_the_levels(browser, loaded):
+    response = browser.get(reverse("campaign", args=[loaded.pk]))
+    text = Page(response).text
+
+    assert "Duration by workers, and what is carried" in text
+    assert "Engine new: carries 10 (8 to 12.5)." in text
+    page = response.content.decode()
+    assert page.index('id="panel-capacity"') < page.index('id="curve"')
+    assert "capacity" not in [panel.id for panel in response.context["panels"]]
+
+
+def test_the_load_is_the_axis_and_engines_are_the_lines(browser, loaded):
+    context = browser.get(reverse("campaign", args=[loaded.pk])).context
+
+    assert context["plot"].title == "Duration by workers and engine"
+    assert "Best at" not in context["plot"].label
+    assert context["plot"].figure["layout"]["xaxis"]["type"] == "log"
+
+
+def test_its_runs_are_drawn_and_its_numbers_are_a_file(browser, loaded):
+    panel = browser.get(reverse("campaign", args=[loaded.pk])).context["carried"]
+    dots = [t for t in panel.plot.figure["data"] if t.get("name", "").startswith("run ")]
+    assert sum(len(each["x"]) for each in dots) == 18
+
+    answer = browser.get(reverse("campaign-chart-csv", args=[loaded.pk, "capacity"]))
+    rows = list(csv.reader(answer.getvalue().decode().splitlines()))
+    assert rows[0][:4] == ["setting", "workers", "runs (count)", "duration (s)"]
+    assert rows[1][:4] == ["engine new", "1", "3", "2.0"]
+    assert len(rows) == 7
+
+
+def test_one_chart_is_served_by_itself(browser, loaded):
+    part = browser.get(reverse("campaign-chart", args=[loaded.pk, "capacity"]))
+
+    assert part.status_code == 200
+    assert "How to read this" in part.content.decode()
