@@ -20,11 +20,12 @@ def levels_plot(
     labels: LevelLabels,
     view: View,
     compared: LevelsFinding | None = None,
+    curves: LevelsFinding | None = None,
 ) -> tuple[Plot, tuple[Plot, ...]]:
     """Draw every run against the levels of one factor, and the same as small charts by a third factor.
 
     compared: the finding of comparisons, where it is of this metric: bounds for reading, and the knee
-    where there is one curve along its factor.
+    where there is one curve along its factor. curves: that of curves over a load, which compares nothing and has a knee, too.
     """
     factor, series = view.x, view.in_series(labels.factors)
     name = factor.name if factor else ""
@@ -45,7 +46,10 @@ def levels_plot(
         )
         for cell in finding.cells
     ]
-    chart = replace(_levels_chart(finding, labels, view, cells), knee=_knee(compared, name))
+    chart = replace(
+        _levels_chart(finding, labels, view, cells),
+        knee=_knee(curves if view.x and view.x.load else compared, name),
+    )
     chart = replace(chart, recommended=_recommended(finding, compared, view, labels))
     names = {cell.cell: drawn.name for cell, drawn in zip(finding.cells, cells, strict=True)}
     chart = replace(chart, best="" if labels.load else _best(compared, names))

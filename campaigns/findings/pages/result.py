@@ -180,8 +180,9 @@ def main_plot(shown: Shown) -> tuple[Plot | None, tuple[Plot, ...]]:
         return pairs_plot(pairs, shown.labels, withheld=shown.is_open), ()
     if not findings.cells:
         return None, ()
-    compared = findings.levels if shown.primary and not shown.is_open else None
-    return levels_plot(findings.cells, shown.labels, shown.view, compared)
+    if not shown.judged:
+        return levels_plot(findings.cells, shown.labels, shown.view)
+    return levels_plot(findings.cells, shown.labels, shown.view, findings.levels, findings.curves)
 
 
 def _late(shown: Shown) -> Late | None:

@@ -7,7 +7,9 @@ from campaigns.kit.charts.figure import Quantity
 from campaigns.kit.charts.labels import FactorOutline, LevelLabels
 
 WORKERS = FactorOutline("workers", "Workers", (2, 4))
-MISSING = dict.fromkeys(("cells", "summaries", "levels", "pairs", "matrix", "sessions", "capacity"))
+MISSING = dict.fromkeys(
+    ("cells", "summaries", "levels", "pairs", "matrix", "sessions", "curves", "capacity")
+)
 
 
 class Stored(dict):

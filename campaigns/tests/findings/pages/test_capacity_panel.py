@@ -105,3 +105,21 @@ def test_one_chart_is_served_by_itself(browser, loaded):
 
     assert part.status_code == 200
     assert "How to read this" in part.content.decode()
+
+
+def test_a_campaign_of_nothing_but_load_shows_its_knee_and_no_best(browser, target, person):
+    campaign = launched(
+        target, person, factors={"workers": [1, 2, 4, 8, 16]}, order="interleaved", repetitions=3
+    )
+    Factor.objects.filter(campaign=campaign).update(role=Factor.Role.LOAD)
+    seconds = {1: 10.0, 2: 10.1, 4: 10.2, 8: 20.0, 16: 40.0}
+    store(campaign, lambda run: seconds[run.cell.levels_by_factor["workers"]] + run.position / 100)
+
+    context = browser.get(reverse("campaign", args=[finish(campaign).pk])).context
+
+    plot = context["plot"]
+    assert "The knee lies" in plot.label
+    assert "Best at" not in plot.label
+    shapes = {shape["name"] for shape in plot.figure["layout"]["shapes"]}
+    assert shapes == {"knee"}
+    assert context["heat"] is None
