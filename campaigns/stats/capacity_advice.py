@@ -74,7 +74,7 @@ def _is_open(state: LoadState, found: ConditionCapacity) -> bool:
 
 def _between(found: ConditionCapacity, resolution: float) -> list[float]:
     """Return loads on the log grid that leave no gap wider than the resolution between the bounds."""
-    if not found.low or not found.high:
+    if not found.low or not found.high or resolution <= 1:
         return []
     places = sorted(
         {found.low, found.high}
@@ -132,9 +132,9 @@ def _for_level(
     """Return the smallest number of blocks at which the estimate in hand would show its side of the limit."""
     if state.band is not None and state.value is not None and isinstance(condition, ValueCondition):
         gap = abs(math.log(state.value / condition.limit))
-        half = math.log(state.band.high / state.band.low) / 2
-        if half <= 0 or gap <= 0 or n < 2:
+        if not state.band.low < state.band.high or state.band.low <= 0 or gap <= 0 or n < 2:
             return None
+        half = math.log(state.band.high / state.band.low) / 2
         error = half * math.sqrt(n) / student.quantile(1 - alpha / 2, n - 1)
         for blocks in range(n + 1, LARGEST_PLAN):
             if student.quantile(1 - alpha / 2, blocks - 1) * error / math.sqrt(blocks) <= gap:

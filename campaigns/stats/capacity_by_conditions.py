@@ -75,17 +75,18 @@ def loads_of(condition: Condition) -> set[float]:
     """Return the loads that were measured."""
     loads = {run.load for run in condition.runs}
     if isinstance(condition, ValueCondition):
-        loads |= {*condition.without_number}
-        loads |= {run.load for run in (*condition.shares, *condition.bounds)}
+        loads |= {*condition.without_number, *(run.load for run in condition.shares)}
+        loads |= {run.load for run in condition.bounds}
     return {load for load in loads if is_load(load)}
 
 
 def blocks_of(condition: Condition) -> int:
     """Return the number of blocks with a run."""
-    runs = [run.block for run in condition.runs]
+    blocks = {run.block for run in condition.runs}
     if isinstance(condition, ValueCondition):
-        runs += [run.block for run in (*condition.shares, *condition.bounds)]
-    return len(set(runs))
+        blocks |= {run.block for run in condition.shares}
+        blocks |= {run.block for run in condition.bounds}
+    return len(blocks)
 
 
 def by_condition(condition: Condition, alpha_low: float, alpha_high: float) -> ConditionCapacity:

@@ -178,7 +178,7 @@ class _Capacity:
         first, last = _load(line.x[0], states), _load(line.x[-1], states)
         upper = first_beyond(line, line.upper(self.alpha_low), limit)
         lower = first_beyond(line, line.lower(self.alpha_high), limit)
-        low = last if upper is None else ratio_of(upper)
+        low: float | None = last if upper is None else ratio_of(upper)
         if upper is not None and upper <= line.x[0]:
             low = None if _is_above(line, line.upper(self.alpha_low), limit) else first
             low = _row([each for each in states if each.load < first]) if low is None else low

@@ -107,7 +107,7 @@ def in_family(
     tested = [index for index, each in enumerate(ratios) if each.p is not None]
     adjusted = dict(zip(tested, holm([ratios[index].p or 0.0 for index in tested]), strict=True))
     return [
-        _judged(each, criteria, adjusted[index]) if index in adjusted else each
+        judged(each, criteria, adjusted[index]) if index in adjusted else each
         for index, each in enumerate(ratios)
     ]
 
@@ -128,10 +128,10 @@ def _by_lines(whole: Line, sides: list[Crossed], criteria: Criteria) -> Capacity
         late=baseline.early + candidate.late,
         more_pct=pct_of(contrast.estimate),
     )
-    return _judged(result, criteria, None)
+    return judged(result, criteria, None)
 
 
-def _judged(ratio: CapacityRatio, criteria: Criteria, p_adjusted: float | None) -> CapacityRatio:
+def judged(ratio: CapacityRatio, criteria: Criteria, p_adjusted: float | None) -> CapacityRatio:
     """Return the ratio with its interval and its word."""
     contrast = Contrast(ratio.log or 0.0, ratio.error or 0.0, ratio.df or 1.0, criteria.minimum_n)
     interval = _wide(ratio, interval_of(contrast, criteria.alpha))
