@@ -44,6 +44,8 @@ class Driver(ABC):
     """Parameters that a campaign may declare as load, where it asks about the target and not about the client."""
     instruments: ClassVar[tuple[str, ...]] = ()
     """Parameters that are how it is measured: their levels should measure the same."""
+    time_limit: ClassVar[str] = ""
+    """The parameter with the seconds after which its client gives up an answer; empty where there is none."""
     amount: ClassVar[tuple[str, ...]] = ()
     """Proofs of `verify` that count the work done: cells that differ in one did other work."""
     of_one_family: ClassVar[Mapping[str, str]] = {}
@@ -143,6 +145,10 @@ class Driver(ABC):
 
     def concurrency(self, parameters: Parameters) -> int | None:
         """Return how many requests at a time the parameters mean; None where that is unknown."""
+        return None
+
+    def units(self, parameters: Parameters) -> int | None:
+        """Return how many units of work a run is to do, each of which may fail; None where that is unknown."""
         return None
 
     def environment(self, target: Target, context: Context) -> Mapping[str, str]:

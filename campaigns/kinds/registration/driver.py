@@ -102,6 +102,7 @@ class Registration(Driver):
         "timeout_seconds", "retry_rounds", "retry_hosts", "generators",
     )  # fmt: skip
     load = ("hosts",)
+    time_limit = "timeout_seconds"
     instruments = ("generators",)
     work = ("profile", "packages")
     sample = "host"
@@ -217,6 +218,10 @@ class Registration(Driver):
 
     def concurrency(self, parameters: Parameters) -> int:
         """Return the number of hosts: each has one request at a time."""
+        return int(parameters["hosts"])
+
+    def units(self, parameters: Parameters) -> int:
+        """Return the number of hosts: each of them registers, or fails."""
         return int(parameters["hosts"])
 
     def environment(self, target: Target, context: Context) -> Mapping[str, str]:
