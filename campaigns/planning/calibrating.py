@@ -54,9 +54,10 @@ def calibration_of(definition: Definition) -> Definition:
         seed=SystemRandom().randrange(2**31),
         stop_rule=Campaign.StopRule.FIXED,
         primary_contrast=None,
+        criterion={},
         tags=list(dict.fromkeys([*definition.campaign.tags, TAG])),
     )
-    return replace(calibration, factors={BLIND_LABEL: BLIND_LEVELS}, hard_to_change=())
+    return replace(calibration, factors={BLIND_LABEL: BLIND_LEVELS}, hard_to_change=(), roles={})
 
 
 def calibrate(campaign: Campaign, author: User | None) -> Campaign:

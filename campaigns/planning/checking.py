@@ -1,7 +1,7 @@
 """Turn the input of a form or a request into a Definition, or into errors by field."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from random import SystemRandom
 from typing import Any
 
@@ -15,9 +15,11 @@ from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import is_list_of_texts, many_for_one, messages_of
 from campaigns.kit.mappings import CleanedData, FieldValues, Levels
 from campaigns.kit.network import normalised_address
+from campaigns.kit.numbers import is_number
 from campaigns.models import Campaign, Target
 from campaigns.planning import design as declared
 from campaigns.planning.contrasts import read_contrast
+from campaigns.planning.criterion import read_criterion
 from campaigns.planning.design import DesignForm
 from campaigns.planning.kind_fields import (
     note_misfits,
@@ -30,6 +32,7 @@ from campaigns.planning.kind_fields import (
 )
 from campaigns.planning.limits import cell_label, excess_at
 from campaigns.planning.plan import Design, Unplannable, plan_runs, possible_cells
+from campaigns.planning.roles import check_loads, load_among, read_roles
 from campaigns.targets.allowed import Allowed, allowed_on
 from campaigns.targets.variables import variables_of
 
@@ -38,18 +41,25 @@ __all__ = ["KNOWN_FIELDS", "Definition", "Invalid", "check", "messages_of"]
 MOST_RUNS = 5000
 
 
-OTHERS = ("kind", "target", "parameters", "excluded", "primary_metric", "primary_contrast")
+OTHERS = (
+    *("kind", "target", "parameters", "excluded"),
+    *("primary_metric", "primary_contrast", "criterion"),
+)
 """Columns that are no field of the design: their values depend on the kind."""
-KNOWN_FIELDS = frozenset({*OTHERS, "factors", "hard_to_change", *declared.FIELDS})
+KNOWN_FIELDS = frozenset({*OTHERS, "factors", "hard_to_change", "roles", *declared.FIELDS})
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A campaign that can be planned, and is not stored. Shares are fractions (0.05)."""
+    """A campaign that can be planned, and is not stored. Shares are fractions (0.05).
+
+    roles: those of factors that differ from what the kind declares.
+    """
 
     campaign: Campaign
     factors: Mapping[str, Sequence[Any]]
     hard_to_change: tuple[str, ...] = ()
+    roles: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def design(self) -> Design:
@@ -113,11 +123,16 @@ def check(data: FieldValues, targets: QuerySet[Target] | None = None) -> Definit
         known = ", ".join(m.name for m in driver.metrics)
         errors["primary_metric"] = [f"“{metric}” is not a metric of this kind; there are {known}."]
     paired = read_paired(form.cleaned_data, driver, factors, errors)
+    roles = read_roles(data.get("roles"), driver, factors, errors)
+    loads = load_among(driver, factors, roles)
+    check_loads(loads, factors, paired[0], errors)
+    limit = time_limit_of(driver, parameters, factors)
+    criterion = read_criterion(data.get("criterion"), driver.metrics, errors, limit)
     contrast = None
     if not errors:
         cells = possible_cells(factors, excluded)
         requested = data.get("primary_contrast")
-        contrast = read_contrast(requested, driver, factors, cells, paired, errors)
+        contrast = read_contrast(requested, driver, factors, cells, paired, errors, loads=loads)
     if errors:
         raise Invalid(errors)
     clean = form.cleaned_data | {"paired_factor": paired[0], "baseline": paired[1]}
@@ -132,11 +147,22 @@ def check(data: FieldValues, targets: QuerySet[Target] | None = None) -> Definit
         excluded=[dict(combination) for combination in excluded],
         primary_metric=metric,
         primary_contrast=contrast,
+        criterion=criterion,
         **declared.as_columns(clean),
     )
-    definition = Definition(campaign, factors, hard)
+    definition = Definition(campaign, factors, hard, roles)
     _check_plan(definition, driver)
     return definition
+
+
+def time_limit_of(
+    driver: Driver, parameters: FieldValues, factors: Mapping[str, Sequence[Any]]
+) -> tuple[str, float] | None:
+    """Return the parameter after which the client gives up an answer, with its shortest seconds."""
+    name = driver.time_limit
+    values = [*factors.get(name, ()), parameters.get(name)]
+    seconds = [float(value) for value in values if is_number(value)]
+    return (name, min(seconds)) if seconds else None
 
 
 def _for_form(data: FieldValues) -> CleanedData:

@@ -26,17 +26,25 @@ def read_contrast(
     paired: tuple[str, Any],
     errors: dict[str, list[str]],
     work: Sequence[str] | None = None,
+    loads: Sequence[str] | None = None,
 ) -> Contrast | None:
     """Return the contrast, or None where none is named; add its errors at PATH.
 
     cells: the measured ones. paired: factor and baseline of a paired campaign, empty and None in other
-    orders. work: factors that change what work is done; None: those of the kind.
+    orders. work, loads: factors that change what work is done, and how much is asked at once; None: those
+    of the kind.
     """
     if values in (None, "") or values == {}:
         return None
     try:
         return _contrast(
-            values, driver, factors, cells, paired, driver.work if work is None else work
+            values,
+            driver,
+            factors,
+            cells,
+            paired,
+            driver.work if work is None else work,
+            driver.load if loads is None else loads,
         )
     except _Wrong as wrong:
         errors[PATH] = [str(wrong)]
@@ -50,13 +58,14 @@ def _contrast(
     cells: Sequence[Levels],
     paired: tuple[str, Any],
     work: Sequence[str],
+    loads: Sequence[str],
 ) -> Contrast:
     if not isinstance(values, Mapping):
         raise _Wrong("Give factor, candidate and baseline, such as {“factor”: “concurrency”, …}.")
     if unknown := [str(name) for name in values if name not in FIELDS]:
         raise _Wrong(f"There is no “{unknown[0][:40]}” in it; there are {', '.join(FIELDS)}.")
     other_work = [name for name in work if name not in driver.addresses]
-    factor = _factor(values.get("factor"), other_work, factors, paired[0])
+    factor = _factor(values.get("factor"), other_work, loads, factors, paired[0])
     baseline, candidate = _two_levels(values, driver, factors[factor], factor, paired)
     contrast = {
         "factor": factor,
@@ -73,11 +82,18 @@ def _contrast(
     return contrast
 
 
-def _factor(name: Any, work: Sequence[str], factors: Factors, paired: str) -> str:
+def _factor(
+    name: Any, work: Sequence[str], loads: Sequence[str], factors: Factors, paired: str
+) -> str:
     several = [known for known, levels in factors.items() if len(levels) > 1]
-    possible = [known for known in several if known not in work]
+    possible = [known for known in several if known not in work and known not in loads]
     if not name and len(possible) == 1:
         name = possible[0]
+    if name in loads:
+        raise _Wrong(
+            f"{name} is load: its levels are not judged against each other. Choose two levels of a "
+            "setting; it is compared at each load."
+        )
     if name in several and name not in possible:
         raise _Wrong(f"Cells of another {name} do other work, and are not compared.")
     if name not in possible:

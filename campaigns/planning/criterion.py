@@ -69,7 +69,16 @@ def criterion_of(stored: Mapping[str, Any]) -> Criterion:
 
 def as_json(criterion: Criterion) -> JsonObject:
     """Return it as `Campaign.criterion` and a definition hold it; empty where nothing is stated."""
-    return dict(msgspec.to_builtins(criterion))
+    result: JsonObject = {}
+    if criterion.conditions:
+        result["conditions"] = [
+            {"metric": each.metric, each.side: each.limit} for each in criterion.conditions
+        ]
+    if criterion.failed_percent is not None:
+        result["failed_percent"] = criterion.failed_percent
+    if criterion.resolution != DEFAULT_RESOLUTION:
+        result["resolution"] = criterion.resolution
+    return result
 
 
 class _Wrong(ValueError):
@@ -100,9 +109,7 @@ def read_criterion(
         wrong[f"{PATH}.conditions"] = [f"Give a list, such as {EXAMPLE}."]
         sent = []
     if len(sent) > MOST_CONDITIONS:
-        wrong[f"{PATH}.conditions"] = [
-            f"{len(sent)} conditions; state at most {MOST_CONDITIONS}."
-        ]
+        wrong[f"{PATH}.conditions"] = [f"{len(sent)} conditions; state at most {MOST_CONDITIONS}."]
         sent = []
     read: list[tuple[int, Condition]] = []
     for number, each in enumerate(sent):
@@ -113,7 +120,7 @@ def read_criterion(
     for number, problem in _contradictions(read, metrics):
         wrong.setdefault(f"{PATH}.conditions.{number}", []).append(problem)
     for number, condition in read:
-        if not (path := f"{PATH}.conditions.{number}") in wrong:
+        if (path := f"{PATH}.conditions.{number}") not in wrong:
             for problem in _unfit(condition, _metric(condition.metric, metrics), time_limit):
                 wrong.setdefault(path, []).append(problem)
     failed = _part(values, "failed_percent", _percentage, wrong)
@@ -242,7 +249,9 @@ def _contradictions(
                     f"{_bound(condition, unit)}. Leave one of them out.",
                 )
                 continue
-            most, least = (condition, former) if condition.side == "at_most" else (former, condition)
+            most, least = (
+                (condition, former) if condition.side == "at_most" else (former, condition)
+            )
             if least.limit > most.limit:
                 yield (
                     number,
@@ -354,7 +363,9 @@ def labels_of(stored: Mapping[str, Any], metrics: Sequence[Metric]) -> list[str]
     return texts
 
 
-LINE = re.compile(r"\s*(?P<metric>\S+?)\s*(?P<side><=|>=|≤|≥|at most|at least)\s*(?P<limit>.+?)\s*", re.ASCII)
+LINE = re.compile(
+    r"\s*(?P<metric>\S+?)\s*(?P<side><=|>=|≤|≥|at most|at least)\s*(?P<limit>.+?)\s*", re.ASCII
+)
 ONE_SIDE = {"<=": "at_most", "≤": "at_most", "at most": "at_most"}
 FAILED = "failed"
 

@@ -18,6 +18,7 @@ from campaigns.models import Attempt, Campaign, Cell, Factor, LaunchRequest, Lev
 from campaigns.planning import design
 from campaigns.planning.checking import Definition
 from campaigns.planning.plan import cells_of
+from campaigns.planning.roles import stated_roles
 
 
 class NotADraft(NotPossible):
@@ -141,13 +142,20 @@ def as_data(campaign: Campaign) -> CleanedData:
         "primary_metric": campaign.primary_metric,
         **_contrast(campaign),
         **_hard(campaign),
+        **_criterion(campaign),
+        **_roles(campaign),
         **design.values_of(campaign),
     }
 
 
 def revised(campaign: Campaign) -> Columns:
     """Return the values that the revision of a draft covers: the same fields of every draft."""
-    always: JsonObject = {"primary_contrast": campaign.primary_contrast, "hard_to_change": []}
+    always: JsonObject = {
+        "primary_contrast": campaign.primary_contrast,
+        "hard_to_change": [],
+        "criterion": {},
+        "roles": {},
+    }
     return always | as_data(campaign) | design.values_of(campaign, every=True)
 
 
@@ -159,12 +167,27 @@ def with_changes(campaign: Campaign, changes: FieldValues) -> CleanedData:
         data |= {"paired_factor": "", "baseline": "", **changes}
     for name in data["factors"]:
         data["parameters"].pop(name, None)
+    if "roles" not in changes and "roles" in data:
+        data["roles"] = {
+            name: role for name, role in data["roles"].items() if name in data["factors"]
+        }
     return data
 
 
 def _contrast(campaign: Campaign) -> JsonObject:
     """Return the contrast only where there is one: the hash of older campaigns does not cover it."""
     return {"primary_contrast": campaign.primary_contrast} if campaign.primary_contrast else {}
+
+
+def _criterion(campaign: Campaign) -> JsonObject:
+    """Return the criterion only where one is stated, for the same reason."""
+    return {"criterion": campaign.criterion} if campaign.criterion else {}
+
+
+def _roles(campaign: Campaign) -> JsonObject:
+    """Return the roles only where some are stated, for the same reason."""
+    stated = stated_roles(campaign)
+    return {"roles": stated} if stated else {}
 
 
 def _hard(campaign: Campaign) -> JsonObject:
@@ -191,7 +214,7 @@ def _make_cells(campaign: Campaign, definition: Definition) -> None:
             name=name,
             position=position,
             hard_to_change=name in definition.hard_to_change,
-            role=Factor.Role.BUILD if name in names else "",
+            role=Factor.Role.BUILD if name in names else definition.roles.get(name, ""),
         )
         made = Level.objects.bulk_create(
             Level(factor=factor, position=number, value=value)

@@ -1,20 +1,24 @@
 """Preview a definition: cells, blocks, order, time, and which effects it can detect."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from campaigns.kinds.base import Driver
 from campaigns.kinds.base.values import BLIND_LABEL, driver_levels
 from campaigns.kinds.registry import driver_of
 from campaigns.kit.database_clock import database_now
-from campaigns.kit.numbers import plain_percent, without_sign
+from campaigns.kit.numbers import counted, number, plain_percent, without_sign
 from campaigns.kit.units import written
 from campaigns.models import Campaign
 from campaigns.planning.checking import Definition
+from campaigns.planning.criterion import criterion_of
+from campaigns.planning.design import IN_BLOCKS
 from campaigns.planning.expected import usual_run
 from campaigns.planning.noise import known_noise
 from campaigns.planning.plan import Plan, plan_runs, whole_plots
 from campaigns.planning.pools import measuring_pools
+from campaigns.planning.roles import load_among
 from campaigns.stats.logs import pct_of
 from campaigns.stats.power import (
     PAIRS,
@@ -22,7 +26,10 @@ from campaigns.stats.power import (
     design_of_cells,
     detectable_pct,
     required_n,
+    units_to_show_share,
 )
+
+Remarks = list[tuple[str, str]]
 
 OVERHEAD_SECONDS = 1.5
 GOOD_FOR_DAYS = 31
@@ -109,7 +116,7 @@ def preview(definition: Definition) -> Preview:
         seed=definition.campaign.seed,
         seconds=seconds,
         estimated_from=earlier.runs if earlier else 0,
-        remarks=tuple(_remarks(definition, plan, driver.work, seconds, sight)),
+        remarks=tuple(_remarks(definition, plan, driver, seconds, sight)),
         calibrate=sight is not None and sight.calibrate and definition.campaign.target is not None,
     )
 
@@ -117,20 +124,24 @@ def preview(definition: Definition) -> Preview:
 def _remarks(
     definition: Definition,
     plan: Plan,
-    work: tuple[str, ...],
+    driver: Driver,
     seconds: float,
     sight: Sight | None,
 ) -> list[tuple[str, str]]:
     remarks = [_remark_on_order(definition, plan), *_remark_on_hard(definition, plan)]
+    loads = load_among(driver, definition.factors, definition.roles)
+    remarks += _remarks_on_load(definition, loads)
+    remarks += _remarks_on_criterion(definition, plan, driver, loads)
     if sight is not None:
         remarks.append((sight.tone, sight.text))
     if definition.campaign.repetitions < 3:
         remarks.append(
             ("warn", f"{definition.campaign.repetitions} repetitions: no verdict is given below 3.")
         )
-    if different := [name for name in work if name in definition.factors]:
+    others = [name for name in driver.work if name in definition.factors and name not in loads]
+    if others:
         remarks.append(
-            ("info", f"Cells of another {different[0]} do other work and are not compared.")
+            ("info", f"Cells of another {others[0]} do other work and are not compared.")
         )
     if definition.campaign.target is not None and definition.campaign.target.health != "ready":
         remarks.append(
@@ -141,11 +152,11 @@ def _remarks(
         )
     pools = measuring_pools()
     if definition.campaign.target is not None and definition.campaign.pool not in pools:
-        others = f" Pools with one: {', '.join(pools)}." if pools else ""
+        elsewhere = f" Pools with one: {', '.join(pools)}." if pools else ""
         remarks.append(
             (
                 "warn",
-                f"No worker of the pool “{definition.campaign.pool}” answers; runs begin once one does.{others}",
+                f"No worker of the pool “{definition.campaign.pool}” answers; runs begin once one does.{elsewhere}",
             )
         )
     budget = definition.campaign.time_budget_seconds
@@ -155,6 +166,113 @@ def _remarks(
                 "warn",
                 f"This takes longer than the time budget of {written(budget)}: the "
                 "campaign will end before its last run.",
+            )
+        )
+    return remarks
+
+
+def _remarks_on_load(definition: Definition, loads: Sequence[str]) -> Remarks:
+    """Return what follows from factors that are load."""
+    if not loads:
+        return []
+    first, *more = loads
+    if all(len(definition.factors[name]) == 1 for name in loads):
+        return [
+            (
+                "warn",
+                f"{first} is load and has one level: a capacity needs at least two loads. Add a level, or "
+                "leave it fixed.",
+            )
+        ]
+    settings = [
+        name for name, levels in definition.factors.items() if name not in loads and len(levels) > 1
+    ]
+    compared = (
+        f"{', '.join(settings)} {'is' if len(settings) == 1 else 'are'} compared at each load. "
+    )
+    remarks: Remarks = [
+        (
+            "info",
+            f"{', '.join(loads)} {'is' if len(loads) == 1 else 'are'} load: its levels are never ranked or "
+            f"judged against each other. {compared if settings else ''}The answer is what is carried.",
+        )
+    ]
+    if more:
+        remarks.append(
+            (
+                "info",
+                f"Two loads: the capacity of {first} is answered at each level of {', '.join(more)}.",
+            )
+        )
+    return remarks
+
+
+def _remarks_on_criterion(
+    definition: Definition, plan: Plan, driver: Driver, loads: Sequence[str]
+) -> Remarks:
+    """Return what is to be kept, and whether the plan has enough work to show it."""
+    campaign = definition.campaign
+    criterion = criterion_of(campaign.criterion)
+    varied = [name for name in loads if len(definition.factors[name]) > 1]
+    if not criterion.is_set and not varied:
+        return []
+    failure_limit = 100 * campaign.failed_limit
+    failed = criterion.failed_percent or failure_limit
+    remarks: Remarks = []
+    if not criterion.is_set:
+        remarks.append(
+            (
+                "info",
+                f"No criterion is stated: a load is carried if at most {plain_percent(failed)} of its work "
+                "fails, the failure limit. State one to ask for more, such as a response time.",
+            )
+        )
+    if criterion.conditions and failed > failure_limit:
+        remarks.append(
+            (
+                "warn",
+                f"Above the failure limit of {plain_percent(failure_limit)} a cell has no value to judge, so "
+                f"its other conditions are broken before {plain_percent(failed)} fail. Raise the failure "
+                "limit, or lower the share that may fail.",
+            )
+        )
+    blocks = campaign.repetitions
+    needed = units_to_show_share(failed / 100, blocks)
+    if needed is None:
+        remarks.append(
+            (
+                "warn",
+                f"{counted(blocks, 'repetition')}: below 3 there is no interval, so neither a capacity nor "
+                "whether a condition is kept can be shown.",
+            )
+        )
+        return remarks
+    if campaign.order not in IN_BLOCKS:
+        remarks.append(
+            (
+                "warn",
+                f"In the order “{campaign.order}” a slow hour looks like a load that is too high: choose "
+                "“interleaved” for a capacity.",
+            )
+        )
+    units = [driver.units({**campaign.parameters, **driver_levels(cell)}) for cell in plan.cells]
+    known = sorted({each * blocks for each in units if each is not None})
+    shown = (
+        f"To show that at most {plain_percent(failed)} fail takes {number(needed)} units of work in a cell "
+        f"({driver.sample}s) with no failure, over {blocks} repetitions"
+    )
+    if len(known) < 1 or None in units:
+        remarks.append(("info", f"{shown}."))
+    elif known[0] >= needed:
+        remarks.append(("pass", f"{shown}; the smallest cell has {number(known[0])}."))
+    else:
+        fewer = sum(1 for each in units if each is not None and each * blocks < needed)
+        remarks.append(
+            (
+                "warn" if fewer == len(units) else "info",
+                f"{shown}; {fewer} of {counted(len(units), 'cell')} {'has' if fewer == 1 else 'have'} fewer, "
+                f"from {number(known[0])} on. Such a cell can fail, and is not shown to hold: repeat it more "
+                "often, or allow a larger share.",
             )
         )
     return remarks
@@ -237,10 +355,16 @@ def detection_of(definition: Definition, cells: int) -> Detection | None:
 
 def sight_of(definition: Definition, cells: int) -> Sight | None:
     """Return the text on what the design can detect; None where there is nothing to compare, and for A/A itself."""
+    campaign = definition.campaign
+    loads = load_among(driver_of(campaign.kind), definition.factors, definition.roles)
+    compared = any(
+        len(levels) > 1 for name, levels in definition.factors.items() if name not in loads
+    )
     if (
-        definition.campaign.paired_factor == BLIND_LABEL
+        campaign.paired_factor == BLIND_LABEL
         or cells < 2
-        or definition.campaign.repetitions < 2
+        or campaign.repetitions < 2
+        or not compared
     ):
         return None
     result = detection_of(definition, cells)

@@ -4,13 +4,17 @@ The kind of test declares the roles of its parameters; a campaign may declare on
 allows that (`Driver.may_be_load`). Submitted factors have the role that came with them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from campaigns.kinds.base import Driver
+from campaigns.kit.numbers import is_number
 from campaigns.models import Campaign, Factor
 from campaigns.planning.metrics import driver_if_known
 
 Role = Factor.Role
+PATH = "roles"
+Errors = dict[str, list[str]]
 
 
 def role_in(driver: Driver | None, name: str) -> Role:
@@ -50,3 +54,135 @@ def work_of(campaign: Campaign) -> tuple[str, ...]:
 
 def _with(campaign: Campaign, role: Role) -> tuple[str, ...]:
     return tuple(name for name, each in roles_of(campaign).items() if each == role)
+
+
+def stated_roles(campaign: Campaign) -> dict[str, str]:
+    """Return the roles that a definition names: those that a campaign has declared, or that were submitted.
+
+    Work has a field of its own in submissions, so it is left out.
+    """
+    driver = driver_if_known(campaign.kind)
+    executable = driver is not None and driver.executable
+    stated = (Role.LOAD,) if executable else tuple(role for role in Role if role != Role.WORK)
+    return {factor.name: factor.role for factor in campaign.factors.all() if factor.role in stated}
+
+
+def read_roles(
+    values: Any, driver: Driver, factors: Mapping[str, Sequence[Any]], errors: Errors
+) -> dict[str, str]:
+    """Return the roles that a definition states beyond those of the kind; add the errors of each at `roles`."""
+    if values in (None, "") or values == {}:
+        return {}
+    if not isinstance(values, Mapping):
+        errors[PATH] = ["Give the role of each factor, such as {“concurrency”: “load”}."]
+        return {}
+    stated = {}
+    for name, role in values.items():
+        if name not in factors:
+            if f"factors.{name}" not in errors:
+                errors[f"{PATH}.{str(name)[:60]}"] = [_does_not_vary(str(name), factors)]
+        elif role == role_in(driver, name):
+            continue
+        elif role == Role.LOAD and name in driver.may_be_load:
+            stated[name] = str(role)
+        else:
+            errors[f"{PATH}.{name}"] = [_not_allowed(name, role, driver)]
+    return stated
+
+
+def _does_not_vary(name: str, factors: Mapping[str, Any]) -> str:
+    return f"“{name[:60]}” does not vary; what varies is {', '.join(factors) or 'nothing'}."
+
+
+def _not_allowed(name: str, role: Any, driver: Driver) -> str:
+    possible = ", ".join(driver.may_be_load)
+    rule = (
+        f"{possible} may be declared load" if possible else "no parameter may be declared otherwise"
+    )
+    return (
+        f"{name} is {role_in(driver, name)} in the kind {driver.label}, and cannot be "
+        f"“{str(role)[:40]}”: {rule}."
+    )
+
+
+def load_among(
+    driver: Driver, factors: Mapping[str, Sequence[Any]], stated: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Return the factors of a definition that are load, in their order."""
+    return tuple(name for name in factors if stated.get(name, role_in(driver, name)) == Role.LOAD)
+
+
+def check_loads(
+    loads: Sequence[str],
+    factors: Mapping[str, Sequence[Any]],
+    paired: str,
+    errors: Errors,
+    *,
+    prefix: str = "",
+) -> None:
+    """Add errors for levels of load that are no numbers above 0, and for pairs of two loads."""
+    for name in loads:
+        wrong = [level for level in factors[name] if not is_number(level) or level <= 0]
+        path = f"{prefix}factors.{name}"
+        if wrong and path not in errors:
+            errors[path] = [
+                f"{name} is load, and {_quoted(wrong)} {'is' if len(wrong) == 1 else 'are'} no "
+                "number above 0: a load counts what is asked of the target at once."
+            ]
+    if paired in loads:
+        errors[f"{prefix}paired_factor"] = [
+            f"{paired} is load: its levels are not judged against each other. Pair a setting, and vary "
+            f"{paired} besides; or choose the order “interleaved”."
+        ]
+
+
+def _quoted(levels: Sequence[Any]) -> str:
+    return ", ".join(f"“{str(level)[:40]}”" for level in levels[:5])
+
+
+SOUNDS_LIKE_LOAD = frozenset(
+    [
+        "hosts",
+        "host",
+        "clients",
+        "client",
+        "users",
+        "user",
+        "vus",
+        "vu",
+        "connections",
+        "connection",
+        "conns",
+        "concurrency",
+        "concurrent",
+        "rate",
+        "rps",
+        "qps",
+        "tps",
+        "threads",
+        "workers_in_flight",
+        "in_flight",
+        "inflight",
+        "parallel",
+        "sessions",
+        "requests_per_second",
+        "arrival_rate",
+        "offered_rate",
+    ]
+)
+
+
+def may_be_load(factors: Mapping[str, Sequence[Any]], stated: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the factors whose name and numbers suggest load, and that nobody has given a role.
+
+    It is a question to the sender; nothing is load by its name.
+    """
+    return tuple(
+        name
+        for name, levels in factors.items()
+        if name not in stated
+        and len(levels) > 1
+        and all(is_number(level) and level > 0 for level in levels)
+        and name.lower().replace("-", "_").replace(" ", "_").removeprefix("n_").removeprefix("num_")
+        in SOUNDS_LIKE_LOAD
+    )

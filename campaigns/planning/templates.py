@@ -80,6 +80,10 @@ def begin(template: Template, changes: FieldValues, user: User) -> Campaign:
     data["parameters"] = {**template.definition["parameters"], **changes.get("parameters", {})}
     for name in data["factors"]:
         data["parameters"].pop(name, None)
+    if "roles" not in changes and "roles" in data:
+        data["roles"] = {
+            name: role for name, role in data["roles"].items() if name in data["factors"]
+        }
     target = data.get("target")
     known = targets_of(template)
     if not known.filter(pk=target if isinstance(target, int) else 0).exists():

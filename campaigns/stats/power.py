@@ -135,3 +135,14 @@ def _smallest(holds: Callable[[int], bool]) -> int | None:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)
     return high
+
+
+def units_to_show_share(limit: float, blocks: int, alpha: float = 0.05) -> int | None:
+    """Return the units of work, none of which fails, that show a share of failures of at most `limit`.
+
+    Wilson's upper end with Student's t over blocks: t² (1 - limit) / limit. None below 3 blocks, which give no interval.
+    """
+    if blocks < 3:
+        return None
+    t = student.quantile(1 - alpha / 2, blocks - 1)
+    return math.ceil(t**2 * (1 - limit) / limit)
