@@ -45,6 +45,8 @@ class ParameterOutput(Part):
     help = text()
     can_vary = serializers.BooleanField()
     is_work = serializers.BooleanField()
+    role = serializers.ChoiceField(choices=["load", "setting", "work", "instrument"])
+    may_be_load = serializers.BooleanField()
     only_for = serializers.CharField(allow_null=True)
 
 
@@ -155,6 +157,8 @@ def _parameter(name: str, field: forms.Field, driver: Driver) -> JsonObject:
         "help": str(field.help_text),
         "can_vary": name in driver.factors,
         "is_work": name in driver.work,
+        "role": driver.role(name),
+        "may_be_load": name in driver.may_be_load,
         "only_for": driver.of_one_family.get(name),
     }
 

@@ -117,12 +117,12 @@ def read_criterion(
             read.append((number, _condition(each, metrics)))
         except _Wrong as problem:
             wrong[f"{PATH}.conditions.{number}"] = [str(problem)]
-    for number, problem in _contradictions(read, metrics):
-        wrong.setdefault(f"{PATH}.conditions.{number}", []).append(problem)
+    for number, message in _contradictions(read, metrics):
+        wrong.setdefault(f"{PATH}.conditions.{number}", []).append(message)
     for number, condition in read:
         if (path := f"{PATH}.conditions.{number}") not in wrong:
-            for problem in _unfit(condition, _metric(condition.metric, metrics), time_limit):
-                wrong.setdefault(path, []).append(problem)
+            for message in _unfit(condition, _metric(condition.metric, metrics), time_limit):
+                wrong.setdefault(path, []).append(message)
     failed = _part(values, "failed_percent", _percentage, wrong)
     resolution = _part(values, "resolution", _ratio, wrong)
     if wrong:

@@ -18,14 +18,8 @@ Errors = dict[str, list[str]]
 
 
 def role_in(driver: Driver | None, name: str) -> Role:
-    """Return the role that a kind declares for a factor. Load comes first: it is work besides."""
-    if driver is None:
-        return Role.SETTING
-    if name in driver.load:
-        return Role.LOAD
-    if name in driver.work:
-        return Role.WORK
-    return Role.INSTRUMENT if name in driver.instruments else Role.SETTING
+    """Return the role that a kind declares for a factor."""
+    return Role(driver.role(name)) if driver else Role.SETTING
 
 
 def roles_of(campaign: Campaign) -> Mapping[str, Role]:

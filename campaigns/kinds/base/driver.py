@@ -181,6 +181,14 @@ class Driver(ABC):
         """
         return None
 
+    def role(self, name: str) -> str:
+        """Return what the levels of a parameter are: load, work, instrument or setting. Load comes first: it is work besides."""
+        if name in self.load:
+            return "load"
+        if name in self.work:
+            return "work"
+        return "instrument" if name in self.instruments else "setting"
+
     @property
     def primary_metric(self) -> Metric:
         """The metric that answers the question, unless a campaign names another."""

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from campaigns.kit.api.outputs import Part, text
-from campaigns.models import Campaign
+from campaigns.models import Campaign, Factor
 from campaigns.planning import design
 
 
@@ -32,6 +32,22 @@ def output_of(field: design.Declared) -> serializers.Field:
     return text(**named)
 
 
+class ConditionOutput(Part):
+    """A bound of a metric, in its unit: one of the two."""
+
+    metric = serializers.CharField()
+    at_most = serializers.FloatField(required=False)
+    at_least = serializers.FloatField(required=False)
+
+
+class CriterionOutput(Part):
+    """What every cell has to keep; what is not there was not stated."""
+
+    conditions = ConditionOutput(many=True, required=False)
+    failed_percent = serializers.FloatField(required=False)
+    resolution = serializers.FloatField(required=False)
+
+
 class Definition(Part):
     """A definition, as it can be sent again."""
 
@@ -43,6 +59,10 @@ class Definition(Part):
     primary_metric = text()
     primary_contrast = serializers.DictField(child=serializers.JSONField(), required=False)
     hard_to_change = serializers.ListField(child=serializers.CharField(), required=False)
+    criterion = CriterionOutput(required=False)
+    roles = serializers.DictField(
+        child=serializers.ChoiceField(choices=Factor.Role.choices), required=False
+    )
 
     def get_fields(self) -> dict[str, Any]:
         """Return the fields of the design before those of the class."""

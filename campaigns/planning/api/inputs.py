@@ -1,5 +1,7 @@
 """Input shapes of a definition: types only. `planning.checking` decides what they mean."""
 
+from typing import Any
+
 from rest_framework import serializers
 
 from campaigns.kit.api.inputs import (
@@ -18,6 +20,13 @@ from campaigns.models import Campaign
 from campaigns.planning import design
 
 
+class Stated(serializers.DictField):
+    """An object whose parts are checked with the definition; null: none."""
+
+    def __init__(self, **named: Any) -> None:
+        super().__init__(required=False, allow_null=True, **named)
+
+
 class CampaignInput(FormInput):
     """A definition, as `checking.check` takes it."""
 
@@ -31,6 +40,10 @@ class CampaignInput(FormInput):
     excluded = serializers.ListField(child=serializers.DictField(child=Scalar()), required=False)
     primary_metric = Text()
     primary_contrast = serializers.DictField(required=False, allow_null=True)
+    criterion = Stated(help_text="Conditions that every cell has to keep; locked at launch.")
+    roles = Stated(
+        help_text="Factors that are load although the kind does not declare it; locked at launch."
+    )
     hard_to_change = serializers.ListField(
         child=serializers.CharField(max_length=80),
         required=False,
@@ -62,6 +75,8 @@ class AmendInput(ConfirmInput, FormInput):
     reason = Text()
     primary_metric = Text()
     primary_contrast = serializers.DictField(required=False, allow_null=True)
+    criterion = Stated(help_text="The whole criterion; {} or null: none any more.")
+    roles = Stated(help_text="New roles by factor; of other factors they stay.")
 
 
 class TryInput(ConfirmInput):

@@ -22,7 +22,15 @@ from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.outputs import IgnoresAccept
 from campaigns.kit.api.views import Api
 from campaigns.kit.mappings import Json, JsonSchema
+from campaigns.models import Factor
 from campaigns.planning.api.inputs import CampaignInput
+from campaigns.planning.criterion import (
+    DEFAULT_RESOLUTION,
+    LARGEST_RESOLUTION,
+    LEAST_FAILED,
+    MOST_CONDITIONS,
+    MOST_FAILED,
+)
 from campaigns.planning.design import FIELDS, Choice, Declared, Number, Span, Whole
 from campaigns.planning.kind_fields import MOST_FACTORS
 
@@ -30,6 +38,7 @@ DRAFT = "http://json-schema.org/draft-07/schema#"
 """What editors know best."""
 SCALAR = {"type": ["string", "number", "boolean", "null"]}
 OF_TARGET = "A setting of the target; the server alone knows which there are."
+LIMIT = {"type": ["number", "string"]}
 NAMED = {"type": "object", "additionalProperties": SCALAR}
 TYPES: Mapping[str, JsonSchema] = {
     "number": {"type": "number"},
@@ -69,6 +78,46 @@ DESCRIBED: Mapping[str, JsonSchema] = {
         "items": {"type": "string"},
         "description": "Factors that are changed as seldom as possible; without it, as the target's "
         "settings say.",
+    },
+    "criterion": {
+        "type": ["object", "null"],
+        "additionalProperties": False,
+        "properties": {
+            "conditions": {
+                "type": "array",
+                "maxItems": MOST_CONDITIONS,
+                "items": {
+                    "type": "object",
+                    "additionalProperties": False,
+                    "required": ["metric"],
+                    "properties": {
+                        "metric": {"type": "string"},
+                        "at_most": {**LIMIT, "description": "Where lower is better."},
+                        "at_least": {**LIMIT, "description": "Where higher is better."},
+                    },
+                    "oneOf": [{"required": ["at_most"]}, {"required": ["at_least"]}],
+                },
+            },
+            "failed_percent": {
+                "type": ["number", "null"],
+                "minimum": LEAST_FAILED,
+                "maximum": MOST_FAILED,
+                "description": "Of the work of a cell; the failure limit unless given.",
+            },
+            "resolution": {
+                "type": ["number", "null"],
+                "exclusiveMinimum": 1,
+                "maximum": LARGEST_RESOLUTION,
+                "default": DEFAULT_RESOLUTION,
+                "description": "Largest ratio of the ends of the interval at which a capacity is stated.",
+            },
+        },
+        "description": "What every cell has to keep, and what “carried” means where a factor is load.",
+    },
+    "roles": {
+        "type": ["object", "null"],
+        "additionalProperties": {"enum": list(Factor.Role.values)},
+        "description": "Roles of factors other than those that the kind declares.",
     },
     "primary_contrast": {
         "type": ["object", "null"],
@@ -176,9 +225,21 @@ def _of_kind(name: str, driver: Driver) -> JsonSchema:
             },
             "target": {"type": ["string", "integer"], "minLength": 1},
             "primary_metric": {"enum": ["", None, *(metric.name for metric in driver.metrics)]},
+            "criterion": {
+                "properties": {"conditions": {"items": {"properties": _bounded(driver)}}}
+            },
+            "roles": {
+                "properties": {
+                    name: {"const": Factor.Role.LOAD.value} for name in driver.may_be_load
+                }
+            },
         },
         "required": ["target"],
     }
+
+
+def _bounded(driver: Driver) -> JsonSchema:
+    return {"metric": {"enum": [metric.name for metric in driver.metrics if metric.directed]}}
 
 
 def _levels(parameter: Json) -> JsonSchema:

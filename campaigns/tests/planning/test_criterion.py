@@ -21,7 +21,7 @@ METRICS = (
 
 
 def read(*conditions, time_limit=None, **others):
-    errors = {}
+    errors: dict[str, list[str]] = {}
     stored = read_criterion(
         {"conditions": list(conditions), **others}, METRICS, errors, time_limit=time_limit
     )
@@ -37,7 +37,7 @@ def refused(*conditions, **named):
 
 @pytest.mark.parametrize("nothing", [None, "", {}, {"conditions": []}, {"resolution": None}])
 def test_a_campaign_need_not_state_one(nothing):
-    errors = {}
+    errors: dict[str, list[str]] = {}
 
     assert read_criterion(nothing, METRICS, errors) == {}
     assert errors == {}
@@ -83,10 +83,10 @@ def test_the_usual_resolution_is_not_stored():
     ],
 )
 def test_limits_are_converted_into_the_unit_of_the_metric(metric, side, limit, stored):
-    ((condition,), errors) = (read({"metric": metric, side: limit})[0]["conditions"], {})
+    result, errors = read({"metric": metric, side: limit})
 
-    assert condition == {"metric": metric, side: stored}
     assert errors == {}
+    assert result == {"conditions": [{"metric": metric, side: stored}]}
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_a_resolution_of_at_most_one_is_refused(value):
 
 @pytest.mark.parametrize("value", ["duration <= 3", [1], 5, True])
 def test_another_type_is_refused(value):
-    errors = {}
+    errors: dict[str, list[str]] = {}
 
     assert read_criterion(value, METRICS, errors) == {}
     assert list(errors) == ["criterion"]
