@@ -1,5 +1,6 @@
 """Change locked fields of a campaign after launch, with a reason that everybody sees."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -14,8 +15,10 @@ from campaigns.kit.forms import Text, many_for_one
 from campaigns.kit.mappings import CleanedData, Contrast, FieldValues
 from campaigns.kit.owners import require_right
 from campaigns.kit.rights import Right
-from campaigns.models import Amendment, Campaign
+from campaigns.models import Amendment, Campaign, Factor
+from campaigns.planning.checking import time_limit_of
 from campaigns.planning.contrasts import read_contrast
+from campaigns.planning.criterion import read_criterion
 from campaigns.planning.design import (
     FEWEST_ADAPTIVE,
     FIELDS,
@@ -29,11 +32,11 @@ from campaigns.planning.lifecycle.approval import takes_two
 from campaigns.planning.lifecycle.guards import require_confirmed
 from campaigns.planning.lifecycle.rows import locked, log, name_of
 from campaigns.planning.metrics import metrics_of
-from campaigns.planning.roles import work_of
+from campaigns.planning.roles import check_loads, read_roles, read_submitted, roles_of
 
 STOP = ("stop_rule", "stop_width", "stop_most")
-AMENDABLE = (*LOCKED, "primary_metric", "primary_contrast")
-"""As a definition has them; percentages are stored as shares."""
+AMENDABLE = (*LOCKED, "primary_metric", "primary_contrast", "criterion", "roles")
+"""As a definition has them; percentages are stored as shares. Roles are those of factors, not a column."""
 LONGEST_REASON = 2000
 OPEN = (Campaign.State.RUNNING, Campaign.State.PAUSED)
 
@@ -69,7 +72,7 @@ def amend(
     after = _checked(campaign, changes, errors)
     if errors:
         raise Invalid(errors)
-    before = {name: getattr(campaign, name) for name in after}
+    before = {name: _stored(campaign, name, after[name]) for name in after}
     changed = [name for name in after if after[name] != before[name]]
     if not changed:
         raise Invalid({"": ["Nothing would change; what you sent is what the campaign has."]})
@@ -79,9 +82,12 @@ def amend(
         if user is not None and takes_two(campaign):
             _require_no_more(campaign, after)
         require_confirmed(campaign, confirmed_name)
-    for name in changed:
+    columns = [name for name in changed if name != "roles"]
+    for name in columns:
         setattr(campaign, name, after[name])
-    campaign.save(update_fields=changed)
+    campaign.save(update_fields=columns)
+    for name, role in after["roles"].items() if "roles" in changed else ():
+        campaign.factors.filter(name=name).update(role=role)
     log(campaign, f"amended by {name_of(user)}: {', '.join(changed).replace('_', ' ')}; {reason}")
     record(
         Action.CAMPAIGN_AMENDED,
@@ -101,6 +107,14 @@ def amend(
         )
         for name in changed
     )
+
+
+def _stored(campaign: Campaign, name: str, after: Any) -> Any:
+    """Return the value of a field before it is amended; of roles, those of the factors that are named."""
+    if name != "roles":
+        return getattr(campaign, name)
+    roles = roles_of(campaign)
+    return {factor: str(roles[factor]) for factor in after}
 
 
 def _require_open(campaign: Campaign) -> None:
@@ -144,10 +158,63 @@ def _checked(campaign: Campaign, changes: FieldValues, errors: dict[str, list[st
                 f"{', '.join(known[:20])}."
             ]
         after["primary_metric"] = changes["primary_metric"]
+    if "criterion" in changes:
+        factors = _factors(campaign)
+        limit = time_limit_of(driver, campaign.parameters, factors)
+        after["criterion"] = read_criterion(
+            changes["criterion"], metrics_of(campaign), errors, limit
+        )
+    roles = roles_of(campaign)
+    if changes.get("roles"):
+        after["roles"] = _roles(campaign, changes["roles"], driver, errors)
+        roles = {**roles, **after["roles"]}
+    of_work = [name for name, role in roles.items() if role == Factor.Role.WORK]
+    work = dict.fromkeys((*driver.work, *of_work))
+    loads = [name for name, role in roles.items() if role == Factor.Role.LOAD]
     if "primary_contrast" in changes:
         value = changes["primary_contrast"]
-        after["primary_contrast"] = _contrast(campaign, value, driver, errors)
+        after["primary_contrast"] = _contrast(campaign, value, driver, errors, tuple(work), loads)
+    elif "roles" in after and campaign.primary_contrast and not errors:
+        _check_contrast(campaign.primary_contrast, after["roles"], errors)
     return after
+
+
+def _check_contrast(contrast: Contrast, roles: FieldValues, errors: dict[str, list[str]]) -> None:
+    """Add an error where a new role forbids the contrast that is there."""
+    factor = contrast["factor"]
+    if roles.get(factor) in (Factor.Role.LOAD, Factor.Role.WORK):
+        errors["roles"] = [
+            f"The primary contrast is between two levels of {factor}, and those of {roles[factor]} are not "
+            "judged against each other: amend the primary contrast besides, or leave it out (null)."
+        ]
+
+
+def _roles(
+    campaign: Campaign, values: Any, driver: Driver, errors: dict[str, list[str]]
+) -> dict[str, str]:
+    """Return new roles by factor: for an import any, else load and back where the kind allows it."""
+    factors = _factors(campaign)
+    wrong: dict[str, list[str]] = {}
+    if not driver.executable:
+        roles = read_submitted(values, factors, wrong)
+    else:
+        roles = read_roles(values, driver, factors, wrong)
+        if isinstance(values, Mapping) and not wrong:
+            roles = {str(name): str(role) for name, role in values.items()}
+    if not wrong:
+        loads = [name for name, role in roles.items() if role == Factor.Role.LOAD]
+        check_loads(loads, factors, campaign.paired_factor, wrong)
+    if wrong:
+        messages = [text for texts in wrong.values() for text in texts]
+        errors.setdefault("roles", []).extend(messages)
+    return roles
+
+
+def _factors(campaign: Campaign) -> dict[str, Sequence[Any]]:
+    return {
+        factor.name: [level.value for level in factor.levels.all()]
+        for factor in campaign.factors.prefetch_related("levels")
+    }
 
 
 def _of_form(campaign: Campaign, changes: FieldValues, errors: dict[str, list[str]]) -> CleanedData:
@@ -190,12 +257,14 @@ def _check_together(campaign: Campaign, after: FieldValues, errors: dict[str, li
 
 
 def _contrast(
-    campaign: Campaign, values: Any, driver: Driver, errors: dict[str, list[str]]
+    campaign: Campaign,
+    values: Any,
+    driver: Driver,
+    errors: dict[str, list[str]],
+    work: Sequence[str],
+    loads: Sequence[str],
 ) -> Contrast | None:
-    factors = {
-        factor.name: [level.value for level in factor.levels.all()]
-        for factor in campaign.factors.prefetch_related("levels")
-    }
     cells = list(campaign.cells.values_list("levels_by_factor", flat=True))
     paired = (campaign.paired_factor, campaign.baseline)
-    return read_contrast(values, driver, factors, cells, paired, errors, work_of(campaign))
+    factors = _factors(campaign)
+    return read_contrast(values, driver, factors, cells, paired, errors, work, loads)

@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from campaigns.kinds.base import Metric
 from campaigns.kit.charts.labels import contrast_label
 from campaigns.models import Amendment, Campaign
+from campaigns.planning.criterion import text_of as criterion_text
 from campaigns.planning.design import FIELDS, label_of
+from campaigns.planning.metrics import metrics_of
 
 BY_COLUMN = {field.column: name for name, field in FIELDS.items()}
 
@@ -34,16 +37,18 @@ class AmendmentLine:
 
 def amendments_of(campaign: Campaign) -> Sequence[AmendmentLine]:
     """Return the changes of locked fields after launch, the oldest first."""
+    rows = list(campaign.amendments.select_related("user").order_by("at", "pk"))
+    metrics = metrics_of(campaign) if any(row.field == "criterion" for row in rows) else ()
     return [
         AmendmentLine(
             label=_label(row.field),
-            before=_text(row.field, row.before),
-            after=_text(row.field, row.after),
+            before=_text(row.field, row.before, metrics),
+            after=_text(row.field, row.after, metrics),
             by=row.user.get_username() if row.user else "perfdash",
             at=row.at,
             reason=row.reason,
         )
-        for row in campaign.amendments.select_related("user").order_by("at", "pk")
+        for row in rows
     ]
 
 
@@ -69,9 +74,13 @@ def _label(column: str) -> str:
     return label_of(BY_COLUMN[column]).lower()
 
 
-def _text(column: str, value: Any) -> str:
-    if value in (None, ""):
+def _text(column: str, value: Any, metrics: Sequence[Metric]) -> str:
+    if value in (None, "") or value == {}:
         return "none"
+    if column == "criterion":
+        return criterion_text(value, metrics)
+    if column == "roles":
+        return ", ".join(f"{name} {role}" for name, role in value.items())
     if column == "primary_contrast":
         return contrast_label(value)
     if column in BY_COLUMN:

@@ -363,6 +363,14 @@ def labels_of(stored: Mapping[str, Any], metrics: Sequence[Metric]) -> list[str]
     return texts
 
 
+def text_of(stored: Mapping[str, Any], metrics: Sequence[Metric]) -> str:
+    """Return a criterion as one text; empty where none is stated."""
+    texts = labels_of(stored, metrics)
+    if (resolution := criterion_of(stored).resolution) != DEFAULT_RESOLUTION:
+        texts.append(f"a capacity within a factor of {plain(resolution)}")
+    return "; ".join(texts)
+
+
 LINE = re.compile(
     r"\s*(?P<metric>\S+?)\s*(?P<side><=|>=|≤|≥|at most|at least)\s*(?P<limit>.+?)\s*", re.ASCII
 )

@@ -99,6 +99,28 @@ def _not_allowed(name: str, role: Any, driver: Driver) -> str:
     )
 
 
+def read_submitted(
+    values: Any, factors: Mapping[str, Sequence[Any]], errors: Errors, path: str = PATH
+) -> dict[str, str]:
+    """Return the roles of submitted factors, of which nobody but the sender knows; add errors below `path`."""
+    if values in (None, "") or values == {}:
+        return {}
+    if not isinstance(values, Mapping):
+        errors[path] = ["Give the role of each factor, such as {“clients”: “load”}."]
+        return {}
+    stated = {}
+    for name, role in values.items():
+        if name not in factors:
+            errors[f"{path}.{str(name)[:60]}"] = [_does_not_vary(str(name), factors)]
+        elif role not in Role.values:
+            errors[f"{path}.{name}"] = [
+                f"“{str(role)[:40]}” is no role; there are {', '.join(Role.values)}."
+            ]
+        else:
+            stated[str(name)] = str(role)
+    return stated
+
+
 def load_among(
     driver: Driver, factors: Mapping[str, Sequence[Any]], stated: Mapping[str, str]
 ) -> tuple[str, ...]:

@@ -55,6 +55,7 @@ class Toy(Driver):
         Metric("rate", "Rate", "files/s", lower_is_better=False),
     )
     work = ("path",)
+    may_be_load = ("slow",)
 
     def probe(self, target: Target, rules: Rules) -> list[Proof]:
         return []

@@ -22,6 +22,7 @@ EVERY = {
     "smallest_effect_percent": 2,
     "margin_percent": 1,
     "failed_limit_percent": 10,
+    "criterion": {"conditions": [{"metric": "duration", "at_most": "3 min"}]},
     "stop_rule": "precision",
     "stop_width_percent": 4,
     "stop_most": 12,
@@ -33,6 +34,7 @@ STORED = {
     "smallest_effect": 0.02,
     "margin": 0.01,
     "failed_limit": 0.1,
+    "criterion": {"conditions": [{"metric": "duration", "at_most": 180}]},
     "stop_rule": "precision",
     "stop_width": 0.04,
     "stop_most": 12,
@@ -60,9 +62,10 @@ def test_everything_that_is_locked_can_be_amended_but_how_pairs_are_made(campaig
     assert set(STORED) == {
         "primary_metric",
         "primary_contrast",
+        "criterion",
         *(FIELDS[name].column for name in LOCKED),
     }
-    assert set(EVERY) == set(AMENDABLE)
+    assert {*EVERY, "roles"} == set(AMENDABLE)
 
     made = amend(campaign, EVERY, "agreed", None)
 
@@ -71,7 +74,7 @@ def test_everything_that_is_locked_can_be_amended_but_how_pairs_are_made(campaig
     assert {row.field: row.after for row in made} == STORED
 
 
-@pytest.mark.parametrize("name", [*AMENDABLE, "repetitions", "order", "paired_factor"])
+@pytest.mark.parametrize("name", [*EVERY, "repetitions", "order", "paired_factor"])
 def test_no_plain_edit_changes_a_launched_campaign(campaign, name):
     data = drafts.as_data(campaign) | EVERY | {"repetitions": 9, "stop_most": 20}
 
@@ -225,3 +228,69 @@ def test_an_import_can_be_amended_as_well():
     compute.analyse(campaign)
     sentence = answers_of([campaign.pk])[campaign.pk].sentence
     assert sentence.startswith("Concurrency 7 vs. 5: faster, −15.1 % (−20.5 … −9.3 %).")
+
+
+def test_a_criterion_is_amended_as_a_whole_and_told(campaign):
+    amend(campaign, {"criterion": {"failed_percent": 5}}, "agreed", None)
+    amend(campaign, {"criterion": None}, "not needed", None)
+
+    first, second = amendments_of(campaign)
+    assert (first.before, first.after) == ("none", "at most 5 % of the work fails")
+    assert second.after == "none"
+    assert "criterion" not in drafts.as_data(Campaign.objects.get(pk=campaign.pk))
+
+
+def test_an_unfit_criterion_is_refused_where_it_is(campaign):
+    wrong = {"conditions": [{"metric": "speed", "at_most": 5}]}
+
+    assert "“speed” is not a metric" in str(refused(campaign, {"criterion": wrong}))
+
+
+def with_slow(target):
+    data = {"factors": {"workers": [2, 4], "slow": [1, 2]}, "order": "interleaved"}
+    return lifecycle.launch(drafts.create(check(definition(target=target.pk, **data)), None), None)
+
+
+def test_what_may_be_load_can_become_it_after_launch(target):
+    campaign = with_slow(target)
+
+    amend(campaign, {"roles": {"slow": "load"}}, "it asks about the server", None)
+
+    assert drafts.as_data(campaign)["roles"] == {"slow": "load"}
+    (line,) = amendments_of(campaign)
+    assert (line.label, line.before, line.after) == ("roles", "slow setting", "slow load")
+    amend(campaign, {"roles": {"slow": "setting"}}, "no", None)
+    assert "roles" not in drafts.as_data(campaign)
+
+
+@pytest.mark.parametrize(
+    ("roles", "words"),
+    [
+        ({"workers": "load"}, "slow may be declared load"),
+        ({"speed": "load"}, "“speed” does not vary"),
+        (["slow"], "Give the role of each factor"),
+    ],
+)
+def test_other_roles_are_refused(target, roles, words):
+    assert words in str(refused(with_slow(target), {"roles": roles}))
+
+
+def test_a_contrast_between_loads_has_to_go_first(target):
+    campaign = with_slow(target)
+    contrast = {"factor": "slow", "candidate": 2, "baseline": 1}
+    amend(campaign, {"primary_contrast": contrast}, "agreed", None)
+
+    assert "amend the primary contrast besides" in str(
+        refused(campaign, {"roles": {"slow": "load"}})
+    )
+    amend(campaign, {"roles": {"slow": "load"}, "primary_contrast": None}, "agreed", None)
+    assert "slow is load" in str(refused(campaign, {"primary_contrast": contrast}))
+
+
+def test_an_import_can_be_given_roles_and_a_criterion():
+    campaign, _ = demonstration.published_campaign(None)
+
+    assert "is no role" in str(refused(campaign, {"roles": {"concurrency": "much"}}))
+    amend(campaign, {"roles": {"concurrency": "load"}}, "it was asked of the server", None)
+
+    assert drafts.as_data(campaign)["roles"] == {"concurrency": "load"}

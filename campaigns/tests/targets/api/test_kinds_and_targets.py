@@ -53,6 +53,8 @@ def test_a_kind_says_what_it_takes_varies_and_measures(api):
         "help": "At once.",
         "can_vary": True,
         "is_work": False,
+        "role": "setting",
+        "may_be_load": False,
         "only_for": None,
     }
     assert parameters["engine"]["choices"] == [

@@ -1,0 +1,141 @@
+import pytest
+
+from campaigns.kit.errors import Invalid
+from campaigns.models import Campaign
+from campaigns.planning import drafts
+from campaigns.planning.checking import check
+from campaigns.planning.preview import preview
+from campaigns.planning.roles import loads_of, may_be_load
+from campaigns.tests.toy import definition
+
+pytestmark = pytest.mark.django_db
+
+LOADS = {
+    "factors": {"workers": [2, 4], "slow": [1, 2, 4]},
+    "order": "interleaved",
+    "roles": {"slow": "load"},
+}
+
+
+def checked(target, **changes):
+    return check(definition(target=target.pk, **(LOADS | changes)))
+
+
+def refused(target, **changes):
+    with pytest.raises(Invalid) as caught:
+        checked(target, **changes)
+    ((path, (message,)),) = caught.value.errors.items()
+    return path, message
+
+
+def test_a_draft_keeps_its_roles_and_a_clone_takes_them(target):
+    campaign = drafts.create(checked(target), None)
+
+    assert loads_of(campaign) == ("slow",)
+    data = drafts.as_data(campaign)
+    assert data["roles"] == {"slow": "load"}
+    assert loads_of(drafts.create(check(data), None, campaign)) == ("slow",)
+    assert drafts.with_changes(campaign, {"factors": {"workers": [2]}})["roles"] == {}
+
+
+@pytest.mark.parametrize("roles", [None, {}, {"workers": "setting"}])
+def test_a_definition_names_no_roles_where_none_is_stated(target, roles):
+    campaign = drafts.create(checked(target, roles=roles), None)
+
+    assert "roles" not in drafts.as_data(campaign)
+    assert drafts.revised(campaign)["roles"] == {}
+
+
+@pytest.mark.parametrize(
+    ("roles", "path", "words"),
+    [
+        ({"workers": "load"}, "roles.workers", "workers is setting in the kind Toy, and cannot be"),
+        ({"slow": "much"}, "roles.slow", "slow may be declared load"),
+        ({"slow": ["load"]}, "roles.slow", "slow may be declared load"),
+        ({"speed": "load"}, "roles.speed", "what varies is workers, slow"),
+        ("slow", "roles", "Give the role of each factor"),
+    ],
+)
+def test_other_roles_are_refused(target, roles, path, words):
+    where, message = refused(target, roles=roles)
+
+    assert where == path
+    assert words in message
+
+
+def test_a_load_of_nothing_is_refused(target):
+    path, message = refused(target, factors={"slow": [0, 1]})
+
+    assert path == "factors.slow"
+    assert message.startswith("slow is load, and “0.0” is no number above 0")
+
+
+def test_pairs_and_contrasts_of_loads_are_refused(target):
+    paired = {"order": "paired", "factors": {"slow": [1, 2]}, "paired_factor": "slow"}
+    assert "slow is load" in refused(target, **paired)[1]
+    path, message = refused(target, primary_contrast={"factor": "slow"})
+    assert path == "primary_contrast"
+    assert "not judged against each other" in message
+    contrast = checked(target, primary_contrast={"candidate": 4}).campaign.primary_contrast
+    assert contrast["factor"] == "workers"
+
+
+def texts(target, **changes):
+    return [text for _, text in preview(checked(target, **changes)).remarks]
+
+
+def test_the_preview_tells_what_load_means(target):
+    shown = " ".join(texts(target))
+
+    assert "slow is load: its levels are never ranked" in shown
+    assert "workers is compared at each load" in shown
+    assert "No criterion is stated" in shown
+    assert "takes 352 units of work in a cell (samples) with no failure" in shown
+
+
+def test_one_level_of_load_is_told(target):
+    assert any("at least two loads" in text for text in texts(target, factors={"slow": [1]}))
+
+
+def test_two_repetitions_show_no_capacity(target):
+    shown = " ".join(texts(target, repetitions=2))
+
+    assert "2 repetitions: below 3 there is no interval" in shown
+
+
+def test_the_work_of_the_smallest_cell_is_compared_with_what_it_takes(target, monkeypatch, toy):
+    monkeypatch.setattr(type(toy), "units", lambda self, parameters: 100 * int(parameters["slow"]))
+
+    shown = " ".join(texts(target))
+
+    assert "2 of 6 cells have fewer, from 300 on" in shown
+    assert "the smallest cell has 600" in " ".join(texts(target, repetitions=6))
+
+
+def test_a_share_above_the_failure_limit_is_told(target):
+    criterion = {"conditions": [{"metric": "duration", "at_most": 5}], "failed_percent": 20}
+
+    assert any("Raise the failure limit" in text for text in texts(target, criterion=criterion))
+
+
+def test_a_criterion_is_kept_and_taken_out_again(target):
+    campaign = drafts.create(checked(target, criterion={"failed_percent": 5}), None)
+    assert drafts.as_data(campaign)["criterion"] == {"failed_percent": 5}
+
+    data = drafts.with_changes(campaign, {"criterion": None})
+    drafts.change(campaign, check(data))
+
+    assert "criterion" not in drafts.as_data(Campaign.objects.get(pk=campaign.pk))
+
+
+def test_names_that_sound_like_load_are_asked_about():
+    factors = {
+        "clients": [1, 2],
+        "RPS": [10, 20.5],
+        "users": ["a", "b"],
+        "rate": [5],
+        "hosts": [0, 1],
+    }
+
+    assert may_be_load(factors, {}) == ("clients", "RPS")
+    assert may_be_load(factors, {"clients": "setting"}) == ("RPS",)
