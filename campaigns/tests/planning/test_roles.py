@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from campaigns.kit.errors import Invalid
@@ -129,7 +131,7 @@ def test_a_criterion_is_kept_and_taken_out_again(target):
 
 
 def test_names_that_sound_like_load_are_asked_about():
-    factors = {
+    factors: dict[str, list[Any]] = {
         "clients": [1, 2],
         "RPS": [10, 20.5],
         "users": ["a", "b"],
