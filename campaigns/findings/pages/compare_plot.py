@@ -10,6 +10,7 @@ from campaigns.findings.compute.compared import Compared, Measured
 from campaigns.findings.values import Cell
 from campaigns.kit.charts.figure import Quantity
 from campaigns.kit.charts.labels import inside
+from campaigns.planning.roles import loads_of
 from campaigns.results.run_plots import Plot, labelled
 
 
@@ -41,6 +42,7 @@ def compare_plot(compared: Compared) -> Plot | None:
             for index, (place, cell) in enumerate(drawn)
         ],
         series_factor="campaign",
+        is_load=bool(numeric) and varied[0] in loads_of(compared.measured[0].side.campaign),
     )
     plot = Plot(
         id="compared",
