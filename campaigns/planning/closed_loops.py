@@ -17,7 +17,8 @@ from campaigns.planning.roles import Role
 
 SIZES = re.compile(r"([kKMGT]i?)?(B|b|bit|bits|bytes)/s")
 """Units that count bytes: their throughput says nothing of requests."""
-FIELDS = ("parameter", "throughput", "response")
+RATE = re.compile(r"(?i)(.*[_ -])?(rate|rps|qps|tps|iops|per[_ -]s(econd)?)\Z")
+"""Names of rates that are offered: as many requests begin, however many are still being answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,11 @@ def _not_a_number_at_a_time(
         )
     if loads and parameter not in loads:
         return f"“{parameter[:60]}” is not declared as load in `roles`; {', '.join(loads)} is."
+    if RATE.match(parameter):
+        return (
+            f"“{parameter[:60]}” is a rate that is offered, by its name: it keeps up no number at a time, so the law does not "
+            "hold. Leave out `closed_loop`; or give the tag a name that says what is counted, such as clients."
+        )
     for level in factors[parameter]:
         if isinstance(level, bool) or not isinstance(level, int | float) or level <= 0:
             return f"Its levels are numbers at a time, above 0; “{str(level)[:60]}” is none."
