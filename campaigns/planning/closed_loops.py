@@ -44,6 +44,11 @@ def loop_of(campaign: Campaign) -> Loop | None:
     return loop
 
 
+def is_offered_rate(name: str) -> bool:
+    """Return whether the name of a load is that of an offered rate: nothing is interpolated over it, and it is no closed loop."""
+    return bool(RATE.match(name))
+
+
 def _of_kind(campaign: Campaign) -> Loop | None:
     driver = driver_if_known(campaign.kind)
     loop = driver.closed_loop if driver else None
@@ -101,7 +106,7 @@ def _not_a_number_at_a_time(
         )
     if loads and parameter not in loads:
         return f"“{parameter[:60]}” is not declared as load in `roles`; {', '.join(loads)} is."
-    if RATE.match(parameter):
+    if is_offered_rate(parameter):
         return (
             f"“{parameter[:60]}” is a rate that is offered, by its name: it keeps up no number at a time, so the law does not "
             "hold. Leave out `closed_loop`; or give the tag a name that says what is counted, such as clients."
