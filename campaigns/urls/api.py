@@ -169,6 +169,7 @@ urlpatterns = [
         name="api-conclusion-bundle",
     ),
     path("conclusions/<int:pk>/report", reports.OneReport.as_view(), name="api-report"),
+    path("conclusions/<int:pk>/sizing", reports.Sizing.as_view(), name="api-sizing"),
     path("conclusions/<int:pk>/links", reports.PublicLinks.as_view(), name="api-public-links"),
     path(
         "conclusions/<int:pk>/links/<int:link>/revoke",

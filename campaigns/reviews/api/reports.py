@@ -18,7 +18,7 @@ from campaigns.kit.errors import NotPossible
 from campaigns.kit.rights import Right
 from campaigns.models import Conclusion, PublicLink
 from campaigns.reviews import public_links
-from campaigns.reviews.reports import building, files, markdown
+from campaigns.reviews.reports import building, files, markdown, sizing
 from campaigns.reviews.reports.values import Report
 from campaigns.reviews.rows import require_to_see
 
@@ -78,6 +78,37 @@ class OneReport(Api):
         }
         text = write(building.report_of(conclusion))
         return HttpResponse(text, content_type=media_type, headers=headers)
+
+
+class SizingQuery(Input):
+    """The format of the sizing tables."""
+
+    format = serializers.ChoiceField(choices=sorted(sizing.WRITERS), default="csv")
+
+
+class Sizing(Api):
+    """GET: the sizing tables of a conclusion."""
+
+    of = Conclusion
+    content_negotiation_class = IgnoresAccept
+
+    @operation(
+        "get_sizing",
+        "conclusions",
+        query=SizingQuery,
+        answer={"text/csv": OpenApiTypes.STR, "text/markdown": OpenApiTypes.STR},
+    )
+    def get(self, request: Request, pk: int) -> HttpResponse:
+        """Return what each target carries with its recommended setting, a line a target: `csv`, or `md` for a document."""
+        ending = self.read_query(SizingQuery)["format"]
+        conclusion = get_object_or_404(Conclusion.objects.select_related("author", "team"), pk=pk)
+        require_to_see(self.user, conclusion)
+        media_type, write = sizing.WRITERS[ending]
+        name = files.file_name(conclusion, f"sizing.{ending}")
+        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+        return HttpResponse(
+            write(sizing.sizing_of(conclusion)), content_type=media_type, headers=headers
+        )
 
 
 class PublicLinks(Api):

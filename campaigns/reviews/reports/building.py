@@ -18,6 +18,7 @@ from campaigns.results.pages_data import outline_of
 from campaigns.reviews.checklist import checklist
 from campaigns.reviews.reopening import overdue
 from campaigns.reviews.reports.parts import at, part_of
+from campaigns.reviews.reports.sizing import for_report, sizing_of, sizing_of_campaign
 from campaigns.reviews.reports.values import Advice, CheckRow, Part, Report, Signature
 from campaigns.targets.actions import COMMAND, HAND
 from campaigns.targets.actions.values import PLACE
@@ -76,6 +77,7 @@ def report_of(conclusion: Conclusion, *, public: bool = False) -> Report:
         limits=conclusion.limits,
         checks=check_rows(conclusion),
         parts=tuple(part_of(each.campaign, each, public=public) for each in evidence),
+        sizing=for_report(sizing_of(conclusion), public=public),
         made_at=at(timezone.now()),
         made_by=f"perfdash {__version__}",
     )
@@ -109,6 +111,7 @@ def report_of_campaign(campaign: Campaign) -> Report:
         limits="",
         checks=(),
         parts=(part,),
+        sizing=for_report(list(filter(None, [sizing_of_campaign(campaign)])), public=False),
         made_at=at(timezone.now()),
         made_by=f"perfdash {__version__}",
     )

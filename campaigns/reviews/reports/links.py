@@ -19,6 +19,7 @@ from campaigns.reviews.reports import files
 from campaigns.reviews.reports.building import report_of, report_of_campaign, stands
 from campaigns.reviews.reports.markdown import markdown
 from campaigns.reviews.reports.scrubbing import host_like, scrubbed
+from campaigns.reviews.reports.sizing import WRITERS, sizing_of
 from campaigns.reviews.reports.values import Report
 from campaigns.reviews.rows import require_to_see
 from perfdash.clients import client_address
@@ -141,6 +142,15 @@ def report_markdown(request: HttpRequest, pk: int) -> HttpResponse:
     """Send the report as Markdown, for a pull request."""
     result = _conclusion(request, pk)
     return _file(result, markdown(report_of(result)), "md", "text/markdown; charset=utf-8")
+
+
+@require_safe
+@takes(Right.SEE, Conclusion)
+def sizing_file(request: HttpRequest, pk: int, ending: str) -> HttpResponse:
+    """Send the sizing tables as CSV or Markdown."""
+    result = _conclusion(request, pk)
+    media_type, write = WRITERS[ending]
+    return _file(result, write(sizing_of(result)), f"sizing.{ending}", media_type)
 
 
 @require_safe

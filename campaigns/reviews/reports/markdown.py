@@ -75,6 +75,10 @@ def _blocks(report: Report) -> Iterator[str]:
     if report.limits:
         yield "## Limits"
         yield paragraphs(report.limits)
+    for sizing in report.sizing:
+        yield "## Sizing"
+        yield line(sizing.caption)
+        yield table(sizing.heads, sizing.rows)
     for part in report.parts:
         yield from _part(part)
     if report.checks:

@@ -108,6 +108,15 @@ class Advice:
 
 
 @dataclass(frozen=True, slots=True)
+class Sizing:
+    """A sizing table: what each target carries."""
+
+    caption: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """The whole report. loud: the notice at its top, empty for an accepted conclusion."""
 
@@ -128,6 +137,7 @@ class Report:
     limits: str
     checks: tuple[CheckRow, ...]
     parts: tuple[Part, ...]
+    sizing: tuple[Sizing, ...]
     made_at: str
     made_by: str
 

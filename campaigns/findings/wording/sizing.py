@@ -1,0 +1,194 @@
+"""A sizing table: what each target carries with its recommended setting, and for each declared unit of it. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from campaigns.findings.values import CapacityFinding, CapacityOfSetting, Levels
+from campaigns.findings.wording.capacity import DECIDED, WORDS, CapacityWords
+from campaigns.findings.wording.loads import setting_name
+from campaigns.kit.numbers import number
+from campaigns.stats.capacity import CapacityWord
+from campaigns.stats.verdict import Word
+
+NONE_DECIDED = "none decided"
+TARGET = "target"
+
+
+@dataclass(frozen=True, slots=True)
+class SizingRow:
+    """One target under one work.
+
+    setting: the recommended one, of several. low, estimate, high: of its capacity. per: by unit, the capacity of one of them (low, estimate, high); a unit
+    that the target does not declare is missing.
+    """
+
+    target: str
+    work: str
+    setting: str
+    capacity: str
+    word: CapacityWord
+    binding: str
+    low: float | None
+    estimate: float | None
+    high: float | None
+    sizes: Mapping[str, float]
+
+    def per(self, unit: str) -> tuple[float | None, float | None, float | None]:
+        """Return the capacity of one unit; None where it is not declared."""
+        size = self.sizes.get(unit)
+        if not size:
+            return None, None, None
+        low, estimate, high = (
+            None if end is None else end / size for end in (self.low, self.estimate, self.high)
+        )
+        return low, estimate, high
+
+
+@dataclass(frozen=True, slots=True)
+class SizingTable:
+    """Rows sorted by size, not by result. units: those that a target declares. targets: how many were measured."""
+
+    load: str
+    conditions: str
+    units: Sequence[str]
+    rows: Sequence[SizingRow]
+
+    @property
+    def targets(self) -> int:
+        """How many targets were measured."""
+        return len({row.target for row in self.rows})
+
+    @property
+    def caption(self) -> str:
+        """What the table says, and of how many machines."""
+        each = "of this machine" if self.targets == 1 else f"of these {self.targets} machines"
+        limits = f"while {self.conditions}" if self.conditions else "without a criterion"
+        return f"What is carried {each}, by size, {limits}. It says nothing of other machines of a size."
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """The heads of the columns."""
+        first = "this machine" if self.targets == 1 else "target"
+        work = ("work",) if any(row.work for row in self.rows) else ()
+        return (first, *work, "recommended setting", f"carries ({self.load})", "ends first", *self.units)
+
+    def cells(self, row: SizingRow) -> tuple[str, ...]:
+        """Return a row as texts."""
+        work = (row.work,) if any(each.work for each in self.rows) else ()
+        per = (_per(row.per(unit)) for unit in self.per_units)
+        return (row.target, *work, row.setting, row.capacity, row.binding, *per)
+
+    @property
+    def per_units(self) -> tuple[str, ...]:
+        """The units without “per”."""
+        return tuple(unit.removeprefix("per ") for unit in self.units)
+
+
+def sizing_table(
+    finding: CapacityFinding,
+    *,
+    target: str,
+    work: Sequence[str],
+    sizes: Mapping[str, Mapping[str, float]],
+) -> SizingTable:
+    """Return the table of one campaign.
+
+    target: its name, where the campaign has no factor of targets. work: factors that are work or further load, which are
+    told in a row and not chosen. sizes: declared numbers by unit, by target; a numeric level of a setting is a unit, too.
+    """
+    words = CapacityWords(finding)
+    groups: dict[tuple[str, str], list[int]] = {}
+    told = {*work, *finding.others}
+    for place, setting in enumerate(finding.settings):
+        of = str(setting.levels.get(TARGET, target))
+        groups.setdefault((of, setting_name(_only(setting.levels, told))), []).append(place)
+    rows = [
+        _row(words, finding, places, of, work_text, told, sizes.get(of, {}))
+        for (of, work_text), places in groups.items()
+    ]
+    units = list(dict.fromkeys(unit for row in rows for unit in row.sizes))
+    ordered = sorted(rows, key=lambda row: [row.sizes.get(unit, 0.0) for unit in units])
+    return SizingTable(
+        load=finding.load_label or finding.load,
+        conditions=words.kept,
+        units=tuple(f"per {unit}" for unit in units),
+        rows=ordered,
+    )
+
+
+def recommended_place(finding: CapacityFinding, places: Sequence[int]) -> int | None:
+    """Return the first setting, in the order of levels, that no other one is shown to exceed; None where none is decided."""
+    decided = [
+        place for place in places if finding.settings[place].capacity.word in DECIDED
+    ]
+    return next((place for place in decided if not _is_exceeded(finding, place, places)), None)
+
+
+def _is_exceeded(finding: CapacityFinding, place: int, places: Sequence[int]) -> bool:
+    own = finding.settings[place].capacity
+    for other in places:
+        low = finding.settings[other].capacity.low
+        if other != place and own.high is not None and low is not None and low > own.high:
+            return True
+    return any(
+        (each.baseline == place and each.candidate in places and each.ratio.word == Word.BETTER)
+        or (each.candidate == place and each.baseline in places and each.ratio.word == Word.WORSE)
+        for each in finding.ratios
+    )
+
+
+def _row(
+    words: CapacityWords,
+    finding: CapacityFinding,
+    places: Sequence[int],
+    target: str,
+    work: str,
+    told: set[str],
+    sizes: Mapping[str, float],
+) -> SizingRow:
+    place = recommended_place(finding, places)
+    setting = finding.settings[places[0] if place is None else place]
+    levels = {
+        name: level for name, level in setting.levels.items() if name not in told and name != TARGET
+    }
+    capacity = setting.capacity
+    if place is None and len(places) > 1:
+        return SizingRow(
+            target, work, NONE_DECIDED, WORDS[CapacityWord.NOT_DECIDED].word, CapacityWord.NOT_DECIDED, "",
+            None, None, None, dict(sizes),
+        )  # fmt: skip
+    return SizingRow(
+        target=target,
+        work=work,
+        setting=setting_name(levels) if levels else "as it is",
+        capacity=words.short(capacity),
+        word=capacity.word,
+        binding=words.binding(capacity),
+        low=capacity.low,
+        estimate=_estimate(setting),
+        high=capacity.high,
+        sizes={**sizes, **{name: float(level) for name, level in levels.items() if _is_size(level)}},
+    )
+
+
+def _estimate(setting: CapacityOfSetting) -> float | None:
+    return None if "levels_only" in setting.capacity.badges else setting.capacity.estimate
+
+
+def _only(levels: Levels, names: set[str]) -> Levels:
+    return {name: level for name, level in levels.items() if name in names}
+
+
+def _is_size(level: object) -> bool:
+    return isinstance(level, int | float) and not isinstance(level, bool) and level > 0
+
+
+def _per(ends: tuple[float | None, float | None, float | None]) -> str:
+    low, estimate, high = ends
+    bounds = [number(end, 3) for end in (low, high) if end is not None]
+    if not bounds:
+        return ""
+    if len(bounds) == 2:
+        span = " to ".join(bounds)
+        return span if estimate is None else f"{number(estimate, 3)} ({span})"
+    return f"at least {bounds[0]}" if low is not None else f"less than {bounds[0]}"

@@ -1,0 +1,105 @@
+"""The sizing tables of a conclusion: what each target carries, as texts, Markdown and CSV."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from campaigns.findings.store import findings_of
+from campaigns.findings.wording.sizing import SizingRow, SizingTable, sizing_table
+from campaigns.kit.downloads import lines_of
+from campaigns.models import Campaign, Conclusion
+from campaigns.planning.roles import work_of
+from campaigns.reviews.reports.markdown import line, table
+from campaigns.reviews.reports.values import Sizing
+from campaigns.targets.sizes import sizes_of
+
+ENDS = ("low", "estimate", "high")
+NOTHING = "No campaign of this conclusion has a load, so there is nothing to size by."
+
+
+def sizing_of(conclusion: Conclusion) -> list[SizingTable]:
+    """Return one table for each load and conditions among the campaigns of a conclusion; rows of the same kind are together."""
+    evidence = conclusion.evidence.select_related("campaign__target").order_by("position")
+    return merged(filter(None, (sizing_of_campaign(each.campaign) for each in evidence)))
+
+
+def sizing_of_campaign(campaign: Campaign) -> SizingTable | None:
+    """Return the table of one campaign; None without a capacity, or before all runs have ended."""
+    if campaign.state in Campaign.ACTIVE:
+        return None
+    finding = findings_of(campaign, "", brief=True).capacity
+    if finding is None:
+        return None
+    target = campaign.target
+    name = target.name if target else "imported"
+    return sizing_table(
+        finding,
+        target=name,
+        work=work_of(campaign),
+        sizes={name: sizes_of(target.hardware)} if target else {},
+    )
+
+
+def merged(tables: Iterable[SizingTable]) -> list[SizingTable]:
+    """Put tables of the same load and the same conditions together, sorted by size."""
+    result: list[SizingTable] = []
+    for each in tables:
+        same = next(
+            (t for t in result if (t.load, t.conditions) == (each.load, each.conditions)), None
+        )
+        if same is None:
+            result.append(each)
+            continue
+        units = tuple(dict.fromkeys((*same.units, *each.units)))
+        rows = sorted(
+            [*same.rows, *each.rows],
+            key=lambda row: [row.sizes.get(unit.removeprefix("per "), 0.0) for unit in units],
+        )
+        result[result.index(same)] = replace(same, units=units, rows=rows)
+    return result
+
+
+def as_markdown(tables: Sequence[SizingTable]) -> str:
+    """Return the tables for a document; a sentence where there is none."""
+    blocks = [
+        f"{line(each.caption)}\n\n{table(each.heads, [each.cells(row) for row in each.rows])}"
+        for each in tables
+    ]
+    return "\n\n".join(blocks or [NOTHING]) + "\n"
+
+
+def as_csv(tables: Sequence[SizingTable]) -> str:
+    """Return the numbers of all tables, a line a target; an end that is open is empty."""
+    units = list(dict.fromkeys(unit for each in tables for unit in each.per_units))
+    first = ("target", "work", "setting", "load", "conditions", "word", "binding", *ENDS)
+    heads = [*first, *(f"{end}_per_{unit}" for unit in units for end in ENDS)]
+    rows = (_numbers(each, row, units) for each in tables for row in each.rows)
+    return "".join(lines_of([heads, *rows]))
+
+
+def _numbers(of: SizingTable, row: SizingRow, units: Sequence[str]) -> list[str | float | None]:
+    per = [end for unit in units for end in row.per(unit)]
+    texts = [row.target, row.work, row.setting, of.load, of.conditions, str(row.word), row.binding]
+    return [*texts, row.low, row.estimate, row.high, *per]
+
+
+def for_report(tables: Sequence[SizingTable], *, public: bool) -> tuple[Sizing, ...]:
+    """Return the tables as a report holds them. public: machines are numbered, and not named."""
+    names = list(dict.fromkeys(row.target for each in tables for row in each.rows))
+
+    def shown(row: SizingRow) -> SizingRow:
+        return replace(row, target=f"machine {names.index(row.target) + 1}") if public else row
+
+    return tuple(
+        Sizing(
+            each.caption,
+            each.heads,
+            tuple(each.cells(shown(row)) for row in each.rows),
+        )
+        for each in tables
+    )
+
+
+WRITERS: Mapping[str, tuple[str, Callable[[Sequence[SizingTable]], str]]] = {
+    "csv": ("text/csv; charset=utf-8", as_csv),
+    "md": ("text/markdown; charset=utf-8", as_markdown),
+}
