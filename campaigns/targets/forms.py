@@ -131,6 +131,10 @@ class TargetForm(forms.ModelForm):
         model = Target
         formfield_callback = form_field
         fields = TYPED
+        help_texts = {
+            "hardware": "What it runs on, in your words; stored with every run measured from now on. A sizing table divides by "
+            "numbers such as CPU=8, GiB=24, price=120.",
+        }
         widgets = {
             "base_url": AddressInput,
             "quiet_hours": _lines(3),

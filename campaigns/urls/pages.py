@@ -89,9 +89,14 @@ urlpatterns = [
     path("conclusions/<int:pk>/report/", links.report, name="report"),
     path("conclusions/<int:pk>/report.html", links.report_html, name="report-html"),
     path("conclusions/<int:pk>/report.md", links.report_markdown, name="report-markdown"),
-    path("conclusions/<int:pk>/sizing.csv", links.sizing_file, {"ending": "csv"}, name="sizing-csv"),
     path(
-        "conclusions/<int:pk>/sizing.md", links.sizing_file, {"ending": "md"}, name="sizing-markdown"
+        "conclusions/<int:pk>/sizing.csv", links.sizing_file, {"ending": "csv"}, name="sizing-csv"
+    ),
+    path(
+        "conclusions/<int:pk>/sizing.md",
+        links.sizing_file,
+        {"ending": "md"},
+        name="sizing-markdown",
     ),
     path("conclusions/<int:pk>/bundle.zip", bundles.conclusion_bundle, name="conclusion-bundle"),
     path("conclusions/<int:pk>/links/", report_links.link_list, name="public-links"),

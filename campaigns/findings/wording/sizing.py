@@ -70,7 +70,14 @@ class SizingTable:
         """The heads of the columns."""
         first = "this machine" if self.targets == 1 else "target"
         work = ("work",) if any(row.work for row in self.rows) else ()
-        return (first, *work, "recommended setting", f"carries ({self.load})", "ends first", *self.units)
+        return (
+            first,
+            *work,
+            "recommended setting",
+            f"carries ({self.load})",
+            "ends first",
+            *self.units,
+        )
 
     def cells(self, row: SizingRow) -> tuple[str, ...]:
         """Return a row as texts."""
@@ -118,9 +125,7 @@ def sizing_table(
 
 def recommended_place(finding: CapacityFinding, places: Sequence[int]) -> int | None:
     """Return the first setting, in the order of levels, that no other one is shown to exceed; None where none is decided."""
-    decided = [
-        place for place in places if finding.settings[place].capacity.word in DECIDED
-    ]
+    decided = [place for place in places if finding.settings[place].capacity.word in DECIDED]
     return next((place for place in decided if not _is_exceeded(finding, place, places)), None)
 
 
@@ -167,7 +172,10 @@ def _row(
         low=capacity.low,
         estimate=_estimate(setting),
         high=capacity.high,
-        sizes={**sizes, **{name: float(level) for name, level in levels.items() if _is_size(level)}},
+        sizes={
+            **sizes,
+            **{name: float(level) for name, level in levels.items() if _is_size(level)},
+        },
     )
 
 

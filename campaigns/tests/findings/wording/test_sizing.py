@@ -1,0 +1,92 @@
+"""Sizing tables: one row a target, its cheapest setting that none exceeds, and what each declared unit carries."""
+
+from campaigns.findings.values import (
+    CapacityFinding,
+    CapacityOfSetting,
+    ConditionTerms,
+    SettingRatio,
+)
+from campaigns.findings.wording.sizing import recommended_place, sizing_table
+from campaigns.stats.capacity import Capacity, CapacityRatio, CapacityWord
+
+
+def setting(levels, low, estimate, high, word=CapacityWord.CARRIES):
+    capacity = Capacity(
+        word=word, low=low, estimate=estimate, high=high, blocks=5, lowest=60.0, highest=960.0,
+        resolution=1.5, conditions=(), binding="p95",
+    )  # fmt: skip
+    return CapacityOfSetting(levels=levels, cells=(), capacity=capacity)
+
+
+def found(*settings, ratios=()):
+    return CapacityFinding(
+        load="hosts", load_label="hosts", others=(), stated=True, resolution=1.5, alpha=0.05,
+        margin_pct=5.0, delta_pct=10.0, settings=settings, ratios=ratios,
+        conditions=[ConditionTerms(name="p95", metric="p95", label="p95 of a registration", unit="s", at_most=180.0)],
+    )  # fmt: skip
+
+
+def ratio(baseline, candidate, word):
+    return SettingRatio(
+        baseline=baseline, candidate=candidate, factor="workers",
+        ratio=CapacityRatio(word=word, ratio=None, low=None, high=None),
+    )  # fmt: skip
+
+
+TWO, FOUR, EIGHT = (
+    setting({"workers": 2}, 190.0, 204.0, 217.0),
+    setting({"workers": 4}, 330.0, 348.0, 360.0),
+    setting({"workers": 8}, 335.0, 350.0, 366.0),
+)
+
+
+def test_the_cheapest_setting_that_none_is_shown_to_exceed_is_recommended():
+    assert recommended_place(found(TWO, FOUR, EIGHT), [0, 1, 2]) == 1
+    assert (
+        recommended_place(found(TWO, FOUR, EIGHT, ratios=[ratio(1, 2, "better")]), [0, 1, 2]) == 2
+    )
+    undecided = setting({"workers": 2}, 100.0, 300.0, 900.0, CapacityWord.NOT_DECIDED)
+    assert recommended_place(found(undecided), [0]) is None
+
+
+def test_a_row_has_what_is_carried_and_what_each_unit_of_it_carries():
+    table = sizing_table(
+        found(TWO, FOUR, EIGHT), target="proxy-8", work=(), sizes={"proxy-8": {"CPU": 8.0}}
+    )
+
+    (row,) = table.rows
+    assert table.heads == (
+        "this machine", "recommended setting", "carries (hosts)", "ends first", "per CPU", "per workers",
+    )  # fmt: skip
+    assert table.cells(row) == (
+        "proxy-8", "4 workers", "348 hosts (330 to 360)", "p95 of a registration",
+        "43.5 (41.2 to 45)", "87 (82.5 to 90)",
+    )  # fmt: skip
+
+
+def test_targets_are_sorted_by_size_and_not_by_result_and_nothing_is_guessed():
+    small = setting({"target": "proxy-4"}, 480.0, 500.0, 520.0)
+    large = setting({"target": "proxy-16"}, 380.0, 400.0, 420.0)
+    bare = setting({"target": "unknown"}, 900.0, None, None, CapacityWord.AT_LEAST)
+    sizes = {"proxy-4": {"CPU": 4.0}, "proxy-16": {"CPU": 16.0}}
+
+    table = sizing_table(found(large, small, bare), target="", work=(), sizes=sizes)
+
+    assert [table.cells(row)[0] for row in table.rows] == ["unknown", "proxy-4", "proxy-16"]
+    assert [table.cells(row)[-1] for row in table.rows] == [
+        "",
+        "125 (120 to 130)",
+        "25 (23.8 to 26.2)",
+    ]
+    assert "of these 3 machines, by size" in table.caption
+
+
+def test_where_nothing_is_decided_no_setting_is_recommended():
+    settings = [
+        setting({"workers": workers}, 100.0, 300.0, 900.0, CapacityWord.NOT_DECIDED)
+        for workers in (2, 4)
+    ]
+
+    table = sizing_table(found(*settings), target="proxy", work=(), sizes={})
+
+    assert table.cells(table.rows[0]) == ("proxy", "none decided", "not decided", "")
