@@ -10,6 +10,10 @@ from campaigns.findings.values import (
     Best,
     BreakShare,
     CalibrationFinding,
+    CapacityCell,
+    CapacityFinding,
+    CapacityOfSetting,
+    ConditionTerms,
     Confirmation,
     Estimate,
     FactChange,
@@ -25,11 +29,20 @@ from campaigns.findings.values import (
     Pairs,
     Primary,
     RunsOfCell,
+    SettingRatio,
     Stratum,
     SummarisedCell,
     WithinShare,
 )
 from campaigns.stats.calibration import Detectable
+from campaigns.stats.capacity import (
+    Capacity,
+    CapacityRatio,
+    CapacityWord,
+    ConditionCapacity,
+    Held,
+    LoadState,
+)
 from campaigns.stats.cell_summary import CellSummary
 from campaigns.stats.compared import Model
 from campaigns.stats.interval import Interval
@@ -305,4 +318,92 @@ def stopped(stop: str, half_width_pct: float | None = 2.4, **fields: Any) -> Out
         most=30,
         alpha=0.025,
         **plain | fields,
+    )
+
+
+P95 = ConditionTerms(
+    name="p95", metric="p95", label="p95 of a registration", unit="s", at_most=180.0
+)
+FAILURES = ConditionTerms(name="failed_share", failed_share=0.05)
+FAILURE_LIMIT = ConditionTerms(name="failed_share", failed_share=0.05, stated=False)
+LOADS = (60.0, 120.0, 240.0, 480.0, 960.0)
+
+
+def load_state(load: float, value: float | None = None, **fields: Any) -> LoadState:
+    """Return one load under a condition; share and share_interval instead of a value for failures."""
+    band = Interval(0.9 * value, 1.1 * value) if value else None
+    return LoadState(load, fields.pop("state", Held.UNDECIDED), 3, value, band, **fields)
+
+
+def condition(name: str = "p95", *states: LoadState, **fields: Any) -> ConditionCapacity:
+    """Return the capacity by one condition."""
+    plain: dict[str, Any] = {"low": None, "estimate": None, "high": None}
+    return ConditionCapacity(name, loads=states, **plain | fields)
+
+
+def capacity(
+    word: CapacityWord,
+    low: float | None = None,
+    estimate: float | None = None,
+    high: float | None = None,
+    *conditions: ConditionCapacity,
+    loads: Any = LOADS,
+    **fields: Any,
+) -> Capacity:
+    """Return a capacity of loads in three blocks."""
+    plain: dict[str, Any] = {"blocks": 3, "binding": "p95", "resolution": 1.5}
+    return Capacity(
+        word,
+        low,
+        estimate,
+        high,
+        lowest=min(loads),
+        highest=max(loads),
+        conditions=conditions,
+        **plain | fields,
+    )
+
+
+def carried_by(
+    carried: Capacity, loads: Any = LOADS, first_cell: int = 1, **levels: Any
+) -> CapacityOfSetting:
+    """Return what a setting carries; its cells are numbered in the order of the loads."""
+    cells = [
+        CapacityCell(cell=key, load=load, held=Held.UNDECIDED, runs=3, passed=0)
+        for key, load in enumerate(loads, first_cell)
+    ]
+    return CapacityOfSetting(levels=levels, cells=cells, capacity=carried)
+
+
+def capacities(*settings: CapacityOfSetting, **fields: Any) -> CapacityFinding:
+    """Return what settings carry, by p95 at most 180 s."""
+    plain: dict[str, Any] = {
+        "load": "hosts",
+        "load_label": "Hosts",
+        "others": [],
+        "conditions": [P95],
+        "stated": True,
+        "resolution": 1.5,
+        "alpha": 0.05,
+        "margin_pct": 5.0,
+        "delta_pct": 10.0,
+        "ratios": [],
+    }
+    return CapacityFinding(settings=settings, **plain | fields)
+
+
+def ratio(
+    word: Word,
+    times: float | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    sides: tuple[int, int] = (0, 1),
+    **fields: Any,
+) -> SettingRatio:
+    """Return the ratio of the second setting to the first one."""
+    return SettingRatio(
+        baseline=sides[0],
+        candidate=sides[1],
+        factor="workers",
+        ratio=CapacityRatio(word, times, low, high, **fields),
     )
