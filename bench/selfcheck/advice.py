@@ -228,6 +228,43 @@ RULES = (
         " look at the differences themselves before a single run convinces you.",
     ),
     Rule(
+        "Capacity",
+        "sessions differ",
+        "",
+        "low",
+        "One session says what was carried on that day. Ask for three: from then on the interval is that between sessions.",
+    ),
+    Rule(
+        "Capacity",
+        "“more” or “fewer”",
+        "",
+        "high",
+        CAREFUL,
+    ),
+    Rule(
+        "Capacity",
+        "",
+        "",
+        "low",
+        "The interval is a little too narrow there: make five blocks, or measure a load between those around the"
+        " capacity.",
+    ),
+    Rule(
+        "Search",
+        "on the bend",
+        "",
+        "low",
+        "Where the curve bends at its limit, the capacity depends on little: rely on the interval, which is wide there"
+        " for that reason, and not on the estimate.",
+    ),
+    Rule(
+        "Search",
+        "",
+        "",
+        "low",
+        "Rely on the interval of the runs that confirm, not on the estimate alone.",
+    ),
+    Rule(
         "Stop rule",
         "",
         "",

@@ -10,6 +10,7 @@ import numpy as np
 
 from bench.selfcheck import (
     alarms,
+    capacities,
     cells,
     contrasts,
     curve_fits,
@@ -26,6 +27,7 @@ from bench.selfcheck.worlds import HEAVY, NORMAL, REPEATS, WORLDS
 FEWEST = 20
 KNEE_REPEATS = (3, 5, 12)
 NOISE_RATIOS = (1, 2, 4, 8)
+BLOCKS = (3, 5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,3 +106,23 @@ def _parts() -> Iterator[tuple[Callable[..., list[Figure]], tuple[Any, ...], int
     for number in (2, 3, 6):
         for sd in (0.01, 0.03, 0.05, 0.08):
             yield stops.stops, (number, sd), 1000
+    yield from _capacities()
+
+
+def _capacities() -> Iterator[tuple[Callable[..., list[Figure]], tuple[Any, ...], int]]:
+    for name in capacities.CURVES:
+        for n in BLOCKS:
+            for sd in (0.03, 0.06, 0.1):
+                yield capacities.capacities, (name, sd, n), 600
+    for n in BLOCKS:
+        for world in capacities.WORLDS:
+            yield capacities.worlds, (world, n), 600
+        yield capacities.failing, (n,), 600
+        yield capacities.two_conditions, (n,), 600
+        for true in (1.0, 1.25):
+            for sd in (0.03, 0.06, 0.1):
+                yield capacities.ratios, (true, sd, n), 500
+    for number in (1, 3, 5):
+        yield capacities.lasting, (number,), 400
+    for name in capacities.CURVES:
+        yield capacities.searches, (name,), 400

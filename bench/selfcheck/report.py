@@ -43,6 +43,13 @@ EXPLAINED = {
     "the target drifts.",
     "Failed shares": "Coverage of the interval of a failed share over n runs of 500 units.",
     "Curves": "A break at 7 of six levels, and the Universal Scalability Law (contention 5 %, coherency 1 %) at eight.",
+    "Capacity": "A target carries a load of 400 within its limit; five loads in steps of 2 around it, noise between blocks of 3 %. "
+    "Coverage of the interval, with its width (high / low; half of it for ratios); an end that is open holds everything on its "
+    "side. An offered rate is judged by levels, without a line between them. *Drift*: 1 % a run. *Noise above*: sd 12 % above "
+    "400. *Holes*: an eighth of the runs is lost. Failures: hosts of a run fail the more the larger the load; limit 5 %. "
+    "Sessions: the capacity that lasts, by one session or by the interval between them; n counts sessions. Ratios: blocks are common.",
+    "Search": "Searches for the capacity of 400 from 25 on, with a largest load of 2000; sd 6 % of a run, 3 % between blocks. The interval is that "
+    "of the runs that confirm. Within 10 %: the estimate, or the middle of levels; rms: of its error.",
     "Stop rule": "Coverage of the interval after a stop (target 3 %), and the mean number of blocks; sd: of a difference.",
 }
 

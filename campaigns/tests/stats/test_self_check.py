@@ -4,6 +4,7 @@ import pytest
 
 from bench.selfcheck import (
     alarms,
+    capacities,
     cells,
     contrasts,
     curve_fits,
@@ -121,6 +122,39 @@ def test_after_a_stop_the_interval_still_covers():
 
     assert figure.share > 0.95 - 2 * WIDE
     assert 11 < float(figure.note.removesuffix(" blocks")) < 18
+
+
+def test_capacities_of_300_campaigns_are_covered():
+    covered, decided = figures_of(capacities.capacities, "closed loop", 0.06, 3, reps=300)
+
+    assert covered.off == ""
+    assert covered.share > 0.92
+    assert decided.share > 0.95
+
+
+@pytest.mark.parametrize(
+    ("simulate", "arguments"),
+    [
+        (capacities.capacities, ("coherency", 0.06, 3)),
+        (capacities.capacities, ("on the bend", 0.03, 3)),
+        (capacities.capacities, ("offered rate", 0.06, 3)),
+        (capacities.worlds, ("drift", 3)),
+        (capacities.worlds, ("noise above", 3)),
+        (capacities.worlds, ("holes", 3)),
+        (capacities.failing, (3,)),
+        (capacities.two_conditions, (3,)),
+        (capacities.lasting, (3,)),
+        (capacities.ratios, (1.0, 0.06, 3)),
+        (capacities.searches, ("closed loop",)),
+        (capacities.searches, ("offered rate",)),
+    ],
+)
+def test_capacities_ratios_and_searches_keep_their_promises(simulate, arguments):
+    for figure in figures_of(simulate, *arguments, reps=60):
+        if figure.promise == Promise.AT_LEAST:
+            assert figure.share > 0.95 - 1.5 * WIDE, figure
+        elif figure.promise == Promise.AT_MOST:
+            assert figure.share < 0.05 + 2 * WIDE, figure
 
 
 def test_breaks_and_laws_are_bounded():
