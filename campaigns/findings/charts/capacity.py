@@ -65,6 +65,11 @@ HEADROOM = 1.2
 """The axis of values ends at so many times the largest."""
 OFFSET = 0.012
 """Runs stand left of their load by this share of the axis."""
+JUDGED = (
+    *(CapacityWord.CARRIES, CapacityWord.AT_LEAST),
+    *(CapacityWord.LESS_THAN, CapacityWord.NOT_DECIDED),
+)
+"""Words whose bounds are drawn."""
 STATES = {
     Held.HELD: "keeps the limit",
     Held.FAILED: "fails",
@@ -808,7 +813,7 @@ def _limit(term: stored.ConditionTerms | None, finding: stored.CapacityFinding) 
 
 
 def _carried(capacity: Capacity) -> Carried:
-    judged = capacity.word not in (CapacityWord.NOT_ENOUGH_DATA, CapacityWord.NOT_MONOTONE)
+    judged = capacity.word in JUDGED
     return Carried(
         low=capacity.low if judged else None,
         estimate=capacity.estimate if judged else None,

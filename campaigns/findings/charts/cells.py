@@ -96,11 +96,21 @@ class Recommended:
 
 
 @dataclass(frozen=True, slots=True)
+class CarriedBand:
+    """What one series carries, on an axis of loads; an end is None where there is none (low) or it is open (high)."""
+
+    series: str
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class LevelsChart:
     """Cells in the order in which categories are to stand; numbers sort themselves.
 
     knee: where the curve bends, with 95 % confidence, on an axis of numbers. best: the name of the
     best cell; empty where none is ranked. is_load: the levels are how much is asked at once.
+    limit: of the metric, that a load has to keep, with what each series carries.
     """
 
     factor: str
@@ -113,6 +123,8 @@ class LevelsChart:
     recommended: Recommended | None = None
     best: str = ""
     is_load: bool = False
+    limit: float | None = None
+    carried: Sequence[CarriedBand] = ()
 
     @property
     def series(self) -> list[str]:
@@ -170,6 +182,7 @@ class LevelsChart:
             self,
             quantity=quantity,
             cells=[_scaled(cell, factor) for cell in self.cells],
+            limit=None if self.limit is None else factor * self.limit,
             recommended=self.recommended
             and replace(self.recommended, limit=factor * self.recommended.limit),
         )

@@ -6,8 +6,16 @@ from typing import Any
 
 from campaigns.findings.charts import levels
 from campaigns.findings.charts.base import View, quantity_of, run_note
-from campaigns.findings.charts.cells import STATES, LevelCell, LevelsChart, Recommended, RunPoint
-from campaigns.findings.values import BriefCells, CellRun, Cells, LevelsFinding
+from campaigns.findings.charts.capacity import JUDGED
+from campaigns.findings.charts.cells import (
+    STATES,
+    CarriedBand,
+    LevelCell,
+    LevelsChart,
+    Recommended,
+    RunPoint,
+)
+from campaigns.findings.values import BriefCells, CapacityFinding, CellRun, Cells, LevelsFinding
 from campaigns.kit.charts.labels import FactorOutline, LevelLabels, inside
 from campaigns.results.run_plots import Plot
 from campaigns.stats.cell_summary import CellSummary
@@ -21,11 +29,13 @@ def levels_plot(
     view: View,
     compared: LevelsFinding | None = None,
     curves: LevelsFinding | None = None,
+    capacity: CapacityFinding | None = None,
 ) -> tuple[Plot, tuple[Plot, ...]]:
     """Draw every run against the levels of one factor, and the same as small charts by a third factor.
 
     compared: the finding of comparisons, where it is of this metric: bounds for reading, and the knee
     where there is one curve along its factor. curves: that of curves over a load, which compares nothing and has a knee, too.
+    capacity: what each setting carries.
     """
     factor, series = view.x, view.in_series(labels.factors)
     name = factor.name if factor else ""
@@ -53,6 +63,7 @@ def levels_plot(
     chart = replace(chart, recommended=_recommended(finding, compared, view, labels))
     names = {cell.cell: drawn.name for cell, drawn in zip(finding.cells, cells, strict=True)}
     chart = replace(chart, best="" if labels.load else _best(compared, names))
+    chart = _with_capacity(chart, capacity, finding.metric, view, labels)
     whole = Plot(
         id=CURVE,
         title=levels.title(chart),
@@ -76,6 +87,34 @@ def levels_plot(
         for index, (facet, figure) in enumerate(levels.multiples(chart), start=1)
     ]
     return whole, tuple(small)
+
+
+def _with_capacity(
+    chart: LevelsChart,
+    capacity: CapacityFinding | None,
+    metric: str,
+    view: View,
+    labels: LevelLabels,
+) -> LevelsChart:
+    """Add the limit of the metric, and what each series carries, where the axis is the load and a series a setting."""
+    if capacity is None or view.x is None or capacity.load != view.x.name or view.facet:
+        return chart
+    limits = [
+        each.at_most if each.at_most is not None else each.at_least
+        for each in capacity.conditions
+        if each.metric == metric and not each.as_share
+    ]
+    series = view.in_series(labels.factors)
+    bands = [
+        CarriedBand(
+            ", ".join(labels.short(f.name, each.levels.get(f.name)) for f in series),
+            each.capacity.low,
+            each.capacity.high,
+        )
+        for each in capacity.settings
+        if each.capacity.word in JUDGED
+    ]
+    return replace(chart, limit=next(iter(limits), None), carried=bands)
 
 
 def levels_title(finding: Cells | BriefCells, labels: LevelLabels, view: View) -> str:

@@ -107,7 +107,11 @@ def _drawn(chart: LevelsChart, places: Sequence[Place]) -> Figure:
             "xaxis": levels,
             "yaxis": values,
             "margin": MARGIN,
-            "shapes": [*knee_band(chart), *recommended_band(chart, places)],
+            "shapes": [
+                *knee_band(chart),
+                *recommended_band(chart, places),
+                *carried_bands(chart, ends),
+            ],
         },
         scales=_scales(chart, extent),
         narrow={"yaxis": {"title": {"text": short_title(chart.quantity, with_clock=extent.clock)}}},
@@ -193,6 +197,7 @@ def legend(chart: LevelsChart) -> tuple[KeyItem, ...]:
         *([compared] if has_reading else []),
         *band,
         *_advice(chart),
+        *_conditions(chart),
         KeyItem("interval", "95 % interval, this cell only", None, "ink-3", "interval"),
         KeyItem("failed", "failed, no value", failures, "fail", "failed"),
         KeyItem("censored", "timed out, true value above", timeouts, "warn", "censored"),
@@ -212,6 +217,15 @@ def _advice(chart: LevelsChart) -> list[KeyItem]:
     return [
         KeyItem("band", within, None, "equal", "recommended"),
         line,
+    ]
+
+
+def _conditions(chart: LevelsChart) -> list[KeyItem]:
+    carried = KeyItem("band", "carried, 95 %", None, "series-1", "carried")
+    limit = KeyItem("dotted", "limit of the condition", None, "ink", "condition")
+    return [
+        *([carried] if chart.carried else []),
+        *([limit] if chart.limit is not None else []),
     ]
 
 
@@ -262,23 +276,47 @@ def recommended_band(chart: LevelsChart, places: Sequence[Place]) -> list[Shape]
     """Shade the recommended level, and dot a line at what is as good as the best."""
     if chart.recommended is None:
         return []
-    limit = chart.recommended.limit
-    dotted = {
-        "type": "line",
-        "xref": "paper",
-        "x0": 0,
-        "x1": 1,
-        "y0": limit,
-        "y1": limit,
-        "line": {"color": "@equal", "width": 1, "dash": "dot"},
-        "layer": "below",
-        "name": "limit",
-    }
+    dotted = _level_line(chart.recommended.limit, "@equal", "limit")
     at = next((p.level for p in places if p.cell.level == chart.recommended.level), None)
     if at is None:
         return [dotted]
     half = HALF_WIDTH * abs(at) if chart.is_numeric else HALF_CATEGORY
     return [{**_upright(at - half, at + half, "@equal/16"), "name": "recommended"}, dotted]
+
+
+def carried_bands(chart: LevelsChart, ends: Sequence[float]) -> list[Shape]:
+    """Shade what each series carries, up to the ends of the axis where a bound is open, and dot a line at the limit."""
+    if not chart.is_load or not chart.is_numeric:
+        return []
+    shapes = [
+        {
+            **_upright(
+                ends[0] if band.low is None else band.low,
+                ends[1] if band.high is None else band.high,
+                f"@{series_token(chart.series.index(band.series))}/14",
+            ),
+            "name": "carried",
+        }
+        for band in chart.carried
+        if band.series in chart.series and (band.low is not None or band.high is not None)
+    ]
+    if chart.limit is not None:
+        shapes.append(_level_line(chart.limit, "@ink", "condition"))
+    return shapes
+
+
+def _level_line(value: float, color: str, name: str) -> Shape:
+    return {
+        "type": "line",
+        "xref": "paper",
+        "x0": 0,
+        "x1": 1,
+        "y0": value,
+        "y1": value,
+        "line": {"color": color, "width": 1, "dash": "dot"},
+        "layer": "below",
+        "name": name,
+    }
 
 
 def _upright(low: float, high: float, color: str) -> Shape:

@@ -182,7 +182,8 @@ def main_plot(shown: Shown) -> tuple[Plot | None, tuple[Plot, ...]]:
         return None, ()
     if not shown.judged:
         return levels_plot(findings.cells, shown.labels, shown.view)
-    return levels_plot(findings.cells, shown.labels, shown.view, findings.levels, findings.curves)
+    judged = findings.levels, findings.curves, findings.capacity
+    return levels_plot(findings.cells, shown.labels, shown.view, *judged)
 
 
 def _late(shown: Shown) -> Late | None:

@@ -32,7 +32,8 @@ def charts_of(
         plots: tuple[Plot, ...] = (pairs_plot(findings.pairs, labels),)
     elif findings.cells:
         view = view_of({**query, "metric": ""}, campaign, outline, findings)
-        whole, small = levels_plot(findings.cells, labels, view, findings.levels, findings.curves)
+        judged = findings.levels, findings.curves, findings.capacity
+        whole, small = levels_plot(findings.cells, labels, view, *judged)
         plots = small[:MOST_CHARTS] or (whole,)
     else:
         return ()

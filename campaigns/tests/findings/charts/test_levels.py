@@ -4,7 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from campaigns.findings.charts.cells import LevelCell, LevelsChart, Recommended, RunPoint
+from campaigns.findings.charts.cells import (
+    CarriedBand,
+    LevelCell,
+    LevelsChart,
+    Recommended,
+    RunPoint,
+)
 from campaigns.findings.charts.levels import describe, draw, legend, note, title
 from campaigns.kit.charts.figure import Quantity
 
@@ -498,3 +504,21 @@ def test_loads_stand_on_a_log_axis_from_a_ratio_of_eight_on(checked, traces):
     assert rail["x"][0] == pytest.approx(10 ** axis["range"][0], rel=1e-3)
     near = replace(wide, cells=[cell(5, [12.0]), cell(30, [20.0])])
     assert "type" not in checked(draw(near))["layout"]["xaxis"]
+
+
+def test_what_each_series_carries_is_a_band_of_the_loads(checked):
+    cells = [cell(n, [2.0 * n], series=name) for name in ("2", "4") for n in (5, 40)]
+    bands = [CarriedBand("2", 8.0, 11.0), CarriedBand("4", 20.0, None), CarriedBand("?", 1.0, 2.0)]
+    carried = chart(cells, is_load=True, limit=20.0, carried=bands)
+
+    figure = checked(draw(carried))
+    shapes = figure["layout"]["shapes"]
+    drawn = [(s["x0"], s["x1"], s["fillcolor"]) for s in shapes if s["name"] == "carried"]
+    assert drawn[0] == (8, 11, "@series-1/14")
+    assert drawn[1][1] == pytest.approx(10 ** figure["layout"]["xaxis"]["range"][1], rel=1e-4)
+    assert len(drawn) == 2
+    assert [s["y0"] for s in shapes if s["name"] == "condition"] == [20]
+    texts = [item.text for item in legend(carried)]
+    assert "carried, 95 %" in texts
+    assert "limit of the condition" in texts
+    assert draw(replace(carried, is_load=False))["layout"]["shapes"] == []

@@ -85,7 +85,12 @@ def test_the_load_is_the_axis_and_engines_are_the_lines(browser, loaded):
 
     assert context["plot"].title == "Duration by workers and engine"
     assert "Best at" not in context["plot"].label
-    assert context["plot"].figure["layout"]["xaxis"]["type"] == "log"
+    layout = context["plot"].figure["layout"]
+    assert layout["xaxis"]["type"] == "log"
+    assert [(s["x0"], s["x1"]) for s in layout["shapes"] if s["name"] == "carried"] == [
+        (8, 12.5)
+    ] * 2
+    assert [s["y0"] for s in layout["shapes"] if s["name"] == "condition"] == [20]
 
 
 def test_its_runs_are_drawn_and_its_numbers_are_a_file(browser, loaded):
