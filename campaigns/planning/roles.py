@@ -14,6 +14,7 @@ from campaigns.planning.metrics import driver_if_known
 
 Role = Factor.Role
 PATH = "roles"
+TEXTS = " A level in quotation marks is a text: send the number."
 Errors = dict[str, list[str]]
 
 
@@ -144,6 +145,7 @@ def check_loads(
             errors[path] = [
                 f"{name} is load, and {_quoted(wrong)} {'is' if len(wrong) == 1 else 'are'} no "
                 "number above 0: a load counts what is asked of the target at once."
+                f"{TEXTS if any(isinstance(level, str) for level in wrong) else ''}"
             ]
     if paired in loads:
         errors[f"{prefix}paired_factor"] = [

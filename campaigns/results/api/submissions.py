@@ -65,6 +65,7 @@ NOT_READ_YET = {
 DEFINITION = (
     *("question", "name", "source", "tags", "primary_metric", "order", "paired_factor"),
     *("baseline", "smallest_effect_percent", "margin_percent", "failed_limit_percent"),
+    "criterion",
 )
 
 
@@ -97,6 +98,14 @@ class ImportQuery(OfTeamQuery):
     margin_percent = serializers.FloatField(required=False)
     failed_limit_percent = serializers.FloatField(required=False)
     fidelity = serializers.ChoiceField(choices=Campaign.Fidelity.values, required=False)
+    criterion = serializers.CharField(
+        required=False,
+        max_length=2000,
+        help_text="Conditions, one a line or with commas: p95 <= 180 s, failed <= 5 %.",
+    )
+    roles = serializers.CharField(
+        required=False, help_text="Roles of factors, as a JSON object: {“clients”: “load”}."
+    )
     context = serializers.CharField(  # type: ignore[assignment]
         required=False, help_text="Facts of the environment, as a JSON object."
     )
@@ -164,6 +173,10 @@ class ReceivedOutput(serializers.Serializer[Any]):
     question = serializers.CharField()
     primary_metric = serializers.CharField()
     dropped = serializers.ListField(child=serializers.CharField())
+    questions = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="What may have been left unsaid, such as whether a factor is load.",
+    )
     submission = SubmissionOutput(allow_null=True)
 
 
@@ -196,6 +209,7 @@ def received_data(received: Received, request: Any, *, dry: bool) -> JsonObject:
         "question": campaign.question,
         "primary_metric": campaign.primary_metric,
         "dropped": received.submission.dropped,
+        "questions": list(received.questions),
         "submission": None if dry else result,
     }
 
@@ -326,7 +340,13 @@ class Imports(Receiving):
         transaction.on_commit(lambda: work_waits.send(sender=None))
         shown = SubmissionOutput(submission, context={"request": self.request}).data
         return Response(
-            {**NOT_READ_YET, "dropped": [], "factors": [], "submission": shown},
+            {
+                **NOT_READ_YET,
+                "dropped": [],
+                "factors": [],
+                "questions": [],
+                "submission": shown,
+            },
             status=status.HTTP_202_ACCEPTED,
             headers={"Location": shown["url"], "Retry-After": "2"},
         )
@@ -391,7 +411,8 @@ def about_of(query: JsonObject) -> About:
     return About(
         filename=query.get("filename", "").replace("\\", "/").rsplit("/", 1)[-1],
         format=query.get("format", ""),
-        definition={name: query[name] for name in DEFINITION if query.get(name)},
+        definition={name: query[name] for name in DEFINITION if query.get(name)}
+        | ({"roles": roles} if (roles := _object(query, "roles")) else {}),
         context={name: str(value) for name, value in _object(query, "context").items()},
         mapping=_object(query, "mapping"),
         fidelity=query.get("fidelity", ""),

@@ -1,19 +1,25 @@
 """Derive the definition of an imported campaign from its submission."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.core.exceptions import ValidationError
 
+from campaigns.kinds.base import Metric
 from campaigns.kinds.registry import driver_of
 from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import Text
-from campaigns.kit.mappings import Json
-from campaigns.models import Campaign
+from campaigns.kit.mappings import Json, JsonObject
+from campaigns.models import Campaign, Factor
 from campaigns.planning import checking
 from campaigns.planning.closed_loops import read_loop
 from campaigns.planning.contrasts import read_contrast
+from campaigns.planning.criterion import PATH as CRITERION
+from campaigns.planning.criterion import from_lines, read_criterion
+from campaigns.planning.roles import PATH as ROLES
+from campaigns.planning.roles import check_loads, may_be_load, read_submitted
 from campaigns.results.importing.submitted import ORDERS, Submitted
+from campaigns.results.readers.base import ReadMetric
 
 KIND = "external"
 SEED = 1
@@ -58,15 +64,21 @@ def definition_of(submitted: Submitted) -> checking.Definition:
         errors["campaign.work"] = [
             f"“{unknown[0]}” does not vary; what varies is {', '.join(factors) or 'nothing'}."
         ]
+    roles = _roles(submitted, factors, errors)
+    work = [name for name, role in roles.items() if role == Factor.Role.WORK]
+    loads = [name for name, role in roles.items() if role == Factor.Role.LOAD]
     paired = _paired(value, order, factors, errors)
+    _check_loads(loads, factors, paired[0], errors)
+    criterion = _criterion(value, submitted, errors)
     primary = _primary(value, submitted, errors)
     loop = _closed_loop(value, factors, submitted, errors)
     contrast = None
     if not errors:
         cells = list({str(run.levels): run.levels for run in submitted.runs}.values())
         requested = value.get("primary_contrast")
-        kind, work = driver_of(KIND), submitted.work
-        contrast = read_contrast(requested, kind, factors, cells, paired, errors, work)
+        contrast = read_contrast(
+            requested, driver_of(KIND), factors, cells, paired, errors, work, loads
+        )
     if errors:
         raise Invalid(errors)
     return checked.changed(
@@ -75,6 +87,7 @@ def definition_of(submitted: Submitted) -> checking.Definition:
         baseline=paired[1],
         primary_metric=primary,
         primary_contrast=contrast,
+        criterion=criterion,
         closed_loop=loop,
     )
 
@@ -91,6 +104,64 @@ def _factors(submitted: Submitted) -> dict[str, list[Any]]:
                 seen[name].add(repr(level))
                 result.setdefault(name, []).append(level)
     return result
+
+
+def _roles(
+    submitted: Submitted, factors: Mapping[str, list[Any]], errors: dict[str, Any]
+) -> dict[str, str]:
+    """Return the stated roles; what is work in one field may not be something else in the other."""
+    roles = read_submitted(submitted.roles, factors, errors, f"campaign.{ROLES}")
+    for name in submitted.work:
+        if roles.setdefault(name, Factor.Role.WORK.value) != Factor.Role.WORK:
+            errors[f"campaign.{ROLES}.{name}"] = [
+                f"{name} is {roles[name]} here and work in `work`; leave it out of one of them."
+            ]
+    return roles
+
+
+def _check_loads(
+    loads: Sequence[str],
+    factors: Mapping[str, Sequence[Any]],
+    paired: str,
+    errors: dict[str, Any],
+) -> None:
+    wrong: dict[str, list[str]] = {}
+    check_loads(loads, factors, paired, wrong)
+    errors.update({f"campaign.{path}": messages for path, messages in wrong.items()})
+
+
+def _criterion(values: Json, submitted: Submitted, errors: dict[str, Any]) -> JsonObject:
+    """Return the criterion, on the submitted metrics. A text has a condition a line."""
+    stated = values.get("criterion")
+    wrong: dict[str, list[str]] = {}
+    if isinstance(stated, str):
+        stated, problems = from_lines(stated)
+        if problems:
+            wrong[CRITERION] = problems
+    result = read_criterion(stated, [metric_of(each) for each in submitted.metrics], wrong)
+    errors.update({f"campaign.{path}": messages for path, messages in wrong.items()})
+    return result
+
+
+def metric_of(metric: ReadMetric) -> Metric:
+    """Return a submitted metric as those of kinds are."""
+    return Metric(
+        metric.name,
+        metric.label,
+        metric.unit,
+        lower_is_better=metric.lower_is_better is not False,
+        directed=metric.lower_is_better is not None,
+        fidelity=metric.fidelity,
+    )
+
+
+def load_questions(submitted: Submitted) -> list[str]:
+    """Return a question for each factor that may be load, as its name and its numbers suggest."""
+    return [
+        f"“{name}” is a setting here. If it is how much was asked of the target at once, say so: its role is "
+        "load. Then its levels are not ranked, and the answer is what each setting carries."
+        for name in may_be_load(_factors(submitted), submitted.stated_roles)
+    ]
 
 
 def _paired(

@@ -222,10 +222,13 @@ def read_submission(data: Any, *, appended: bool = False) -> Submitted:
         runs=runs,
         metrics=metrics,
         definition={
-            name: value for name, value in definition.items() if name not in ("factors", "work")
+            name: value
+            for name, value in definition.items()
+            if name not in ("factors", "work", "roles")
         },
         factors=factors,
         work=about.work if about else (),
+        roles=about.roles if about else {},
         info=sent.info,
         external_id=external_id,
         digest=_digest(data) if external_id else "",

@@ -27,7 +27,7 @@ PIECE = 1_000_000
 class About:
     """What a person says about a file; the rest comes from the file.
 
-    definition: fields of the campaign, such as its question. context: facts of the environment, by name.
+    definition: fields of the campaign, such as its question, and `roles` of factors. context: facts of the environment, by name.
     mapping: of columns, for a plain CSV. fidelity: of all values, where the file is not the one that the
     tool wrote.
     """
@@ -96,6 +96,7 @@ def submitted_of(read: Read, about: About, digest: str = "") -> Submitted:
     values = {
         name: value for name, value in about.definition.items() if value not in (None, "", [])
     }
+    roles = {**read.roles, **values.pop("roles", {})}
     context = {name[:100]: storable(value) for name, value in read.facts.items()}
     return Submitted(
         runs=[
@@ -114,7 +115,8 @@ def submitted_of(read: Read, about: About, digest: str = "") -> Submitted:
         ],
         definition={**suggested, **values},
         factors=read.factors,
-        work=read.work,
+        work=[name for name in read.work if name not in roles],
+        roles=roles,
         info={name: storable(value) for name, value in read.info.items()},
         digest=digest,
         format=read.format,

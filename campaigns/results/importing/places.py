@@ -11,6 +11,7 @@ from campaigns.kit.mappings import Levels
 from campaigns.models import Block, Campaign, Cell, Factor, Level, Run
 from campaigns.planning.kind_fields import MOST_CELLS, MOST_FACTORS
 from campaigns.planning.levels import MOST_BYTES
+from campaigns.planning.roles import check_loads
 from campaigns.results.bulk import count_received
 from campaigns.results.importing.submitted import Submitted, SubmittedRun
 from campaigns.results.readers.base import Scalar
@@ -25,7 +26,7 @@ class Places:
     """Cells, blocks and positions of one campaign, which is locked. Nothing is stored before `store`.
 
     submitted: its factors have levels in the order of display; further ones are added in the order of the
-    runs. Its `work` are factors whose levels are different work.
+    runs. Its roles are those of factors that are new.
     """
 
     def __init__(
@@ -38,7 +39,7 @@ class Places:
         self._is_whole = False
         self._last_cell = 0
         self._names: list[str] = []
-        self._order, self._work = submitted.factors, submitted.work
+        self._order, self._roles = submitted.factors, submitted.stated_roles
         self._blocks: dict[int, Block] = {}
         self._changed: dict[str, Cell] = {}
         self._sent_blocks = {run.block for run in submitted.runs if run.block}
@@ -157,6 +158,13 @@ class Places:
                     ]
                 }
             )
+        loads = self.campaign.factors.filter(role=Factor.Role.LOAD)
+        errors: Errors = {}
+        for name in loads.values_list("name", flat=True):
+            levels = {cell.levels_by_factor[name]: None for cell in new}
+            check_loads([name], {name: list(levels)}, "", errors)
+        if errors:
+            raise Invalid(errors)
         for cell in new:
             if len(json.dumps(cell.levels_by_factor, ensure_ascii=False).encode()) > MOST_BYTES:
                 raise Invalid(
@@ -192,7 +200,7 @@ class Places:
                 name=name,
                 defaults={
                     "position": position,
-                    "role": Factor.Role.WORK if name in self._work else "",
+                    "role": self._roles.get(name, ""),
                 },
             )
             stored = {json.dumps(level.value): level for level in factor.levels.all()}

@@ -16,7 +16,7 @@ from campaigns.models import Campaign, DeclaredMetric, LogLine, Session, Submiss
 from campaigns.models.teams import default_team
 from campaigns.planning import drafts
 from campaigns.results.bulk import ReceivedRun, store_received
-from campaigns.results.importing.defining import KIND, definition_of, source_of
+from campaigns.results.importing.defining import KIND, definition_of, load_questions, source_of
 from campaigns.results.importing.known import new_among, wait_for_turn
 from campaigns.results.importing.places import Places
 from campaigns.results.importing.submitted import MOST_METRICS, MOST_RUNS, Submitted, SubmittedRun
@@ -28,7 +28,8 @@ from campaigns.results.storing import Value
 class Received:
     """The result of a submission. known: the number of runs that were already stored, exactly so.
 
-    first, last: positions of the first and the last new run; None where there is none.
+    first, last: positions of the first and the last new run; None where there is none. questions: on what the
+    sender may have left unsaid.
     """
 
     campaign: Campaign
@@ -39,6 +40,7 @@ class Received:
     made: bool
     first: int | None = None
     last: int | None = None
+    questions: Sequence[str] = ()
 
 
 @transaction.atomic
@@ -70,7 +72,7 @@ def create(
     Session.objects.create(campaign=campaign, number=1, kind=Session.Kind.IMPORT, user=author)
     received = _add(campaign, submitted, author, Places(campaign, submitted), waiting)
     _note_beginning(campaign, submitted)
-    return replace(received, made=True)
+    return replace(received, made=True, questions=load_questions(submitted))
 
 
 def append(key: int, submitted: Submitted, author: User | None) -> Received:

@@ -43,6 +43,8 @@ def one_of(choices: Any) -> Meta:
 
 
 State = Literal["ok", "failed"]
+Role = Literal["load", "setting", "work", "instrument", "target", "build"]
+"""Of a factor: `Factor.Role`."""
 Text = Annotated[str, Meta(extra_json_schema={"minLength": 1})]
 Name = Annotated[Text, Meta(max_length=100)]
 Instant = Annotated[
@@ -122,6 +124,32 @@ class AboutInput(Struct, forbid_unknown_fields=True, kw_only=True):
     smallest_effect_percent: Percent = None
     margin_percent: Percent = None
     failed_limit_percent: Percent = None
+    criterion: Annotated[
+        Any,
+        documented(
+            type="object",
+            properties={
+                "conditions": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "required": ["metric"],
+                        "properties": {
+                            "metric": {"type": "string"},
+                            "at_most": {"type": ["number", "string"]},
+                            "at_least": {"type": ["number", "string"]},
+                        },
+                    },
+                },
+                "failed_percent": {"type": "number"},
+                "resolution": {"type": "number"},
+            },
+        ),
+    ] = None
+    roles: Annotated[
+        dict[str, Annotated[Role, one_of(Role)]],
+        wrong_type("Send the role of each tag, such as {“clients”: “load”}."),
+    ] = field(default_factory=dict)
     factors: dict[
         str,
         Annotated[list[Level], wrong_type("Send its levels as a list, in the order to show them.")],
@@ -200,7 +228,7 @@ class Submitted(Struct, frozen=True, kw_only=True):
     """A submission. definition: the fields of a campaign that the sender may set.
 
     factors: levels in the order of display; further ones are added in the order of the runs.
-    work: factors whose levels are different work, which is not compared.
+    work: factors whose levels are different work, which is not compared. roles: of factors; also that one.
     digest: of the whole; `format` and `filename`: of a file.
     """
 
@@ -209,9 +237,15 @@ class Submitted(Struct, frozen=True, kw_only=True):
     definition: Json = {}
     factors: Mapping[str, Sequence[Scalar]] = {}
     work: Sequence[str] = ()
+    roles: Mapping[str, str] = {}
     info: Json = {}
     external_id: str = ""
     digest: str = ""
     format: str = ""
     filename: str = ""
     dropped: Sequence[str] = ()
+
+    @property
+    def stated_roles(self) -> Mapping[str, str]:
+        """The roles of factors: `roles`, and those of `work`."""
+        return {**dict.fromkeys(self.work, "work"), **self.roles}

@@ -52,6 +52,20 @@ class ImportForm(forms.Form):
     primary_metric = Text(
         max_length=100, required=False, help_text="The one that answers the question."
     )
+    load = Text(
+        max_length=500,
+        required=False,
+        label="Load",
+        help_text="Factors that are how much was asked at once, such as clients, separated by commas. Their levels "
+        "are not ranked: the answer is what each setting carries.",
+    )
+    criterion = forms.CharField(
+        max_length=2000,
+        required=False,
+        label="Criterion",
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="What has to be kept, one condition a line: p95 <= 180 s; failed <= 5 %.",
+    )
     facts = forms.CharField(
         max_length=20_000,
         required=False,
@@ -93,14 +107,16 @@ class ImportForm(forms.Form):
     def about(self, filename: str) -> About:
         """Return the description in the form that an import takes."""
         clean = self.cleaned_data
+        load = [name.strip() for name in clean["load"].split(",") if name.strip()]
         return About(
             filename=filename,
             format=clean["format"],
             definition={
                 name: clean[name]
-                for name in ("question", "name", "tags", "primary_metric")
+                for name in ("question", "name", "tags", "primary_metric", "criterion")
                 if clean[name]
-            },
+            }
+            | ({"roles": dict.fromkeys(load, "load")} if load else {}),
             context=clean["facts"],
             mapping=clean["mapping"],
         )

@@ -21,10 +21,16 @@ MOST_UNITS = 10**15
 
 
 class Builder:
-    """Collects runs in the order of the file. work: factors that name what is done."""
+    """Collects runs in the order of the file. work: factors that name what is done. roles: of further factors."""
 
-    def __init__(self, name: str, label: str, work: Iterable[str] = ()) -> None:
-        self.name, self.label, self.work = name, label, tuple(work)
+    def __init__(
+        self,
+        name: str,
+        label: str,
+        work: Iterable[str] = (),
+        roles: Mapping[str, str] | None = None,
+    ) -> None:
+        self.name, self.label, self.work, self.roles = name, label, tuple(work), dict(roles or {})
         self._metrics: dict[str, ReadMetric] = {}
         self._runs: list[JsonObject] = []
         self._names: dict[str, None] = {}
@@ -143,6 +149,7 @@ class Builder:
             tags=tuple(clean(tag, 50) for tag in tags),
             dropped=tuple(self._dropped),
             work=tuple(name for name in self.work if name in factors),
+            roles={name: role for name, role in self.roles.items() if name in factors},
         )
 
     def _factors(self) -> dict[str, tuple[Scalar, ...]]:

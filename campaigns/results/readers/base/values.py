@@ -63,7 +63,7 @@ class Read:
 
     name, question: suggestions. factors: levels in order, by name. facts: of the environment, as text.
     info: further information, as text. dropped: sentences on what was left out, and why. work: factors
-    whose levels are different tests or requests, which are not compared.
+    whose levels are different tests or requests, which are not compared. roles: of further factors, by name.
     """
 
     format: str
@@ -79,6 +79,7 @@ class Read:
     tags: tuple[str, ...]
     dropped: tuple[str, ...]
     work: tuple[str, ...] = ()
+    roles: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

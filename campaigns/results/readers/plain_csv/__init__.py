@@ -31,7 +31,9 @@ class PlainCsv:
         builder = Builder(self.name, self.label)
         if options.mapping:
             mapped = mapping_of(options.mapping)
-            return _by_mapping(Builder(self.name, self.label, mapped.work), source, mapped)
+            return _by_mapping(
+                Builder(self.name, self.label, mapped.work, mapped.roles), source, mapped
+            )
         if _columns(source.head) != PRESET:
             refuse(
                 "line 1",

@@ -16,9 +16,10 @@ BASES = {unit.dimension: unit.symbol for unit in UNITS.values() if unit.factor =
 CLOCK = re.compile(r"(\d{1,4}):([0-5]\d):([0-5]\d(?:\.\d{1,9})?)", re.ASCII)
 FIDELITIES: tuple[Fidelity, ...] = ("raw", "aggregated", "rounded")
 PLACES = ("started_at", "finished_at", "units_done", "units_failed")
-KEYS = {"factors", "work", "metrics", "state", "delimiter", *PLACES}
+KEYS = {"factors", "work", "roles", "metrics", "state", "delimiter", *PLACES}
 METRIC_KEYS = {"unit", "lower_is_better", "label", "written", "fidelity", "latency"}
 MOST_METRICS = 50
+ROLES = ("load", "setting", "work", "instrument", "target", "build")
 UNIT_LETTERS = 20
 
 Converting = Callable[[str], float | None]
@@ -30,6 +31,7 @@ class Mapped:
 
     factors: tuple[str, ...]
     work: tuple[str, ...]
+    roles: Mapping[str, str]
     metrics: Mapping[str, tuple[ReadMetric, Converting]]
     places: Mapping[str, str]
     state: str
@@ -93,6 +95,14 @@ def mapping_of(values: Json) -> Mapped:
     work = values.get("work", [])
     if not isinstance(work, list | tuple) or not all(each in factors for each in work):
         refuse("mapping.work", "This must be a list of those factors that name what is done.")
+    roles = values.get("roles", {})
+    if not isinstance(roles, Mapping) or not all(each in factors for each in roles):
+        refuse(
+            "mapping.roles",
+            'This must give the roles of some of those factors, like {"clients": "load"}.',
+        )
+    if wrong := [role for role in roles.values() if role not in ROLES]:
+        refuse("mapping.roles", f"“{str(wrong[0])[:40]}” is none of {', '.join(ROLES)}.")
     metrics = values.get("metrics")
     if not isinstance(metrics, Mapping) or not 0 < len(metrics) <= MOST_METRICS:
         refuse("mapping.metrics", f"Name the columns with values, 1 to {MOST_METRICS} of them.")
@@ -112,6 +122,7 @@ def mapping_of(values: Json) -> Mapped:
     return Mapped(
         factors=tuple(dict.fromkeys(factors)),
         work=tuple(dict.fromkeys(work)),
+        roles=dict(roles),
         metrics={str(name): _metric(str(name), value) for name, value in metrics.items()},
         places=places,
         state=state.get("column", ""),
