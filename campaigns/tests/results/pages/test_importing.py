@@ -1,5 +1,6 @@
 """The page that imports files, with files that the real tools wrote."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from django.urls import reverse
 
 from campaigns.findings import compute
 from campaigns.models import Campaign, Submission, SubmissionPart
+from campaigns.planning.roles import roles_of
 from campaigns.results.importing import waiting
 from campaigns.tests.browsing import Page
 from campaigns.tests.results import readers
@@ -161,3 +163,37 @@ def test_a_file_at_which_perfdash_errs_is_refused_and_not_read_for_ever(browser,
     assert kept.state == "refused"
     assert "ZeroDivisionError" in kept.problem
     assert waiting.due(9) == []
+
+
+CSV = b"clients,throttle,took\n1,3,1.5\n10,3,2.5\n1,none,1.7\n10,none,9\n"
+MAPPING = {
+    "factors": ["clients", "throttle"],
+    "metrics": {"took": {"unit": "s", "lower_is_better": True}},
+}
+
+
+def test_roles_and_a_criterion_can_be_given_to_a_file(browser):
+    file = SimpleUploadedFile("a.csv", CSV)
+    said = {"format": "plain_csv", "mapping": json.dumps(MAPPING)}
+    look = browser.post(reverse("import-preview"), {"file": file, **said})
+    assert "“clients” is a setting here" in look.content.decode()
+
+    stated = said | {"load": "clients", "criterion": "took <= 3 s, failed <= 5 %"}
+    browser.post(reverse("import"), {"file": SimpleUploadedFile("a.csv", CSV), **stated})
+
+    campaign = Campaign.objects.get()
+    assert roles_of(campaign)["clients"] == "load"
+    assert campaign.criterion == {
+        "conditions": [{"metric": "took", "at_most": 3}],
+        "failed_percent": 5,
+    }
+
+
+@pytest.mark.parametrize("changes", [{"load": "nobody"}, {"criterion": "took"}])
+def test_a_wrong_description_of_a_file_is_refused_in_words(browser, changes):
+    said = {"format": "plain_csv", "mapping": json.dumps(MAPPING), **changes}
+
+    answer = browser.post(reverse("import"), {"file": SimpleUploadedFile("a.csv", CSV), **said})
+
+    assert answer.status_code == 422
+    assert not Campaign.objects.exists()

@@ -125,3 +125,16 @@ def test_the_preset_keeps_every_problem_of_a_file():
         readers.read(b"concurrency,avg duration,duration,start,finish\n0,,1,1,1\nx,,1,1,1\n")
 
     assert [where for where, _ in caught.value.problems] == ["line 2", "line 3"]
+
+
+def test_a_mapping_gives_roles_to_factors():
+    assert read(roles={"hosts": "load"}).roles == {"hosts": "load"}
+
+
+@pytest.mark.parametrize(
+    "roles", [["hosts"], {"users": "load"}, {"hosts": "much"}, {"hosts": None}]
+)
+def test_roles_that_cannot_be_are_refused(roles):
+    where, _ = problem(CSV, "plain_csv", mapping=MAPPING | {"roles": roles})
+
+    assert where == "mapping.roles"
