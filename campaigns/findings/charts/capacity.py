@@ -20,6 +20,8 @@ from campaigns.findings.charts.parts import (
     hover_note,
     log_scales,
 )
+from campaigns.findings.wording.capacity import CapacityWords
+from campaigns.findings.wording.loads import setting_name
 from campaigns.kit.charts.axes import (
     clock_ticks,
     has_clock,
@@ -45,8 +47,9 @@ from campaigns.kit.charts.figure import (
     symbol_of,
     text,
 )
-from campaigns.kit.charts.labels import inside
-from campaigns.kit.numbers import amount, counted, outward, plain, share, span
+from campaigns.kit.charts.labels import LevelLabels, inside
+from campaigns.kit.mappings import Levels
+from campaigns.kit.numbers import amount, counted, plain, share, span
 from campaigns.results.run_plots import Plot
 from campaigns.stats.capacity import Capacity, CapacityWord, Held, LoadState
 
@@ -682,30 +685,6 @@ def _share_hover(chart: CapacityChart, one: CapacityLine, each: SharePoint) -> s
     return f"<b>{_at(chart, one, each.load)}</b><br>{share(each.share)} failed{bounds}{state}"
 
 
-def carried_text(capacity: Capacity) -> str:
-    """Return what is carried in few words, for a legend: bounds are rounded outward."""
-    low, high = capacity.low, capacity.high
-    down, up = outward(low or 0.0, high or 0.0)
-    match capacity.word:
-        case CapacityWord.CARRIES if capacity.estimate is not None:
-            return f"carries {_floor(capacity.estimate)} ({down} to {up})"
-        case CapacityWord.CARRIES:
-            return f"carries {down}, fails at {up}"
-        case CapacityWord.AT_LEAST:
-            return f"at least {down}"
-        case CapacityWord.LESS_THAN:
-            return f"less than {up}"
-        case CapacityWord.NOT_DECIDED:
-            return f"not decided between {down} and {up}"
-        case CapacityWord.NOT_MONOTONE:
-            return "not monotone"
-    return "not enough data"
-
-
-def _floor(value: float) -> str:
-    return outward(value, value)[0]
-
-
 def panel(shown: Shown) -> Panel | None:
     """Return the panel; None without a load, and where nothing was measured."""
     finding = shown.findings.capacity
@@ -777,7 +756,7 @@ def _chart(
     cells = shown.findings.charts.read(f"cells:{metric}", stored.Cells) or shown.findings.cells
     by_key = {cell.cell: cell for cell in cells.cells} if cells else {}
     loads = {cell.cell: cell.levels.get(finding.load) for cell in by_key.values()}
-    quantity = shown.quantity(metric)
+    quantity, words = shown.quantity(metric), CapacityWords(finding)
     if term and term.as_share:
         quantity = Quantity(f"share beyond {amount(_bound(term), term.unit)}", "share", True)
     return CapacityChart(
@@ -787,13 +766,13 @@ def _chart(
         share_limit=failures.failed_share if failures else None,
         lines=[
             CapacityLine(
-                name=shown.labels.sentence(setting.levels),
+                name=name_of(setting.levels, shown.labels),
                 points=_points(setting, term, by_key),
                 shares=_share_points(setting, failures, by_key),
                 runs=[]
                 if term and term.as_share
                 else _run_points(shown, setting, by_key, loads, set(finding.explored)),
-                carried=None if shown.is_open else _carried(setting.capacity),
+                carried=None if shown.is_open else _carried(setting.capacity, words),
             )
             for setting in settings
         ],
@@ -812,13 +791,22 @@ def _limit(term: stored.ConditionTerms | None, finding: stored.CapacityFinding) 
     return term.failed_share
 
 
-def _carried(capacity: Capacity) -> Carried:
+def name_of(levels: Levels, labels: LevelLabels) -> str:
+    """Return the name of a setting as the answer writes it, with long levels shortened."""
+    short = {
+        name: labels.short(name, level) if isinstance(level, str) else level
+        for name, level in levels.items()
+    }
+    return setting_name(short)
+
+
+def _carried(capacity: Capacity, words: CapacityWords) -> Carried:
     judged = capacity.word in JUDGED
     return Carried(
         low=capacity.low if judged else None,
         estimate=capacity.estimate if judged else None,
         high=capacity.high if judged else None,
-        text=carried_text(capacity),
+        text=words.short(capacity),
     )
 
 

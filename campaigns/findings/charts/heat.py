@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.findings.charts.base import Shown
-from campaigns.findings.charts.capacity import carried_text
 from campaigns.findings.charts.interaction import matrix_of
 from campaigns.findings.values import CapacityFinding, FactorMatrix, MatrixCell, MatrixRow, Terms
+from campaigns.findings.wording.capacity import CapacityWords, times
 from campaigns.findings.wording.remarks import interaction_remark
 from campaigns.findings.wording.verdicts import label_of
 from campaigns.kit.charts.labels import LevelLabels, inside
-from campaigns.kit.numbers import counted, number, percent
+from campaigns.kit.numbers import counted, percent
 from campaigns.stats.capacity import CapacityRatio
 from campaigns.stats.cell_states import CellState
 from campaigns.stats.verdict import Word
@@ -93,6 +93,7 @@ def _with_capacities(
     """Return the rows with what each setting carries below the rows of its loads."""
     settings = {_key(each.levels): place for place, each in enumerate(finding.settings)}
     ratios = {(each.baseline, each.candidate): each.ratio for each in finding.ratios}
+    words = CapacityWords(finding)
     groups: dict[str, list[HeatRow]] = {}
     capacities: dict[str, HeatRow] = {}
     for row, drawn in zip(result.rows, rows, strict=True):
@@ -105,7 +106,7 @@ def _with_capacities(
             ]
             capacities[key] = HeatRow(
                 name=", ".join(filter(None, (labels.values(others), "carries"))),
-                cells=tuple(_carried(place, places[0], finding, ratios) for place in places),
+                cells=tuple(_carried(place, places[0], finding, words, ratios) for place in places),
                 carried=True,
             )
     return tuple(row for key, own in groups.items() for row in (*own, capacities[key]))
@@ -115,24 +116,24 @@ def _carried(
     place: int | None,
     first: int | None,
     finding: CapacityFinding,
+    words: CapacityWords,
     ratios: Mapping[tuple[int, int], CapacityRatio],
 ) -> HeatCell:
     """Return what one setting carries, and how many times what the first column does."""
     if place is None:
         return HeatCell("not measured", "blank")
     capacity = finding.settings[place].capacity
-    text = carried_text(capacity)
     ratio = ratios.get((first, place)) if first is not None else None
     notes = (times_text(ratio),) if ratio and ratio.ratio is not None else ()
-    return HeatCell(text, "base carried", notes, title=f"{counted(capacity.blocks, 'block')}")
+    return HeatCell(
+        words.short(capacity), "base carried", notes, title=f"{counted(capacity.blocks, 'block')}"
+    )
 
 
 def times_text(ratio: CapacityRatio) -> str:
     """Return a ratio of capacities in few words: “1.7 times (1.6 to 1.8)”."""
-    text = f"{number(ratio.ratio, 2)} times"
-    if ratio.low is None or ratio.high is None:
-        return text
-    return f"{text} ({number(ratio.low, 2)} to {number(ratio.high, 2)})"
+    text, span = times(ratio.ratio or 0.0, ratio.low, ratio.high)
+    return f"{text} times ({span})" if span else f"{text} times"
 
 
 def _key(levels: Mapping[str, Any]) -> str:

@@ -710,7 +710,7 @@ def _ratio(ratio: CapacityRatio, words: CapacityWords) -> str:
     low, high = ratio.low, ratio.high
     if ratio.ratio is None or ratio.bounds_only:
         return _bounded(low, high, many)
-    middle, span = _times(ratio.ratio, low, high)
+    middle, span = times(ratio.ratio, low, high)
     match ratio.word:
         case Word.BETTER | Word.WORSE:
             return f"{middle} times {many} ({span})"
@@ -737,7 +737,7 @@ def _bounded(low: float | None, high: float | None, many: str) -> str:
     return f"at most {last} times {many}"
 
 
-def _times(ratio: float, low: float | None, high: float | None) -> tuple[str, str]:
+def times(ratio: float, low: float | None, high: float | None) -> tuple[str, str]:
     """Write a ratio and its interval, the low end rounded down and the high one up."""
     if low is None or high is None:
         return number(ratio, 2), ""

@@ -1,8 +1,14 @@
+from collections.abc import Mapping, Sequence
+
 import pytest
 
 from campaigns.planning.closed_loops import read_loop
 
-FACTORS = {"throttle": ["none", "maxconn 3"], "clients": [1, 2, 4], "rate": [10, 20]}
+FACTORS: Mapping[str, Sequence[object]] = {
+    "throttle": ["none", "maxconn 3"],
+    "clients": [1, 2, 4],
+    "rate": [10, 20],
+}
 METRICS = {"rate_done": ("requests/s", False), "response": ("ms", True), "sent": ("MB/s", False)}
 
 

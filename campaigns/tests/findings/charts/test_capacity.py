@@ -11,7 +11,6 @@ from campaigns.findings.charts.capacity import (
     LoadPoint,
     RunPoint,
     SharePoint,
-    carried_text,
     describe,
     draw,
     legend,
@@ -166,25 +165,6 @@ def test_one_load_all_failed_and_zeros_are_drawn(checked):
     assert describe(chart(lost)).endswith("All runs: 40: no value.")
 
 
-@pytest.mark.parametrize(
-    ("word", "bounds", "text"),
-    [
-        ("carries", (388.2, 402.7, 415.1), "carries 402 (388 to 416)"),
-        ("carries", (480, None, 960), "carries 480, fails at 960"),
-        ("at_least", (960, None, None), "at least 960"),
-        ("less_than", (None, None, 60), "less than 60"),
-        ("not_decided", (240, None, 960), "not decided between 240 and 960"),
-        ("not_monotone", (None, 300, None), "not monotone"),
-        ("not_enough_data", (None, None, None), "not enough data"),
-    ],
-)
-def test_what_is_carried_is_rounded_outward(word, bounds, text):
-    low, estimate, high = bounds
-    found = Capacity(CapacityWord(word), low, estimate, high, 3, 60, 960, 1.5, ())
-
-    assert carried_text(found) == text
-
-
 def finding(**more):
     states = [
         LoadState(5, Held.HELD, 3, value=2.0, band=Interval(1.8, 2.2)),
@@ -214,10 +194,10 @@ def test_the_table_has_the_numbers_of_the_figure():
 
     assert found is not None
     assert found.aside == "condition: p95 at most 10 s"
-    assert found.notes == ("Workers 2: carries 15 (14 to 16).",)
+    assert found.notes == ("2 workers: 15 hosts (14 to 16).",)
     assert found.numbers.shown[0] == [
-        "workers 2", "5", "3", "2 s", "1.8 s", "2.2 s", "0 %", "0 %", "4 %", "keeps the limit",
-        "carries 15 (14 to 16)",
+        "2 workers", "5", "3", "2 s", "1.8 s", "2.2 s", "0 %", "0 %", "4 %", "keeps the limit",
+        "15 hosts (14 to 16)",
     ]  # fmt: skip
     assert found.numbers.shown[1][-2:] == ["fails", ""]
 
