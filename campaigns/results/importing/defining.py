@@ -71,7 +71,7 @@ def definition_of(submitted: Submitted) -> checking.Definition:
     _check_loads(loads, factors, paired[0], errors)
     criterion = _criterion(value, submitted, errors)
     primary = _primary(value, submitted, errors)
-    loop = _closed_loop(value, factors, submitted, errors)
+    loop = _closed_loop(value, factors, roles, submitted, errors)
     contrast = None
     if not errors:
         cells = list({str(run.levels): run.levels for run in submitted.runs}.values())
@@ -188,13 +188,17 @@ def _paired(
 
 
 def _closed_loop(
-    values: Json, factors: Mapping[str, list[Any]], submitted: Submitted, errors: dict[str, Any]
+    values: Json,
+    factors: Mapping[str, list[Any]],
+    roles: Mapping[str, str],
+    submitted: Submitted,
+    errors: dict[str, Any],
 ) -> dict[str, str] | None:
     requested = values.get("closed_loop")
     if not requested:
         return None
     metrics = {each.name: (each.unit, each.lower_is_better) for each in submitted.metrics}
-    return read_loop(requested, factors, {}, metrics, errors)
+    return read_loop(requested, factors, roles, metrics, errors)
 
 
 def _primary(values: Json, submitted: Submitted, errors: dict[str, Any]) -> str:

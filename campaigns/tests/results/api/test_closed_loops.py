@@ -22,13 +22,7 @@ def few_resamples(monkeypatch):
 @pytest.fixture
 def throttle():
     """The experiment with a throttle before a database."""
-    document = json.loads((SUBMISSIONS / "throttle.json").read_text())
-    about = document["campaign"]
-    about["closed_loop"]["parameter"] = "clients"
-    return {
-        **document,
-        "campaign": {name: about[name] for name in about if name not in ("roles", "criterion")},
-    }
+    return json.loads((SUBMISSIONS / "throttle.json").read_text())
 
 
 def curves(campaign):
@@ -102,7 +96,7 @@ def test_without_response_times_there_is_the_law_and_no_check_of_them(send, thro
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("parameter", "throttle", "Its levels are numbers at a time, above 0; “none” is none."),
+        ("parameter", "throttle", "“throttle” is not declared as load in `roles`; clients is."),
         ("parameter", "users", "“users” does not vary; what varies is throttle, clients."),
         ("throughput", "latency", "There is no metric “latency”; there are response, throughput."),
         ("throughput", "response", "It is in ms; completions are counted per second"),
@@ -136,7 +130,8 @@ def test_bytes_and_totals_are_no_completions_per_second(send, throttle, change, 
 @pytest.mark.parametrize("level", [0, -1, "many", True])
 def test_a_number_at_a_time_is_a_number_above_0(send, throttle, level):
     sent = copy.deepcopy(throttle)
-    del sent["campaign"]["factors"]
+    del sent["campaign"]["factors"], sent["campaign"]["roles"]
+    sent["campaign"]["closed_loop"]["parameter"] = "clients"
     sent["runs"][0]["tags"]["clients"] = level
 
     message = errors_of(send(sent))["campaign.closed_loop.parameter"]
