@@ -19,7 +19,7 @@ UNWRITTEN = AnswerText(
     "warn",
 )
 """Instead of an answer whose wording fails: neither its findings nor lists with other campaigns may depend on it."""
-PARTS = ("pairs", "levels", "calibration", "sessions", "outlook")
+PARTS = ("pairs", "levels", "calibration", "sessions", "outlook", "capacity", "thresholds")
 """The findings that an answer may rest on."""
 
 
@@ -52,6 +52,8 @@ def answer_of(findings: Findings) -> AnswerText | None:
         calibration=findings.calibration,
         sessions=findings.sessions,
         outlook=findings.outlook,
+        capacity=findings.capacity,
+        thresholds=findings.thresholds,
     )
 
 

@@ -8,17 +8,22 @@ from msgspec import to_builtins
 from campaigns.findings.answers import answers_of
 from campaigns.findings.store import read
 from campaigns.findings.values import (
+    Answer,
+    CapacityFinding,
     Checks,
     FailedParts,
     LevelsFinding,
     Pairs,
     Sensitivity,
     Terms,
+    Thresholds,
 )
+from campaigns.findings.wording.capacity import capacity_texts
 from campaigns.findings.wording.checks import check_lines
 from campaigns.findings.wording.comparisons import comparison_texts
 from campaigns.findings.wording.failed_parts import failed_parts
 from campaigns.findings.wording.sensitivity import sensitivity_sentence
+from campaigns.findings.wording.thresholds import threshold_texts
 from campaigns.models import Campaign, Finding
 from campaigns.results.pages_data import shown_findings
 from campaigns.stats.methods import METHODS
@@ -27,7 +32,9 @@ COMPARED: Mapping[str, type[LevelsFinding] | type[Pairs]] = {
     "levels": LevelsFinding,
     "pairs": Pairs,
 }
-NAMES = frozenset({"answer", "checks", "sensitivity", Finding.FAILED_PARTS, *COMPARED})
+NAMES = frozenset(
+    {"answer", "capacity", "checks", "sensitivity", "thresholds", Finding.FAILED_PARTS, *COMPARED}
+)
 """Findings with a text."""
 
 
@@ -40,7 +47,7 @@ def texts_of(campaign: Campaign, names: Collection[str] = NAMES) -> dict[str, An
     if not wanted:
         return {}
     rows = shown_findings(campaign).filter(
-        versions__methods=METHODS, name__in={*wanted, *COMPARED} - {"answer"}
+        versions__methods=METHODS, name__in={*wanted, *COMPARED, "answer"}
     )
     texts = dict(_texts(dict(rows.values_list("name", "result"))))
     if "answer" in wanted and shown_findings(campaign).filter(name="answer").exists():
@@ -54,6 +61,11 @@ def _texts(results: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         if name in results:
             terms = compared = read(results[name], shape)
             yield name, comparison_texts(compared)
+    if "capacity" in results:
+        answer = read(results["answer"], Answer) if "answer" in results else None
+        yield "capacity", capacity_texts(read(results["capacity"], CapacityFinding), answer)
+    if "thresholds" in results:
+        yield "thresholds", threshold_texts(read(results["thresholds"], Thresholds))
     if "checks" in results:
         lines = check_lines(read(results["checks"], Checks))
         yield "checks", [f"{line.title}: {line.text}" for line in lines]

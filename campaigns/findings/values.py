@@ -439,7 +439,8 @@ class LevelsFinding(Terms, frozen=True, kw_only=True):
     hard: factors that are costly to change. between: what is said of cells rests on one value a session. overall: empty with one factor to compare.
 
     loads: factors that are load; groups are at one level of each. over_loads: each contrast over all loads, a family of its own. As `curves` the
-    factor is itself a load: a group a setting, without comparisons and without a best level.
+    factor is itself a load: a group a setting, without comparisons and without a best level. instrument: the factor is how it is measured, so that
+    its levels should measure the same, and none is the best.
     """
 
     factor: str
@@ -455,6 +456,7 @@ class LevelsFinding(Terms, frozen=True, kw_only=True):
     primary: Primary | None = None
     loads: Sequence[str] = ()
     over_loads: Sequence[OverLoads] = ()
+    instrument: bool = False
 
 
 class BlockChanges(Struct, frozen=True):

@@ -88,6 +88,12 @@ class LaunchRefused(NotLaunched):
     code = Exit.NOT_APPROVED
 
 
+class NotDecided(ClientError):
+    """The runs do not show whether the criterion is kept."""
+
+    code = Exit.NOT_DECIDED
+
+
 class VerdictFailed(ClientError):
     """A verdict is one of those that `--fail-on` names."""
 

@@ -14,6 +14,7 @@ class Exit(IntEnum):
     NO_ANSWER = 5
     NOT_ENDED = 6
     NOT_APPROVED = 7
+    NOT_DECIDED = 8
     INTERRUPTED = 130
 
 
@@ -27,5 +28,6 @@ MEANINGS = {
     Exit.NOT_ENDED: "the campaign has not ended: a draft (also one whose launch waits for approval "
     "by a second person), paused, or --timeout has passed",
     Exit.NOT_APPROVED: "not approved by a second person: the launch was refused, withdrawn, or void",
+    Exit.NOT_DECIDED: "whether the criterion is kept is not decided, and --fail-on names does_not_pass",
     Exit.INTERRUPTED: "Ctrl-C; the campaign goes on",
 }

@@ -32,6 +32,14 @@ def digest(campaign: Mapping[str, Any]) -> dict[str, Any]:
         "unit": cells.get("unit", ""),
         "cells": [_cell(cell) for cell in cells.get("cells", ())],
         "verdicts": [asdict(verdict) for verdict in verdicts_of(findings)],
+        "criterion": findings.get("thresholds", {}).get("result", {}).get("word"),
+        "capacity": [
+            {
+                "levels": setting["levels"],
+                **{name: setting["capacity"][name] for name in ("word", "low", "estimate", "high")},
+            }
+            for setting in findings.get("capacity", {}).get("result", {}).get("settings", ())
+        ],
     }
 
 

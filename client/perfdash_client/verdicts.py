@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from perfdash_client.errors import BadUse, NoAnswer, VerdictFailed
+from perfdash_client.errors import BadUse, NoAnswer, NotDecided, VerdictFailed
 from perfdash_client.formats import levels as in_words
 
 WORDS = (
@@ -18,6 +18,11 @@ WORDS = (
     "invalid_values",
 )
 """The closed list of the server's verdicts (docs/explanation/statistics.md)."""
+
+CRITERION_BROKEN = "does_not_pass"
+"""The word for a criterion that is not kept. It is no verdict of a comparison."""
+FAILING_WORDS = (*WORDS, CRITERION_BROKEN)
+"""The words of `--fail-on`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +119,10 @@ def read_words(given: Iterable[str]) -> frozenset[str]:
     """Read `--fail-on`, which may be repeated and hold commas. Raise BadUse."""
     texts = [word.strip() for text in given for word in text.split(",")]
     message = frozenset(text.lower().replace("-", "_").replace(" ", "_") for text in texts if text)
-    if unknown := sorted(message - set(WORDS)):
-        raise BadUse(f"--fail-on: “{unknown[0]}” is no verdict. There are {', '.join(WORDS)}.")
+    if unknown := sorted(message - set(FAILING_WORDS)):
+        raise BadUse(
+            f"--fail-on: “{unknown[0]}” is no verdict. There are {', '.join(FAILING_WORDS)}."
+        )
     if texts and not message:
         raise BadUse("--fail-on names no verdict.")
     return message
@@ -126,9 +133,30 @@ def that_decide(verdicts: Sequence[Verdict]) -> list[Verdict]:
     return [verdict for verdict in verdicts if verdict.is_primary] or list(verdicts)
 
 
+def judge_criterion(findings: Mapping[str, Any], words: Collection[str]) -> None:
+    """Judge the campaign's criterion where `words` name it.
+
+    Raise VerdictFailed where it is not kept, NotDecided where the runs do not show it, NoAnswer without a criterion.
+    """
+    if CRITERION_BROKEN not in words:
+        return
+    entry = findings.get("thresholds")
+    if entry is None:
+        raise NoAnswer(
+            f"The campaign states no criterion, so --fail-on {CRITERION_BROKEN} has nothing to judge."
+        )
+    sentence = (entry.get("text") or {}).get("sentence", "")
+    match entry["result"]["word"]:
+        case "passes":
+            return
+        case "does_not_pass":
+            raise VerdictFailed(f"{sentence} (--fail-on {CRITERION_BROKEN})")
+    raise NotDecided(f"Whether the criterion is kept is not decided. {sentence}".strip())
+
+
 def judge(verdicts: Sequence[Verdict], words: Collection[str]) -> None:
     """Raise VerdictFailed where a deciding verdict is one of `words`, NoAnswer without verdicts."""
-    if not words:
+    if not set(words) & set(WORDS):
         return
     deciding = that_decide(verdicts)
     if not deciding:

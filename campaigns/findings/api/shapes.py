@@ -8,7 +8,9 @@ from rest_framework import serializers
 
 from campaigns.findings.store import SHAPES
 from campaigns.findings.wording.answer_text import AnswerText
+from campaigns.findings.wording.capacity import CapacityTexts
 from campaigns.findings.wording.comparisons import ComparisonTexts
+from campaigns.findings.wording.thresholds import ThresholdTexts
 from campaigns.kit.api.openapi import register, shapes_of
 
 VERSIONED = {"v": {"type": "integer", "description": "version of the shape"}}
@@ -44,8 +46,9 @@ class TextShape(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-cal
 
     def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
         """Return a choice among the texts, and register them."""
-        register(shapes_of([AnswerText, ComparisonTexts]), auto_schema.registry)
-        named = _references([AnswerText.__name__, ComparisonTexts.__name__])
+        shapes = (AnswerText, CapacityTexts, ComparisonTexts, ThresholdTexts)
+        register(shapes_of(shapes), auto_schema.registry)
+        named = _references([shape.__name__ for shape in shapes])
         lines = {"type": "array", "items": {"type": "string"}}
         return {"anyOf": [*named, lines, {"type": "null"}]}
 

@@ -67,6 +67,7 @@ def compare(
         primary=primary,
         loads=loads,
         over_loads=over_loads_of(factor, means, family, compared),
+        instrument=not ranked,
     )
 
 

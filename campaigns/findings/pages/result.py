@@ -14,6 +14,7 @@ from campaigns.findings.charts.capacity import CAPACITY
 from campaigns.findings.charts.curve import CURVE, levels_plot, levels_title
 from campaigns.findings.charts.heat import heat_table
 from campaigns.findings.charts.pairs import pairs_plot
+from campaigns.findings.pages.capacity_tables import capacity_table, threshold_table
 from campaigns.findings.pages.level_tables import LevelTables, level_tables
 from campaigns.findings.pages.panels import comes_late, panels_of, shown_of
 from campaigns.findings.pages.tables import cell_table, excluded_table, strata_table
@@ -99,6 +100,12 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "late": late,
         "several": plot.several if plot else len(view.in_series(labels.factors)) > 0,
         "multiples": [labelled(small, stand_ins) for small in multiples],
+        "capacity": capacity_table(findings.capacity, findings.answer, labels)
+        if primary and not is_open and findings.capacity
+        else None,
+        "thresholds": threshold_table(findings.thresholds)
+        if primary and not is_open and findings.thresholds
+        else None,
         "strata": strata_table(pairs, labels, withheld=is_open) if pairs else None,
         "levels": levels_of(shown, opened if shown.many else None),
         "excluded": excluded_table(findings.with_excluded, judged, labels)

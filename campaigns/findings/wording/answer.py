@@ -9,6 +9,7 @@ from dataclasses import replace
 from campaigns.findings.values import (
     Answer,
     CalibrationFinding,
+    CapacityFinding,
     FactChange,
     LevelsFinding,
     Outlook,
@@ -16,9 +17,21 @@ from campaigns.findings.values import (
     Primary,
     SessionsFinding,
     SummarisedCell,
+    Thresholds,
 )
 from campaigns.findings.wording.answer_text import MOST_FACTS, AnswerText, Fact, capitalised
+from campaigns.findings.wording.at_loads import (
+    DIFFERS,
+    answer_of_loads,
+    differs_by_load,
+    facts_over_loads,
+    is_over_loads,
+    loads_text,
+    same_measure,
+    settings_at_loads,
+)
 from campaigns.findings.wording.calibration import answer_of_calibration
+from campaigns.findings.wording.capacity import answer_of_capacity
 from campaigns.findings.wording.cells import FEWEST_RUNS, bound_of, centre_of, names_of
 from campaigns.findings.wording.level_answer import answer_of_levels, drift_note
 from campaigns.findings.wording.outlook import ended
@@ -29,6 +42,7 @@ from campaigns.findings.wording.sessions import (
     notes_of_changes,
     sessions_text,
 )
+from campaigns.findings.wording.thresholds import LABELS, thresholds_sentence
 from campaigns.findings.wording.verdicts import Display, label_of, primary_advice
 from campaigns.kit.charts.labels import contrast_label, inside
 from campaigns.kit.numbers import amount, counted, number, percent, share, span_pct
@@ -47,8 +61,10 @@ def answer_text(
     calibration: CalibrationFinding | None = None,
     sessions: SessionsFinding | None = None,
     outlook: Outlook | None = None,
+    capacity: CapacityFinding | None = None,
+    thresholds: Thresholds | None = None,
 ) -> AnswerText:
-    """Compose the answer from its findings. sessions: why there are several."""
+    """Compose the answer from its findings: what is carried first, then how settings compare. sessions: why there are several."""
     has_values = _has_values(answer)
     judged = pairs or levels
     if not has_values:
@@ -57,17 +73,23 @@ def answer_text(
         text = answer_of_calibration(calibration)
     elif pairs:
         text = answer_of_pairs(pairs)
+    elif not levels and answer.loads:
+        text = AnswerText("", "info") if capacity else answer_of_loads(answer)
     else:
         text = _of_levels(answer, levels)
     alone = pairs is not None and len(pairs.strata) == 1
     if judged and judged.primary and has_values and not alone and not calibration:
         text = _led_by(judged, judged.primary, text)
+    if capacity and capacity.settings and not calibration:
+        text = _after_capacity(answer, capacity, text)
+    if thresholds and not calibration and not capacity:  # capacity says what is kept at which load
+        text = _with_thresholds(thresholds, text)
     by_sessions = "" if calibration else sessions_text(judged)
     text = _with_bounds(_extended(text, by_sessions), answer)
     text = _extended(text, drift_note(levels))
     text = _extended(text, same_content_text(answer.same_content))
     text = _extended(text, other_content_text(answer.other_content))
-    caveats = [_caveat(answer, pairs, levels)]
+    caveats = [_caveat(answer, pairs, levels, capacity)]
     if answer.changes:
         caveats[:0] = [_of_changes(answer.changes), *notes_of_changes(sessions)]
     if answer.simulators:
@@ -136,9 +158,39 @@ def _nothing(answer: Answer) -> AnswerText:
     return AnswerText("No run has ended yet.", "thin")
 
 
+def _after_capacity(answer: Answer, capacity: CapacityFinding, text: AnswerText) -> AnswerText:
+    """Put what is carried before everything else of an answer."""
+    carried = answer_of_capacity(answer, capacity)
+    rest = text.sentence or ""
+    return replace(
+        text,
+        sentence=f"{carried.sentence} {rest}".strip(),
+        tone=text.tone if text.tone == "fail" else carried.tone,
+        badges=[*carried.badges, *text.badges],
+        facts=[*carried.facts, *text.facts][:MOST_FACTS],
+        statements=[*carried.statements, *text.statements],
+    )
+
+
+def _with_thresholds(thresholds: Thresholds, text: AnswerText) -> AnswerText:
+    """Add whether the criterion is kept, beside the comparisons."""
+    label = LABELS[thresholds.word]
+    return replace(
+        _extended(text, thresholds_sentence(thresholds)),
+        badges=[label, *text.badges],
+        tone=label.tone if thresholds.word == "does_not_pass" else text.tone,
+    )
+
+
 def _of_levels(answer: Answer, levels: LevelsFinding | None) -> AnswerText:
     """Return the answer of levels; where none of them can be best, that of the cells with its details."""
     text = answer_of_levels(answer, levels) if levels else None
+    if text and levels and levels.instrument and not levels.loads:
+        return replace(text, sentence=same_measure(levels) or _of_cells(answer).sentence)
+    if text and levels and is_over_loads(levels):
+        return replace(
+            text, sentence=settings_at_loads(levels), facts=facts_over_loads(levels)[:MOST_FACTS]
+        )
     if text and text.sentence:
         return text
     of_cells = _of_cells(answer)
@@ -255,10 +307,17 @@ def _few(answer: Answer) -> int:
     return sum(cell.summary.n_ok < FEWEST_RUNS for cell in answer.cells)
 
 
-def _caveat(answer: Answer, pairs: Pairs | None, levels: LevelsFinding | None) -> str:
+def _caveat(
+    answer: Answer,
+    pairs: Pairs | None,
+    levels: LevelsFinding | None,
+    capacity: CapacityFinding | None = None,
+) -> str:
     """Return the strongest caveat that applies, after that of cells with too few runs."""
     strongest = (
-        _of_runs(answer) or _of_order(answer, pairs) or _of_confirmation(answer, pairs or levels)
+        _of_runs(answer)
+        or _of_order(answer, pairs)
+        or _of_confirmation(answer, pairs or levels, capacity)
     )
     few, total = _few(answer), len(answer.cells)
     if not few or not _has_values(answer):
@@ -343,10 +402,14 @@ def _of_order(answer: Answer, pairs: Pairs | None) -> str:
     return ""
 
 
-def _of_confirmation(answer: Answer, judged: Pairs | LevelsFinding | None) -> str:
+def _of_confirmation(
+    answer: Answer, judged: Pairs | LevelsFinding | None, capacity: CapacityFinding | None
+) -> str:
     """Return whether sessions confirm the verdicts, or what is not judged at all."""
     if judged and judged.sessions > 1:
         return confirmed_by_sessions(judged)
+    if capacity and not judged:
+        return _of_sessions(capacity)
     if judged:
         return "Seen in one session: repeat it on another day before calling it confirmed."
     if len(answer.cells) > MOST_CELLS:
@@ -358,6 +421,26 @@ def _of_confirmation(answer: Answer, judged: Pairs | LevelsFinding | None) -> st
         "Each interval is its cell's own; whether two cells differ is not judged by comparing "
         "their intervals."
     )
+
+
+def _of_sessions(capacity: CapacityFinding) -> str:
+    """Return whether sessions confirm what is carried."""
+    known = [each.confirmation for each in capacity.settings if each.confirmation]
+    sessions = max((each.sessions for each in known), default=1)
+    if sessions < 2:
+        return "Seen in one session: repeat it on another day before calling it confirmed."
+    confirmed = sum(each.standing == "confirmed" for each in known)
+    if len(capacity.settings) == 1:
+        verb = "confirm" if confirmed else "do not confirm"
+        return f"{sessions} sessions {verb} what is carried."
+    return (
+        f"What {confirmed} of {len(capacity.settings)} settings carry is confirmed by "
+        f"{sessions} sessions."
+    )
+
+
+def _has_loads(judged: Pairs | LevelsFinding) -> bool:
+    return isinstance(judged, LevelsFinding) and bool(judged.loads)
 
 
 def _led_by(judged: Pairs | LevelsFinding, primary: Primary, text: AnswerText) -> AnswerText:
@@ -372,11 +455,19 @@ def _led_by(judged: Pairs | LevelsFinding, primary: Primary, text: AnswerText) -
             "at": primary.at,
         }
     )
-    over = f", over {primary.over} combinations" if primary.over > 1 else ""
+    over = f", over {primary.over} {'loads' if _has_loads(judged) else 'combinations'}"
+    over = over if primary.over > 1 else ""
+    if primary.left_out and isinstance(judged, LevelsFinding):
+        left_out = ", ".join(loads_text(each, judged.loads) for each in primary.left_out)
+        over += f", without {left_out}, where too much failed"
     change, facts = "", list(text.facts)
     if verdict.pct_change is not None:
         bounds = span_pct(verdict.ci_pct) if verdict.ci_pct else ""
         change = f", {percent(verdict.pct_change)}" + (f" ({bounds} %)" if bounds else "")
+        if isinstance(judged, LevelsFinding) and differs_by_load(
+            judged, primary.factor, primary.candidate, primary.baseline
+        ):
+            change += f"; {DIFFERS}"
         facts.insert(0, Fact(name, percent(verdict.pct_change), bounds))
     parts = [
         f"{capitalised(name)}{over}: {label.word}{change}.",

@@ -93,6 +93,27 @@ class RatioText:
     label: Display
 
 
+@dataclass(frozen=True, slots=True)
+class CapacityTexts:
+    """What settings carry. conditions: what “carried” means; settings, ratios: in the order of the finding."""
+
+    sentence: str
+    conditions: str
+    settings: Sequence[CapacityText]
+    ratios: Sequence[RatioText]
+
+
+def capacity_texts(finding: CapacityFinding, answer: Answer | None = None) -> CapacityTexts:
+    """Return everything that is said of what is carried. answer: with the values of the cells."""
+    words = CapacityWords(finding, answer)
+    return CapacityTexts(
+        words.headline(),
+        words.kept,
+        [words.text(each) for each in finding.settings],
+        [words.ratio(each) for each in finding.ratios],
+    )
+
+
 def kept(condition: ConditionTerms) -> str:
     """Write that a condition is kept: “p95 of a registration stays within 3:00 min”, “at most 5 % fail”."""
     if condition.metric:
@@ -607,11 +628,11 @@ class CapacityWords:
             )
         for ratio in self.finding.ratios:
             if not self._differ_in_load(ratio):
-                text = self.ratio(ratio)
+                of = self.ratio(ratio)
                 lines.append(
                     Statement(
-                        text.label.tone,
-                        f"{capitalised(text.larger)} against {text.smaller}: {text.text}.",
+                        of.label.tone,
+                        f"{capitalised(of.larger)} against {of.smaller}: {of.text}.",
                     )
                 )
         for each in self.capacities:

@@ -44,6 +44,8 @@ MOST_PRACTICAL = 100
 ALARMS = (Word.BETTER, Word.WORSE)
 """False alarms between two names of one setting."""
 FALSE_ALARM = Display("false alarm", "warn", "warn", "outline")
+MEASURE_OTHERWISE = Display("measure differently", "warn", "warn", "outline")
+"""Of levels that are how it is measured: neither is better, and their results are not to be mixed."""
 NO_VERDICT_YET = Display("no verdict yet", "thin", "clock", "open")
 """Verdicts are withheld until the stop rule is met."""
 IN_BLOCKS = (Model.BLOCKS, Model.PAIRED, Model.SPLIT_PLOT)
@@ -56,6 +58,8 @@ def label_of(terms: Terms, word: Word) -> Display:
     """
     if terms.same_setting and word in ALARMS:
         return FALSE_ALARM
+    if isinstance(terms, LevelsFinding) and terms.instrument and word in ALARMS:
+        return MEASURE_OTHERWISE
     if word == Word.EQUIVALENT:
         return Display(
             f"equivalent within {plain_percent(terms.margin_pct)}", "equal", "approx", "solid"

@@ -13,7 +13,7 @@ from perfdash_client.following import follow
 from perfdash_client.progress import display, running_now
 from perfdash_client.results import digest, require_answer, show
 from perfdash_client.session import Session
-from perfdash_client.verdicts import WORDS, judge, verdicts_of
+from perfdash_client.verdicts import FAILING_WORDS, judge, judge_criterion, verdicts_of
 
 WATCHING_PATIENCE = 600.0
 """Seconds for which a server may be away while it is watched; --patience may be longer."""
@@ -23,7 +23,7 @@ FailOn = Annotated[
     list[str] | None,
     typer.Option(
         metavar="WORDS",
-        help=f"Exit code 1 on these verdicts, with commas between: {', '.join(WORDS)}.",
+        help=f"Exit code 1 on these verdicts, with commas between: {', '.join(FAILING_WORDS)}.",
     ),
 ]
 Timeout = Annotated[
@@ -78,11 +78,12 @@ def _why_not(server: Server, number: int) -> str:
 
 
 def judged(session: Session, campaign: Mapping[str, Any], words: Collection[str]) -> None:
-    """Print a result. Raise NotEnded or NoAnswer without one, VerdictFailed for one of `words`."""
+    """Print a result. Raise NotEnded or NoAnswer without one, VerdictFailed for one of `words`, NotDecided where a criterion is not shown to be kept."""
     verdict: ClientError | None = None
     try:
         require_answer(campaign)
         judge(verdicts_of(campaign["findings"]), words)
+        judge_criterion(campaign["findings"], words)
     except ClientError as error:
         verdict = error
     if session.as_json:

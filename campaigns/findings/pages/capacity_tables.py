@@ -1,0 +1,95 @@
+"""Tables of what is carried, and of the criterion in each cell."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from campaigns.findings.values import Answer, CapacityCell, CapacityFinding, Thresholds
+from campaigns.findings.wording.capacity import (
+    HELD,
+    CapacityText,
+    CapacityWords,
+    RatioText,
+)
+from campaigns.findings.wording.thresholds import ThresholdTexts, threshold_texts
+from campaigns.findings.wording.verdicts import Display
+from campaigns.kit.charts.labels import LevelLabels
+from campaigns.kit.numbers import MISSING, plain
+
+MOST_LINES = 200
+"""Conditions of cells that are written out."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldCell:
+    """One setting at one load. passed: how many of its runs kept every condition."""
+
+    label: Display | None
+    passed: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoadLine:
+    """One load over all settings."""
+
+    load: str
+    cells: Sequence[HeldCell]
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityTable:
+    """What settings carry. head: the load; settings: names of the columns, empty for a single one."""
+
+    head: str
+    conditions: str
+    stated: bool
+    capacities: Sequence[CapacityText]
+    ratios: Sequence[RatioText]
+    settings: Sequence[str]
+    loads: Sequence[LoadLine]
+
+    @property
+    def several(self) -> bool:
+        """Whether there is more than one setting."""
+        return len(self.capacities) > 1
+
+
+def capacity_table(
+    finding: CapacityFinding, answer: Answer | None, labels: LevelLabels
+) -> CapacityTable:
+    """Return what each setting carries, and each load under each setting."""
+    words = CapacityWords(finding, answer)
+    cells = [{cell.load: cell for cell in setting.cells} for setting in finding.settings]
+    loads = sorted({load for each in cells for load in each})
+    return CapacityTable(
+        head=labels.factor(finding.load) if finding.load else finding.load_label,
+        conditions=words.kept,
+        stated=finding.stated,
+        capacities=[words.text(setting) for setting in finding.settings],
+        ratios=[words.ratio(ratio) for ratio in finding.ratios],
+        settings=[labels.sentence(setting.levels) for setting in finding.settings],
+        loads=[LoadLine(plain(load), [_held(each.get(load)) for each in cells]) for load in loads],
+    )
+
+
+def _held(cell: CapacityCell | None) -> HeldCell:
+    if cell is None:
+        return HeldCell(None, MISSING)
+    runs = f"{cell.passed} of {cell.runs}" if cell.runs else MISSING
+    return HeldCell(HELD[cell.held], runs)
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdTable:
+    """The criterion in each cell. more: lines that are not written out."""
+
+    texts: ThresholdTexts
+    more: int
+
+
+def threshold_table(finding: Thresholds) -> ThresholdTable:
+    """Return each condition in each cell, beside the comparisons."""
+    texts = threshold_texts(finding)
+    lines = texts.lines[:MOST_LINES]
+    return ThresholdTable(
+        ThresholdTexts(texts.sentence, texts.label, lines), len(texts.lines) - len(lines)
+    )

@@ -1,0 +1,205 @@
+"""Settings compared at each load, and their mean over all loads. Pure."""
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
+from campaigns.findings.values import Answer, LevelGroup, LevelRow, LevelsFinding, OverLoads
+from campaigns.findings.wording.answer_text import MOST_FACTS, AnswerText, Fact, capitalised
+from campaigns.findings.wording.cells import centre_of, names_of
+from campaigns.findings.wording.loads import named, setting_name
+from campaigns.findings.wording.verdicts import label_of, row_advice
+from campaigns.kit.charts.labels import level_text
+from campaigns.kit.mappings import Levels
+from campaigns.kit.numbers import amount, is_number, percent, plain_percent, span_pct
+from campaigns.stats.verdict import Verdict, Word
+
+DIFFERS = "differs by load"
+MOST_LOADS = 4
+"""More loads are summed up by their verdicts."""
+
+
+def is_over_loads(levels: LevelsFinding | None) -> bool:
+    """Return whether settings are compared at several loads."""
+    return bool(levels and levels.loads and levels.factor not in levels.loads and levels.over_loads)
+
+
+def loads_text(levels: Levels, loads: Sequence[str]) -> str:
+    """Write the loads among levels: “40 hosts”, “40 hosts, rate 5”."""
+    return ", ".join(
+        named(name.replace("_", " "), level_text(level))
+        if is_number(level)
+        else f"{name} {level_text(level)}"
+        for name, level in levels.items()
+        if name in loads
+    )
+
+
+def settings_at_loads(levels: LevelsFinding) -> str:
+    """Return a sentence for each of the first contrasts: its mean over loads, and its change at each load."""
+    parts = [
+        _each_load(levels, each) if _is_primary(levels, each) else _contrast(levels, each)
+        for each in levels.over_loads[:MOST_FACTS]
+    ]
+    more = len(levels.over_loads) - MOST_FACTS
+    if more > 0:
+        parts.append(f"{more} more contrasts are in the table.")
+    return " ".join(parts)
+
+
+def facts_over_loads(levels: LevelsFinding) -> list[Fact]:
+    """Return the mean change of each contrast over loads."""
+    facts = []
+    for each in levels.over_loads:
+        verdict = each.comparison.verdict
+        if verdict.pct_change is not None and verdict.ci_pct:
+            name = f"{level_text(each.candidate)} vs. {level_text(each.baseline)}"
+            differs = f", {DIFFERS}" if each.differs else ""
+            note = f"{span_pct(verdict.ci_pct)}, mean over {each.over} loads{differs}"
+            facts.append(Fact(f"{_factor(levels)} {name}", percent(verdict.pct_change), note))
+    return facts
+
+
+def same_measure(levels: LevelsFinding) -> str:
+    """Return whether levels that are how it is measured give the same result; empty where nothing is compared."""
+    texts = []
+    for group in levels.groups:
+        values = dict(zip(group.cells, group.values, strict=True))
+        where = f"At {setting_name(group.levels)} " if group.levels else ""
+        for row in group.comparisons:
+            one, other = (
+                setting_name({levels.factor: values[side]})
+                for side in (row.candidate, row.baseline)
+            )
+            text = f"{where}{_same(levels, row, one, other)}"
+            texts.append(capitalised(text))
+    more = len(texts) - MOST_FACTS
+    rest = [f"{more} more comparisons are in the table."] if more > 0 else []
+    return " ".join([*texts[:MOST_FACTS], *rest])
+
+
+def _same(levels: LevelsFinding, row: LevelRow, one: str, other: str) -> str:
+    verdict = row.comparison.verdict
+    match verdict.word:
+        case Word.EQUIVALENT:
+            margin = plain_percent(levels.margin_pct)
+            return f"{one} and {other} measure the same, within {margin}."
+        case Word.BETTER | Word.WORSE:
+            return (
+                f"{one} and {other} do not measure the same: {_change(verdict)}. "
+                "Their results must not be mixed."
+            )
+    advice = row_advice(levels, row)
+    shown = _change(verdict) or label_of(levels, verdict.word).word
+    text = f"that {one} and {other} measure the same is not shown: {shown}."
+    return f"{text} {advice}".strip()
+
+
+def differs_by_load(
+    levels: LevelsFinding, factor: str, candidate: object, baseline: object
+) -> bool:
+    """Return whether the change of a contrast differs between loads."""
+    return any(
+        each.differs
+        for each in levels.over_loads
+        if (each.factor, each.candidate, each.baseline) == (factor, candidate, baseline)
+    )
+
+
+def answer_of_loads(answer: Answer) -> AnswerText:
+    """Describe what is measured at each load, where nothing is known of what is carried."""
+    names = names_of(answer.cells)
+    measured = [
+        (cell, value)
+        for cell in answer.cells
+        for value in [centre_of(cell)]
+        if value is not None and cell.cell not in answer.failing
+    ]
+    if not measured:
+        return AnswerText("Too much failed at every load for a value.", "fail")
+    parts = [f"{names[cell.cell]}: {amount(value, answer.unit)}" for cell, value in measured]
+    more = len(parts) - MOST_FACTS
+    text = "; ".join(parts[:MOST_FACTS]) + (f"; and {more} more" if more > 0 else "")
+    return AnswerText(f"{answer.label} by load: {text}.", "info")
+
+
+def _is_primary(levels: LevelsFinding, mean: OverLoads) -> bool:
+    """Return whether the mean is that of the primary contrast, which is named before it."""
+    primary = levels.primary
+    return bool(
+        primary
+        and primary.over == mean.over
+        and primary.factor == mean.factor
+        and (primary.candidate, primary.baseline) == (mean.candidate, mean.baseline)
+    )
+
+
+def _each_load(levels: LevelsFinding, mean: OverLoads) -> str:
+    return f"{capitalised(_at_each(levels, _rows(levels, mean)))}."
+
+
+def _contrast(levels: LevelsFinding, mean: OverLoads) -> str:
+    names = [setting_name({levels.factor: side}) for side in (mean.candidate, mean.baseline)]
+    where = f" at {setting_name(mean.at)}" if mean.at else ""
+    pair = f"{capitalised(names[0])} vs. {names[1]}{where}"
+    rows = _rows(levels, mean)
+    shown = _at_each(levels, rows)
+    left_out = [loads_text(each, levels.loads) for each in mean.left_out]
+    without = f", without {', '.join(left_out)}, where too much failed" if left_out else ""
+    over = f"mean over {mean.over} loads{without}" if mean.over > 1 else "at one load"
+    text = _verdict(levels, mean.comparison.verdict)
+    if mean.differs:
+        return f"{pair} {DIFFERS}: {shown}; {over}: {text}."
+    return f"{pair}: {text}, {over}" + (f"; {shown}." if shown else ".")
+
+
+def _rows(levels: LevelsFinding, mean: OverLoads) -> list[tuple[Levels, Verdict]]:
+    """Return the verdicts of a contrast at each load."""
+    rows = []
+    for group in levels.groups:
+        if any(group.levels.get(name) != level for name, level in mean.at.items()):
+            continue
+        row = _row(group, mean)
+        if row is not None:
+            rows.append((group.levels, row.comparison.verdict))
+    return rows
+
+
+def _row(group: LevelGroup, mean: OverLoads) -> LevelRow | None:
+    values: Mapping[int, object] = dict(zip(group.cells, group.values, strict=True))
+    for row in group.comparisons:
+        if (values[row.baseline], values[row.candidate]) == (mean.baseline, mean.candidate):
+            return row
+    return None
+
+
+def _at_each(levels: LevelsFinding, rows: Sequence[tuple[Levels, Verdict]]) -> str:
+    """Write the change at each load; of many loads how many have which verdict."""
+    if len(rows) > MOST_LOADS:
+        labels = sorted(label_of(levels, verdict.word).word for _, verdict in rows)
+        counts = [f"{word} at {len([*same])}" for word, same in groupby(labels)]
+        return f"{', '.join(counts)} of {len(rows)} loads"
+    return ", ".join(
+        f"at {loads_text(at, levels.loads)} {_briefly(levels, verdict)}" for at, verdict in rows
+    )
+
+
+def _briefly(levels: LevelsFinding, verdict: Verdict) -> str:
+    label = label_of(levels, verdict.word).word
+    if verdict.pct_change is None or verdict.word == Word.TOO_MANY_FAILURES:
+        return label
+    return f"{label} ({percent(verdict.pct_change)})"
+
+
+def _verdict(levels: LevelsFinding, verdict: Verdict) -> str:
+    return ", ".join(filter(None, (label_of(levels, verdict.word).word, _change(verdict))))
+
+
+def _change(verdict: Verdict) -> str:
+    if verdict.pct_change is None:
+        return ""
+    bounds = f" ({span_pct(verdict.ci_pct)} %)" if verdict.ci_pct else ""
+    return f"{percent(verdict.pct_change)}{bounds}"
+
+
+def _factor(levels: LevelsFinding) -> str:
+    return levels.factor.replace("_", " ")

@@ -1,0 +1,155 @@
+"""Whether cells keep the criterion: the verdict, and why. Pure."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from campaigns.findings.values import (
+    ConditionTerms,
+    ThresholdCell,
+    Thresholds,
+    ThresholdState,
+    ThresholdWord,
+)
+from campaigns.findings.wording.capacity import beside_limit, subject
+from campaigns.findings.wording.loads import setting_name
+from campaigns.findings.wording.verdicts import Display
+from campaigns.kit.numbers import MISSING, amount, share, span
+
+LABELS: Mapping[ThresholdWord, Display] = {
+    "passes": Display("passes", "info", "check", "solid"),
+    "does_not_pass": Display("does not pass", "fail", "x", "solid"),
+    "not_decided": Display("not decided", "thin", "ring", "outline"),
+}
+ORDER: Sequence[ThresholdWord] = ("does_not_pass", "not_decided", "passes")
+"""The worst first."""
+MOST_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdLine:
+    """One condition in one cell. why: estimate, interval and limit in a few words."""
+
+    cell: str
+    condition: str
+    limit: str
+    estimate: str
+    interval: str
+    label: Display
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdTexts:
+    """The verdict of a campaign. lines: of each condition in each cell, in their order."""
+
+    sentence: str
+    label: Display
+    lines: Sequence[ThresholdLine]
+
+
+def threshold_texts(finding: Thresholds) -> ThresholdTexts:
+    """Return the verdict on the criterion as text."""
+    conditions = {each.name: each for each in finding.conditions}
+    lines = [
+        _line(cell, state, conditions[state.name])
+        for cell in finding.cells
+        for state in cell.states
+        if state.name in conditions
+    ]
+    return ThresholdTexts(thresholds_sentence(finding), LABELS[finding.word], lines)
+
+
+def thresholds_sentence(finding: Thresholds) -> str:
+    """Return whether every cell keeps the criterion, and where and why one does not."""
+    total = len(finding.cells)
+    limits = " and ".join(map(limit_text, finding.conditions))
+    if not total or not limits:
+        return ""
+    if finding.word == "passes":
+        where = "" if total == 1 else f", in {'both' if total == 2 else f'all {total}'} cells"
+        return f"Passes: {limits}{where}."
+    counts = Counter(cell.word for cell in finding.cells)
+    parts = [
+        _where(finding, word, counts[word])
+        for word in ORDER
+        if counts[word] and (word != "passes" or total > 1)
+    ]
+    return f"{' '.join(parts)} The criterion: {limits}."
+
+
+def limit_text(condition: ConditionTerms) -> str:
+    """Write a condition: “p95 of a registration at most 3:00 min”, “failures at most 5 %”."""
+    return f"{subject(condition)} {limit_of(condition)}"
+
+
+def limit_of(condition: ConditionTerms) -> str:
+    """Write the bound of a condition: “at most 3:00 min”."""
+    if condition.at_least is not None:
+        return f"at least {amount(condition.at_least, condition.unit)}"
+    if condition.at_most is not None:
+        return f"at most {amount(condition.at_most, condition.unit)}"
+    return f"at most {share(condition.failed_share)}"
+
+
+def _where(finding: Thresholds, word: ThresholdWord, count: int) -> str:
+    """Say in how many cells, and why in the first of them."""
+    total = len(finding.cells)
+    label = LABELS[word].word.capitalize()
+    head = label if total == 1 else f"{label} in {count} of {total} cells"
+    if word == "passes":
+        return f"{head}."
+    conditions = {each.name: each for each in finding.conditions}
+    named = []
+    for cell in [each for each in finding.cells if each.word == word][:MOST_NAMED]:
+        reasons = [
+            _why(state, conditions[state.name])
+            for state in cell.states
+            if state.word == word and state.name in conditions
+        ]
+        name = setting_name(cell.levels)
+        text = ", ".join(reasons)
+        named.append(f"{name}: {text}" if name and text else name or text)
+    more = f"; and {count - MOST_NAMED} more" if count > MOST_NAMED else ""
+    return f"{head}: {'; '.join(filter(None, named))}{more}." if any(named) else f"{head}."
+
+
+def _why(state: ThresholdState, condition: ConditionTerms) -> str:
+    estimate, interval = _estimate(state, condition), _interval(state, condition)
+    if estimate == MISSING:
+        return f"{subject(condition)} has no value"
+    bounds = f" ({interval})" if interval != MISSING else ", without an interval"
+    return f"{subject(condition)} {estimate}{bounds}"
+
+
+def _line(cell: ThresholdCell, state: ThresholdState, condition: ConditionTerms) -> ThresholdLine:
+    return ThresholdLine(
+        cell=setting_name(cell.levels),
+        condition=subject(condition),
+        limit=limit_of(condition),
+        estimate=_estimate(state, condition),
+        interval=_interval(state, condition),
+        label=LABELS[state.word],
+        why=f"{_why(state, condition)}: {limit_of(condition)}",
+    )
+
+
+def _estimate(state: ThresholdState, condition: ConditionTerms) -> str:
+    limit = condition.at_most if condition.at_most is not None else condition.at_least
+    if state.value is not None:
+        unit = condition.unit
+        return beside_limit(state.value, limit, lambda value, digits: amount(value, unit, digits))
+    if state.share is None:
+        return MISSING
+    text = beside_limit(
+        state.share, condition.failed_share, lambda value, digits: share(value, digits - 2)
+    )
+    return f"{text} above {amount(limit, condition.unit)}" if condition.metric else text
+
+
+def _interval(state: ThresholdState, condition: ConditionTerms) -> str:
+    if state.value is not None and state.interval:
+        return span(state.interval, condition.unit)
+    if state.value is None and state.share_interval:
+        return " … ".join(share(end) for end in state.share_interval)
+    return MISSING

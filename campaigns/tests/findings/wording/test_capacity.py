@@ -1,0 +1,735 @@
+"""What is carried, as a reader sees it: of one setting, of several, and in the worst data."""
+
+import re
+
+import pytest
+from msgspec import structs
+
+from campaigns.findings.values import ConditionTerms, Estimate, OverLoads
+from campaigns.findings.wording.answer import answer_text
+from campaigns.findings.wording.capacity import (
+    CapacityWords,
+    capacity_texts,
+    most_carried,
+)
+from campaigns.findings.wording.loads import LoadWords, named, setting_name
+from campaigns.stats.capacity import Advice, CapacityWord, Held
+from campaigns.stats.interval import Interval
+from campaigns.stats.verdict import Word
+from campaigns.tests.findings.wording.builders import (
+    FAILURE_LIMIT,
+    FAILURES,
+    LOADS,
+    ONE_SESSION,
+    P95,
+    answer,
+    capacities,
+    capacity,
+    carried_by,
+    cell,
+    condition,
+    level_group,
+    levels_of,
+    load_state,
+    primary,
+    ratio,
+    step,
+    verdict,
+)
+
+RISING = condition(
+    "p95",
+    load_state(60.0, 20.0, state=Held.HELD),
+    load_state(240.0, 90.0, state=Held.HELD),
+    load_state(960.0, 420.0, state=Held.FAILED),
+)
+FEW_HOSTS = (5.0, 15.0, 40.0)
+RATE = {"load": "rate", "load_label": "Offered rate"}
+THROUGHPUT = ConditionTerms(
+    name="throughput", metric="throughput", label="Throughput", unit="1/s", at_least=50.0
+)
+LEVELS = {"badges": ["levels_only"], "binding": "failed_share"}
+CARRIES, AT_LEAST, LESS_THAN = CapacityWord.CARRIES, CapacityWord.AT_LEAST, CapacityWord.LESS_THAN
+NOT_DECIDED, NOT_MONOTONE = CapacityWord.NOT_DECIDED, CapacityWord.NOT_MONOTONE
+NOT_ENOUGH = CapacityWord.NOT_ENOUGH_DATA
+FORBIDDEN = re.compile(r"fastest|\bbest\b|slower than|faster than|[+−]\d[\d.]* %|\bcosts?\b")
+
+
+def failing(load, share, low, high, state=Held.FAILED):
+    """The share of failures at one load."""
+    return condition(
+        "failed_share",
+        load_state(load, share=share, share_interval=Interval(low, high), state=state),
+    )
+
+
+def one(carried, loads=LOADS, means=None, **fields):
+    """The answer of a campaign of one setting over loads; means: of its cells, 10 s at the first load, 20 s at the next."""
+    means = means or [10.0 * (place + 1) for place in range(len(loads))]
+    cells = [
+        cell(key, mean, hosts=load)
+        for key, (load, mean) in enumerate(zip(loads, means, strict=True), 1)
+    ]
+    finding = capacities(carried_by(carried, loads), **fields)
+    return answer_text(answer(*cells, loads=["hosts"]), capacity=finding)
+
+
+def several(*carried, levels=None, **fields):
+    """The answer of settings of 2, 4, 8 workers."""
+    levels = levels or [{"workers": 2**k} for k in range(1, len(carried) + 1)]
+    settings = [
+        carried_by(each, first_cell=10 * place, **of)
+        for place, (each, of) in enumerate(zip(carried, levels, strict=True))
+    ]
+    cells = [cell(1, 10.0, workers=2)]
+    return answer_text(answer(*cells, loads=["hosts"]), capacity=capacities(*settings, **fields))
+
+
+def about(estimate, spread=0.04, **fields):
+    """A capacity with an interval around it."""
+    low, high = estimate * (1 - spread), estimate * (1 + spread)
+    return capacity(CARRIES, low, estimate, high, **fields)
+
+
+KEPT = "p95 of a registration stays within 3:00 min"
+AT_MOST = "at most 5 % fail"
+TOP = "the highest number measured"
+CURVE = "Duration is 50 s at 960 hosts, 5 times that of 60 hosts."
+FEW_CURVE = "Duration is 30 s at 40 hosts, 3 times that of 5 hosts."
+NO_NUMBER = "What is carried cannot be stated:"
+
+ONE = {
+    "interpolated": (
+        lambda: one(capacity(CARRIES, 388.4, 402.9, 415.2, RISING)),
+        f"Carries 402 hosts (388 to 416, 95 %): {KEPT}. At 960 hosts it is 7:00 min.",
+    ),
+    "a wide interval has two figures": (
+        lambda: one(capacity(CARRIES, 347.7, 402.9, 471.2, RISING)),
+        f"Carries 400 hosts (340 to 480, 95 %): {KEPT}. At 960 hosts it is 7:00 min.",
+    ),
+    "an end that is a measured load is not rounded": (
+        lambda: one(capacity(CARRIES, 125.0, 127.9, 163.0), loads=(125.0, 250.0)),
+        f"Carries 125 hosts (125 to 170, 95 %): {KEPT}. "
+        "Duration is 20 s at 250 hosts, 2 times that of 125 hosts.",
+    ),
+    "hosts are whole": (
+        lambda: one(capacity(CARRIES, 4.7, 5.6, 5.71), loads=(2.0, 8.0)),
+        f"Carries 5 hosts (4 to 6, 95 %): {KEPT}. "
+        "Duration is 20 s at 8 hosts, 2 times that of 2 hosts.",
+    ),
+    "one host": (
+        lambda: one(capacity(CARRIES, 1.0, 1.2, 1.4), loads=(1.0, 2.0)),
+        f"Carries 1 host (1 to 2, 95 %): {KEPT}. "
+        "Duration is 20 s at 2 hosts, 2 times that of 1 host.",
+    ),
+    "ties without noise": (
+        lambda: one(capacity(CARRIES, 400.0, 400.0, 400.0), loads=(100.0, 1000.0)),
+        f"Carries 400 hosts (400 to 400, 95 %): {KEPT}. "
+        "Duration is 20 s at 1,000 hosts, 2 times that of 100 hosts.",
+    ),
+    "huge numbers": (
+        lambda: one(capacity(CARRIES, 1.2345e6, 1.2399e6, 1.2501e6), loads=(1e6, 2e6)),
+        f"Carries 1,230,000 hosts (1,230,000 to 1,260,000, 95 %): {KEPT}. "
+        "Duration is 20 s at 2,000,000 hosts, 2 times that of 1,000,000 hosts.",
+    ),
+    "a rate that is no whole number": (
+        lambda: one(capacity(CARRIES, 1.234, 1.277, 1.311), loads=(0.5, 2.5), **RATE),
+        f"Carries offered rate 1.27 (1.23 to 1.32, 95 %): {KEPT}. "
+        "Duration is 20 s at offered rate 2.5, 2 times that of offered rate 0.5.",
+    ),
+    "below one": (
+        lambda: one(capacity(CARRIES, 0.51, 0.55, 0.59), loads=(0.5, 1.5), **RATE),
+        f"Carries offered rate 0.55 (0.51 to 0.59, 95 %): {KEPT}. "
+        "Duration is 20 s at offered rate 1.5, 2 times that of offered rate 0.5.",
+    ),
+    "stricter than usual": (
+        lambda: one(capacity(CARRIES, 388.4, 402.9, 415.2, RISING), alpha=0.01),
+        f"Carries 402 hosts (388 to 416, 99 %): {KEPT}. At 960 hosts it is 7:00 min.",
+    ),
+    "two conditions": (
+        lambda: one(capacity(CARRIES, 388.4, 402.9, 415.2, RISING), conditions=[P95, FAILURES]),
+        f"Carries 402 hosts (388 to 416, 95 %): {KEPT} and {AT_MOST}. P95 of a registration breaks "
+        "it first. At 960 hosts p95 of a registration is 7:00 min.",
+    ),
+    "failures break first": (
+        lambda: one(
+            capacity(
+                CARRIES,
+                240.0,
+                None,
+                300.0,
+                RISING,
+                failing(960.0, 0.42, 0.38, 0.46),
+                **LEVELS,
+            ),
+            loads=(240.0, 300.0, 960.0),
+            conditions=[P95, FAILURES],
+        ),
+        f"Carries 240 hosts, fails at 300 (95 %): {KEPT} and {AT_MOST}. Failures break it first. "
+        "At 960 hosts, 42 % fail.",
+    ),
+    "levels": (
+        lambda: one(
+            capacity(CARRIES, 480.0, 600.0, 960.0, failing(960.0, 0.42, 0.38, 0.46), **LEVELS),
+            conditions=[FAILURES],
+        ),
+        f"Carries 480 hosts, fails at 960 (95 %): {AT_MOST}. At 960 hosts, 42 % fail.",
+    ),
+    "5.01 % is not written as the limit": (
+        lambda: one(
+            capacity(CARRIES, 480.0, 600.0, 960.0, failing(960.0, 0.0501, 0.05, 0.06), **LEVELS),
+            conditions=[FAILURES],
+        ),
+        f"Carries 480 hosts, fails at 960 (95 %): {AT_MOST}. At 960 hosts, 5.01 % fail.",
+    ),
+    "a metric that should be high": (
+        lambda: one(
+            capacity(
+                CARRIES,
+                388.4,
+                402.9,
+                415.2,
+                condition("throughput", load_state(960.0, 31.0, state=Held.FAILED)),
+                binding="throughput",
+            ),
+            conditions=[THROUGHPUT],
+        ),
+        "Carries 402 hosts (388 to 416, 95 %): throughput stays at 50/s or more. "
+        "At 960 hosts it is 31/s.",
+    ),
+    "a percentile that is judged as a share": (
+        lambda: one(
+            capacity(
+                CARRIES,
+                480.0,
+                None,
+                960.0,
+                condition("p95", load_state(960.0, share=0.31, state=Held.FAILED)),
+                badges=["levels_only"],
+            ),
+            conditions=[structs.replace(P95, as_share=True, failed_share=0.05)],
+        ),
+        f"Carries 480 hosts, fails at 960 (95 %): {KEPT}. "
+        "At 960 hosts, 31 % take longer than 3:00 min or fail.",
+    ),
+    "nobody stated a condition": (
+        lambda: one(
+            capacity(AT_LEAST, 40.0, binding="", loads=FEW_HOSTS),
+            FEW_HOSTS,
+            [12.0, 18.0, 31.0],
+            conditions=[FAILURE_LIMIT],
+            stated=False,
+        ),
+        f"Carries at least 40 hosts, {TOP}: {AT_MOST}. "
+        "Duration is 31 s there, 2.6 times that of 5 hosts.",
+    ),
+    "a flat curve": (
+        lambda: one(
+            capacity(AT_LEAST, 40.0, binding="", loads=FEW_HOSTS),
+            FEW_HOSTS,
+            [12.0, 12.0, 12.1],
+        ),
+        f"Carries at least 40 hosts, {TOP}: {KEPT}. Duration is 12.1 s there, about that of 5 hosts.",
+    ),
+    "values of zero have no ratio": (
+        lambda: one(
+            capacity(AT_LEAST, 40.0, binding="", loads=FEW_HOSTS), FEW_HOSTS, [0.0, 0.0, 3.0]
+        ),
+        f"Carries at least 40 hosts, {TOP}: {KEPT}. Duration is 3 s there and 0 s at 5 hosts.",
+    ),
+    "the highest load is open": (
+        lambda: one(capacity(AT_LEAST, 700.0, binding="")),
+        f"Carries at least 700 hosts; 960, {TOP}, is neither shown to hold nor to fail: {KEPT}. "
+        f"{CURVE}",
+    ),
+    "at least, between loads": (
+        lambda: one(capacity(AT_LEAST, 703.9, binding="")),
+        f"Carries at least 703 hosts; 960, {TOP}, is neither shown to hold nor to fail: {KEPT}. "
+        f"{CURVE}",
+    ),
+    "at least a rate": (
+        lambda: one(capacity(AT_LEAST, 2.5, loads=(0.5, 2.5)), loads=(0.5, 2.5), **RATE),
+        f"Carries at least offered rate 2.5, the highest load measured: {KEPT}. "
+        "Duration is 20 s there, 2 times that of offered rate 0.5.",
+    ),
+    "all fail": (
+        lambda: one(
+            capacity(
+                LESS_THAN,
+                None,
+                None,
+                60.0,
+                condition("p95", load_state(60.0, 240.0, state=Held.FAILED)),
+            )
+        ),
+        "Carries less than 60 hosts, the lowest number measured, which fails: the limit is that "
+        f"{KEPT}. At 60 hosts p95 of a registration is 4:00 min.",
+    ),
+    "just above the limit": (
+        lambda: one(
+            capacity(
+                LESS_THAN,
+                None,
+                None,
+                60.0,
+                condition("p95", load_state(60.0, 180.2, state=Held.FAILED)),
+            )
+        ),
+        "Carries less than 60 hosts, the lowest number measured, which fails: the limit is that "
+        f"{KEPT}. At 60 hosts p95 of a registration is just above 3:00 min.",
+    ),
+    "no run came through at the lowest load": (
+        lambda: one(capacity(LESS_THAN, None, None, 60.0, condition("p95", load_state(60.0)))),
+        "Carries less than 60 hosts, the lowest number measured, which fails: the limit is that "
+        f"{KEPT}. At 60 hosts too much fails for a value.",
+    ),
+    "the lowest load is open": (
+        lambda: one(
+            capacity(LESS_THAN, None, None, 235.3, condition("p95", load_state(60.0, 170.0)))
+        ),
+        "Carries less than 236 hosts; 60, the lowest number measured, is neither shown to hold nor "
+        f"to fail: the limit is that {KEPT}. At 60 hosts p95 of a registration is 2:50 min.",
+    ),
+    "more blocks": (
+        lambda: one(capacity(NOT_DECIDED, 240.0, 400.0, 960.0, RISING, advice=Advice(blocks=4))),
+        f"Not decided: carries between 240 and 960 hosts (95 %) while {KEPT}. "
+        "4 more blocks would decide. At 960 hosts it is 7:00 min.",
+    ),
+    "about one more block": (
+        lambda: one(
+            capacity(NOT_DECIDED, 240.0, 400.0, 960.0, RISING, advice=Advice(blocks=1, rough=True))
+        ),
+        f"Not decided: carries between 240 and 960 hosts (95 %) while {KEPT}. "
+        "About 1 more block would decide. At 960 hosts it is 7:00 min.",
+    ),
+    "loads in between": (
+        lambda: one(
+            capacity(NOT_DECIDED, 240.0, 400.0, 960.0, RISING, advice=Advice(loads=[340.0, 680.0]))
+        ),
+        f"Not decided: carries between 240 and 960 hosts (95 %) while {KEPT}. "
+        "Measure 340 and 680 hosts in between. At 960 hosts it is 7:00 min.",
+    ),
+    "a rate that is not decided": (
+        lambda: one(
+            capacity(NOT_DECIDED, 0.5, None, 2.5, loads=(0.5, 2.5)), loads=(0.5, 2.5), **RATE
+        ),
+        f"Not decided: carries offered rate between 0.5 and 2.5 (95 %) while {KEPT}. "
+        "Duration is 20 s at offered rate 2.5, 2 times that of offered rate 0.5.",
+    ),
+    "not monotone": (
+        lambda: one(
+            capacity(
+                NOT_MONOTONE,
+                None,
+                210.0,
+                None,
+                condition("p95", load_state(240.0, 90.0), not_monotone=[(240.0, 480.0)]),
+            )
+        ),
+        "Not monotone: p95 of a registration is higher at 240 hosts than at 480. Look at the runs "
+        f"before a number is made of it. The limit is first crossed at about 210 hosts. {CURVE}",
+    ),
+    "not monotone in throughput": (
+        lambda: one(
+            capacity(
+                NOT_MONOTONE,
+                None,
+                None,
+                None,
+                condition("throughput", not_monotone=[(240.0, 480.0)]),
+            ),
+            conditions=[THROUGHPUT],
+        ),
+        "Not monotone: throughput is lower at 240 hosts than at 480. Look at the runs before a "
+        f"number is made of it. {CURVE}",
+    ),
+    "not monotone in failures": (
+        lambda: one(
+            capacity(
+                NOT_MONOTONE,
+                None,
+                None,
+                None,
+                condition("failed_share", not_monotone=[(240.0, 480.0)]),
+            ),
+            conditions=[FAILURES],
+        ),
+        "Not monotone: more fail at 240 hosts than at 480. Look at the runs before a number is made "
+        f"of it. {CURVE}",
+    ),
+    "one block": (
+        lambda: one(capacity(NOT_ENOUGH, reason="blocks", blocks=1, about=402.9)),
+        f"{NO_NUMBER} there is 1 block, and it takes at least 3. By these runs it is about "
+        f"400 hosts, without bounds. {CURVE}",
+    ),
+    "two blocks": (
+        lambda: one(capacity(NOT_ENOUGH, reason="blocks", blocks=2)),
+        f"{NO_NUMBER} there are 2 blocks, and it takes at least 3. {CURVE}",
+    ),
+    "one load": (
+        lambda: one(capacity(NOT_ENOUGH, reason="loads", loads=(60.0,)), loads=(60.0,)),
+        f"{NO_NUMBER} only one load was measured, and it takes at least two. "
+        "Duration is 10 s at 60 hosts.",
+    ),
+    "loads in blocks of their own": (
+        lambda: one(capacity(NOT_ENOUGH, reason="not_connected")),
+        f"{NO_NUMBER} no block holds several loads, so loads and time cannot be told apart. {CURVE}",
+    ),
+    "lost runs": (
+        lambda: one(capacity(NOT_ENOUGH, reason="lost_runs")),
+        f"{NO_NUMBER} too many runs were lost; see why before running more. {CURVE}",
+    ),
+    "too few units to show a share": (
+        lambda: one(
+            capacity(
+                NOT_ENOUGH,
+                None,
+                None,
+                None,
+                failing(40.0, 0.0, 0.0, 0.09213, Held.UNDECIDED),
+                reason="no_bound",
+                binding="",
+                loads=FEW_HOSTS,
+                advice=Advice(blocks=6),
+            ),
+            FEW_HOSTS,
+            conditions=[FAILURE_LIMIT],
+            stated=False,
+        ),
+        f"{NO_NUMBER} no number of hosts is shown to hold or to fail: at 40 hosts 0 % failed, which "
+        "shows only that at most 9.3 % fail (95 %), and the limit is 5 %. 6 more blocks would "
+        f"decide. {FEW_CURVE}",
+    ),
+    "no criterion": (
+        lambda: one(
+            capacity(NOT_ENOUGH, reason="no_bound", binding="", loads=FEW_HOSTS),
+            FEW_HOSTS,
+            conditions=[],
+            stated=False,
+        ),
+        f"No criterion was set, so what is carried is not stated. {FEW_CURVE} State one, such as an "
+        "upper limit of a percentile, to learn what is carried.",
+    ),
+}
+MEANS = f"Carried means that {KEPT}."
+BETTER = {"ratios": [ratio(Word.BETTER, 1.69, 1.62, 1.77)]}
+SEVERAL = {
+    "two": (
+        lambda: several(about(204.6), about(348.3), **BETTER),
+        f"4 workers carry 348 hosts, 2 workers 204: 1.7 times as many (1.6 to 1.8). {MEANS}",
+    ),
+    "the baseline carries more": (
+        lambda: several(about(348.3), about(204.6), ratios=[ratio(Word.WORSE, 0.59, 0.56, 0.62)]),
+        f"2 workers carry 348 hosts, 4 workers 204: 1.7 times as many (1.6 to 1.8). {MEANS}",
+    ),
+    "as many": (
+        lambda: several(
+            about(348.3), about(351.0), ratios=[ratio(Word.EQUIVALENT, 1.008, 0.981, 1.036)]
+        ),
+        f"4 workers carry 351 hosts, 2 workers 348: as many within 5 % (0.98 to 1.04 times). {MEANS}",
+    ),
+    "no difference shown": (
+        lambda: several(
+            about(348.3),
+            about(351.0),
+            ratios=[ratio(Word.NO_DIFFERENCE_SHOWN, 1.008, 0.93, 1.09)],
+        ),
+        "4 workers carry 351 hosts, 2 workers 348: no difference shown (0.9 to 1.1 times as many). "
+        f"{MEANS}",
+    ),
+    "not enough data for the ratio": (
+        lambda: several(
+            about(348.3), about(351.0), ratios=[ratio(Word.NOT_ENOUGH_DATA, 1.008, 0.76, 1.34)]
+        ),
+        "4 workers carry 351 hosts, 2 workers 348: not enough data to compare them "
+        f"(0.7 to 1.4 times as many). {MEANS}",
+    ),
+    "no ratio": (
+        lambda: several(about(204.6), about(348.3)),
+        "2 workers carry 204 hosts (196 to 213); 4 workers carry 348 hosts (334 to 363). " + MEANS,
+    ),
+    "bounds only": (
+        lambda: several(
+            capacity(LESS_THAN, None, None, 500.0),
+            capacity(AT_LEAST, 1000.0),
+            ratios=[ratio(Word.BETTER, None, 2.0, None, bounds_only=True)],
+        ),
+        "4 workers carry at least 1,000 hosts, 2 workers less than 500: at least 2 times as many. "
+        f"{MEANS}",
+    ),
+    "bounds of both sides": (
+        lambda: several(
+            capacity(CARRIES, 240.0, None, 300.0, **LEVELS),
+            capacity(CARRIES, 480.0, None, 600.0, **LEVELS),
+            ratios=[ratio(Word.BETTER, None, 1.6, 2.5, bounds_only=True)],
+        ),
+        "4 workers carry 480 hosts, fails at 600, 2 workers 240 (fails at 300): between 1.6 and 2.5 "
+        f"times as many. {MEANS}",
+    ),
+    "bounds on both sides of 1": (
+        lambda: several(
+            capacity(CARRIES, 240.0, None, 300.0, **LEVELS),
+            capacity(CARRIES, 240.0, None, 300.0, **LEVELS),
+            ratios=[ratio(Word.NOT_ENOUGH_DATA, None, 0.8, 1.25, bounds_only=True)],
+        ),
+        "4 workers carry 240 hosts, fails at 300, 2 workers 240 (fails at 300): which carries more is "
+        f"not decided (0.8 to 1.3 times as many). {MEANS}",
+    ),
+    "levels that are no numbers": (
+        lambda: several(
+            about(204.6), about(348.3), levels=[{"maxconn": 3}, {"maxconn": None}], **BETTER
+        ),
+        f"Maxconn none carries 348 hosts, maxconn 3 204: 1.7 times as many (1.6 to 1.8). {MEANS}",
+    ),
+    "three": (
+        lambda: several(
+            about(204.6),
+            about(348.3),
+            about(470.0),
+            ratios=[
+                ratio(Word.BETTER, 1.69, 1.62, 1.77),
+                ratio(Word.BETTER, 1.35, 1.2, 1.5, sides=(1, 2)),
+            ],
+        ),
+        "2 workers carry 204 hosts (196 to 213); 4 workers carry 348 hosts (334 to 363); 8 workers "
+        f"carry 470 hosts (451 to 489); 8 workers carry the most. {MEANS}",
+    ),
+    "three, undecided": (
+        lambda: several(
+            about(204.6),
+            capacity(NOT_DECIDED, 240.0, None, 960.0, advice=Advice(blocks=4)),
+            about(470.0),
+            ratios=[ratio(Word.NOT_ENOUGH_DATA, 1.3, 0.9, 1.9, sides=(1, 2))],
+        ),
+        "2 workers carry 204 hosts (196 to 213); 8 workers carry 470 hosts (451 to 489); 4 workers: "
+        f"not decided (240 to 960 hosts). {MEANS} For 4 workers: 4 more blocks would decide.",
+    ),
+    "another condition breaks first": (
+        lambda: several(
+            about(204.6, binding="failed_share"),
+            about(348.3, binding="p95"),
+            conditions=[P95, FAILURES],
+            ratios=[ratio(Word.BETTER, None, 1.6, 1.9, bounds_only=True)],
+        ),
+        "4 workers carry 348 hosts, 2 workers 204: between 1.6 and 1.9 times as many. Carried means "
+        f"that {KEPT} and {AT_MOST}. What breaks first differs: 2 workers: failures; 4 workers: p95 of "
+        "a registration.",
+    ),
+    "two factors of load are a frontier": (
+        lambda: several(
+            about(204.6),
+            about(348.3),
+            levels=[{"users": 5}, {"users": 10}],
+            others=["users"],
+            **BETTER,
+        ),
+        f"5 users carry 204 hosts (196 to 213); 10 users carry 348 hosts (334 to 363). {MEANS}",
+    ),
+    "none is decided": (
+        lambda: several(
+            capacity(NOT_ENOUGH, reason="blocks", blocks=1, about=204.6),
+            capacity(NOT_MONOTONE),
+        ),
+        f"2 workers: not enough data (about 200 hosts); 4 workers: not monotone. {MEANS}",
+    ),
+    "many": (
+        lambda: several(*[about(200.0 + 10 * place) for place in range(6)]),
+        "2 workers carry 200 hosts (192 to 208); 4 workers carry 210 hosts (201 to 219); 8 workers "
+        "carry 220 hosts (211 to 229); 16 workers carry 230 hosts (220 to 240); and 2 more. "
+        + MEANS,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ONE)
+def test_what_one_setting_carries(name):
+    written, expected = ONE[name]
+    assert written().sentence == expected
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_what_several_settings_carry(name):
+    written, expected = SEVERAL[name]
+    assert written().sentence == expected
+
+
+@pytest.mark.parametrize("name", ONE)
+def test_no_load_is_ranked(name):
+    text = ONE[name][0]()
+    said = [text.sentence, text.caveat, *(badge.word for badge in text.badges)]
+    said += [f"{fact.label} {fact.value} {fact.note}" for fact in text.facts]
+    said += [each.text for each in text.statements]
+    assert not [each for each in said if FORBIDDEN.search(each)]
+
+
+@pytest.mark.parametrize(
+    ("low", "estimate", "high"),
+    [(0.3, 0.9, 1.1), (99.99, 100.0, 100.01), (1234.5, 1300.0, 1999.9), (9.5, 10.5, 11.5)],
+)
+@pytest.mark.parametrize("exact", [(1.0, 2.0), (0.5, 1.5)])
+def test_rounding_claims_nothing(low, estimate, high, exact):
+    first, middle, last = (
+        float(text.replace(",", ""))
+        for text in LoadWords("Hosts", exact).within(low, estimate, high)
+    )
+    assert first <= low
+    assert first <= middle <= estimate
+    assert last >= high
+
+
+def test_loads_and_settings_have_names():
+    assert [named("hosts", "1"), named("hosts", "40"), named("repositories", "1")] == [
+        "1 host",
+        "40 hosts",
+        "1 repository",
+    ]
+    assert [named("users at once", "1"), named("rps", "1"), named("rate", "5")] == [
+        "1 user at once",
+        "1 rps",
+        "rate 5",
+    ]
+    assert setting_name({"puma_workers": 4, "mode": "fast"}) == "4 puma workers, mode fast"
+    assert setting_name({"optimize": True}) == "optimize on"
+
+
+def test_a_badge_and_a_fact_have_the_number():
+    text = one(capacity(CARRIES, 388.4, 402.9, 415.2, RISING, safe_load=371.9))
+
+    assert [badge.word for badge in text.badges] == ["carries 402 hosts"]
+    assert [(fact.label, fact.value, fact.note) for fact in text.facts] == [
+        ("carried", "402 hosts", "388 to 416, 95 %")
+    ]
+    assert [each.text for each in text.statements] == [
+        "Safe load: 371 hosts. There a single further run keeps every condition with 95 % confidence."
+    ]
+    assert (
+        text.caveat == "Seen in one session: repeat it on another day before calling it confirmed."
+    )
+
+
+def test_texts_of_rest_are_those_of_each_setting():
+    settings = [carried_by(about(204.6), workers=2), carried_by(about(348.3), workers=4)]
+    texts = capacity_texts(capacities(*settings, **BETTER))
+
+    assert [each.short for each in texts.settings] == [
+        "204 hosts (196 to 213)",
+        "348 hosts (334 to 363)",
+    ]
+    assert [(each.larger, each.smaller, each.label.word) for each in texts.ratios] == [
+        ("4 workers", "2 workers", "carries more")
+    ]
+
+
+def test_the_most_is_carried_only_where_every_other_setting_is_beaten():
+    settings = [carried_by(about(load), workers=load) for load in (200, 300, 400)]
+    first, second = ratio(Word.BETTER, 1.5, 1.4, 1.6), ratio(Word.BETTER, 1.3, 1.2, 1.4, (1, 2))
+
+    assert most_carried(capacities(*settings, ratios=[first, second])) == 2
+    assert most_carried(capacities(*settings, ratios=[first])) is None
+    assert CapacityWords(capacities()).headline() == ""
+
+
+def at_loads(*changes, differs_p=None, left_out=(), named_before=False):
+    """4 workers against 2 at 5, 15, 40 hosts."""
+    groups = [
+        level_group(
+            [2, 4],
+            cells=[2 * place + 1, 2 * place + 2],
+            levels={"hosts": load},
+            comparisons=[step(2 * place + 1, 2 * place + 2, change)],
+        )
+        for place, (load, change) in enumerate(zip(FEW_HOSTS, changes, strict=False))
+    ]
+    mean = OverLoads(
+        factor="workers",
+        candidate=4,
+        baseline=2,
+        at={},
+        over=len(changes),
+        left_out=left_out,
+        comparison=Estimate(verdict=verdict(Word.BETTER, -20.1, -25.0, -15.0)),
+        confirmation=ONE_SESSION,
+        differs_p=differs_p,
+    )
+    named = structs.replace(primary(mean.comparison.verdict, over=len(changes)), candidate=4)
+    levels = levels_of(
+        *groups, loads=["hosts"], over_loads=[mean], primary=named if named_before else None
+    )
+    cells = [
+        cell(key, 10.0, hosts=load, workers=workers)
+        for key, (load, workers) in enumerate(
+            ((load, workers) for load in FEW_HOSTS for workers in (2, 4)), 1
+        )
+    ]
+    finding = capacities(
+        carried_by(about(204.6), workers=2), carried_by(about(348.3), workers=4), **BETTER
+    )
+    return answer_text(answer(*cells, loads=["hosts"]), levels=levels, capacity=finding)
+
+
+FASTER = verdict(Word.BETTER, -31.0, -35.0, -27.0)
+SAME = verdict(Word.NO_DIFFERENCE_SHOWN, -1.0, -3.0, 1.0)
+LEAD = f"4 workers carry 348 hosts, 2 workers 204: 1.7 times as many (1.6 to 1.8). {MEANS} "
+
+
+def test_settings_are_compared_at_each_load_after_what_is_carried():
+    assert at_loads(SAME, FASTER, FASTER).sentence == (
+        f"{LEAD}4 workers vs. 2 workers: faster, −20.1 % (−25.0 … −15.0 %), mean over 3 loads; at 5 "
+        "hosts no difference shown (−1.0 %), at 15 hosts faster (−31.0 %), at 40 hosts faster (−31.0 %)."
+    )
+
+
+def test_rows_come_first_where_the_change_differs_by_load():
+    text = at_loads(SAME, FASTER, differs_p=0.001, left_out=[{"hosts": 40}])
+
+    assert text.sentence == (
+        f"{LEAD}4 workers vs. 2 workers differs by load: at 5 hosts no difference shown (−1.0 %), at "
+        "15 hosts faster (−31.0 %); mean over 2 loads, without 40 hosts, where too much failed: "
+        "faster, −20.1 % (−25.0 … −15.0 %)."
+    )
+    assert text.facts[-1].note == "−25.0 … −15.0, mean over 2 loads, differs by load"
+
+
+def test_a_primary_contrast_over_loads_is_named_once():
+    assert at_loads(SAME, FASTER, FASTER, differs_p=0.001, named_before=True).sentence == (
+        f"{LEAD}Workers 4 vs. 2, over 3 loads: faster, −20.1 % (−25.0 … −15.0 %); differs by load. At "
+        "5 hosts no difference shown (−1.0 %), at 15 hosts faster (−31.0 %), at 40 hosts faster "
+        "(−31.0 %)."
+    )
+
+
+def test_loads_of_which_nothing_is_known_are_only_described():
+    cells = [cell(1, 12.0, hosts=5), cell(2, 31.0, hosts=40)]
+
+    text = answer_text(answer(*cells, loads=["hosts"]))
+
+    assert text.sentence == "Duration by load: hosts 5: 12 s; hosts 40: 31 s."
+
+
+@pytest.mark.parametrize(
+    ("judged", "sentence"),
+    [
+        (
+            verdict(Word.EQUIVALENT, 0.2, -1.0, 1.4),
+            "2 generators and 1 generator measure the same, within 2 %.",
+        ),
+        (
+            verdict(Word.WORSE, 5.0, 3.0, 7.0),
+            "2 generators and 1 generator do not measure the same: +5.0 % (+3.0 … "
+            "+7.0 %). Their results must not be mixed.",
+        ),
+        (
+            verdict(Word.NOT_ENOUGH_DATA, 1.0, -9.0, 12.0, more=4),
+            "That 2 generators and 1 generator measure the same is not shown: +1.0 % "
+            "(−9.0 … +12.0 %). Run about 4 blocks more to detect 5 %.",
+        ),
+    ],
+)
+def test_instruments_should_measure_the_same(judged, sentence):
+    group = level_group([1, 2], comparisons=[step(1, 2, judged)])
+    levels = levels_of(group, factor="generators", instrument=True)
+    cells = [cell(1, 10.0, generators=1), cell(2, 10.0, generators=2)]
+
+    text = answer_text(answer(*cells, instruments=["generators"]), levels=levels)
+
+    assert text.sentence == sentence
