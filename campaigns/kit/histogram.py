@@ -100,6 +100,12 @@ class Counts:
         middle = low[self.steps] + (high[self.steps] + 1 - low[self.steps]) // 2
         return float((middle * self.counts).sum() / self.total)
 
+    def above(self, microseconds: float) -> int:
+        """Return how many values lie above a bound, each taken as the middle of its step."""
+        low, high = _bounds_of_steps()
+        middle = low[self.steps] + (high[self.steps] + 1 - low[self.steps]) // 2
+        return int(self.counts[middle > microseconds].sum())
+
     def at(self, shares: Sequence[float]) -> list[int]:
         """Return percentiles in microseconds, the highest value of their steps, as `value_at_rank`. Needs a value."""
         ranks = (100 * np.array(shares) * self.total / 100 + 0.5).astype(np.int64)

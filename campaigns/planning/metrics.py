@@ -5,6 +5,7 @@ from django.forms.utils import pretty_name
 from campaigns.kinds.base import Driver, Metric
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.models import Campaign, DeclaredMetric, Measurement
+from campaigns.planning.criterion import criterion_of
 
 MOST_ANALYSED = 12
 """The most metrics that are summarised by cell: the primary one, and the first declared ones."""
@@ -28,12 +29,14 @@ def metrics_of(campaign: Campaign) -> tuple[Metric, ...]:
 
 
 def analysed_metrics_of(campaign: Campaign) -> tuple[Metric, ...]:
-    """Return the primary metric and the first others, MOST_ANALYSED at most, in their order."""
+    """Return the primary metric, those of the criterion, and the first others, in their order: MOST_ANALYSED at most."""
     every = metrics_of(campaign)
     if len(every) <= MOST_ANALYSED:
         return every
-    others = [metric for metric in every if metric.name != campaign.primary_metric]
-    chosen = {campaign.primary_metric, *(metric.name for metric in others[: MOST_ANALYSED - 1])}
+    bound = {each.metric for each in criterion_of(campaign.criterion).conditions}
+    first = {campaign.primary_metric, *bound}
+    others = [metric.name for metric in every if metric.name not in first]
+    chosen = {*first, *others[: max(0, MOST_ANALYSED - len(first))]}
     return tuple(metric for metric in every if metric.name in chosen)
 
 

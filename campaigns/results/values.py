@@ -18,7 +18,7 @@ class ObservedRun:
     state: `ok`, `failed`, `censored` (value is a lower limit), `bound` (generator saturated), `lost` (void,
     or this metric was not observed), `cancelled` (by a person), `excluded`, `open` (planned or running).
 
-    value: in the metric's unit; None where nothing was measured.
+    value: in the metric's unit; None where nothing was measured. phase: of a search for capacity.
     """
 
     run: int
@@ -36,6 +36,7 @@ class ObservedRun:
     units_failed: int
     worker: str = ""
     part: int = 0
+    phase: str = ""
 
 
 class _Measured(NamedTuple):
@@ -67,7 +68,9 @@ def observed_runs_by_metric(
         units_done, units_failed, worker = attempts.get(run, (0, 0, ""))
         for name in names:
             measured = values[name].get(run)
-            position, cell, block, repetition, session, reason, started_at, finished_at = place
+            position, cell, block, repetition, session, reason, started_at, finished_at, phase = (
+                place
+            )
             observed = ObservedRun(
                 run=run,
                 position=position,
@@ -83,6 +86,7 @@ def observed_runs_by_metric(
                 units_done=units_done,
                 units_failed=units_failed,
                 worker=worker,
+                phase=phase,
             )
             result[name].append(observed)
     return result
@@ -104,6 +108,7 @@ def _runs(campaign: Campaign) -> Iterable[tuple[Any, ...]]:
             "reason",
             "started_at",
             "finished_at",
+            "block__phase",
         )
     )
 

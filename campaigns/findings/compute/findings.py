@@ -18,8 +18,10 @@ from msgspec import Struct
 
 from campaigns.findings.compute.answer import answer
 from campaigns.findings.compute.calibration import calibration
+from campaigns.findings.compute.capacity import capacity
 from campaigns.findings.compute.cells import summarise_cells, without_runs
 from campaigns.findings.compute.checks import check
+from campaigns.findings.compute.conditions import Conditions
 from campaigns.findings.compute.distributions import densities, percentiles
 from campaigns.findings.compute.drift import drift
 from campaigns.findings.compute.exclusions import with_excluded
@@ -33,7 +35,13 @@ from campaigns.findings.compute.phases import phases
 from campaigns.findings.compute.scalability import scalability
 from campaigns.findings.compute.sensitivity import NAME as SENSITIVITY
 from campaigns.findings.compute.sensitivity import leave_out
-from campaigns.findings.compute.sessions import Begun, in_sessions, sessions_finding
+from campaigns.findings.compute.sessions import (
+    Begun,
+    in_sessions,
+    sessions_finding,
+    without_exploring,
+)
+from campaigns.findings.compute.thresholds import thresholds
 from campaigns.findings.compute.statistics_input import criteria_of, failing_cells
 from campaigns.findings.store import read, stored
 from campaigns.findings.values import (
@@ -50,6 +58,7 @@ from campaigns.kit.network import normalised_address
 from campaigns.models import Campaign, Exclusion, Finding, LogLine
 from campaigns.planning import drafts
 from campaigns.planning.amendments import was_adaptive
+from campaigns.planning.criterion import criterion_of
 from campaigns.planning.design import FIELDS
 from campaigns.planning.metrics import analysed_metrics_of
 from campaigns.results.environment import stretches_of
@@ -107,7 +116,7 @@ class _Read:
 def _read(campaign: Campaign) -> _Read:
     metrics = {metric.name: metric for metric in analysed_metrics_of(campaign)}
     surroundings = count_surroundings(campaign)
-    observed = observed_runs_by_metric(campaign, metrics)
+    observed = without_exploring(observed_runs_by_metric(campaign, metrics))
     runs, begun = in_sessions(observed, stretches_of(campaign, surroundings.facts))
     criteria = criteria_of(campaign, campaign.cells.count(), adaptive=was_adaptive(campaign))
     return _Read(metrics, surroundings, observed, runs, begun, criteria)
@@ -149,7 +158,11 @@ def compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], dict[str, An
     pairs = compare(campaign, primary, mine, criteria)
     calibrated = calibration(campaign, pairs, criteria)
     levels = levels_of(campaign, primary, mine, criteria)
-    ahead = outlook(campaign, mine, levels, pairs, criteria.alpha)
+    conditions = Conditions(campaign, criterion_of(campaign.criterion), runs, criteria)
+    parts.add("capacity", lambda: capacity(campaign, conditions))
+    ahead = outlook(
+        campaign, mine, levels, pairs, criteria.alpha, capacity=results.get("capacity")
+    )
     sessions = sessions_finding(campaign, mine, begun)
     results[SURROUNDINGS] = surroundings
     results["checks"] = check(campaign, primary, mine, cells, criteria, calibrated)
@@ -170,6 +183,8 @@ def compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], dict[str, An
     results |= {name: result for name, result in core.items() if result is not None}
     if levels is not None:
         parts.add("within_blocks", lambda: changes_in_blocks(levels, mine))
+    by_metric = {name: results.get(f"cells:{name}", cells) for name in metrics}
+    parts.add("thresholds", lambda: thresholds(conditions, by_metric))
     parts.add("curves", lambda: curves(campaign, primary, mine, criteria))
     parts.add("matrix", lambda: matrix(campaign, primary, mine, criteria))
     parts.add(
@@ -341,6 +356,7 @@ def hashed_document(
             "values": values.get(run.position, {}),
             "units": run.units_done,
             "units_failed": run.units_failed,
+            **({"phase": run.phase} if run.phase else {}),
         }
         for run in by_metric[campaign.primary_metric]
     ]
@@ -362,6 +378,14 @@ def hashed_document(
         factor.name for factor in campaign.factors.all() if factor.role == factor.Role.WORK
     ]:
         definition["work"] = work  # only where some is named: older hashes know nothing of it
+    if roles := {
+        factor.name: factor.role
+        for factor in campaign.factors.all()
+        if factor.role not in ("", factor.Role.WORK)
+    }:
+        definition["roles"] = roles
+    if campaign.criterion:
+        definition["criterion"] = campaign.criterion
     return {
         "definition": {**definition, "target": _address(campaign)},
         "runs": runs,

@@ -2,13 +2,16 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from campaigns.findings.values import Estimate, LevelsFinding, Outlook, Pairs
+from campaigns.findings.values import CapacityFinding, Estimate, LevelsFinding, Outlook, Pairs
 from campaigns.kit.database_clock import database_now
 from campaigns.models import Campaign, Run
 from campaigns.planning.expected import budget_seconds_left
 from campaigns.results.values import ObservedRun
-from campaigns.stats.stopping import FEWEST, StopRule, half_width, look_ahead
+from campaigns.stats.capacity import CapacityWord
+from campaigns.stats.stopping import FEWEST, Stop, StopRule, half_width, look_ahead
+from campaigns.stats.stopping import Outlook as LookAhead
 from campaigns.stats.verdict import Contrast
 
 
@@ -18,8 +21,12 @@ def outlook(
     levels: LevelsFinding | None,
     pairs: Pairs | None,
     alpha: float,
+    *,
+    capacity: CapacityFinding | None = None,
 ) -> Outlook | None:
     """Estimate what is left by the primary contrast, else by the widest; None for a fixed number of blocks.
+
+    Where nothing but load varies, nothing is compared: it is precise enough when the capacity is decided.
 
     closed: the runs that were closed when this was computed; with more of them it is out of date.
     """
@@ -52,6 +59,8 @@ def outlook(
         block_seconds=block_seconds,
         spent_seconds=spent,
     )
+    if capacity is not None and judged is None:
+        result = _until_decided(capacity, rule, result, campaign.repetitions, block_seconds)
     return Outlook(
         primary=campaign.primary_contrast is not None,
         stop=str(result.stop) if result.stop else "",
@@ -65,6 +74,29 @@ def outlook(
         most=max(campaign.stop_most, campaign.repetitions),
         alpha=alpha,
     )
+
+
+def _until_decided(
+    capacity: CapacityFinding,
+    rule: StopRule,
+    ahead: LookAhead,
+    blocks: int,
+    block_seconds: float | None,
+) -> LookAhead:
+    """Return what is left until every capacity is decided: within the resolution, or a bound."""
+    if ahead.stop:
+        return ahead
+    open_ones = [
+        each.capacity
+        for each in capacity.settings
+        if each.capacity.word in (CapacityWord.NOT_DECIDED, CapacityWord.NOT_ENOUGH_DATA)
+    ]
+    if not open_ones and blocks >= rule.fewest:
+        return replace(ahead, stop=Stop.PRECISE, more=0, seconds=0.0)
+    wanted = [each.advice.blocks for each in open_ones if each.advice and each.advice.blocks]
+    more = max([*wanted, rule.fewest - blocks, 1])
+    more = min(more, max(1, rule.most - blocks))
+    return replace(ahead, more=more, seconds=None if block_seconds is None else more * block_seconds)
 
 
 def _of_levels(levels: LevelsFinding | None) -> Iterator[tuple[Contrast, float]]:

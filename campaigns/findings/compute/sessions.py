@@ -12,7 +12,7 @@ from campaigns.findings.values import (
     SessionsFinding,
     Within,
 )
-from campaigns.models import Campaign
+from campaigns.models import Block, Campaign
 from campaigns.results.environment import Change, Stretches
 from campaigns.results.values import ObservedRun
 from campaigns.stats.interval import Interval
@@ -20,6 +20,9 @@ from campaigns.stats.logs import pct_of
 from campaigns.stats.sessions import SessionFindings, Standing
 from campaigns.stats.verdict import Contrast, interval_of
 
+EXPLORED = "explored"
+"""The state of a run of a search that chose the loads: it is stored and drawn, and enters no finding."""
+JUDGED = (Block.Phase.NONE, Block.Phase.CONFIRM)
 GAP = timedelta(hours=12)
 """A longer gap between runs begins another session (STATISTICS 2.7)."""
 ONE_ENVIRONMENT = Stretches({}, ())
@@ -52,6 +55,19 @@ def in_sessions(
         for name, runs in by_metric.items()
     }
     return {name: in_parts(runs) for name, runs in result.items()}, begun
+
+
+def without_exploring(
+    by_metric: Mapping[str, Sequence[ObservedRun]],
+) -> dict[str, list[ObservedRun]]:
+    """Mark the runs that a search made to find out which loads to confirm."""
+    return {
+        name: [
+            run if run.phase in JUDGED or run.state == "open" else replace(run, state=EXPLORED)
+            for run in runs
+        ]
+        for name, runs in by_metric.items()
+    }
 
 
 def sessions_finding(

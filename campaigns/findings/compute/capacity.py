@@ -1,0 +1,199 @@
+"""The finding of capacity: the largest load that each setting carries, and ratios between settings.
+
+Loads are never compared with one another. Runs that explored have chosen the loads, so none of them is used.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from msgspec import structs
+
+from campaigns.findings.compute.conditions import (
+    COUNTED,
+    Conditions,
+    condition_of,
+    keeps,
+    share_of,
+)
+from campaigns.findings.compute.groups import (
+    comparable_factors,
+    groups_of,
+    is_numeric,
+    varied_loads,
+)
+from campaigns.findings.compute.sessions import EXPLORED
+from campaigns.findings.values import (
+    CapacityCell,
+    CapacityFinding,
+    CapacityOfSetting,
+    ConditionTerms,
+    Levels,
+    SettingRatio,
+)
+from campaigns.models import Campaign, Cell
+from campaigns.planning.closed_loops import loop_of
+from campaigns.planning.metrics import driver_if_known
+from campaigns.results.values import ObservedRun
+from campaigns.stats.capacity import Capacity, Held, LoadState, ShareCondition, ValueCondition
+from campaigns.stats.capacity_by_conditions import capacity_of
+from campaigns.stats.capacity_ratio import DELTA, MARGIN, in_family, ratio_of
+from campaigns.stats.criteria import MOST_CELLS
+
+FEWEST_LOADS = 2
+OFFERED = re.compile(r"(offered|target|request|arrival)?_?(rate|rps|qps|tps)(_per_second)?")
+"""Names of factors that are a rate at which requests are offered, whatever the target does."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """The cells of one setting. loads: of its cells; inputs: its conditions as input of the statistics."""
+
+    levels: Levels
+    loads: Mapping[int, float]
+    inputs: Sequence[ValueCondition | ShareCondition]
+
+
+def capacity(campaign: Campaign, conditions: Conditions) -> CapacityFinding | None:
+    """Return what each setting carries; None without a load of two levels above 0, and beyond MOST_CELLS."""
+    cells = list(campaign.cells.order_by("position"))
+    load = next(iter(varied_loads(campaign)), None)
+    if load is None or not 1 < len(cells) <= MOST_CELLS:
+        return None
+    values = {cell.levels_by_factor.get(load) for cell in cells}
+    if len(values) < FEWEST_LOADS or not is_numeric([*values]) or min(values) <= 0:
+        return None
+    grouped = [
+        (group.levels, {cells[place].pk: float(cells[place].levels_by_factor[load]) for place in group.cells})
+        for group in groups_of(load, cells)
+    ]
+    offered = is_offered(campaign, load)
+    terms = [
+        _as_judged(conditions, term, [loads for _, loads in grouped])
+        for term in conditions.of_capacity
+    ]
+    settings = [
+        _Setting(
+            levels,
+            loads,
+            [condition_of(conditions, term, loads, offered_rate=offered) for term in terms],
+        )
+        for levels, loads in grouped
+    ]
+    alpha, resolution = conditions.criteria.alpha, conditions.criterion.resolution
+    return CapacityFinding(
+        load=load,
+        load_label=_label(campaign, load),
+        others=varied_loads(campaign)[1:],
+        conditions=terms,
+        stated=conditions.criterion.is_set,
+        resolution=resolution,
+        alpha=alpha,
+        margin_pct=100 * MARGIN,
+        delta_pct=100 * DELTA,
+        settings=[_described(setting, terms, conditions, offered=offered) for setting in settings],
+        ratios=_ratios(campaign, settings, alpha),
+        explored=[run.position for run in conditions.runs if run.state == EXPLORED],
+    )
+
+
+def is_offered(campaign: Campaign, load: str) -> bool:
+    """Return whether a load is a rate that is offered, whatever the target does."""
+    loop = loop_of(campaign)
+    if loop is not None and loop.parameter == load:
+        return False
+    return OFFERED.fullmatch(load.lower()) is not None
+
+
+def _as_judged(
+    conditions: Conditions, term: ConditionTerms, settings: Sequence[Mapping[int, float]]
+) -> ConditionTerms:
+    """Return the condition; a percentile is a share of units where too few loads have its value."""
+    if share_of(conditions.campaign, term) is None:
+        return term
+    known = [
+        {loads[cell] for cell in conditions.numbered(term, loads)} for loads in settings
+    ]
+    return structs.replace(term, as_share=min(map(len, known)) < FEWEST_LOADS)
+
+
+def _label(campaign: Campaign, load: str) -> str:
+    """Return what the load counts, such as “Hosts”: the label of the form's field, or the factor's name."""
+    driver = driver_if_known(campaign.kind)
+    known = driver.parameters.base_fields.get(load) if driver and driver.executable else None
+    return str(known.label) if known is not None and known.label else load.replace("_", " ")
+
+
+def _described(
+    setting: _Setting, terms: Sequence[ConditionTerms], conditions: Conditions, *, offered: bool
+) -> CapacityOfSetting:
+    runs = [run for run in conditions.runs if run.cell in setting.loads]
+    made = capacity_of(
+        setting.inputs,
+        resolution=conditions.criterion.resolution,
+        alpha=conditions.criteria.alpha,
+        lost=sum(run.state == "lost" for run in runs),
+    )
+    return CapacityOfSetting(
+        levels=dict(setting.levels),
+        cells=[
+            _cell(cell, load, made, [run for run in runs if run.cell == cell], terms, conditions)
+            for cell, load in setting.loads.items()
+        ],
+        capacity=made,
+    )
+
+
+def _cell(
+    cell: int,
+    load: float,
+    made: Capacity,
+    runs: Sequence[ObservedRun],
+    terms: Sequence[ConditionTerms],
+    conditions: Conditions,
+) -> CapacityCell:
+    counted = [run for run in runs if run.state in COUNTED]
+    states = [state for each in made.conditions for state in each.loads if state.load == load]
+    return CapacityCell(
+        cell=cell,
+        load=load,
+        held=_held(states, len(terms)) if counted else Held.NOT_MEASURED,
+        runs=len(counted),
+        passed=sum(keeps(conditions, terms, run) for run in counted),
+    )
+
+
+def _held(states: Sequence[LoadState], conditions: int) -> Held:
+    """Return whether all conditions are shown to hold, or one to fail."""
+    words = [each.state for each in states]
+    if Held.FAILED in words:
+        return Held.FAILED
+    return Held.HELD if words == [Held.HELD] * conditions else Held.UNDECIDED
+
+
+def _ratios(
+    campaign: Campaign, settings: Sequence[_Setting], alpha: float
+) -> list[SettingRatio]:
+    """Return the ratios of settings that differ in one factor, as one family: neighbours, or each with the first."""
+    pairs = _pairs(campaign, settings)
+    ratios = in_family(
+        [
+            ratio_of(settings[baseline].inputs, settings[candidate].inputs, alpha=alpha)
+            for _, baseline, candidate in pairs
+        ],
+        alpha=alpha,
+    )
+    return [
+        SettingRatio(baseline=baseline, candidate=candidate, factor=factor, ratio=ratio)
+        for (factor, baseline, candidate), ratio in zip(pairs, ratios, strict=True)
+    ]
+
+
+def _pairs(campaign: Campaign, settings: Sequence[_Setting]) -> list[tuple[str, int, int]]:
+    levels = [Cell(levels_by_factor=dict(each.levels)) for each in settings]
+    return [
+        (factor, *pair)
+        for factor in comparable_factors(campaign)
+        for group in groups_of(factor, levels)
+        for pair in group.pairs
+    ]
