@@ -39,6 +39,7 @@ from campaigns.stats.units import (
     Percent,
     PercentInterval,
     PerSecond,
+    Place,
     Points,
     Position,
     PositionOrBlock,
@@ -1047,8 +1048,8 @@ class CapacityOfSetting(Struct, frozen=True, kw_only=True):
 class SettingRatio(Struct, frozen=True, kw_only=True):
     """The capacity of one setting against another, by their places in `CapacityFinding.settings`."""
 
-    baseline: int
-    candidate: int
+    baseline: Place
+    candidate: Place
     factor: str
     ratio: CapacityRatio
 

@@ -5,7 +5,7 @@ Loads are never compared with one another. Runs that explored have chosen the lo
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from msgspec import structs
 
@@ -28,6 +28,7 @@ from campaigns.findings.values import (
     CapacityFinding,
     CapacityOfSetting,
     ConditionTerms,
+    Confirmation,
     Levels,
     SettingRatio,
 )
@@ -35,11 +36,20 @@ from campaigns.models import Campaign, Cell
 from campaigns.planning.closed_loops import loop_of
 from campaigns.planning.metrics import driver_if_known
 from campaigns.results.values import ObservedRun
-from campaigns.stats.capacity import Capacity, Held, LoadState, ShareCondition, ValueCondition
+from campaigns.stats.capacity import (
+    Capacity,
+    CapacityRatio,
+    Held,
+    LoadState,
+    ShareCondition,
+    ValueCondition,
+)
 from campaigns.stats.capacity_by_conditions import capacity_of
 from campaigns.stats.capacity_ratio import DELTA, MARGIN, in_family, ratio_of
+from campaigns.stats.capacity_sessions import ratio_over_sessions, standing_of_capacity
 from campaigns.stats.criteria import MOST_CELLS
 
+Condition = ValueCondition | ShareCondition
 FEWEST_LOADS = 2
 OFFERED = re.compile(r"(offered|target|request|arrival)?_?(rate|rps|qps|tps)(_per_second)?")
 """Names of factors that are a rate at which requests are offered, whatever the target does."""
@@ -47,11 +57,12 @@ OFFERED = re.compile(r"(offered|target|request|arrival)?_?(rate|rps|qps|tps)(_pe
 
 @dataclass(frozen=True, slots=True)
 class _Setting:
-    """The cells of one setting. loads: of its cells; inputs: its conditions as input of the statistics."""
+    """The cells of one setting. loads: of its cells; inputs: its conditions as input of the statistics; by_session: those of each session."""
 
     levels: Levels
     loads: Mapping[int, float]
-    inputs: Sequence[ValueCondition | ShareCondition]
+    inputs: Sequence[Condition]
+    by_session: Mapping[int, Sequence[Condition]]
 
 
 def capacity(campaign: Campaign, conditions: Conditions) -> CapacityFinding | None:
@@ -64,7 +75,10 @@ def capacity(campaign: Campaign, conditions: Conditions) -> CapacityFinding | No
     if len(values) < FEWEST_LOADS or not is_numeric([*values]) or min(values) <= 0:
         return None
     grouped = [
-        (group.levels, {cells[place].pk: float(cells[place].levels_by_factor[load]) for place in group.cells})
+        (
+            group.levels,
+            {cells[place].pk: float(cells[place].levels_by_factor[load]) for place in group.cells},
+        )
         for group in groups_of(load, cells)
     ]
     offered = is_offered(campaign, load)
@@ -77,6 +91,13 @@ def capacity(campaign: Campaign, conditions: Conditions) -> CapacityFinding | No
             levels,
             loads,
             [condition_of(conditions, term, loads, offered_rate=offered) for term in terms],
+            {
+                session: [
+                    condition_of(conditions, term, loads, offered_rate=offered, session=session)
+                    for term in terms
+                ]
+                for session in sessions_of(conditions, loads)
+            },
         )
         for levels, loads in grouped
     ]
@@ -91,9 +112,16 @@ def capacity(campaign: Campaign, conditions: Conditions) -> CapacityFinding | No
         alpha=alpha,
         margin_pct=100 * MARGIN,
         delta_pct=100 * DELTA,
-        settings=[_described(setting, terms, conditions, offered=offered) for setting in settings],
+        settings=[_described(setting, terms, conditions) for setting in settings],
         ratios=_ratios(campaign, settings, alpha),
         explored=[run.position for run in conditions.runs if run.state == EXPLORED],
+    )
+
+
+def sessions_of(conditions: Conditions, loads: Mapping[int, float]) -> list[int]:
+    """Return the sessions in which a setting was measured."""
+    return sorted(
+        {run.session for run in conditions.runs if run.cell in loads and run.state in COUNTED}
     )
 
 
@@ -111,9 +139,7 @@ def _as_judged(
     """Return the condition; a percentile is a share of units where too few loads have its value."""
     if share_of(conditions.campaign, term) is None:
         return term
-    known = [
-        {loads[cell] for cell in conditions.numbered(term, loads)} for loads in settings
-    ]
+    known = [{loads[cell] for cell in conditions.numbered(term, loads)} for loads in settings]
     return structs.replace(term, as_share=min(map(len, known)) < FEWEST_LOADS)
 
 
@@ -125,15 +151,33 @@ def _label(campaign: Campaign, load: str) -> str:
 
 
 def _described(
-    setting: _Setting, terms: Sequence[ConditionTerms], conditions: Conditions, *, offered: bool
+    setting: _Setting, terms: Sequence[ConditionTerms], conditions: Conditions
 ) -> CapacityOfSetting:
+    """Return the capacity of a setting; from three sessions with an estimate on it is that between them."""
+    alpha, resolution = conditions.criteria.alpha, conditions.criterion.resolution
     runs = [run for run in conditions.runs if run.cell in setting.loads]
     made = capacity_of(
         setting.inputs,
-        resolution=conditions.criterion.resolution,
-        alpha=conditions.criteria.alpha,
+        resolution=resolution,
+        alpha=alpha,
         lost=sum(run.state == "lost" for run in runs),
     )
+    standing = standing_of_capacity(
+        [
+            capacity_of(inputs, resolution=resolution, alpha=alpha)
+            for inputs in setting.by_session.values()
+        ],
+        alpha=alpha,
+    )
+    if standing and standing.between and standing.word:
+        made = replace(
+            made,
+            word=standing.word,
+            low=standing.low,
+            estimate=standing.estimate,
+            high=standing.high,
+            reason="",
+        )
     return CapacityOfSetting(
         levels=dict(setting.levels),
         cells=[
@@ -141,6 +185,14 @@ def _described(
             for cell, load in setting.loads.items()
         ],
         capacity=made,
+        confirmation=Confirmation(
+            standing=str(standing.standing),
+            reason=standing.reason,
+            sessions=len(standing.each),
+            between=standing.between,
+        )
+        if standing
+        else None,
     )
 
 
@@ -171,14 +223,12 @@ def _held(states: Sequence[LoadState], conditions: int) -> Held:
     return Held.HELD if words == [Held.HELD] * conditions else Held.UNDECIDED
 
 
-def _ratios(
-    campaign: Campaign, settings: Sequence[_Setting], alpha: float
-) -> list[SettingRatio]:
+def _ratios(campaign: Campaign, settings: Sequence[_Setting], alpha: float) -> list[SettingRatio]:
     """Return the ratios of settings that differ in one factor, as one family: neighbours, or each with the first."""
     pairs = _pairs(campaign, settings)
     ratios = in_family(
         [
-            ratio_of(settings[baseline].inputs, settings[candidate].inputs, alpha=alpha)
+            _ratio(settings[baseline], settings[candidate], alpha)
             for _, baseline, candidate in pairs
         ],
         alpha=alpha,
@@ -187,6 +237,17 @@ def _ratios(
         SettingRatio(baseline=baseline, candidate=candidate, factor=factor, ratio=ratio)
         for (factor, baseline, candidate), ratio in zip(pairs, ratios, strict=True)
     ]
+
+
+def _ratio(baseline: _Setting, candidate: _Setting, alpha: float) -> CapacityRatio:
+    """Return one ratio; by the spread of sessions, where three have it."""
+    sessions = baseline.by_session.keys() & candidate.by_session.keys()
+    each = [
+        ratio_of(baseline.by_session[number], candidate.by_session[number], alpha=alpha)
+        for number in sorted(sessions)
+    ]
+    together = ratio_of(baseline.inputs, candidate.inputs, alpha=alpha)
+    return ratio_over_sessions(each, alpha=alpha) or together
 
 
 def _pairs(campaign: Campaign, settings: Sequence[_Setting]) -> list[tuple[str, int, int]]:

@@ -50,9 +50,7 @@ class Conditions:
     @cached_property
     def of_capacity(self) -> list[ConditionTerms]:
         """Return the stated conditions, or else the campaign's failure limit."""
-        limit = ConditionTerms(
-            name=FAILURES, failed_share=self.campaign.failed_limit, stated=False
-        )
+        limit = ConditionTerms(name=FAILURES, failed_share=self.campaign.failed_limit, stated=False)
         return self.stated or [limit]
 
     @cached_property
@@ -76,7 +74,9 @@ class Conditions:
     @cached_property
     def _values(self) -> dict[str, dict[int, float]]:
         return {
-            name: {run.run: run.value for run in runs if run.state == "ok" and run.value is not None}
+            name: {
+                run.run: run.value for run in runs if run.state == "ok" and run.value is not None
+            }
             for name, runs in self.by_metric.items()
         }
 
@@ -181,9 +181,7 @@ class Conditions:
         )
 
 
-def _histograms(
-    campaign: Campaign, names: Iterable[str]
-) -> Iterable[tuple[str, int, bytes, int]]:
+def _histograms(campaign: Campaign, names: Iterable[str]) -> Iterable[tuple[str, int, bytes, int]]:
     """Return name, run, histogram and dropped values of the last attempt with values at each run."""
     return (
         Distribution.objects.filter(
@@ -221,9 +219,7 @@ def condition_of(
 
     def own(runs: Iterable[ObservedRun]) -> list[ObservedRun]:
         return [
-            run
-            for run in runs
-            if run.cell in loads and (session is None or run.session == session)
+            run for run in runs if run.cell in loads and (session is None or run.session == session)
         ]
 
     shares = conditions.share_runs(term, loads, own(conditions.runs))

@@ -41,8 +41,8 @@ from campaigns.findings.compute.sessions import (
     sessions_finding,
     without_exploring,
 )
-from campaigns.findings.compute.thresholds import thresholds
 from campaigns.findings.compute.statistics_input import criteria_of, failing_cells
+from campaigns.findings.compute.thresholds import thresholds
 from campaigns.findings.store import read, stored
 from campaigns.findings.values import (
     Cells,
@@ -160,9 +160,7 @@ def compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], dict[str, An
     levels = levels_of(campaign, primary, mine, criteria)
     conditions = Conditions(campaign, criterion_of(campaign.criterion), runs, criteria)
     parts.add("capacity", lambda: capacity(campaign, conditions))
-    ahead = outlook(
-        campaign, mine, levels, pairs, criteria.alpha, capacity=results.get("capacity")
-    )
+    ahead = outlook(campaign, mine, levels, pairs, criteria.alpha, capacity=results.get("capacity"))
     sessions = sessions_finding(campaign, mine, begun)
     results[SURROUNDINGS] = surroundings
     results["checks"] = check(campaign, primary, mine, cells, criteria, calibrated)
@@ -378,14 +376,6 @@ def hashed_document(
         factor.name for factor in campaign.factors.all() if factor.role == factor.Role.WORK
     ]:
         definition["work"] = work  # only where some is named: older hashes know nothing of it
-    if roles := {
-        factor.name: factor.role
-        for factor in campaign.factors.all()
-        if factor.role not in ("", factor.Role.WORK)
-    }:
-        definition["roles"] = roles
-    if campaign.criterion:
-        definition["criterion"] = campaign.criterion
     return {
         "definition": {**definition, "target": _address(campaign)},
         "runs": runs,

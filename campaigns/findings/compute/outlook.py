@@ -96,7 +96,9 @@ def _until_decided(
     wanted = [each.advice.blocks for each in open_ones if each.advice and each.advice.blocks]
     more = max([*wanted, rule.fewest - blocks, 1])
     more = min(more, max(1, rule.most - blocks))
-    return replace(ahead, more=more, seconds=None if block_seconds is None else more * block_seconds)
+    return replace(
+        ahead, more=more, seconds=None if block_seconds is None else more * block_seconds
+    )
 
 
 def _of_levels(levels: LevelsFinding | None) -> Iterator[tuple[Contrast, float]]:

@@ -1,5 +1,6 @@
 """The runs of a campaign as input of the statistics, and the comparisons within a group of cells."""
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
@@ -307,8 +308,8 @@ class Family:
             seed=self.criteria.seed,
             alpha=self.criteria.alpha,
         )
-        if knee is None:
-            return None
+        if knee is None or not all(math.isfinite(curve.aicc) for curve in knee.curves):
+            return None  # too few runs for one of the curves
         return Knee(
             strength=knee.strength,
             at=knee.at,

@@ -42,7 +42,11 @@ def _row(
     states = []
     for term in terms:
         of_metric = cells.get(term.metric)
-        own = next((each for each in of_metric.cells if each.cell == cell.cell), None) if of_metric else None
+        own = (
+            next((each for each in of_metric.cells if each.cell == cell.cell), None)
+            if of_metric
+            else None
+        )
         states.append(_state(conditions, term, cell.cell, own))
     word = _worst([state.word for state in states])
     return ThresholdCell(cell=cell.cell, levels=cell.levels, word=word, states=states)
@@ -77,20 +81,20 @@ def _of_share(
         for run in conditions.runs
         if run.cell == cell and (found := conditions.broken(term, run)) is not None
     ]
-    found = failed_share(
+    rate = failed_share(
         [broken for broken, _ in made],
         [units for _, units in made],
         alpha=conditions.criteria.alpha,
     )
-    if found is None:
+    if rate is None:
         return ThresholdState(name=term.name, word="not_decided", value=None, interval=None)
     return ThresholdState(
         name=term.name,
-        word="not_decided" if found.within_run else _word(found.ci, limit, None),
+        word="not_decided" if rate.within_run else _word(rate.ci, limit, None),
         value=None,
         interval=None,
-        share=found.share,
-        share_interval=None if found.within_run else found.ci,
+        share=rate.share,
+        share_interval=None if rate.within_run else rate.ci,
     )
 
 
