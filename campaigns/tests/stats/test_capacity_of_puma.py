@@ -1,0 +1,106 @@
+"""Capacities of the model of the sandbox's Katello, by campaigns and searches of which nothing is measured but the model."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from campaigns.stats.capacity import ShareCondition, ShareRun, ValueCondition, ValueRun
+from campaigns.stats.capacity_by_conditions import capacity_of
+from campaigns.stats.capacity_ratio import ratio_of
+from campaigns.stats.capacity_search import Bounds, Phase, SearchRun, next_step
+from sandbox.katello.machine import Machine
+from sandbox.tests.katello.test_known_capacity import LIMIT, registered
+
+LOADS = (100, 200, 300, 400, 600)
+KNOWN = {2: 205, 4: 347}
+
+
+def machine(workers, seed):
+    return replace(
+        Machine(puma_threads=16, cpus=8, memory_gib=32.0), puma_workers=workers, seed=seed
+    )
+
+
+@pytest.fixture(scope="module")
+def measured():
+    """Three blocks of every load with either number of workers: p95, and the share that failed; each run with a seed of its own."""
+    runs = [(workers, block, load) for workers in KNOWN for block in range(3) for load in LOADS]
+    return {
+        (workers, block, load): registered(machine(workers, seed), load)
+        for seed, (workers, block, load) in enumerate(runs)
+    }
+
+
+def conditions(measured, workers):
+    runs = [
+        ValueRun(block, load, p95)
+        for (own, block, load), (p95, _) in measured.items()
+        if own == workers
+    ]
+    return [ValueCondition("p95", LIMIT, True, runs)]
+
+
+@pytest.mark.parametrize("workers", KNOWN)
+def test_the_interval_holds_what_the_model_carries(measured, workers):
+    result = capacity_of(conditions(measured, workers))
+
+    assert result.word == "carries"
+    assert result.low * 0.98 < KNOWN[workers] < result.high * 1.02
+
+
+def test_the_ratio_of_workers_is_in_its_interval(measured):
+    result = ratio_of(conditions(measured, 2), conditions(measured, 4))
+
+    assert result.word == "better"
+    assert result.low < 1.69 < result.high
+
+
+def test_failures_end_two_workers_between_200_and_400_hosts_and_four_between_400_and_600(measured):
+    found = {}
+    for workers in KNOWN:
+        runs = [
+            ShareRun(block, load, round(share * load), load)
+            for (own, block, load), (_, share) in measured.items()
+            if own == workers
+        ]
+        found[workers] = capacity_of([ShareCondition("failed", 0.05, runs)], resolution=2)
+
+    assert (found[2].word, found[2].high) == ("carries", 400)
+    assert found[2].low >= 200
+    assert (found[4].low, found[4].high) == (400, 600)
+
+
+def searched(workers, seed):
+    """Search from 25 hosts; each run has a seed of the model of its own."""
+    bounds = Bounds(25, 2000, seed=seed)
+    history: list[SearchRun] = []
+    while (step := next_step(bounds, {"": history})).phase is not None:
+        p95, _ = registered(machine(workers, 1000 * seed + len(history)), round(step.load))
+        strain = math.log(p95 / LIMIT)
+        history.append(
+            SearchRun(step.load, step.phase, step.block, p95 <= LIMIT, {"p95": strain}, None)
+        )
+    return history
+
+
+@pytest.mark.parametrize(
+    ("seeds", "enough"), [(3, 3), pytest.param(20, 19, marks=pytest.mark.slow)]
+)
+def test_searches_find_what_the_model_carries(seeds, enough):
+    near = few = 0
+    for seed in range(seeds):
+        history = searched(2, seed)
+        runs = [
+            ValueRun(run.block, run.load, LIMIT * math.exp(run.strains["p95"]))
+            for run in history
+            if run.phase == Phase.CONFIRM
+        ]
+        result = capacity_of([ValueCondition("p95", LIMIT, True, runs)])
+        made = sum(run.phase != Phase.CHECK for run in history)
+        near += abs(result.estimate / KNOWN[2] - 1) < 0.1
+        few += made <= 18
+        assert max(run.load for run in history) <= 2.1 * KNOWN[2]
+
+    assert near >= enough
+    assert few == seeds
