@@ -68,6 +68,8 @@ HEADROOM = 1.2
 """The axis of values ends at so many times the largest."""
 OFFSET = 0.012
 """Runs stand left of their load by this share of the axis."""
+WITH_VALUE = ("ok", "bound", "explored")
+"""States of runs that are drawn at their value."""
 JUDGED = (
     *(CapacityWord.CARRIES, CapacityWord.AT_LEAST),
     *(CapacityWord.LESS_THAN, CapacityWord.NOT_DECIDED),
@@ -889,7 +891,7 @@ def _run_points(
     return [
         RunPoint(
             load=float(load),
-            value=run.value if run.state in ("ok", "bound") else None,
+            value=run.value if run.state in WITH_VALUE else None,
             name=f"run {run.position}",
             note=run_note(run, shown.labels.block),
             position=run.position,
@@ -899,7 +901,7 @@ def _run_points(
         for load in [loads[cell.cell]]
         if isinstance(load, int | float)
         for run in cell.runs
-        if run.state in ("ok", "bound", "failed", "censored")
+        if run.state in (*WITH_VALUE, "failed", "censored")
     ]
 
 
