@@ -98,6 +98,7 @@ HOW = (
     ),
     ("Below", "is the share of the work that failed, with its 95 % interval and its own limit."),
 )
+OPEN = "What is carried is shown when the campaign has ended."
 EXPLORED = (
     (
         "Rings",
@@ -716,7 +717,7 @@ def panel(shown: Shown) -> Panel | None:
         how=HOW + (EXPLORED if explored else ()),
         numbers=_numbers(whole),
         aside=_aside(term),
-        notes=_notes(shown, whole),
+        notes=(OPEN,) if shown.is_open else (),
         choices=(wanted, place),
     )
 
@@ -731,18 +732,6 @@ def _condition(term: stored.ConditionTerms) -> str:
 def _aside(term: stored.ConditionTerms | None) -> str:
     return (
         f"condition: {_condition(term)}" if term else "condition: the share of the work that failed"
-    )
-
-
-def _notes(shown: Shown, chart: CapacityChart) -> tuple[str, ...]:
-    if shown.is_open:
-        return ("What is carried is shown when the campaign has ended.",)
-    return tuple(
-        f"{sentence(one.name)}: {one.carried.text}."
-        if one.name
-        else f"{sentence(one.carried.text)}."
-        for one in chart.lines
-        if one.carried
     )
 
 

@@ -194,7 +194,7 @@ def test_the_table_has_the_numbers_of_the_figure():
 
     assert found is not None
     assert found.aside == "condition: p95 at most 10 s"
-    assert found.notes == ("2 workers: 15 hosts (14 to 16).",)
+    assert found.plot.key[0].text == "2 workers: 15 hosts (14 to 16)"
     assert found.numbers.shown[0] == [
         "2 workers", "5", "3", "2 s", "1.8 s", "2.2 s", "0 %", "0 %", "4 %", "keeps the limit",
         "15 hosts (14 to 16)",

@@ -74,7 +74,7 @@ def test_the_chart_of_load_is_open_and_above_the_levels(browser, loaded):
     text = Page(response).text
 
     assert "Duration by workers, and what is carried" in text
-    assert "Engine new: 10 workers (8 to 13)." in text
+    assert "engine new: 10 workers (8 to 13)" in text
     page = response.content.decode()
     assert page.index('id="panel-capacity"') < page.index('id="curve"')
     assert "capacity" not in [panel.id for panel in response.context["panels"]]
