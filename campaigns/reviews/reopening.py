@@ -5,7 +5,7 @@ dispatch for the campaigns of `overdue`. So a conclusion whose data changed does
 process is killed in between.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -26,6 +26,7 @@ from campaigns.models import (
     Finding,
 )
 from campaigns.planning.amendments import amendments_of
+from campaigns.planning.roles import loads_of
 from campaigns.results.data_stamp import Stamp, attempts_with_values, stamp_of
 from campaigns.reviews.rows import people_of
 from campaigns.stats import changes as stats
@@ -33,6 +34,8 @@ from campaigns.stats import changes as stats
 MOST_CHANGES = 100
 """The most changed values that are stored."""
 Change = dict[str, Any]
+RANKING = ("levels", "pairs", "matrix", "within_blocks", "with_excluded", "calibration")
+"""Findings that compare levels; where these are loads, one sentence stands for all that is gone from them."""
 MOST_RUNS = 8
 
 
@@ -140,6 +143,11 @@ def _recomputed(evidence: Evidence, campaign: Campaign, finding: Finding) -> Ite
     from campaigns.findings.compute.snapshot import changes, snapshot
 
     result = changes(evidence.snapshot, snapshot(campaign))
+    if loads := ranked_loads(evidence.snapshot["findings"], loads_of(campaign)):
+        yield _change(campaign, "data", _of_loads(loads))
+        result = [each for each in result if each.path.partition(".")[0] not in RANKING]
+        yield from _of_findings(evidence, campaign, result)[:MOST_CHANGES]
+        return
     yield from _of_findings(evidence, campaign, result)[:MOST_CHANGES]
     if more := len(result[MOST_CHANGES:]):
         yield _change(campaign, "data", f"{counted(more, 'more value')} moved")
@@ -160,6 +168,27 @@ def _recomputed(evidence: Evidence, campaign: Campaign, finding: Finding) -> Ite
     rows.update(
         findings_at=finding.computed_at,
         snapshot={**evidence.snapshot, "recomputed_by": finding.versions},
+    )
+
+
+def ranked_loads(findings: Mapping[str, Any], loads: Sequence[str]) -> list[str]:
+    """Return the loads whose levels frozen findings of any version compare, or of which they call one the best."""
+    levels = findings.get("levels") or {}
+    ranked = {
+        levels.get("factor"),
+        (findings.get("pairs") or {}).get("factor"),
+        *((findings.get("matrix") or {}).get("factors") or {}),
+        *(name for best in levels.get("overall") or () for name in best.get("setting") or ()),
+    }
+    return [name for name in loads if name in ranked]
+
+
+def _of_loads(loads: Sequence[str]) -> str:
+    names = " and ".join(load.replace("_", " ") for load in loads)
+    one = len(loads) == 1
+    return (
+        f"It ranks a load: {names} {'says' if one else 'say'} how much was asked of the target at once, and "
+        f"{'its' if one else 'their'} levels are not compared any more"
     )
 
 

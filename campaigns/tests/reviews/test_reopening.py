@@ -6,6 +6,7 @@ import pytest
 from campaigns import tasks
 from campaigns.findings import compute as analysis
 from campaigns.findings.compute import findings as storing
+from campaigns.kinds.registry import driver_of
 from campaigns.kit.events import work_waits
 from campaigns.models import Announcement, AuditEvent, Campaign, Conclusion, Finding
 from campaigns.planning import amending, lifecycle
@@ -172,6 +173,37 @@ def test_a_verdict_that_other_versions_change_re_opens_with_both_values(accepted
     assert [(each["before"], each["after"]) for each in changes] == [(before, "not_enough_data")]
     words = "levels, concurrency 10 vs. 5, verdict is not enough data; it was "
     assert words in accepted.reason
+
+
+def test_one_that_ranks_a_load_is_re_opened_and_says_so(accepted, campaign, monkeypatch):
+    monkeypatch.setattr(driver_of(campaign.kind), "load", ("concurrency",), raising=False)
+    before = campaign.findings.get(name="answer").data_hash
+    analysis.analyse(campaign)
+    assert campaign.findings.get(name="answer").data_hash == before
+
+    look_again(campaign)
+
+    accepted.refresh_from_db()
+    assert accepted.state == State.REOPENED
+    assert accepted.reason == (
+        f"{campaign.name}: It ranks a load: concurrency says how much was asked of the target at once, and its "
+        "levels are not compared any more."
+    )
+
+
+@pytest.mark.parametrize(
+    ("findings", "ranked"),
+    [
+        ({"levels": {"factor": "hosts", "overall": []}}, ["hosts"]),
+        ({"levels": {"factor": "workers", "overall": [{"setting": {"hosts": 5}}]}}, ["hosts"]),
+        ({"matrix": {"factors": {"hosts": {}, "workers": {}}}}, ["hosts"]),
+        ({"pairs": {"factor": "hosts"}}, ["hosts"]),
+        ({"levels": {"factor": "workers"}, "matrix": None}, []),
+        ({}, []),
+    ],
+)
+def test_findings_that_rank_a_load_are_found(findings, ranked):
+    assert reopening.ranked_loads(findings, ["hosts"]) == ranked
 
 
 def test_everybody_concerned_is_told(accepted, campaign, author, reviewer):
