@@ -367,13 +367,15 @@ class Block(models.Model):
     """One run of each cell, close together in time; a pair is a block of two.
 
     stratum: with the paired order, the levels of all factors but the paired one. phase: of a search for
-    capacity; what explored has chosen the loads, so only what confirms is judged.
+    capacity; what explored has chosen the loads, so only what confirms is judged. Checks of recovery are
+    warm-ups, which no analysis has.
     """
 
     class Phase(models.TextChoices):
         NONE = "", "planned"
         EXPLORE = "explore", "explore"
         CONFIRM = "confirm", "confirm"
+        CHECK = "check", "check of recovery"
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="blocks")
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="blocks")

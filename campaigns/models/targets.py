@@ -109,6 +109,18 @@ class Target(models.Model):
         default=False,
         help_text="Others depend on it: its name must be typed before it is loaded.",
     )
+    overload_until = models.DateTimeField(
+        "may be overloaded until",
+        null=True,
+        blank=True,
+        help_text="A search for capacity loads it until work fails, up to this time (UTC). Empty: never.",
+    )
+    overload_hours = models.TextField(
+        "hours in which it may be overloaded",
+        max_length=5000,
+        blank=True,
+        help_text="One window per line, as quiet hours, in their time zone. Empty: at any hour.",
+    )
     notes = models.TextField(max_length=2000, blank=True)
     created_at = models.DateTimeField(db_default=Now())
     retired_at = models.DateTimeField(null=True, blank=True)

@@ -16,7 +16,7 @@ from campaigns.kit.forms import is_list_of_texts, many_for_one, messages_of
 from campaigns.kit.mappings import CleanedData, FieldValues, Levels
 from campaigns.kit.network import normalised_address
 from campaigns.kit.numbers import is_number
-from campaigns.models import Campaign, Target
+from campaigns.models import Campaign, Factor, Target
 from campaigns.planning import design as declared
 from campaigns.planning.contrasts import read_contrast
 from campaigns.planning.criterion import read_criterion
@@ -33,8 +33,9 @@ from campaigns.planning.kind_fields import (
 from campaigns.planning.limits import cell_label, excess_at
 from campaigns.planning.plan import Design, Unplannable, plan_runs, possible_cells
 from campaigns.planning.roles import check_loads, load_among, read_roles
+from campaigns.planning.search import Search, as_json, read_search
 from campaigns.targets.allowed import Allowed, allowed_on
-from campaigns.targets.variables import variables_of
+from campaigns.targets.variables import Variables, variables_of
 
 __all__ = ["KNOWN_FIELDS", "Definition", "Invalid", "check", "messages_of"]
 
@@ -43,7 +44,7 @@ MOST_RUNS = 5000
 
 OTHERS = (
     *("kind", "target", "parameters", "excluded"),
-    *("primary_metric", "primary_contrast", "criterion"),
+    *("primary_metric", "primary_contrast", "criterion", "search"),
 )
 """Columns that are no field of the design: their values depend on the kind."""
 KNOWN_FIELDS = frozenset({*OTHERS, "factors", "hard_to_change", "roles", *declared.FIELDS})
@@ -114,6 +115,11 @@ def check(data: FieldValues, targets: QuerySet[Target] | None = None) -> Definit
     variables = variables_of(driver, target)
     factors = read_factors(data, variables, errors)
     parameters = read_parameters(data, driver, variables, driver_levels(factors), errors)
+    search = _read_search(data, form.cleaned_data, driver, variables, errors)
+    if search is not None:
+        first = driver.parameters.base_fields[search.load].clean(int(search.first))
+        factors = {**factors, search.load: (first,)}
+        parameters.pop(search.load, None)
     hard = read_hard(data, form.cleaned_data.get("order", ""), variables, factors, errors)
     if target is not None:
         note_misfits(target, driver, parameters, driver_levels(factors), errors)
@@ -124,6 +130,8 @@ def check(data: FieldValues, targets: QuerySet[Target] | None = None) -> Definit
         errors["primary_metric"] = [f"“{metric}” is not a metric of this kind; there are {known}."]
     paired = read_paired(form.cleaned_data, driver, factors, errors)
     roles = read_roles(data.get("roles"), driver, factors, errors)
+    if search is not None and search.load not in driver.load:
+        roles = {**roles, search.load: str(Factor.Role.LOAD)}
     loads = load_among(driver, factors, roles)
     check_loads(loads, factors, paired[0], errors)
     limit = time_limit_of(driver, parameters, factors)
@@ -148,6 +156,7 @@ def check(data: FieldValues, targets: QuerySet[Target] | None = None) -> Definit
         primary_metric=metric,
         primary_contrast=contrast,
         criterion=criterion,
+        search=as_json(search) if search else None,
         **declared.as_columns(clean),
     )
     definition = Definition(campaign, factors, hard, roles)
@@ -163,6 +172,27 @@ def time_limit_of(
     values = [*factors.get(name, ()), parameters.get(name)]
     seconds = [float(value) for value in values if is_number(value)]
     return (name, min(seconds)) if seconds else None
+
+
+def _read_search(
+    data: FieldValues,
+    clean: CleanedData,
+    driver: Driver,
+    variables: Variables,
+    errors: dict[str, list[str]],
+) -> Search | None:
+    """Return the search for capacity; record what does not go together with one."""
+    loads = [name for name in (*driver.load, *driver.may_be_load) if name in variables.fields]
+    search = read_search(data, driver, variables.fields, loads, errors)
+    if search is None:
+        return None
+    if clean.get("order") not in (Campaign.Order.INTERLEAVED, None):
+        errors["order"] = ["A search confirms in interleaved blocks; choose that order."]
+    if clean.get("stop_rule") == Campaign.StopRule.PRECISION:
+        errors["stop_rule"] = ["A search ends by itself; choose the fixed number of blocks."]
+    if clean.get("warm_ups"):
+        errors["warm_ups"] = ["A search has no warm-ups: it begins with a small load."]
+    return search
 
 
 def _for_form(data: FieldValues) -> CleanedData:

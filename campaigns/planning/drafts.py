@@ -15,7 +15,7 @@ from campaigns.kit.owners import require_right, require_right_of_sender
 from campaigns.kit.revisions import Seen, require_seen
 from campaigns.kit.rights import Right
 from campaigns.models import Attempt, Campaign, Cell, Factor, LaunchRequest, Level, Setting, Team
-from campaigns.planning import design
+from campaigns.planning import design, search
 from campaigns.planning.checking import Definition
 from campaigns.planning.plan import cells_of
 from campaigns.planning.roles import stated_roles
@@ -137,7 +137,9 @@ def as_data(campaign: Campaign) -> CleanedData:
         "factors": {
             factor.name: [level.value for level in factor.levels.all()]
             for factor in campaign.factors.prefetch_related("levels")
+            if not campaign.search or factor.name != campaign.search["load"]
         },
+        **({"search": search.shown(campaign.search)} if campaign.search else {}),
         "excluded": campaign.excluded,
         "primary_metric": campaign.primary_metric,
         **_contrast(campaign),

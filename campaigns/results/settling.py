@@ -1,11 +1,11 @@
 """Set the state of a run after its attempt has ended: done, planned again, void, failed."""
 
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Exists, Max, OuterRef, Q
 from django.db.models.functions import Now
 
 from campaigns.kit.activity import Action, record
 from campaigns.kit.outbox import announce
-from campaigns.models import Announcement, Attempt, Campaign, LogLine, Run
+from campaigns.models import Announcement, Attempt, Block, Campaign, LogLine, Run
 
 ENDS = {
     Attempt.State.ACCEPTED: Run.State.DONE,
@@ -58,7 +58,12 @@ def settle(
 def stop_where_too_much_fails(campaign: Campaign) -> None:
     """Pause a locked campaign that exceeds its failure limits, unless it has no open run."""
     still_open = campaign.runs.filter(state__in=Run.OPEN)
-    if campaign.state != Campaign.State.RUNNING or not still_open.exists():
+    if campaign.state != Campaign.State.RUNNING:
+        return
+    if campaign.search:
+        _stop_search_where_nothing_begins(campaign)
+        return
+    if not still_open.exists():
         return
     closed = campaign.runs.filter(state__in=ENDED).exclude(purpose=Run.Purpose.TRIAL)
     ended = closed.annotate(newest=Max("attempts")).filter(newest__gt=campaign.counted_after)
@@ -74,7 +79,40 @@ def stop_where_too_much_fails(campaign: Campaign) -> None:
     else:
         return
     last = ended.filter(state__in=BAD).latest("newest")
-    reason = f"stopped automatically: {what}, the last one: {last.reason.rstrip('.')}. {WHAT_TO_DO}"
+    pause_itself(campaign, what, last.reason)
+
+
+def _stop_search_where_nothing_begins(campaign: Campaign) -> None:
+    """Pause a search whose last runs loaded nothing. That loads fail is what it looks for, and no reason to stop."""
+    latest = (
+        campaign.runs.filter(state__in=ENDED)
+        .exclude(block__phase=Block.Phase.CHECK)
+        .exclude(purpose=Run.Purpose.TRIAL)
+        .annotate(
+            newest=Max("attempts"),
+            measured=Exists(
+                Attempt.objects.filter(
+                    run=OuterRef("pk"),
+                    state__in=Attempt.WITH_VALUES,
+                    measure_started_at__isnull=False,
+                )
+            ),
+        )
+        .filter(newest__gt=campaign.counted_after)
+        .order_by("-newest")[: campaign.max_consecutive_failures]
+    )
+    if len(latest) == campaign.max_consecutive_failures and not any(run.measured for run in latest):
+        number = len(latest)
+        what = (
+            f"{number} runs in a row measured nothing" if number > 1 else "a run measured nothing"
+        )
+        pause_itself(campaign, what, latest[0].reason)
+
+
+def pause_itself(campaign: Campaign, what: str, last: str = "") -> None:
+    """Pause a locked campaign without a person. what: the reason; last: why the last run ended."""
+    ended = f", the last one: {last.rstrip('.')}" if last else ""
+    reason = f"stopped automatically: {what}{ended}. {WHAT_TO_DO}"
     campaign.state, campaign.state_reason = Campaign.State.PAUSED, reason
     campaign.save(update_fields=["state", "state_reason"])
     LogLine.objects.create(campaign=campaign, text=reason, tone=LogLine.Tone.BAD)
@@ -84,6 +122,6 @@ def stop_where_too_much_fails(campaign: Campaign) -> None:
         campaign.team,
         campaign=campaign,
         what=f"The campaign paused automatically: {what}.",
-        words=last.reason,
+        words=last,
         to_do=WHAT_TO_DO,
     )

@@ -38,6 +38,8 @@ LIMITS = (
     "max_requests_per_second",
     "quiet_hours",
     "quiet_zone",
+    "overload_until",
+    "overload_hours",
 )
 ORDER = (*SERVER, *CERTIFICATES, *LIMITS)
 """The fields, by the panels of the page."""
@@ -138,6 +140,10 @@ class TargetForm(forms.ModelForm):
         widgets = {
             "base_url": AddressInput,
             "quiet_hours": _lines(3),
+            "overload_hours": _lines(2),
+            "overload_until": forms.DateTimeInput(
+                attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"
+            ),
             "quiet_zone": forms.TextInput(attrs={"list": "zones"}),
             "hardware": _lines(2),
             "ca_bundle": _lines(3, spellcheck="false"),
@@ -163,6 +169,15 @@ class TargetForm(forms.ModelForm):
     def clean_quiet_hours(self) -> str:
         """Refuse lines that cannot be read. Raise ValidationError."""
         text: str = self.cleaned_data["quiet_hours"]
+        try:
+            quiet_hours.parse(text)
+        except quiet_hours.BadQuietHours as error:
+            raise ValidationError(str(error)) from None
+        return text
+
+    def clean_overload_hours(self) -> str:
+        """Refuse lines that cannot be read. Raise ValidationError."""
+        text: str = self.cleaned_data["overload_hours"]
         try:
             quiet_hours.parse(text)
         except quiet_hours.BadQuietHours as error:

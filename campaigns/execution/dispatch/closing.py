@@ -6,9 +6,13 @@ from campaigns.execution.dispatch.analyses import untouched
 from campaigns.kit.activity import Action, record
 from campaigns.kit.numbers import plain_percent, without_sign
 from campaigns.kit.outbox import announce
-from campaigns.models import Announcement, Attempt, Campaign, Finding, LogLine, Run
+from campaigns.models import Announcement, Attempt, Campaign, Finding, LogLine, Run, Target
 from campaigns.planning.analyses import request_analysis
 from campaigns.planning.lifecycle.planning import add_block
+from campaigns.planning.lifecycle.searching import add_run
+from campaigns.results.search_runs import state_of
+from campaigns.results.settling import pause_itself
+from campaigns.stats.capacity_search import Why
 
 STOPS = {
     "precise": "precise enough",
@@ -34,6 +38,8 @@ def close_campaigns() -> None:
 
 def _goes_on(campaign: Campaign) -> bool:
     """Add a block where the stop rule requires one, or wait for the analysis that decides it."""
+    if campaign.search:
+        return _searches_on(campaign)
     if campaign.stop_rule != Campaign.StopRule.PRECISION or campaign.state_reason:
         return False
     if campaign.state == Campaign.State.PAUSED or campaign.analysis_requested_at is not None:
@@ -62,6 +68,26 @@ def _goes_on(campaign: Campaign) -> bool:
     return True
 
 
+def _searches_on(campaign: Campaign) -> bool:
+    """Plan the next run of a search; False: it has ended. A target that has not recovered pauses it."""
+    if campaign.state == Campaign.State.PAUSED:
+        return True
+    if campaign.state_reason:
+        return False
+    state = state_of(campaign)
+    if state is None:
+        return False
+    step = state.step
+    if step.phase is not None:
+        add_run(campaign, step, state.search.load, state.settings[step.setting], state.text)
+        return True
+    if step.why == Why.NOT_RECOVERED:
+        pause_itself(campaign, state.text)
+        return True
+    LogLine.objects.create(campaign=campaign, text=f"search: {state.text}")
+    return False
+
+
 def _end(campaign: Campaign, state: Campaign.State) -> None:
     Campaign.objects.filter(pk=campaign.pk).update(state=state, closed_at=Now())
     text = f"campaign {state}"
@@ -71,6 +97,12 @@ def _end(campaign: Campaign, state: Campaign.State) -> None:
     record(Action.CAMPAIGN_ENDED, user=None, campaign=campaign, state=state)
     if state == Campaign.State.FINISHED:
         _announce(campaign)
+    if campaign.search and campaign.target is not None and campaign.target.is_production:
+        # Its owner allows each search anew.
+        Target.objects.filter(pk=campaign.target.pk).update(overload_until=None)
+        LogLine.objects.create(
+            campaign=campaign, text=f"{campaign.target.name} may not be overloaded any more"
+        )
     # Findings from between two runs cover a part of them: they are not the answer of a campaign that has ended.
     campaign.findings.filter(name__in=Finding.JUDGING).delete()
     request_analysis(campaign)

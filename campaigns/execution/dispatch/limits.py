@@ -13,7 +13,7 @@ from campaigns.planning.lifecycle.stopping import (
     end_budget,
     measuring,
 )
-from campaigns.targets import quiet
+from campaigns.targets import overload, quiet
 
 
 def end_used_up_budgets(now: datetime) -> None:
@@ -39,6 +39,10 @@ def may_begin(run: Run, now: datetime) -> bool:
     """Return whether a run may begin now and is expected to end in time; if not, act on it, or log why."""
     campaign = run.campaign
     target = campaign.target
+    waits = overload.why_not_now(target, now) if target and campaign.search else ""
+    if waits:
+        _log_once(campaign, waits)
+        return False
     limited = campaign.time_budget_seconds is not None and campaign.counted_from is not None
     if not limited and (target is None or not quiet.setters(target)):
         return True

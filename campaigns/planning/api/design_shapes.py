@@ -58,6 +58,7 @@ class Definition(Part):
     excluded = serializers.ListField(child=serializers.JSONField())
     primary_metric = text()
     primary_contrast = serializers.DictField(child=serializers.JSONField(), required=False)
+    search = serializers.DictField(child=serializers.JSONField(), required=False)
     hard_to_change = serializers.ListField(child=serializers.CharField(), required=False)
     criterion = CriterionOutput(required=False)
     roles = serializers.DictField(

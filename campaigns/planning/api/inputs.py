@@ -44,6 +44,11 @@ class CampaignInput(FormInput):
     roles = Stated(
         help_text="Factors that are load although the kind does not declare it; locked at launch."
     )
+    search = serializers.DictField(
+        required=False,
+        allow_null=True,
+        help_text="A search for capacity: load, first, largest, lowest, most_runs.",
+    )
     hard_to_change = serializers.ListField(
         child=serializers.CharField(max_length=80),
         required=False,

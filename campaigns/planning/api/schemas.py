@@ -33,6 +33,7 @@ from campaigns.planning.criterion import (
 )
 from campaigns.planning.design import FIELDS, Choice, Declared, Number, Span, Whole
 from campaigns.planning.kind_fields import MOST_FACTORS
+from campaigns.planning.search import FEWEST_RUNS, FIRST, MOST_RUNS, MOST_RUNS_EVER
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 """What editors know best."""
@@ -118,6 +119,29 @@ DESCRIBED: Mapping[str, JsonSchema] = {
         "type": ["object", "null"],
         "additionalProperties": {"enum": list(Factor.Role.values)},
         "description": "Roles of factors other than those that the kind declares.",
+    },
+    "search": {
+        "type": ["object", "null"],
+        "additionalProperties": False,
+        "required": ["largest"],
+        "properties": {
+            "load": {"type": "string", "description": "The load whose levels the search chooses."},
+            "first": {"type": "integer", "minimum": 1, "default": int(FIRST)},
+            "largest": {
+                "type": "integer",
+                "minimum": 1,
+                "description": "No run has a larger load; the owner's limit may be smaller.",
+            },
+            "lowest": {"type": "integer", "minimum": 1},
+            "most_runs": {
+                "type": "integer",
+                "minimum": FEWEST_RUNS,
+                "maximum": MOST_RUNS_EVER,
+                "default": MOST_RUNS,
+                "description": "Of each setting, without checks of recovery.",
+            },
+        },
+        "description": "A search for capacity, instead of levels of a load.",
     },
     "primary_contrast": {
         "type": ["object", "null"],

@@ -15,7 +15,11 @@ from campaigns.models import Attempt, Block, Campaign, Cell, LaunchRequest, LogL
 from campaigns.planning.design import MOST_REPETITIONS
 from campaigns.planning.drafts import require_draft
 from campaigns.planning.lifecycle import approval
-from campaigns.planning.lifecycle.guards import require_confirmed, require_executable
+from campaigns.planning.lifecycle.guards import (
+    require_confirmed,
+    require_executable,
+    require_overload,
+)
 from campaigns.planning.lifecycle.planning import (
     design_of,
     new_session,
@@ -53,6 +57,7 @@ def launch(
     require_right(user, campaign, Right.OPERATE)
     require_draft(campaign)
     require_executable(campaign)
+    require_overload(campaign)
     require_confirmed(campaign, confirmed_name)
     lock_open_runs(campaign)
     if campaign.runs.filter(attempts__state__in=Attempt.OPEN).exists():
@@ -64,21 +69,21 @@ def launch(
         state=Run.State.CANCELLED, reason="launched before it began", finished_at=Now()
     )
     session = new_session(campaign, Session.Kind.LAUNCH, user)
-    plan = plan_runs(design_of(campaign), session=planned_sessions(campaign))
-    store_plan(campaign, session, plan)
+    runs = 0
+    if not campaign.search:  # dispatch plans the runs of a search, one by one
+        plan = plan_runs(design_of(campaign), session=planned_sessions(campaign))
+        store_plan(campaign, session, plan)
+        runs = len(plan.runs)
     campaign.launched_at = Now()
     campaign.save(update_fields=["launched_at"])
     open_for_dispatch(campaign)
-    log(
-        campaign,
-        f"launched: {len(plan.runs)} runs, order {campaign.order}, seed {campaign.seed}, "
-        f"by {name_of(user)}",
-    )
+    what = "a search for capacity" if campaign.search else f"{runs} runs, order {campaign.order}"
+    log(campaign, f"launched: {what}, seed {campaign.seed}, by {name_of(user)}")
     record(
         Action.CAMPAIGN_LAUNCHED,
         user=user,
         campaign=campaign,
-        runs=len(plan.runs),
+        runs=runs,
         seed=campaign.seed,
         confirmed_name=confirmed_name,
     )
@@ -103,12 +108,15 @@ def extend(
             f"Only a launched campaign can be extended; this one is {campaign.state}."
         )
     require_executable(campaign)
+    require_overload(campaign)
     require_confirmed(campaign, confirmed_name)
     if not 1 <= blocks <= MOST_REPETITIONS:
         raise NotPossible(f"Extend by 1 to {MOST_REPETITIONS} repetitions.")
     if user is not None and second is None and approval.takes_two(campaign):
         approval.request_approval(campaign, LaunchRequest.Step.EXTEND, user, blocks=blocks)
         return _fresh(campaign)
+    if campaign.search:
+        return _extend_search(campaign, blocks, user, confirmed_name)
     last = campaign.runs.exclude(purpose=Run.Purpose.TRIAL).aggregate(
         last_position=Max("position"),
         last_block=Max("block__number"),
@@ -140,6 +148,28 @@ def extend(
         campaign=campaign,
         repetitions=blocks,
         runs=len(plan.runs),
+        confirmed_name=confirmed_name,
+    )
+    return _fresh(campaign)
+
+
+def _extend_search(
+    campaign: Campaign, blocks: int, user: User | None, confirmed_name: str
+) -> Campaign:
+    """Let a search confirm with so many more blocks of the loads that it confirmed last."""
+    search = dict(campaign.search or {})
+    new_session(campaign, Session.Kind.EXTENSION, user)
+    campaign.search = search | {"extra_blocks": search.get("extra_blocks", 0) + blocks}
+    campaign.save(update_fields=["search"])
+    if campaign.state == Campaign.State.FINISHED:
+        open_for_dispatch(campaign)
+    log(campaign, f"extended by {name_of(user)}: {blocks} more blocks that confirm")
+    record(
+        Action.CAMPAIGN_EXTENDED,
+        user=user,
+        campaign=campaign,
+        repetitions=blocks,
+        runs=0,
         confirmed_name=confirmed_name,
     )
     return _fresh(campaign)
@@ -215,6 +245,7 @@ def resume(campaign: Campaign, user: User | None = None, confirmed_name: str = "
     campaign = locked(campaign)
     require_right(user, campaign, Right.OPERATE)
     if campaign.state == Campaign.State.PAUSED:
+        require_overload(campaign)
         require_confirmed(campaign, confirmed_name)
     text = f"resumed by {name_of(user)}"
     anew = count_from_now(campaign) | {"state_reason": ""}

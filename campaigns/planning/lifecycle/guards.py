@@ -3,10 +3,12 @@
 from campaigns.kinds.base.values import driver_levels
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit import network
+from campaigns.kit.database_clock import database_now
 from campaigns.kit.errors import NotConfirmed, NotPossible
 from campaigns.kit.owners import quoted_target
 from campaigns.models import Campaign, Target
 from campaigns.planning.limits import excess_at
+from campaigns.targets import overload
 from campaigns.targets.allowed import allowed_on
 from campaigns.targets.saving import rules_for
 
@@ -29,6 +31,14 @@ def require_executable(campaign: Campaign) -> None:
     for levels in campaign.cells.order_by("position").values_list("levels_by_factor", flat=True):
         if excess := excess_at(allowed, driver, campaign.parameters, driver_levels(levels)):
             raise NotPossible(excess)
+
+
+def require_overload(campaign: Campaign) -> None:
+    """Raise NotPossible where the campaign searches for capacity on a target that nothing may overload."""
+    if not campaign.search or campaign.target is None:
+        return
+    if why := overload.why_never(campaign.target, database_now()):
+        raise NotPossible(why)
 
 
 def require_confirmed(campaign: Campaign, confirmed_name: str) -> None:

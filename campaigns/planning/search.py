@@ -1,0 +1,232 @@
+"""The search for capacity as a campaign states it: which load, from where, and how far at most. Pure but for the form's fields.
+
+`stats.capacity_search` decides each step; this module says what the step is and why.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from django import forms
+from msgspec import Struct
+
+from campaigns.kinds.base import Driver
+from campaigns.kit.mappings import FieldValues, Levels
+from campaigns.kit.numbers import plain
+from campaigns.models import Campaign
+from campaigns.planning.criterion import criterion_of
+from campaigns.stats.capacity_search import Bounds, Bracket, Phase, Step, Why
+from campaigns.targets.allowed import Allowed
+
+FIRST, MOST_RUNS, FEWEST_RUNS, MOST_RUNS_EVER = 25.0, 20, 8, 100
+
+
+class Search(Struct, frozen=True, omit_defaults=True):
+    """A search for capacity.
+
+    load: the factor whose levels the search chooses. first: the load that it begins with. largest: it never goes above; lowest: nor
+    below. most_runs: of each setting, checks of recovery besides. extra_blocks: those that extensions have added.
+    """
+
+    load: str
+    first: float
+    largest: float
+    lowest: float = 1.0
+    most_runs: int = MOST_RUNS
+    extra_blocks: int = 0
+
+
+FIELDS = tuple(name for name in Search.__struct_fields__ if name != "extra_blocks")
+
+
+def search_of(stored: Mapping[str, Any] | None) -> Search | None:
+    """Return `Campaign.search` as a struct; None for a campaign that searches nothing."""
+    return msgspec.convert(stored, Search) if stored else None
+
+
+def as_json(search: Search) -> dict[str, Any]:
+    """Return it as `Campaign.search` holds it."""
+    return dict(msgspec.to_builtins(search))
+
+
+def shown(stored: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return it as a definition has it, with every field; empty for a campaign that searches nothing."""
+    search = search_of(stored)
+    return {name: getattr(search, name) for name in FIELDS} if search else {}
+
+
+def read_search(
+    data: FieldValues,
+    driver: Driver,
+    fields: Mapping[str, forms.Field],
+    loads: Sequence[str],
+    errors: dict[str, list[str]],
+) -> Search | None:
+    """Return the search of a definition; record what is wrong by path. loads: factors that are load in this campaign."""
+    stated = data.get("search")
+    if not stated:
+        return None
+    if not isinstance(stated, Mapping):
+        errors["search"] = ["Give the search as fields: {“load”: “hosts”, “largest”: 2000}."]
+        return None
+    known = {**stated}
+    wrong = [str(name) for name in known if name not in FIELDS]
+    if wrong:
+        errors["search"] = [f"There is no “{wrong[0][:60]}”; there are {', '.join(FIELDS)}."]
+        return None
+    if not known.get("load") and len(loads) == 1:
+        known["load"] = loads[0]
+    load = str(known.get("load") or "")
+    if load not in loads:
+        named = ", ".join(loads) or "none of this kind"
+        errors["search.load"] = [f"Name the load to search: {named}."]
+        return None
+    if isinstance(data.get("factors"), Mapping) and load in data["factors"]:
+        errors[f"factors.{load}"] = [
+            f"The search chooses the levels of {load}: take it out of the factors, or do not search."
+        ]
+    return _checked(known, load, fields.get(load), driver, errors)
+
+
+def _checked(
+    known: Mapping[str, Any],
+    load: str,
+    field: forms.Field | None,
+    driver: Driver,
+    errors: dict[str, list[str]],
+) -> Search | None:
+    """Return the search with the bounds of the parameter; record numbers that contradict one another."""
+    numbers = {
+        name: _number(known.get(name), name, errors)
+        for name in ("first", "largest", "lowest", "most_runs")
+    }
+    least = getattr(field, "min_value", None) or 1
+    most = getattr(field, "max_value", None)
+    lowest = max(float(least), numbers["lowest"] or float(least))
+    first = numbers["first"] if numbers["first"] is not None else max(FIRST, lowest)
+    largest = numbers["largest"]
+    if "search.largest" not in errors and largest is None:
+        errors["search.largest"] = [f"Name the largest {load} that the search may reach."]
+    runs = numbers["most_runs"] if numbers["most_runs"] is not None else float(MOST_RUNS)
+    if not FEWEST_RUNS <= runs <= MOST_RUNS_EVER:
+        errors["search.most_runs"] = [
+            f"Allow {FEWEST_RUNS} to {MOST_RUNS_EVER} runs: fewer find nothing."
+        ]
+    if largest is None:
+        return None
+    if most is not None and largest > most:
+        errors["search.largest"] = [f"{load} can be {plain(float(most))} at most."]
+    if largest < lowest:
+        errors["search.largest"] = [
+            f"The largest load ({plain(largest)}) is below the smallest ({plain(lowest)})."
+        ]
+    elif not lowest <= first <= largest:
+        errors["search.first"] = [
+            f"Begin between {plain(lowest)} and {plain(largest)}, not at {plain(first)}."
+        ]
+    if any(path.startswith("search") for path in errors):
+        return None
+    return Search(load, float(round(first)), float(int(largest)), lowest, int(runs))
+
+
+def _number(value: Any, name: str, errors: dict[str, list[str]]) -> float | None:
+    """Return a whole number from 1 on; None where nothing is stated, or where it is none."""
+    if value in (None, ""):
+        return None
+    try:
+        number = float(str(value))
+    except ValueError:
+        number = 0.0
+    if not 1 <= number <= 1e9 or number != int(number):
+        errors[f"search.{name}"] = [f"“{str(value)[:40]}” is no whole number above 0."]
+        return None
+    return number
+
+
+def largest_allowed(
+    search: Search, driver: Driver, parameters: FieldValues, allowed: Allowed
+) -> float:
+    """Return the largest load that the owner's limit lets the search reach, too."""
+    most = allowed.most_concurrent
+    if most is None:
+        return search.largest
+    low, high = search.lowest - 1, search.largest
+    while low < high:  # the largest load whose runs stay within the limit
+        middle = (low + high + 1) // 2
+        wanted = driver.concurrency({**parameters, search.load: int(middle)})
+        if wanted is not None and wanted > most:
+            high = middle - 1
+        else:
+            low = middle
+    return high
+
+
+def bounds_of(campaign: Campaign, search: Search, *, largest: float, noise: float = 0.0) -> Bounds:
+    """Return the bounds of the search of a campaign. largest: that its owner's limits allow."""
+    criterion = criterion_of(campaign.criterion)
+    return Bounds(
+        first=min(search.first, largest),
+        largest=largest,
+        lowest=min(search.lowest, largest),
+        most_runs=search.most_runs,
+        blocks=campaign.repetitions,
+        resolution=criterion.resolution,
+        seed=campaign.seed,
+        offered_rate=campaign.parameters.get("start") == "ramp",
+        by_failures=not criterion.conditions,
+        noise=noise,
+        extra_blocks=search.extra_blocks,
+    )
+
+
+def settings_of(cells: Sequence[Levels], load: str) -> list[Levels]:
+    """Return the levels of each setting: those of cells without the load, each once."""
+    settings: list[Levels] = []
+    for cell in cells:
+        setting = {name: level for name, level in cell.items() if name != load}
+        if setting not in settings:
+            settings.append(setting)
+    return settings
+
+
+def bracket_text(bracket: Bracket) -> str:
+    """Return what is known so far: one run a load, so no verdict."""
+    parts = []
+    if bracket.held is not None:
+        parts.append(f"held at {plain(bracket.held)}")
+    if bracket.failed is not None:
+        parts.append(f"failed at {plain(bracket.failed)}")
+    return ", ".join(parts) or "nothing measured yet"
+
+
+WHYS = {
+    Why.FIRST: "the first load",
+    Why.DOUBLE: "doubles it",
+    Why.QUADRUPLE: "four times as many: all values are far below their limits",
+    Why.HALVE_DOWN: "halves it, since the first load failed",
+    Why.HALVE: "halves the bracket",
+    Why.CROSSING: "where the line through both crosses the limit",
+    Why.CONFIRM: "confirms in fresh blocks",
+    Why.CONFIRM_LARGEST: "confirms the largest load that it may reach",
+    Why.CONFIRM_LOWEST: "confirms that the smallest load fails",
+    Why.SHIFT: "confirms anew, since all loads ended alike",
+    Why.RECOVERY: "checks that the target has recovered",
+    Why.AGAIN: "repeats it",
+}
+
+
+def step_text(step: Step, load: str) -> str:
+    """Return the next step, or the end, as a sentence."""
+    known = bracket_text(step.bracket)
+    if step.phase is None:
+        if step.why == Why.NOT_RECOVERED:
+            return f"the target has not recovered from {plain(step.load)} {load}"
+        if step.why == Why.FEW_RUNS:
+            return f"{known}; too few runs are left to confirm it"
+        return f"{known}; confirmed"
+    next_load = f"next {plain(step.load)}: {WHYS[step.why]}"
+    if step.phase == Phase.CONFIRM:
+        next_load += f", block {step.block + 1} of {step.blocks}"
+    if step.phase == Phase.CHECK and step.checks:
+        next_load += f", once more after a longer pause ({step.checks} failed)"
+    return f"{known}; {next_load}"

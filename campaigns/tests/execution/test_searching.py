@@ -1,0 +1,298 @@
+"""A search for capacity, run by run, on a target of which the capacity is known."""
+
+from datetime import timedelta
+
+import pytest
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from campaigns.execution import dispatch
+from campaigns.execution.running import execute
+from campaigns.kinds.base import Health, Measured, TargetUnavailable
+from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.models import Attempt, Block, Campaign, LogLine, Run, TargetLease
+from campaigns.planning import drafts, lifecycle
+from campaigns.planning.roles import loads_of
+from campaigns.results.search_runs import state_of
+
+pytestmark = pytest.mark.django_db
+
+CAPACITY = 40
+SEARCH = {"load": "level", "first": 5, "largest": 500}
+
+
+@pytest.fixture
+def server(stand_in, target):
+    """Let the duration grow with the load, and reach 10 s at the capacity."""
+    stand_in.load = ("level",)
+    target.overload_until = timezone.now() + timedelta(days=1)
+    target.save()
+
+    def measure(target, parameters, context):
+        value = 10 * (parameters["level"] / CAPACITY) ** 1.5
+        return Measured({"duration": value}, Health("healthy", (), {}), units_done=1)
+
+    stand_in.measure = measure
+    return stand_in
+
+
+@pytest.fixture
+def searching(launched, server):
+    def make(**changes):
+        campaign = launched(**{"factors": {}, "search": SEARCH, "repetitions": 3} | changes)
+        Campaign.objects.filter(pk=campaign.pk).update(
+            criterion={"conditions": [{"metric": "duration", "at_most": 10}]}
+        )
+        return campaign
+
+    return make
+
+
+def go_on(campaign, most=60):
+    """Run what is queued until nothing is, and return how many runs there were."""
+    for number in range(most):
+        Campaign.objects.update(analysis_requested_at=None, not_before=None)
+        dispatch.dispatch()
+        attempt = Attempt.objects.filter(state=Attempt.State.QUEUED).first()
+        if attempt is None:
+            campaign.refresh_from_db()
+            if campaign.not_before is not None and campaign.not_before > timezone.now():
+                continue  # the pause before a check of recovery
+            return number
+        execute(attempt.pk, "measure@here", "here")
+    raise AssertionError("it does not end")
+
+
+def runs_of(campaign, phase):
+    runs = campaign.runs.filter(block__phase=phase).order_by("position")
+    return [run.cell.levels_by_factor["level"] for run in runs.select_related("cell")]
+
+
+def lines_of(campaign):
+    return list(
+        LogLine.objects.filter(campaign=campaign).order_by("pk").values_list("text", flat=True)
+    )
+
+
+def test_it_explores_and_confirms_and_ends(searching):
+    campaign = searching()
+
+    go_on(campaign)
+
+    assert campaign.state == Campaign.State.FINISHED, lines_of(campaign)
+    assert runs_of(campaign, "explore")[:3] == [5, 20, 40]
+    confirmed = runs_of(campaign, "confirm")
+    assert len(confirmed) == 9
+    assert {confirmed.count(load) for load in confirmed} == {3}
+    assert min(confirmed) < CAPACITY < max(confirmed)
+    blocks = Block.objects.filter(campaign=campaign, phase="confirm")
+    assert [block.runs.count() for block in blocks] == [3, 3, 3]
+    checks = campaign.runs.filter(block__phase="check")
+    assert checks
+    assert {run.purpose for run in checks} == {Run.Purpose.WARM_UP}
+    assert set(runs_of(campaign, "check")) == {5}
+    factor = campaign.factors.get(name="level")
+    levels = [level.value for level in factor.levels.order_by("position")]
+    assert levels == sorted(levels)
+    assert loads_of(campaign) == ("level",)
+    assert any("held at 40, failed at 80; next" in line for line in lines_of(campaign))
+    assert campaign.cells.count() == len(levels)
+
+
+def test_one_run_is_planned_at_a_time_and_asking_twice_plans_no_second(searching):
+    campaign = searching()
+    dispatch.dispatch()
+    dispatch.dispatch()
+
+    assert campaign.runs.count() == 1
+
+
+def test_a_worker_that_is_gone_leaves_the_search_where_it_was(searching):
+    for killed in (3, 11):  # while it explores, and while it confirms
+        campaign = searching()
+        for number in range(40):
+            Campaign.objects.update(analysis_requested_at=None, not_before=None)
+            dispatch.dispatch()
+            attempt = Attempt.objects.filter(state=Attempt.State.QUEUED).first()
+            if attempt is None:
+                break
+            if number == killed:
+                Attempt.objects.filter(pk=attempt.pk).update(
+                    state=Attempt.State.RUNNING, claimed_at=Now(), worker="gone"
+                )
+                Run.objects.filter(pk=attempt.run_id).update(state=Run.State.RUNNING)
+                TargetLease.objects.update(expires_at=Now() - timedelta(minutes=5))
+                continue
+            execute(attempt.pk, "measure@here", "here")
+        campaign.refresh_from_db()
+        assert campaign.state == Campaign.State.FINISHED
+        assert Attempt.objects.filter(run__campaign=campaign, state="lost").count() == 1
+        assert len(runs_of(campaign, "confirm")) == 9
+        assert len(set(runs_of(campaign, "explore"))) == len(runs_of(campaign, "explore"))
+
+
+def test_loads_that_fail_do_not_stop_it_however_few_failures_are_allowed(searching):
+    campaign = searching(max_consecutive_failures=1, max_failed_percent=1)
+
+    go_on(campaign)
+
+    assert campaign.state == Campaign.State.FINISHED
+
+
+def test_runs_that_measure_nothing_pause_it(searching, server):
+    campaign = searching(max_consecutive_failures=2)
+
+    def measure(target, parameters, context):
+        raise TargetUnavailable("The server is off.")
+
+    server.measure = measure
+    go_on(campaign)
+
+    assert campaign.state == Campaign.State.PAUSED
+    assert "2 runs in a row measured nothing" in campaign.state_reason
+    assert "The server is off" in campaign.state_reason
+
+
+def test_a_target_that_does_not_recover_pauses_it_and_resuming_goes_on(searching, server):
+    hung: list[int] = []
+    measure = server.measure
+
+    def hanging(target, parameters, context):
+        if hung:
+            raise TargetUnavailable("It hangs.")
+        if parameters["level"] > CAPACITY:
+            hung.append(parameters["level"])
+        return measure(target, parameters, context)
+
+    server.measure = hanging
+    campaign = searching()
+
+    go_on(campaign)
+
+    assert campaign.state == Campaign.State.PAUSED
+    assert f"the target has not recovered from {hung[0]} level" in campaign.state_reason
+    assert runs_of(campaign, "check") == [5, 5, 5]
+    assert max(runs_of(campaign, "explore")) == hung[0]
+    server.measure = measure
+    lifecycle.resume(campaign)
+    go_on(campaign)
+    assert campaign.state == Campaign.State.FINISHED
+
+
+def test_checks_wait_longer_each_time(searching, server):
+    campaign = searching()
+    state = None
+    for _ in range(30):
+        Campaign.objects.update(analysis_requested_at=None, not_before=None)
+        dispatch.dispatch()
+        attempt = Attempt.objects.filter(state=Attempt.State.QUEUED).first()
+        campaign.refresh_from_db()
+        if attempt is None:
+            break
+        if attempt.run.block.phase == "check":
+            server.measure = _unavailable
+        execute(attempt.pk, "measure@here", "here")
+    state = state_of(campaign)
+    assert state is not None
+    assert campaign.not_before > timezone.now() + timedelta(seconds=15)
+
+
+def _unavailable(target, parameters, context):
+    raise TargetUnavailable("It hangs.")
+
+
+def test_the_largest_load_holds(searching):
+    campaign = searching(search=SEARCH | {"largest": 30})
+
+    go_on(campaign)
+
+    assert max(runs_of(campaign, "explore") + runs_of(campaign, "confirm")) == 30
+    assert campaign.state == Campaign.State.FINISHED
+
+
+def test_an_extension_confirms_with_more_blocks(searching):
+    campaign = searching()
+    go_on(campaign)
+    before = runs_of(campaign, "confirm")
+
+    lifecycle.extend(campaign, 1, None)
+    go_on(campaign)
+
+    after = runs_of(campaign, "confirm")
+    assert len(after) == len(before) + 3
+    assert set(after) == set(before)
+    assert campaign.state == Campaign.State.FINISHED
+
+
+def test_it_is_refused_without_the_owners_word(draft, server, target):
+    campaign = draft(factors={}, search=SEARCH)
+    target.overload_until = None
+    target.save()
+
+    with pytest.raises(NotPossible, match="its owner has not allowed that"):
+        lifecycle.launch(campaign, None)
+
+    target.overload_until = timezone.now() - timedelta(hours=1)
+    target.save()
+    with pytest.raises(NotPossible, match="which is over"):
+        lifecycle.launch(campaign, None)
+
+
+def test_it_waits_for_the_hours_in_which_the_target_may_be_overloaded(searching, target):
+    campaign = searching()
+    later = timezone.now() + timedelta(hours=2)
+    target.overload_hours = f"daily {later:%H:%M}-{later + timedelta(hours=1):%H:%M}"
+    target.save()
+
+    assert go_on(campaign) == 0
+
+    assert any("waits for the hours in which" in line for line in lines_of(campaign))
+
+
+def test_a_production_server_has_to_be_allowed_anew(searching, target):
+    target.is_production = True
+    target.save()
+    with pytest.raises(Exception, match="exact name"):
+        searching()
+    Campaign.objects.all().update(state="draft")
+    campaign = Campaign.objects.get()
+    lifecycle.launch(campaign, None, "server")
+
+    go_on(campaign)
+
+    target.refresh_from_db()
+    assert campaign.state == Campaign.State.FINISHED
+    assert target.overload_until is None
+
+
+def test_a_definition_can_be_sent_again(draft, server):
+    campaign = draft(factors={}, search=SEARCH)
+
+    data = drafts.as_data(campaign)
+
+    assert data["search"] == SEARCH | {"lowest": 1, "most_runs": 20}
+    assert data["factors"] == {}
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"search": {"load": "level"}}, "search.largest"),
+        ({"search": {"load": "nonsense", "largest": 5}}, "search.load"),
+        ({"search": SEARCH | {"first": 600}}, "search.first"),
+        ({"search": SEARCH | {"lowest": 600}}, "search.largest"),
+        ({"search": SEARCH | {"largest": "many"}}, "search.largest"),
+        ({"search": SEARCH | {"largest": 2.5}}, "search.largest"),
+        ({"search": SEARCH | {"most_runs": 3}}, "search.most_runs"),
+        ({"search": SEARCH | {"colour": 3}}, "search"),
+        ({"search": [1]}, "search"),
+        ({"factors": {"level": [1, 2]}}, "factors.level"),
+        ({"order": "random"}, "order"),
+        ({"warm_ups": 1}, "warm_ups"),
+    ],
+)
+def test_bad_searches_are_refused_by_field(draft, server, changes, path):
+    with pytest.raises(Invalid) as refused:
+        draft(**{"factors": {}, "search": SEARCH} | changes)
+
+    assert path in refused.value.errors
