@@ -13,6 +13,7 @@ from campaigns.kinds.base.values import BLIND_LABEL
 from campaigns.kit.charts.labels import FactorOutline, contrast_label
 from campaigns.kit.mappings import JsonObject
 from campaigns.models import Attempt, Campaign, EffectiveSetting, Finding, Run, Session
+from campaigns.planning.criterion import text_of
 from campaigns.planning.metrics import driver_if_known, metric_of, metrics_of
 from campaigns.planning.outline import _label, factors_of
 from campaigns.results.environment import (
@@ -50,6 +51,7 @@ class Outline:
     warm_ups: int
     sessions: int
     contrast: str
+    criterion: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ def outline_of(campaign: Campaign) -> Outline:
         measured=Count("pk", filter=Q(purpose=Run.Purpose.MEASURED)),
         warm_ups=Count("pk", filter=Q(purpose=Run.Purpose.WARM_UP)),
     )
+    metrics = metrics_of(campaign)
     return Outline(
         kind=driver.label if driver else campaign.kind,
         executable=driver is not None and driver.executable and campaign.target_id is not None,
@@ -77,13 +80,14 @@ def outline_of(campaign: Campaign) -> Outline:
         parameters=tuple(
             (_label(driver, name), value) for name, value in campaign.parameters.items()
         ),
-        metrics=metrics_of(campaign),
+        metrics=metrics,
         metric=metric_of(campaign, campaign.primary_metric),
         cells=campaign.cells.count(),
         runs=counts["measured"],
         warm_ups=counts["warm_ups"],
         sessions=campaign.sessions.exclude(kind=Session.Kind.TRIAL).count(),
         contrast=_contrast(campaign, factors),
+        criterion=text_of(campaign.criterion, metrics),
     )
 
 

@@ -24,14 +24,16 @@ from campaigns.models import Campaign
 from campaigns.planning import amending, drafts, lifecycle
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.analyses import request_analysis
+from campaigns.planning.criterion import as_lines, from_lines
 from campaigns.planning.design import FIELDS, LOCKED, in_group
-from campaigns.planning.metrics import metrics_of
+from campaigns.planning.metrics import driver_if_known, metrics_of
 from campaigns.planning.outline import factors_of
 from campaigns.planning.pages.actions import reason_in
 from campaigns.planning.pages.contrast_fields import NAMES as CONTRAST
 from campaigns.planning.pages.contrast_fields import PATH, ContrastForm, as_entered, read_entered
-from campaigns.planning.roles import work_of
+from campaigns.planning.roles import Role, loads_of, work_of
 
+OF_LOAD = ("criterion", "load")
 STOP = ("stop_rule", *in_group("precision"))
 ALWAYS = tuple(name for name in LOCKED if name not in STOP)
 Errors = Mapping[str, list[str]]
@@ -44,7 +46,10 @@ class AmendForm(forms.Form):
         super().__init__(initial=dict(entered))
         levels = {f.name: [as_text(level) for level in f.levels] for f in factors_of(campaign)}
         contrast = ContrastForm(
-            levels, entered, only=campaign.paired_factor, not_among=work_of(campaign)
+            levels,
+            entered,
+            only=campaign.paired_factor,
+            not_among=(*work_of(campaign), *loads_of(campaign)),
         )
         metrics = [(metric.name, metric.label) for metric in metrics_of(campaign)]
         design = {name: deepcopy(FIELDS[name]) for name in (*ALWAYS, *STOP)}
@@ -56,6 +61,15 @@ class AmendForm(forms.Form):
         if not _stop_is_open(campaign):
             design = {name: field for name, field in design.items() if name not in STOP}
         self.fields |= design
+        self.fields["criterion"] = forms.CharField(
+            widget=forms.Textarea({"rows": 3}),
+            help_text="One condition a line: duration <= 3 min; failed <= 5 %; resolution 1.5. Empty: none.",
+        )
+        if may_be_amended_to_load(campaign):
+            self.fields["load"] = forms.CharField(
+                help_text="Factors that are how much was asked at once, separated by commas; their levels are "
+                "not ranked.",
+            )
         if _stop_is_open(campaign) and lifecycle.production_server(campaign) is not None:
             self.fields["confirmed_name"] = forms.CharField(
                 label="Name of the production server",
@@ -78,7 +92,7 @@ def amend(request: HttpRequest, pk: int) -> HttpResponse:
         return redirect("campaign-edit", pk)
     if request.method == "GET":
         return _draw(request, campaign, _stored(campaign), {})
-    names = ("primary_metric", *CONTRAST, *ALWAYS, *STOP)
+    names = ("primary_metric", *CONTRAST, *ALWAYS, *STOP, *OF_LOAD)
     entered = {name: _typed(request, name) for name in names}
     was = {name: _typed(request, f"was-{name}") for name in names}
     changes, errors = _changes(campaign, entered, was)
@@ -92,7 +106,7 @@ def amend(request: HttpRequest, pk: int) -> HttpResponse:
             )
             request_analysis(campaign)
     except Invalid as invalid:
-        return _draw(request, campaign, entered, invalid.errors, was)
+        return _draw(request, campaign, entered, _on_form(invalid.errors), was)
     except Changed as overtaken:
         now = _stored(Campaign.objects.get(pk=pk))
         return _draw(request, campaign, entered, {}, now, overtaken)
@@ -121,7 +135,42 @@ def _changes(
         if wrong:
             return {}, {PATH: [wrong]}
         changes[PATH] = contrast
+    if entered["criterion"] != was["criterion"]:
+        changes["criterion"], problems = from_lines(entered["criterion"])
+        if problems:
+            return {}, {"criterion": problems}
+    if entered["load"] != was["load"]:
+        before, after = _names(was["load"]), _names(entered["load"])
+        changes["roles"] = {
+            **dict.fromkeys(before - after, str(Role.SETTING)),
+            **dict.fromkeys(after - before, str(Role.LOAD)),
+        }
     return changes, {}
+
+
+def _names(text: str) -> set[str]:
+    return {name.strip() for name in text.split(",") if name.strip()}
+
+
+def may_be_amended_to_load(campaign: Campaign) -> bool:
+    """Return whether a factor may be declared load: any that was submitted, else those that the kind allows."""
+    driver = driver_if_known(campaign.kind)
+    if driver is None:
+        return False
+    possible = campaign.factors.all()
+    if driver.executable:
+        possible = possible.filter(name__in=driver.may_be_load)
+    return possible.exists()
+
+
+def _on_form(errors: Errors) -> Errors:
+    """Return errors by the inputs of the form: parts of a criterion are lines of one."""
+    result: dict[str, list[str]] = {}
+    for path, texts in errors.items():
+        group = path.partition(".")[0]
+        name = {"roles": "load", "criterion": "criterion"}.get(group, path)
+        result.setdefault(name, []).extend(texts)
+    return result
 
 
 def _require_not_overtaken(
@@ -146,7 +195,11 @@ def _stop_is_open(campaign: Campaign) -> bool:
 def _stored(campaign: Campaign) -> dict[str, str]:
     data = drafts.revised(campaign)
     plain = {name: as_text(data[name]) for name in ("primary_metric", *LOCKED)}
-    return plain | as_entered(campaign.primary_contrast)
+    of_load = {
+        "criterion": as_lines(campaign.criterion, metrics_of(campaign)),
+        "load": ", ".join(loads_of(campaign)),
+    }
+    return plain | as_entered(campaign.primary_contrast) | of_load
 
 
 def _text(request: HttpRequest) -> dict[str, str]:

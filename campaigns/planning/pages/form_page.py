@@ -12,10 +12,13 @@ from campaigns.models import Campaign
 from campaigns.planning.design import FIELDS, DesignForm, in_group, label_of
 from campaigns.planning.pages import limits
 from campaigns.planning.pages.contrast_fields import ContrastForm
+from campaigns.planning.pages.criterion_fields import NAMES as CRITERION_FIELDS
+from campaigns.planning.pages.criterion_fields import CriterionForm
 from campaigns.planning.pages.forms import (
     Entered,
     Errors,
     contrasts_of,
+    criterion_of,
     kinds_to_choose,
     presets_of,
     targets_of,
@@ -55,6 +58,8 @@ LABELS = {
     "order": "Order of runs",
     "paired_factor": "Paired factor",
     "primary_contrast": "Primary contrast",
+    "criterion": "Criterion",
+    "roles": "Parameters",
     "hard_to_change": "Hard to change",
     "stop_rule": "Stop rule",
 }
@@ -133,6 +138,7 @@ class FormPage:
     design: CampaignForm
     groups: Mapping[str, Sequence[forms.BoundField]]
     contrast: ContrastForm
+    criterion: CriterionForm
     parameters: ParameterRows
     presets: Sequence[Preset]
     problems: Sequence[Problem]
@@ -161,6 +167,7 @@ def form_page(entered: Entered, errors: Errors, refused: Errors | None = None) -
             for group in {field.group for field in FIELDS.values()}
         },
         contrast=contrasts_of(entered),
+        criterion=criterion_of(entered, errors),
         parameters=rows,
         presets=_presets(driver, rows) if driver is not None else (),
         problems=problems(errors, entered),
@@ -199,8 +206,10 @@ def _place(path: str, entered: Entered) -> tuple[str, str]:
         return name, f"row-{name}"
     if path in FIELDS:
         return LABELS.get(path) or label_of(path), f"f-{path}"
-    if group in ("parameters", "factors"):
+    if group in ("parameters", "factors", "roles"):
         return LABELS[group], "h-parameters"
+    if group == "criterion" or path in CRITERION_FIELDS:
+        return LABELS["criterion"], "f-criterion"
     return LABELS.get(path, ""), f"f-{path}" if path in LABELS else ""
 
 

@@ -19,14 +19,19 @@ from campaigns.kit.charts.labels import as_text
 from campaigns.kit.forms import is_key
 from campaigns.kit.mappings import CleanedData, FieldValues, Json
 from campaigns.kit.units import written
-from campaigns.models import Campaign, Target
+from campaigns.models import Campaign, Factor, Target
 from campaigns.planning.calibrating import PAIRS, TAG, question_of
+from campaigns.planning.criterion import PATH as CRITERION
 from campaigns.planning.design import FIELDS, Span
 from campaigns.planning.pages import contrast_fields as contrasts
+from campaigns.planning.pages import criterion_fields as criteria
 from campaigns.planning.pages.contrast_fields import NEXT_PAIR
+from campaigns.planning.roles import load_among
 from campaigns.targets.variables import Variables, variables_of
 
-VALUES = ("target", "primary_metric", *contrasts.NAMES, *FIELDS)
+VALUES = ("target", "primary_metric", *contrasts.NAMES, *criteria.NAMES, *FIELDS)
+OF_PARTS = frozenset({*contrasts.NAMES, *criteria.NAMES})
+"""Inputs that are parts of one field of a definition."""
 ONLY_EMPTY = ("question", "name")
 """Fields in which a preset replaces nothing that somebody wrote."""
 MOST_LOOKED_AT = 20
@@ -43,7 +48,7 @@ class Entered:
     values: `target`, `primary_metric` and the fields of DesignForm. parameters: the single value
     of each parameter. varied: the parameters that are factors. levels: those of each factor.
     excluded: one combination per line. hard: factors that are ticked as hard to change; None: those that
-    the settings mark, before the form was sent. teams: the teams whose targets may be chosen.
+    the settings mark, before the form was sent. loads: factors that are ticked as load. teams: the teams whose targets may be chosen.
     """
 
     kind: str
@@ -53,6 +58,7 @@ class Entered:
     levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     excluded: str = ""
     hard: frozenset[str] | None = None
+    loads: frozenset[str] = frozenset()
     teams: frozenset[int] = frozenset()
 
     @property
@@ -110,6 +116,7 @@ def read(post: QueryDict, teams: frozenset[int]) -> Entered:
             if f"hard-{name}" in post
             or (f"asked-hard-{name}" not in post and name in variables.hard)
         ),
+        loads=frozenset(name for name in known if f"load-{name}" in post),
     )
 
 
@@ -143,7 +150,7 @@ def with_kind(entered: Entered, target: Target | None = None) -> Entered:
     driver = entered.driver
     if driver is None:
         return entered
-    values = dict(entered.values)
+    values = criteria.without_unknown(entered.values, driver.metrics)
     if values.get("primary_metric") not in {metric.name for metric in driver.metrics}:
         values["primary_metric"] = driver.primary_metric.name
     possible = targets_of(driver, entered)
@@ -217,15 +224,19 @@ def targets_of(driver: Driver, entered: Entered) -> list[Target]:
 def from_data(data: FieldValues, teams: frozenset[int]) -> Entered:
     """Return the input of a stored definition, of `planning.drafts.as_data`."""
     factors: Json = data["factors"]
+    driver = kinds_to_choose().get(str(data["kind"]))
+    metrics = driver.metrics if driver else ()
     entered = Entered(
         kind=str(data["kind"]),
         teams=teams,
         values={name: _typed(name, data.get(name)) for name in VALUES}
-        | contrasts.as_entered(data.get(contrasts.PATH)),
+        | contrasts.as_entered(data.get(contrasts.PATH))
+        | criteria.as_entered(data.get(CRITERION), metrics),
         parameters={name: as_text(value) for name, value in data["parameters"].items()},
         varied=frozenset(factors),
         levels={name: tuple(map(as_text, levels)) for name, levels in factors.items()},
         hard=frozenset(data["hard_to_change"]) if "hard_to_change" in data else None,
+        loads=frozenset(data.get("roles", {})),
         excluded="\n".join(
             ", ".join(f"{name}={as_text(level)}" for name, level in combination.items())
             for combination in data["excluded"]
@@ -251,6 +262,7 @@ def as_shown(entered: Entered) -> dict[str, str]:
         "target": target.name if target else "",
         "excluded": entered.excluded,
         "hard_to_change": hard,
+        "roles": ", ".join(f"{name} load" for name in sorted(entered.loads & entered.varied)),
     }
 
 
@@ -258,6 +270,8 @@ def stored_in(path: str) -> frozenset[str]:
     """Return the fields of a definition that a path of `as_shown` belongs to."""
     if path in contrasts.NAMES:
         return frozenset({contrasts.PATH})
+    if path in criteria.NAMES:
+        return frozenset({CRITERION})
     if path.startswith("parameters."):
         return frozenset({"parameters", "factors"})
     return frozenset({path})
@@ -293,9 +307,14 @@ def to_data(entered: Entered) -> tuple[CleanedData, dict[str, list[str]]]:
     contrast, wrong = contrasts.read_entered(entered.values)
     if wrong:
         errors |= {contrasts.PATH: [wrong]}
+    driver = entered.driver
+    criterion, lacking = criteria.read_entered(entered.values, driver.metrics if driver else ())
+    errors |= lacking
     data: CleanedData = {
-        **{name: text for name, text in entered.values.items() if name not in contrasts.NAMES},
+        **{name: text for name, text in entered.values.items() if name not in OF_PARTS},
         "primary_contrast": contrast,
+        CRITERION: criterion,
+        "roles": loads_in(entered),
         "kind": entered.kind,
         "parameters": {
             name: value_of(known[name], entered.parameters.get(name, ""))
@@ -316,6 +335,17 @@ def to_data(entered: Entered) -> tuple[CleanedData, dict[str, list[str]]]:
     return data, errors
 
 
+def loads_in(entered: Entered) -> dict[str, str]:
+    """Return the roles of the factors that are ticked as load, as far as the kind allows it."""
+    driver = entered.driver
+    possible = driver.may_be_load if driver else ()
+    return {
+        name: Factor.Role.LOAD.value
+        for name in possible
+        if name in entered.loads and name in entered.varied
+    }
+
+
 def _hard(entered: Entered, variables: Variables) -> list[str] | None:
     """Return the factors ticked as hard to change; None in an order that changes all factors at random."""
     in_blocks = (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED, "")
@@ -328,13 +358,23 @@ def contrasts_of(entered: Entered) -> contrasts.ContrastForm:
     """Return the form of the primary contrast, with the choices that the levels in the form allow."""
     driver = entered.driver
     names = entered.variables.factors
+    not_among: list[str] = []
+    if driver is not None:
+        not_among = [name for name in driver.work if name not in driver.addresses]
+        not_among += load_among(driver, dict.fromkeys(entered.varied, ()), loads_in(entered))
     paired = entered.values.get("order") == Campaign.Order.PAIRED
     return contrasts.ContrastForm(
         {name: entered.levels.get(name, ()) for name in names if name in entered.varied},
         entered.values,
         only=entered.values.get("paired_factor", "") if paired else "",
-        not_among=driver.work if driver else (),
+        not_among=not_among,
     )
+
+
+def criterion_of(entered: Entered, errors: Errors | None = None) -> criteria.CriterionForm:
+    """Return the form of the criterion, with the metrics of the kind."""
+    driver = entered.driver
+    return criteria.CriterionForm(driver.metrics if driver else (), entered.values, errors)
 
 
 def split_levels(form_field: forms.Field, text: str) -> tuple[str, ...]:

@@ -23,7 +23,8 @@ class ParameterRow:
     value: the single value as text. initial: the default; it does not become a level automatically.
     only_for: the only family of servers with the parameter, where the kind measures several.
     is_setting: of the target, not of the kind. hard: ticked as hard to change. offers: values that
-    the target is known to serve. bad: levels that an error is about.
+    the target is known to serve. bad: levels that an error is about. is_load: the kind declares it load.
+    may_be_load: a campaign may; load: it is ticked as such.
     """
 
     name: str
@@ -40,6 +41,9 @@ class ParameterRow:
     hard: bool = False
     offers: Sequence[str] = ()
     bad: Sequence[str] = ()
+    is_load: bool = False
+    may_be_load: bool = False
+    load: bool = False
 
     @property
     def id(self) -> str:
@@ -70,7 +74,11 @@ def parameter_rows(driver: Driver, entered: Entered, errors: Errors) -> Paramete
     variables = entered.variables
     offers, lacking = offers_of(entered), lacking_everywhere(entered.kind)
     messages = {
-        name: [*errors.get(f"parameters.{name}", ()), *errors.get(f"factors.{name}", ())]
+        name: [
+            message
+            for group in ("parameters", "factors", "roles")
+            for message in errors.get(f"{group}.{name}", ())
+        ]
         for name in variables.fields
     }
     forms_of = (
@@ -176,6 +184,9 @@ def _row(
         name in (variables.hard if entered.hard is None else entered.hard),
         offers,
         [each for each in entered.levels.get(name, ()) if _is_bad(each, messages)],
+        is_load=name in driver.load,
+        may_be_load=name in driver.may_be_load,
+        load=name in entered.loads,
     )
 
 

@@ -101,6 +101,17 @@
     }
   });
 
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-add-condition]");
+    if (!button) return;
+    const hidden = [...button.closest("fieldset").querySelectorAll(".condition[hidden]")];
+    if (hidden.length) {
+      hidden[0].hidden = false;
+      hidden[0].querySelector("select").focus();
+    }
+    if (hidden.length < 2) button.hidden = true;
+  });
+
   /* A second click while the first one is on its way would make a second campaign. */
   document.addEventListener("submit", (event) => {
     const form = event.target;
