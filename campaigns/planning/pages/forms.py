@@ -206,6 +206,8 @@ def with_preset(entered: Entered, name: str) -> Entered:
         for field, value in result[0].values.items()
         if field in VALUES and not (field in ONLY_EMPTY and entered.values.get(field))
     }
+    if CRITERION in result[0].values and entered.driver:
+        design |= criteria.as_entered(result[0].values[CRITERION], entered.driver.metrics)
     return replace(
         entered,
         values={**entered.values, **design},

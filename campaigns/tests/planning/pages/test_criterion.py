@@ -7,6 +7,7 @@ from campaigns.models import Campaign
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.criterion import criterion_of
 from campaigns.planning.lifecycle import launch
+from campaigns.planning.pages import forms
 from campaigns.tests.browsing import Page
 from campaigns.tests.planning.pages.test_amending import form_of
 
@@ -117,3 +118,14 @@ def test_a_wrong_line_of_an_amendment_is_named(browser, target, toy):
 
     assert answer.status_code == 422
     assert "Line 1, “soon”, is no condition" in Page(answer).text
+
+
+def test_a_preset_brings_its_criterion(settings):
+    settings.SANDBOX_URL = "http://sandbox.example"
+
+    entered = forms.with_preset(forms.blank("registration", frozenset()), "carries")
+
+    assert forms.to_data(entered)[0]["criterion"] == {
+        "conditions": [{"metric": "registration_time", "at_most": "9 s"}],
+        "failed_percent": "5",
+    }
