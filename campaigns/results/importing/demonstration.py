@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from campaigns.models import Campaign, Target
+from campaigns.models.teams import default_team
 from campaigns.planning import checking, drafts
 from campaigns.results.importing.document import read_submission
 from campaigns.results.importing.files import About, import_file
@@ -57,11 +58,15 @@ def published_campaign(author: User | None) -> tuple[Campaign, bool]:
 
 
 def published_submissions(author: User | None) -> list[Campaign]:
-    """Store the experiments of SUBMISSIONS as campaigns; those that are stored already are returned unchanged."""
-    return [
-        create(read_submission(json.loads(path.read_text(encoding="utf-8"))), author).campaign
-        for path in sorted(SUBMISSIONS.glob("*.json"))
-    ]
+    """Store the experiments of SUBMISSIONS as campaigns; one that is stored already is returned as it is."""
+    campaigns = []
+    for path in sorted(SUBMISSIONS.glob("*.json")):
+        submitted = read_submission(json.loads(path.read_text(encoding="utf-8")))
+        row = Campaign.objects.filter(
+            team=default_team(), external_id=submitted.external_id
+        ).first()
+        campaigns.append(row or create(submitted, author).campaign)
+    return campaigns
 
 
 @transaction.atomic

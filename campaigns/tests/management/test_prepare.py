@@ -193,3 +193,15 @@ def test_findings_of_other_methods_are_computed_anew(prepared, manage):
     waiting = Campaign.objects.exclude(analysis_requested_at=None)
     assert [campaign.kind for campaign in waiting] == ["external"]
     assert "analysed anew" not in manage("prepare", "--sandbox-url", URL)
+
+
+def test_published_experiments_are_stored_once_and_only_on_demand(manage):
+    assert "4 published experiments are stored." in manage("prepare", "--published")
+    stored = Campaign.objects.filter(external_id__startswith="published-")
+    assert stored.count() == 4
+    Campaign.objects.filter(external_id="published-throttle").update(name="Mine now")
+
+    manage("prepare", "--published")
+
+    assert stored.count() == 4
+    assert stored.get(external_id="published-throttle").name == "Mine now"
