@@ -120,9 +120,9 @@ def _capacities() -> Iterator[tuple[Callable[..., list[Figure]], tuple[Any, ...]
         yield capacities.failing, (n,), 600
         yield capacities.two_conditions, (n,), 600
         for true in (1.0, 1.25):
-            for sd in (0.03, 0.06, 0.1):
-                yield capacities.ratios, (true, sd, n), 500
-    for number in (1, 3, 5):
-        yield capacities.lasting, (number,), 400
+            for sd in (0.03, 0.06):
+                yield capacities.ratios, (true, sd, n), 300
+    for number in (1, 3):
+        yield capacities.lasting, (number,), 300
     for name in capacities.CURVES:
-        yield capacities.searches, (name,), 400
+        yield capacities.searches, (name,), 300

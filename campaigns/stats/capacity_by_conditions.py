@@ -10,7 +10,9 @@ from campaigns.stats.capacity import (
     CapacityWord,
     ConditionCapacity,
     ShareCondition,
+    ShareRun,
     ValueCondition,
+    ValueRun,
 )
 from campaigns.stats.capacity_advice import advice_on, together
 from campaigns.stats.capacity_fit import FEWEST_BLOCKS
@@ -89,6 +91,16 @@ def blocks_of(condition: Condition) -> int:
     return len(blocks)
 
 
+def _runs_of(condition: Condition) -> int:
+    """Return the number of runs that say something, those of loads without a number too."""
+    runs: list[ValueRun | ShareRun] = [*condition.runs]
+    if isinstance(condition, ValueCondition):
+        known = {run.load for run in condition.runs}
+        runs += [run for run in condition.shares if run.load not in known]
+        runs += condition.bounds
+    return len(runs)
+
+
 def by_condition(condition: Condition, alpha_low: float, alpha_high: float) -> ConditionCapacity:
     """Return the capacity by one condition alone, without advice."""
     if isinstance(condition, ValueCondition):
@@ -107,8 +119,7 @@ def _refusal(
     conditions: Sequence[Condition], loads: set[float], blocks: int, lost: int
 ) -> str | None:
     """Return why no number is made, whatever the conditions say."""
-    counts = [len(condition.runs) for condition in conditions]
-    runs = max(counts, default=0)
+    runs = max((_runs_of(condition) for condition in conditions), default=0)
     if lost > LOST_LIMIT * (runs + lost):
         return "lost_runs"
     if len(loads) < FEWEST_LOADS:

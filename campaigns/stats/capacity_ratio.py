@@ -58,7 +58,7 @@ def ratio_of(
         return _without(Word.NOT_ENOUGH_DATA, "not_monotone")
     binding = (sides[0].binding, sides[1].binding)
     pair = [
-        _line_of(conditions, side)
+        line_that_binds(conditions, side)
         for conditions, side in ((baseline, sides[0]), (candidate, sides[1]))
     ]
     if binding[0] == binding[1] and pair[0] and pair[1]:
@@ -172,7 +172,7 @@ def _by_bounds(
     return CapacityRatio(word=word, ratio=None, low=low, high=high, bounds_only=True, badges=badges)
 
 
-def _line_of(conditions: Sequence[Condition], capacity: Capacity) -> ValueCondition | None:
+def line_that_binds(conditions: Sequence[Condition], capacity: Capacity) -> ValueCondition | None:
     """Return the binding condition, where its line gives an estimate and both bounds."""
     if capacity.estimate is None or capacity.low is None or capacity.high is None:
         return None

@@ -51,7 +51,8 @@ def standing_of_capacity(
     if len(sessions) == 1:
         return CapacityOverSessions(Standing.ONE_SESSION, "", each)
     known = [one.estimate for one in sessions if one.estimate]
-    if len(known) == len(sessions) >= FEWEST_FOR_INTERVAL:
+    is_ordered = CapacityWord.NOT_MONOTONE not in each
+    if is_ordered and len(known) == len(sessions) >= FEWEST_FOR_INTERVAL:
         bounds = _between(known, alpha)
         low, high = bounds.low, bounds.high
         narrow = high / low <= sessions[0].resolution * (1 + _TOUCHING)

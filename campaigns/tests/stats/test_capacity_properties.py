@@ -13,6 +13,7 @@ from campaigns.stats.capacity import (
     ValueCondition,
     ValueRun,
 )
+from campaigns.stats.capacity_best import best_capacity
 from campaigns.stats.capacity_by_conditions import capacity_of
 from campaigns.stats.capacity_ratio import in_family, ratio_of
 from campaigns.stats.capacity_sessions import ratio_over_sessions, standing_of_capacity
@@ -296,3 +297,60 @@ def test_three_sessions_judge_a_ratio_by_their_spread():
     assert result.df == 2
     assert result.low < 2 < result.high
     assert ratio_over_sessions(ratios[:2]) is None
+
+
+def settings_of(seed, times, sd=0.03, blocks=3):
+    """Settings of which each carries so many times as much as 200, in common blocks."""
+    rng = np.random.default_rng(seed)
+    effects = rng.normal(0, 0.05, blocks)
+    return [
+        [
+            p95(
+                [
+                    ValueRun(
+                        b,
+                        load,
+                        LIMIT * load / (200 * each) * math.exp(rng.normal(0, sd) + effects[b]),
+                    )
+                    for b in range(blocks)
+                    for load in LOADS
+                ]
+            )
+        ]
+        for each in times
+    ]
+
+
+def test_the_setting_that_carries_the_most_is_seen_and_what_could_be_as_good():
+    best = best_capacity(settings_of(1, (1.0, 1.7, 1.72, 0.8)))
+
+    assert best.seen in {1, 2}
+    assert set(best.possibly) == {1, 2}
+    assert best.recommended(0.15) == 1
+    assert best.recommended(0.0001) is None
+    assert best.cost_pct[best.seen] == 0
+    assert best.upper_pct[0] > 60
+
+
+def test_bounds_of_the_best_hold_in_nineteen_of_twenty_campaigns():
+    times = (1.0, 1.1, 1.15, 1.15)
+    held, kept = [], []
+    for seed in range(60):
+        best = best_capacity(settings_of(seed, times))
+        held.append(
+            all(
+                upper >= 100 * (max(times) / each - 1) - 1e-9
+                for each, upper in zip(times, best.upper_pct, strict=True)
+            )
+        )
+        kept.append(bool({2, 3} & set(best.possibly)))
+
+    assert np.mean(held) > 0.88
+    assert np.mean(kept) > 0.88
+
+
+def test_capacities_that_are_bounds_have_no_ranking():
+    one, other = settings_of(1, (1.0, 20.0))
+
+    assert best_capacity([one, other]) is None
+    assert best_capacity([one]) is None
