@@ -254,8 +254,8 @@ RULES = (
         "on the bend",
         "",
         "low",
-        "Where the curve bends at its limit, the capacity depends on little: rely on the interval, which is wide there"
-        " for that reason, and not on the estimate.",
+        "Where the curve bends at its limit, a little noise moves the crossing far: rely on the interval, which is wide"
+        " there for that reason, and not on the estimate.",
     ),
     Rule(
         "Search",
