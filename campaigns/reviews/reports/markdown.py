@@ -116,6 +116,8 @@ def _part(part: Part) -> Iterator[str]:
         yield f"And {part.more_compared} more."
     for chart in part.charts:
         yield f"*Chart:* {line(chart.label)}"
+    yield from _rows("What is carried", part.carried)
+    yield from _rows("Criterion", part.criterion)
     yield from _rows("In numbers", part.facts)
     if part.sensitivity:
         yield "### Sensitivity"

@@ -11,7 +11,9 @@ from campaigns.findings.pages.level_tables import level_tables
 from campaigns.findings.pages.tables import strata_table
 from campaigns.findings.store import Findings, findings_of
 from campaigns.findings.wording.answer_text import NOT_ANALYSED, WITHHELD
+from campaigns.findings.wording.capacity import capacity_texts
 from campaigns.findings.wording.sensitivity import sensitivity_sentence
+from campaigns.findings.wording.thresholds import threshold_texts
 from campaigns.kit.charts.labels import LevelLabels, contrast_label, level_text
 from campaigns.kit.numbers import amount, counted, plain_percent
 from campaigns.models import Campaign, Evidence, Exclusion, Finding, Run
@@ -56,6 +58,8 @@ def part_of(campaign: Campaign, evidence: Evidence | None = None, *, public: boo
         facts=tuple(
             (fact.label, ", ".join(filter(None, (fact.value, fact.note)))) for fact in answer.facts
         ),
+        carried=() if is_open else tuple(_carried(findings))[:MOST_COMPARED],
+        criterion=() if is_open else tuple(_criterion(findings))[:MOST_COMPARED],
         compared=tuple(compared[:MOST_COMPARED]),
         more_compared=max(0, len(compared) - MOST_COMPARED),
         charts=() if is_open else charts_of(campaign, outline, findings, query, simulators),
@@ -117,6 +121,31 @@ def _compared(campaign: Campaign, outline: Outline, findings: Findings) -> Itera
                     step.confirmation,
                     "",
                 )
+
+
+def _carried(findings: Findings) -> Iterator[tuple[str, str]]:
+    """Yield what each setting carries, and the ratios between them."""
+    if findings.capacity is None or not findings.capacity.conditions:
+        return
+    texts = capacity_texts(findings.capacity, findings.answer)
+    yield "carried means that", texts.conditions
+    for setting in texts.settings:
+        first = f"breaks first: {setting.binding}" if setting.binding else ""
+        safe = f"safe load {setting.safe_load}" if setting.safe_load else ""
+        parts = (setting.short, first, safe, *setting.remarks, setting.advice)
+        yield setting.setting or "carried", "; ".join(filter(None, parts))
+    for ratio in texts.ratios:
+        yield f"{ratio.larger} against {ratio.smaller}", ratio.text
+
+
+def _criterion(findings: Findings) -> Iterator[tuple[str, str]]:
+    """Yield whether the criterion is kept, and each condition in each cell."""
+    if findings.thresholds is None:
+        return
+    texts = threshold_texts(findings.thresholds)
+    yield texts.label.word, texts.sentence
+    for each in texts.lines:
+        yield each.cell or "all runs", f"{each.why}: {each.label.word}"
 
 
 def _definition(campaign: Campaign, outline: Outline, *, public: bool) -> Iterator[tuple[str, str]]:

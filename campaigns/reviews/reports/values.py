@@ -57,6 +57,8 @@ class Part:
     answer: str
     caveat: str
     facts: Rows
+    carried: Rows
+    criterion: Rows
     compared: tuple[Compared, ...]
     more_compared: int
     charts: tuple[Chart, ...]
