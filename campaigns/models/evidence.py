@@ -224,10 +224,12 @@ class Finding(models.Model):
     JUDGING = (
         "answer",
         "calibration",
+        "capacity",
         "levels",
         "matrix",
         "pairs",
         "sensitivity",
+        "thresholds",
         "usl",
         "with_excluded",
         "within_blocks",

@@ -195,4 +195,6 @@ def _wilson(share: float, n: float, quantile: float) -> Interval:
     square = quantile**2
     centre = (share + square / (2 * n)) / (1 + square / n)
     half = quantile * math.sqrt(share * (1 - share) / n + square / (4 * n**2)) / (1 + square / n)
-    return Interval(max(0.0, centre - half), min(1.0, centre + half))
+    low = 0.0 if share == 0 else max(0.0, centre - half)  # not the last digit of a difference
+    high = 1.0 if share == 1 else min(1.0, centre + half)
+    return Interval(low, high)

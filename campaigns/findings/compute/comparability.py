@@ -19,7 +19,7 @@ from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit.charts.labels import short_labels
 from campaigns.kit.numbers import amount, number
 from campaigns.kit.units import UNITS
-from campaigns.planning.roles import work_of
+from campaigns.planning.roles import loads_of, work_of
 
 NOT_SET = "not set"
 
@@ -180,9 +180,14 @@ def _work_of(
 
 
 def _work_names(side: Side) -> set[str]:
-    """Return the parameters that define the work of a cell; all of them where the kind is not installed."""
+    """Return the parameters that define the work of a cell; all of them where the kind is not installed.
+
+    Load is among them: a load is not judged against another one.
+    """
     driver = installed_driver(side)
-    return set(work_of(side.campaign)) if driver else {*side.campaign.parameters, *side.factors}
+    if driver is None:
+        return {*side.campaign.parameters, *side.factors}
+    return {*work_of(side.campaign), *driver.load, *loads_of(side.campaign)}
 
 
 def _apart(baseline: Side, candidate: Side) -> list[tuple[str, Differs]]:

@@ -3,6 +3,7 @@
 Load is never ranked: no sentence here says of one load that it is better than another.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -40,6 +41,7 @@ from campaigns.stats.capacity import (
 from campaigns.stats.verdict import Word
 
 FEWEST_BLOCKS = 3
+PERCENTILE = re.compile(r"(\d+)(?:st|nd|rd|th) percentile")
 SAME = 0.05
 """Values whose ratio is within this of 1 are “about that of”."""
 MOST_DIGITS = 6
@@ -117,7 +119,7 @@ def capacity_texts(finding: CapacityFinding, answer: Answer | None = None) -> Ca
 def kept(condition: ConditionTerms) -> str:
     """Write that a condition is kept: “p95 of a registration stays within 3:00 min”, “at most 5 % fail”."""
     if condition.metric:
-        what = inside(condition.label or condition.metric)
+        what = subject(condition)
         if condition.at_least is not None:
             return f"{what} stays at {amount(condition.at_least, condition.unit)} or more"
         return f"{what} stays within {amount(condition.at_most, condition.unit)}"
@@ -126,7 +128,19 @@ def kept(condition: ConditionTerms) -> str:
 
 def subject(condition: ConditionTerms) -> str:
     """Name what a condition limits: “p95 of a registration”, “failures”."""
-    return inside(condition.label or condition.metric) if condition.metric else "failures"
+    return metric_phrase(condition.label or condition.metric) if condition.metric else "failures"
+
+
+def metric_phrase(label: str) -> str:
+    """Write the label of a metric inside a sentence: “mean time of a registration”, “p95 of the time of a registration”."""
+    what, _, which = label.rpartition(", ")
+    if not what:
+        return inside(label)
+    if which in ("mean", "median"):
+        return f"{which} {inside(what)}"
+    if percentile := PERCENTILE.fullmatch(which):
+        return f"p{percentile[1]} of the {inside(what)}"
+    return inside(label)
 
 
 def beside_limit(value: float, limit: float | None, write: Callable[[float, int], str]) -> str:
@@ -420,7 +434,7 @@ class CapacityWords:
         ]
         if not measured or not self.answer:
             return ""
-        label, unit = self.answer.label, self.answer.unit
+        label, unit = capitalised(metric_phrase(self.answer.label)), self.answer.unit
         (first, low, _), (last, high, _) = measured[0], measured[-1]
         there = there and last == setting.capacity.highest
         at = "there" if there else f"at {self.loads.of(self.loads.down(last))}"

@@ -10,6 +10,7 @@ from campaigns.findings.wording.answer import answer_text
 from campaigns.findings.wording.capacity import (
     CapacityWords,
     capacity_texts,
+    metric_phrase,
     most_carried,
 )
 from campaigns.findings.wording.loads import LoadWords, named, setting_name
@@ -733,3 +734,20 @@ def test_instruments_should_measure_the_same(judged, sentence):
     text = answer_text(answer(*cells, instruments=["generators"]), levels=levels)
 
     assert text.sentence == sentence
+
+
+def test_metrics_are_written_inside_a_sentence():
+    assert [
+        metric_phrase(label)
+        for label in (
+            "Duration",
+            "Time of a registration, mean",
+            "Time of a registration, 95th percentile",
+            "Registrations per second, middle 80 %",
+        )
+    ] == [
+        "duration",
+        "mean time of a registration",
+        "p95 of the time of a registration",
+        "registrations per second, middle 80 %",
+    ]
