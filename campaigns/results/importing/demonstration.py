@@ -9,6 +9,7 @@ from django.db import transaction
 from campaigns.models import Campaign, Target
 from campaigns.models.teams import default_team
 from campaigns.planning import checking, drafts
+from campaigns.planning.analyses import request_analysis
 from campaigns.results.importing.document import read_submission
 from campaigns.results.importing.files import About, import_file
 from campaigns.results.importing.receiving import create
@@ -58,14 +59,17 @@ def published_campaign(author: User | None) -> tuple[Campaign, bool]:
 
 
 def published_submissions(author: User | None) -> list[Campaign]:
-    """Store the experiments of SUBMISSIONS as campaigns; one that is stored already is returned as it is."""
+    """Store the experiments of SUBMISSIONS as campaigns, and request their analysis; one that is stored is returned as it is."""
     campaigns = []
     for path in sorted(SUBMISSIONS.glob("*.json")):
         submitted = read_submission(json.loads(path.read_text(encoding="utf-8")))
         row = Campaign.objects.filter(
             team=default_team(), external_id=submitted.external_id
         ).first()
-        campaigns.append(row or create(submitted, author).campaign)
+        if row is None:
+            row = create(submitted, author).campaign
+            request_analysis(row)
+        campaigns.append(row)
     return campaigns
 
 

@@ -199,6 +199,7 @@ def test_published_experiments_are_stored_once_and_only_on_demand(manage):
     assert "4 published experiments are stored." in manage("prepare", "--published")
     stored = Campaign.objects.filter(external_id__startswith="published-")
     assert stored.count() == 4
+    assert all(each.analysis_requested_at for each in stored)
     Campaign.objects.filter(external_id="published-throttle").update(name="Mine now")
 
     manage("prepare", "--published")
