@@ -40,6 +40,16 @@ class Command(RecordedCommand):
         parser.add_argument(
             "--mapping", type=Path, help="A JSON file that says what columns of a CSV mean."
         )
+        parser.add_argument(
+            "--load",
+            action="append",
+            default=[],
+            metavar="FACTOR",
+            help="How much was asked of the target at once; its levels are not ranked. May be repeated.",
+        )
+        parser.add_argument(
+            "--criterion", default="", help="What has to be kept: “p95 <= 3 min, failed <= 5 %%”."
+        )
         parser.add_argument("--fidelity", choices=Campaign.Fidelity.values, default="")
         parser.add_argument("--dry-run", action="store_true", help="Say what would be stored.")
 
@@ -55,6 +65,8 @@ class Command(RecordedCommand):
                 "source": options["source"],
                 "primary_metric": options["metric"],
                 "tags": options["tag"],
+                **({"criterion": options["criterion"]} if options["criterion"] else {}),
+                **({"roles": dict.fromkeys(load, "load")} if (load := options["load"]) else {}),
             },
             context=dict(_fact(text) for text in options["fact"]),
             mapping=_mapping(options["mapping"]),
@@ -85,7 +97,7 @@ class Command(RecordedCommand):
             f"{done} {received.runs} runs with {received.values} values ({submission.format}) "
             f"as campaign{where}: {campaign.name}"
         )
-        for sentence in submission.dropped:
+        for sentence in (*submission.dropped, *received.questions):
             self.stdout.write(f"- {sentence}")
 
 
