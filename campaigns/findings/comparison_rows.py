@@ -5,7 +5,7 @@ from typing import Any
 
 from campaigns.findings.compute.compared import Compared
 from campaigns.findings.store import read
-from campaigns.findings.values import Differs, Levels, LevelsFinding, Pairs
+from campaigns.findings.values import CapacityFinding, Differs, Levels, LevelsFinding, Pairs
 from campaigns.findings.wording.compare import confirmation_text
 from campaigns.models import Campaign
 from campaigns.results.pages_data import shown_findings
@@ -25,7 +25,7 @@ HEAD_OF_CAMPAIGNS = (
 
 
 def comparison_rows(campaign: Campaign) -> Iterator[tuple[Any, ...]]:
-    """Yield the head, then one row a comparison of the primary metric, of levels or of strata.
+    """Yield the head, then one row a comparison of the primary metric, of levels or of strata, and one a ratio of capacities.
 
     The head alone while the campaign is active, and while findings of earlier methods are computed again.
     """
@@ -35,6 +35,12 @@ def comparison_rows(campaign: Campaign) -> Iterator[tuple[Any, ...]]:
         levels = read(row.result, LevelsFinding)
         for line in _of_levels(levels):
             yield (*line, levels.metric, levels.unit, row.data_hash)
+        for line in _over_loads(levels):
+            yield (*line, levels.metric, levels.unit, row.data_hash)
+    if row := rows.filter(name="capacity").first():
+        capacity = read(row.result, CapacityFinding)
+        for line in _of_ratios(capacity):
+            yield (*line, "capacity", capacity.load, row.data_hash)
     if row := rows.filter(name="pairs").first():
         pairs = read(row.result, Pairs)
         for line in _of_pairs(pairs):
@@ -60,6 +66,42 @@ def _of_levels(levels: LevelsFinding) -> Iterator[tuple[Any, ...]]:
                 comparison.verdict.mde_pct,
                 row.confirmation.standing,
             )
+
+
+def _over_loads(levels: LevelsFinding) -> Iterator[tuple[Any, ...]]:
+    """Yield the mean of each contrast over loads."""
+    for row in levels.over_loads:
+        comparison = row.comparison
+        over = f"over {' x '.join(levels.loads)}"
+        yield (
+            ", ".join(filter(None, [_where(row.at), over])),
+            levels.factor,
+            row.baseline,
+            row.candidate,
+            *_of_verdict(comparison.verdict, None),
+            comparison.model,
+            comparison.verdict.n,
+            _df(comparison.df),
+            comparison.verdict.required_n,
+            comparison.verdict.mde_pct,
+            row.confirmation.standing,
+        )
+
+
+def _of_ratios(capacity: CapacityFinding) -> Iterator[tuple[Any, ...]]:
+    """Yield the ratio of capacities of settings that differ in one factor, as a change in %."""
+    for each in capacity.ratios:
+        baseline, candidate = (
+            capacity.settings[place].levels for place in (each.baseline, each.candidate)
+        )
+        others = {name: level for name, level in baseline.items() if name != each.factor}
+        ratio = each.ratio
+        low, high = (None if end is None else 100 * (end - 1) for end in (ratio.low, ratio.high))
+        yield (
+            _where(others), each.factor, baseline[each.factor], candidate[each.factor], ratio.word,
+            ratio.reason, " ".join(ratio.badges), ratio.more_pct, low, high, ratio.p, ratio.p_adjusted,
+            None, "capacity", None, _df(ratio.df), None, None, "",
+        )  # fmt: skip
 
 
 def _of_pairs(pairs: Pairs) -> Iterator[tuple[Any, ...]]:

@@ -225,6 +225,7 @@ class Finding(models.Model):
         "answer",
         "calibration",
         "capacity",
+        "curves",
         "levels",
         "matrix",
         "pairs",

@@ -13,6 +13,7 @@ from campaigns.kinds.base import Metric
 from campaigns.kit.mappings import Json, JsonObject
 from campaigns.models import Campaign, Finding
 from campaigns.planning.amendments import amendments_of
+from campaigns.planning.roles import roles_of
 from campaigns.results.environment import changes_of, environment_of, stand_ins_of
 from campaigns.results.pages_data import outline_of, shown_findings
 from campaigns.results.run_stream import MeasuredRun, Value, measured_runs
@@ -65,6 +66,7 @@ def _about(campaign: Campaign) -> JsonObject:
         "created_at": campaign.created_at,
         "launched_at": campaign.launched_at,
         "closed_at": campaign.closed_at,
+        "roles": roles_of(campaign),
         "sessions": outline.sessions,
         "primary_metric": described(outline.metric),
     }

@@ -13,6 +13,7 @@ from pyarrow import parquet
 
 from campaigns.models import Campaign, Finding
 from campaigns.planning.outline import factors_of
+from campaigns.planning.roles import roles_of
 from campaigns.results.run_stream import MeasuredRun, measured_runs
 from perfdash import __version__
 
@@ -83,7 +84,7 @@ def parquet_pieces(campaign: Campaign) -> Iterator[bytes]:
     """Yield every run except try-outs; a run without a value has one row without a metric.
 
     A factor's column has its levels with their type: numbers, booleans, text, or text where a factor mixes
-    types; its name gets an underscore where another column has it.
+    types; its name gets an underscore where another column has it. Its metadata hold its role.
     """
     factors = {factor.name: factor.levels for factor in factors_of(campaign)}
     schema = _schema(campaign, factors)
@@ -99,10 +100,14 @@ def parquet_pieces(campaign: Campaign) -> Iterator[bytes]:
 
 
 def _schema(campaign: Campaign, factors: Mapping[str, Sequence[Any]]) -> Any:
+    roles = roles_of(campaign)
     used = {name for name, _ in (*BEFORE, *AFTER)}
     fields = [
         *(pa.field(name, kind) for name, kind in BEFORE),
-        *(pa.field(_free(name, used), _type(levels)) for name, levels in factors.items()),
+        *(
+            pa.field(_free(name, used), _type(levels), metadata={"perfdash.role": roles[name]})
+            for name, levels in factors.items()
+        ),
         *(pa.field(name, kind) for name, kind in AFTER),
     ]
     answer = Finding.objects.filter(campaign=campaign, name="answer").first()

@@ -1,6 +1,6 @@
 """Decide whether cells of two campaigns may be compared, and list what differs.
 
-Another *work* is refused: kind, family of servers, metric, direction, dimension of the unit, every
+Another *load* is refused: loads are matched level by level. Another *work* is, too: kind, family of servers, metric, direction, dimension of the unit, every
 parameter that says what work is done, and how much of it the proofs counted. Another *setting* or
 *environment* is not: people compare campaigns for such a difference, so every verdict names it.
 """
@@ -43,7 +43,9 @@ def work_differences(baseline: Side, candidate: Side) -> list[Differs]:
     fields += _differences(
         _work_of(baseline, {}, without=varied), _work_of(candidate, {}, without=varied)
     )
-    work = _work_names(baseline)
+    loads = _loads(baseline, candidate)
+    fields += _differences(*(_named(side, {}, loads - varied) for side in (baseline, candidate)))
+    work = _work_names(baseline) | loads
     return fields + [each for name, each in _apart(baseline, candidate) if name in work]
 
 
@@ -71,6 +73,10 @@ def cell_differences(
     fields += _differences(
         _work_of(baseline, one.levels, without=without),
         _work_of(candidate, other.levels, without=without),
+    )
+    loads = _loads(baseline, candidate)
+    fields += _differences(
+        _named(baseline, one.levels, loads), _named(candidate, other.levels, loads)
     )
     counted = _amounts_of(baseline, one), _amounts_of(candidate, other)
     return fields + (_differences(*counted) if amounts and all(counted) else [])
@@ -176,6 +182,24 @@ def _work_of(
         label_of(side, name).lower(): Setting(_plain(value), text_of(value))
         for name, value in known.items()
         if name in names and name not in without
+    }
+
+
+def _loads(baseline: Side, candidate: Side) -> set[str]:
+    """Return what is load in either campaign and no work: cells of different loads are not compared."""
+    drivers = [each for each in map(installed_driver, (baseline, candidate)) if each]
+    declared = {name for driver in drivers for name in driver.load}
+    loads = declared.union(*(loads_of(side.campaign) for side in (baseline, candidate)))
+    return loads - _work_names(baseline) - _work_names(candidate)
+
+
+def _named(side: Side, levels: Levels, names: Iterable[str]) -> dict[str, Setting]:
+    """Return the levels of some parameters."""
+    known = _all_of(side, levels)
+    return {
+        label_of(side, name).lower(): Setting(_plain(known[name]), text_of(known[name]))
+        for name in sorted(names)
+        if name in known
     }
 
 

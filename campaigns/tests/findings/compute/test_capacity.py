@@ -3,8 +3,9 @@
 import pytest
 
 from campaigns.findings import compute
+from campaigns.findings.comparison_rows import comparison_rows
 from campaigns.findings.store import findings_of
-from campaigns.models import Block
+from campaigns.models import Block, Campaign
 from campaigns.stats.capacity import CapacityWord, Held
 from campaigns.tests.findings.compute.loads import LIMIT, LOADS, launch, queue, store
 
@@ -61,6 +62,27 @@ def test_settings_carry_more_or_less(target):
     assert (ratio.factor, ratio.baseline, ratio.candidate) == ("engine", 0, 1)
     assert ratio.ratio.word == "worse"
     assert ratio.ratio.low < 0.5 < ratio.ratio.high
+
+
+def test_ratios_are_rows_of_the_csv_of_comparisons(target):
+    campaign = launch(
+        target, {"concurrency": LOADS, "engine": ["asyncio", "futures"]}, criterion=LIMIT
+    )
+    store(campaign, queue(TWO))
+    Campaign.objects.filter(pk=campaign.pk).update(state=Campaign.State.FINISHED)
+    campaign.refresh_from_db()
+    compute.analyse(campaign)
+
+    head, *rows = comparison_rows(campaign)
+
+    lines = [dict(zip(head, row, strict=True)) for row in rows]
+    assert [line["where"] for line in lines] == [
+        *(f"concurrency={load}" for load in LOADS),
+        "over concurrency",
+        "",
+    ]
+    assert (lines[-1]["metric"], lines[-1]["verdict"]) == ("capacity", "worse")
+    assert lines[-1]["low_pct"] < -50 < lines[-1]["high_pct"]
 
 
 def test_without_a_criterion_the_failure_limit_is_the_condition(target):

@@ -3,10 +3,13 @@
 import pytest
 
 from campaigns.findings import compute
+from campaigns.findings.compared import sides_of
+from campaigns.findings.compute.compared import cells_of, compare_campaigns, compare_chosen
 from campaigns.findings.store import findings_of
-from campaigns.models import Factor
+from campaigns.models import Campaign, Factor
 from campaigns.stats.verdict import Word
 from campaigns.tests.findings.compute.loads import LOADS, launch, queue, store
+from campaigns.tests.people import everywhere
 
 pytestmark = pytest.mark.django_db
 
@@ -207,3 +210,28 @@ def test_an_adaptive_campaign_of_loads_ends_when_its_capacity_is_decided(target)
     other = launch(target, {"concurrency": LOADS}, 8, criterion=criterion, **fields)
     store(other)
     assert analysed(other).outlook.stop == "precise"
+
+
+def test_cells_of_campaigns_are_compared_at_one_load_only(target):
+    one, two = (
+        launch(target, {"concurrency": [100, 200], "engine": ["asyncio", "futures"]})
+        for _ in range(2)
+    )
+    for campaign in (one, two):
+        store(campaign)
+        Campaign.objects.filter(pk=campaign.pk).update(state=Campaign.State.FINISHED)
+        compute.analyse(campaign)
+    sides = sides_of([one.pk, two.pk], everywhere().see, "")
+
+    matched = compare_campaigns(sides)
+    here, there = (
+        next(cell for cell in cells_of(side) if cell.levels["concurrency"] == load)
+        for side, load in zip(sides, (100, 200), strict=True)
+    )
+    chosen = compare_chosen(sides, [(0, here), (1, there)])
+
+    assert len(matched.rows) == 4
+    assert not any(row.refused for row in matched.rows)
+    (row,) = chosen.rows
+    assert row.comparison.verdict.word == Word.NOT_COMPARABLE
+    assert [(each.baseline, each.candidate) for each in row.refused] == [("100", "200")]
