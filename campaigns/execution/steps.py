@@ -43,6 +43,7 @@ from campaigns.kit.redaction import storable
 from campaigns.models import Attempt, Campaign, EnvironmentFact, LogLine, Run, Setting, TargetStep
 from campaigns.models import Target as TargetRow
 from campaigns.planning.limits import excess_of
+from campaigns.planning.search import most_failed_of
 from campaigns.results.storing import MOST_LETTERS, Outcome
 from campaigns.targets.allowed import Allowed, allowed_on
 from campaigns.targets.reaching import action_of, apply_of, read_of, server_of
@@ -135,6 +136,7 @@ class Steps:
             most_concurrent=allowed.most_concurrent,
             most_per_second=allowed.most_per_second,
             gather=self.gathering,
+            most_failed=most_failed_of(self.campaign),
         )
         reached, patiently = server_of(server, context.sender), self.keeper.patiently
         self.bench = Workbench(server, reached, context.check, self._log, patiently)

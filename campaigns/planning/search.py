@@ -179,6 +179,14 @@ def bounds_of(campaign: Campaign, search: Search, *, largest: float, noise: floa
     )
 
 
+def most_failed_of(campaign: Campaign) -> float | None:
+    """Return the share of a run's work whose failure ends the run at once; None where nothing is searched."""
+    if not campaign.search:
+        return None
+    percent = criterion_of(campaign.criterion).failed_percent
+    return campaign.failed_limit if percent is None else percent / 100
+
+
 def settings_of(cells: Sequence[Levels], load: str) -> list[Levels]:
     """Return the levels of each setting: those of cells without the load, each once."""
     settings: list[Levels] = []

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Exists, Max, OuterRef
@@ -11,6 +11,7 @@ from campaigns.kinds.base import Driver
 from campaigns.kit.mappings import Levels
 from campaigns.models import Attempt, Block, Campaign, Run
 from campaigns.planning.criterion import Criterion, criterion_of
+from campaigns.planning.limits import cell_label
 from campaigns.planning.metrics import driver_if_known
 from campaigns.planning.noise import known_noise
 from campaigns.planning.search import (
@@ -63,6 +64,32 @@ class SearchState:
     def brackets(self) -> dict[str, Bracket]:
         """The bracket of each setting."""
         return {key: bracket_of(history) for key, history in self.histories.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class SearchLine:
+    """What is known of one setting. label: its levels; empty where there is only one setting. runs: (load, phase, held)."""
+
+    levels: Levels
+    label: str
+    held: float | None
+    failed: float | None
+    runs: Sequence[tuple[float, Phase, bool | None]]
+
+
+def lines_of(state: SearchState) -> list[SearchLine]:
+    """Return the bracket and the runs of each setting."""
+    return [
+        SearchLine(
+            levels,
+            cell_label(levels),
+            bracket.held,
+            bracket.failed,
+            [(run.load, run.phase, run.held) for run in state.histories[key]],
+        )
+        for key, levels in state.settings.items()
+        for bracket in [state.brackets[key]]
+    ]
 
 
 def key_of(levels: Levels) -> str:

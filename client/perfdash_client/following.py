@@ -12,7 +12,7 @@ from perfdash_client.results import CLOSED
 WAIT_SECONDS = 30
 FIELDS = (
     "id,team,name,state,state_reason,runs,seconds_left,analysis_pending,links,version,"
-    "launch_request"
+    "launch_request,search"
 )
 """What is read again and again; not the findings, which the server would have to collect."""
 REST_SECONDS = 1.0

@@ -38,7 +38,10 @@ def tally(campaign: Campaign) -> tuple[int, int]:
 def summary(campaign: Campaign) -> str:
     """One line: runs, failures, time left."""
     runs, (ended, total) = campaign["runs"], tally(campaign)
-    parts = [f"{ended} of {total} runs"]
+    search = campaign.get("search")
+    parts = [f"{ended} runs of a search" if search else f"{ended} of {total} runs"]
+    if search:
+        parts.append(str(search["text"]))
     parts += [f"{runs[word]} {word}" for word in ("failed", "void", "cancelled") if runs.get(word)]
     left = campaign.get("seconds_left")
     if left is not None:
@@ -66,6 +69,7 @@ class Lines:
             runs.get("failed"),
             runs.get("void"),
             campaign.get("analysis_pending"),
+            (campaign.get("search") or {}).get("text"),
         )
         changed = state != self.last
         ended, total = tally(campaign)

@@ -222,6 +222,7 @@ class Context:
     most_concurrent: the most requests at a time that the target's owner allows; None: any number.
     most_per_second: the most requests that may begin in any second, redirects included; None: any.
     gather: runs several generators, for `generate`; None where that is not possible.
+    most_failed: the share of planned units above which failures end the run at once; None: they never do.
     """
 
     cancelled: threading.Event
@@ -236,6 +237,7 @@ class Context:
     most_concurrent: int | None = None
     most_per_second: float | None = None
     gather: Gather | None = None
+    most_failed: float | None = None
 
     def generate(
         self, module: str, requests: Sequence[ProgramRequest], deadline_seconds: float

@@ -19,7 +19,7 @@ from campaigns.planning.amendments import amendments_of
 from campaigns.planning.analyses import failure_of
 from campaigns.planning.api.design_shapes import CellName, Definition
 from campaigns.planning.api.launch_outputs import LaunchRequestOutput
-from campaigns.results import environment, records, versions
+from campaigns.results import environment, records, search_runs, versions
 from campaigns.results.api.run_outputs import cell_output
 from campaigns.results.json_document import finding_entries
 from campaigns.targets.api.outputs import TargetName
@@ -75,6 +75,29 @@ class FindingEntry(Part):
     data_hash = serializers.CharField()
     versions = serializers.DictField(child=serializers.JSONField())
     computed_at = serializers.DateTimeField()
+
+
+class SearchLineOutput(Part):
+    """What is known of a setting. held, failed: the bracket, by single runs; null: no such load yet."""
+
+    levels = serializers.DictField(child=serializers.JSONField())
+    held = serializers.FloatField(allow_null=True)
+    failed = serializers.FloatField(allow_null=True)
+
+
+class SearchOutput(Part):
+    """Where a search for capacity is. phase: of the next run; empty once it has ended. next_load: of that run.
+
+    largest: the load that no run exceeds, by the definition and the limits of the target's owner.
+    """
+
+    phase = text()
+    next_load = serializers.FloatField(allow_null=True)
+    text = text()
+    runs = serializers.IntegerField()
+    most_runs = serializers.IntegerField()
+    largest = serializers.FloatField()
+    settings = SearchLineOutput(many=True)
 
 
 class CampaignOutput(Selectable, serializers.ModelSerializer[Campaign]):
@@ -151,6 +174,7 @@ class CampaignDetail(CampaignOutput):
     answer_withheld = serializers.CharField(source="withheld", read_only=True)
     version = serializers.SerializerMethodField()
     launch_request = serializers.SerializerMethodField()
+    search = serializers.SerializerMethodField()
 
     class Meta(CampaignOutput.Meta):
         fields = [
@@ -168,6 +192,7 @@ class CampaignDetail(CampaignOutput):
             "answer_withheld",
             "version",
             "launch_request",
+            "search",
         ]
 
     def get_stand_in(self, campaign: Campaign) -> list[str]:
@@ -222,6 +247,25 @@ class CampaignDetail(CampaignOutput):
         row = rows.select_related("campaign", "asked_by").first()
         context = {"request": self.context["request"]}
         return dict(LaunchRequestOutput(row, context=context).data) if row else None
+
+    @extend_schema_field(SearchOutput(allow_null=True))
+    def get_search(self, campaign: Campaign) -> JsonObject | None:
+        """Where the search for capacity is; null for other campaigns."""
+        state = search_runs.state_of(campaign)
+        if state is None:
+            return None
+        return {
+            "phase": str(state.step.phase or ""),
+            "next_load": state.step.load if state.step.phase else None,
+            "text": state.text,
+            "runs": state.runs,
+            "most_runs": state.search.most_runs * len(state.settings),
+            "largest": state.bounds.largest,
+            "settings": [
+                {"levels": line.levels, "held": line.held, "failed": line.failed}
+                for line in search_runs.lines_of(state)
+            ],
+        }
 
     def get_version(self, campaign: Campaign) -> str:
         """Text that changes with every run, phase, exclusion, state, analysis and approval; for `seen`."""

@@ -25,6 +25,7 @@ from campaigns.results.environment import stand_ins_of
 from campaigns.results.phrases import reason_of, value_text
 from campaigns.results.rows import RunRow, run_rows
 from campaigns.results.run_plots import Plot, labelled, throughput_plot
+from campaigns.results.search_runs import lines_of, state_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,33 @@ def progress_context(campaign: Campaign, etag: str) -> TemplateContext:
         "cell": LevelLabels(factors_of(campaign)).sentence(current.levels) if current else "",
         "steps": steps_of(current) if current else [],
         "facts": _facts(current.reported, sample_of(campaign)) if current else [],
+        "search": search_context(campaign),
+    }
+
+
+def search_context(campaign: Campaign) -> TemplateContext | None:
+    """Return where the search for capacity is, with the next load and why; None for other campaigns."""
+    state = state_of(campaign)
+    if state is None:
+        return None
+    return {
+        "load": state.search.load,
+        "text": state.text,
+        "runs": state.runs,
+        "most": state.search.most_runs * len(state.settings),
+        "largest": numbers.plain(state.bounds.largest),
+        "lines": [
+            {
+                "label": line.label,
+                "held": MISSING if line.held is None else numbers.plain(line.held),
+                "failed": MISSING if line.failed is None else numbers.plain(line.failed),
+                "runs": [
+                    {"load": numbers.plain(load), "phase": str(phase), "held": held}
+                    for load, phase, held in line.runs
+                ],
+            }
+            for line in lines_of(state)
+        ],
     }
 
 

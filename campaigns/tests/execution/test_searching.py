@@ -296,3 +296,29 @@ def test_bad_searches_are_refused_by_field(draft, server, changes, path):
         draft(**{"factors": {}, "search": SEARCH} | changes)
 
     assert path in refused.value.errors
+
+
+def test_rest_and_page_tell_the_bracket_and_the_next_load(searching, admin_client):
+    campaign = searching()
+    for _ in range(4):
+        go_on_once()
+
+    answer = admin_client.get(
+        f"/api/v1/campaigns/{campaign.pk}", headers={"accept": "application/json"}
+    )
+    page = admin_client.get(f"/campaigns/{campaign.pk}/progress/").content.decode()
+
+    search = answer.json()["search"]
+    assert search["settings"] == [{"levels": {}, "held": 40.0, "failed": 80.0}]
+    assert (
+        search["text"] == "held at 40, failed at 80; next 5: checks that the target has recovered"
+    )
+    assert (search["phase"], search["next_load"], search["runs"]) == ("check", 5.0, 4)
+    assert search["text"] in page
+    assert "no run is above" in page
+
+
+def go_on_once():
+    Campaign.objects.update(analysis_requested_at=None, not_before=None)
+    dispatch.dispatch()
+    execute(Attempt.objects.get(state=Attempt.State.QUEUED).pk, "measure@here", "here")

@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+import time
 from dataclasses import replace
 
 import pytest
@@ -363,3 +364,32 @@ def test_services_that_are_away_keep_a_run_from_beginning(place, stand_in):
 
     with pytest.raises(TargetUnavailable, match="pulp3"):
         place.reset(parameters())
+
+
+def test_a_run_that_fails_for_certain_is_cut_short(place, stand_in):
+    stand_in.behave(
+        fault="unavailable", fault_on="^POST /rhsm/consumers", fault_share=0.5, answer_seconds=2
+    )
+    values = parameters(hosts=20)
+    place.reset(values)
+    began_at = time.monotonic()
+
+    measured = driver.measure(place.target, values, replace(place.context(), most_failed=0.05))
+
+    assert time.monotonic() - began_at < 18  # ten requests of 2 s
+    assert measured.failure.startswith("Cut short: ")
+    assert measured.units_failed > 1
+    assert measured.units_done + measured.units_failed == 20
+    assert measured.values == {}
+    place.clean_up(values)
+    assert stand_in.told()["hosts"] == stand_in.told()["consumers"] == 0
+
+
+def test_a_run_whose_failures_are_few_goes_on_to_its_end(place, stand_in):
+    stand_in.behave(fault="unavailable", fault_on="^POST /rhsm/consumers", fault_share=0.5)
+    values = parameters(hosts=6)
+    place.reset(values)
+
+    measured = driver.measure(place.target, values, replace(place.context(), most_failed=1.0))
+
+    assert measured.values["passed"] + measured.values["failed"] == 6
