@@ -147,7 +147,7 @@ class _Capacity:
             window=[_load(x, states) for x in line.x],
             not_monotone=_reversed(whole, self.alpha_low, states),
             about=ratio_of(crossed[0]) if crossed else None,
-            safe_load=self._safe(line, limit, states, levels_only=levels_only),
+            safe_load=self._safe(whole, line, limit, states, levels_only=levels_only),
         )
 
     def _states(
@@ -190,15 +190,20 @@ class _Capacity:
         return low, high
 
     def _safe(
-        self, line: Line, limit: Log, states: Sequence[LoadState], *, levels_only: bool
+        self,
+        whole: Line,
+        line: Line,
+        limit: Log,
+        states: Sequence[LoadState],
+        *,
+        levels_only: bool,
     ) -> float | None:
+        """Return the load that one further run keeps; of the loads below the window where it lies there."""
         edge = line.further_run(self.alpha_low)
-        if levels_only:
-            kept = edge(line.x) <= limit + EQUAL
-            row = int(np.argmin(kept)) if not kept.all() else kept.size
-            return _load(line.x[row - 1], states) if row else None
-        if _is_above(line, edge, limit):
-            return None
+        if levels_only or _is_above(line, edge, limit):
+            kept = whole.further_run(self.alpha_low)(whole.x) <= limit + EQUAL
+            row = kept.size if kept.all() else int(np.argmin(kept))
+            return _load(whole.x[row - 1], states) if row else None
         beyond = first_beyond(line, edge, limit)
         return _load(line.x[-1], states) if beyond is None else ratio_of(beyond)
 

@@ -234,6 +234,19 @@ def test_nothing_is_interpolated_on_an_offered_rate_or_a_steep_curve():
         assert "levels_only" in result.badges
 
 
+@pytest.mark.parametrize("loads", [LOADS, tuple(range(300, 500, 5))])
+def test_a_further_run_keeps_the_safe_load_in_nineteen_of_twenty(loads):
+    rng = np.random.default_rng(5)
+    kept = []
+    for seed in range(60):
+        result = capacity_of([p95(line(seed, loads=loads))])
+        assert result.safe_load <= result.low
+        noise = rng.normal(0, math.hypot(0.04, 0.03), 20)
+        kept += list(math.log(0.44 * result.safe_load) + noise <= math.log(LIMIT))
+
+    assert np.mean(kept) > 0.92
+
+
 def test_the_ratio_turns_with_its_sides():
     one, other = ([p95(line(seed, per_host=cost))] for seed, cost in ((1, 0.6), (2, 0.3)))
 

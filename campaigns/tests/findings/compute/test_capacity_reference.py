@@ -29,7 +29,9 @@ def found(target, case, criterion, **runs):
     )
     store(campaign, **runs)
     compute.analyse(campaign)
-    (setting,) = findings_of(campaign, campaign.primary_metric).capacity.settings
+    capacity = findings_of(campaign, campaign.primary_metric).capacity
+    assert capacity is not None
+    (setting,) = capacity.settings
     return setting.capacity
 
 
