@@ -529,7 +529,8 @@ class Outlook(Struct, frozen=True):
 
     primary: by the primary contrast, else by the widest interval. stop: `precise`, `most_blocks`, `out_of_time`, or empty while it
     goes on. more: further blocks; expected_pct: the half width then; seconds: until then. closed: runs
-    that were closed when this was computed. blocks, most: those of the plan, and the most it may have.
+    that were closed when this was computed. blocks, most: those of the plan, and the most it may have. undecided: where nothing but load varies, it goes
+    on until each capacity is decided: how many are not; None where intervals of changes decide.
     """
 
     primary: bool
@@ -543,6 +544,7 @@ class Outlook(Struct, frozen=True):
     blocks: Count = 0
     most: Count = 0
     alpha: Probability = 0.05
+    undecided: Count | None = None
 
 
 class CalibrationFinding(Struct, frozen=True, kw_only=True):

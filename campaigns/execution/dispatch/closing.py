@@ -48,10 +48,10 @@ def _goes_on(campaign: Campaign) -> bool:
     outlook = Finding.objects.filter(campaign=campaign, name="outlook").values_list(
         *(
             f"result__{name}"
-            for name in ("closed", "primary", "half_width_pct", "target_pct", "stop")
+            for name in ("closed", "primary", "half_width_pct", "target_pct", "stop", "undecided")
         )
     )
-    closed_then, primary, width, target, stop = outlook.first() or (None,) * 5
+    closed_then, primary, width, target, stop, undecided = outlook.first() or (None,) * 6
     if closed_then != closed:
         if LogLine.objects.filter(
             campaign=campaign, text__startswith=LogLine.ANALYSIS_FAILED
@@ -61,10 +61,16 @@ def _goes_on(campaign: Campaign) -> bool:
         return True
     which = "interval of the primary contrast" if primary else "widest interval"
     precise = f"the {which} is {'not known' if width is None else f'±{without_sign(width)}'}"
+    missing = f"{precise}, wanted are ±{plain_percent(target or 0)}"
+    if undecided is not None:
+        are = "capacity is" if undecided == 1 else "capacities are"
+        precise = missing = (
+            f"{undecided} {are} not decided" if undecided else "each capacity is decided"
+        )
     if stop:
         LogLine.objects.create(campaign=campaign, text=f"{STOPS[stop]}: {precise}")
         return False
-    add_block(campaign, f"{precise}, wanted are ±{plain_percent(target or 0)}")
+    add_block(campaign, missing)
     return True
 
 

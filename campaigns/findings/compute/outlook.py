@@ -9,7 +9,7 @@ from campaigns.kit.database_clock import database_now
 from campaigns.models import Campaign, Run
 from campaigns.planning.expected import budget_seconds_left
 from campaigns.results.values import ObservedRun
-from campaigns.stats.capacity import CapacityWord
+from campaigns.stats.capacity import Capacity, CapacityWord
 from campaigns.stats.stopping import FEWEST, Stop, StopRule, half_width, look_ahead
 from campaigns.stats.stopping import Outlook as LookAhead
 from campaigns.stats.verdict import Contrast
@@ -59,8 +59,9 @@ def outlook(
         block_seconds=block_seconds,
         spent_seconds=spent,
     )
-    if capacity is not None and judged is None:
-        result = _until_decided(capacity, rule, result, campaign.repetitions, block_seconds)
+    open_ones = _undecided(capacity) if capacity is not None and judged is None else None
+    if open_ones is not None:
+        result = _until_decided(open_ones, rule, result, campaign.repetitions, block_seconds)
     return Outlook(
         primary=campaign.primary_contrast is not None,
         stop=str(result.stop) if result.stop else "",
@@ -73,11 +74,21 @@ def outlook(
         blocks=campaign.repetitions,
         most=max(campaign.stop_most, campaign.repetitions),
         alpha=alpha,
+        undecided=None if open_ones is None else len(open_ones),
     )
 
 
+def _undecided(capacity: CapacityFinding) -> list[Capacity]:
+    """Return the capacities that are neither known within the resolution nor bounded."""
+    return [
+        each.capacity
+        for each in capacity.settings
+        if each.capacity.word in (CapacityWord.NOT_DECIDED, CapacityWord.NOT_ENOUGH_DATA)
+    ]
+
+
 def _until_decided(
-    capacity: CapacityFinding,
+    open_ones: Sequence[Capacity],
     rule: StopRule,
     ahead: LookAhead,
     blocks: int,
@@ -86,11 +97,6 @@ def _until_decided(
     """Return what is left until every capacity is decided: within the resolution, or a bound."""
     if ahead.stop:
         return ahead
-    open_ones = [
-        each.capacity
-        for each in capacity.settings
-        if each.capacity.word in (CapacityWord.NOT_DECIDED, CapacityWord.NOT_ENOUGH_DATA)
-    ]
     if not open_ones and blocks >= rule.fewest:
         return replace(ahead, stop=Stop.PRECISE, more=0, seconds=0.0)
     wanted = [each.advice.blocks for each in open_ones if each.advice and each.advice.blocks]

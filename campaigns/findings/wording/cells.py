@@ -85,6 +85,8 @@ def cell_notes(cell: SummarisedCell, unit: str) -> tuple[str, ...]:
             notes.append(f"{states[state]} {RUNS[state][0]}{above}")
     if excluded := states.get("excluded"):
         notes.append(f"{excluded} excluded")
+    if explored := states.get("explored"):
+        notes.append(f"{explored} to find the loads, not in the numbers")
     if counts.units_failed:
         too_many = "too many failures: " if counts.too_many_failures else ""
         notes.append(f"{too_many}{share(counts.units_failed / counts.units)} of the work failed")

@@ -51,3 +51,42 @@ GOING_ON = Outlook(
 )
 def test_a_campaign_says_how_precise_it_is_and_what_is_to_come(changes, text):
     assert ahead(msgspec.structs.replace(GOING_ON, **changes)) == text
+
+
+def undecided_outlook(undecided, stop="", more=4):
+    return Outlook(
+        primary=False,
+        stop=stop,
+        target_pct=3.0,
+        half_width_pct=None,
+        more=more,
+        expected_pct=None,
+        seconds=600.0,
+        closed=10,
+        blocks=8,
+        most=12,
+        undecided=undecided,
+    )
+
+
+@pytest.mark.parametrize(
+    ("undecided", "text"),
+    [
+        (1, "1 capacity is not decided; it ends when each is. 4 more blocks, about 10 min."),
+        (2, "2 capacities are not decided; it ends when each is. 4 more blocks, about 10 min."),
+    ],
+)
+def test_it_goes_on_until_each_capacity_is_decided(undecided, text):
+    assert ahead(undecided_outlook(undecided)) == text
+
+
+@pytest.mark.parametrize(
+    ("undecided", "stop", "why"),
+    [
+        (0, "precise", "each capacity is decided"),
+        (1, "most_blocks", "that is the maximum; 1 capacity is not decided"),
+    ],
+)
+def test_it_tells_why_it_ended(undecided, stop, why):
+    text = ended(undecided_outlook(undecided, stop, more=0))
+    assert text.startswith(f"Ended after 8 of at most 12 blocks: {why}. ")
