@@ -68,7 +68,7 @@ def _declared(campaign: Campaign) -> Loop:
 
 
 def read_loop(
-    requested: Mapping[str, str],
+    requested: Mapping[str, Any],
     factors: Mapping[str, Sequence[Any]],
     roles: Mapping[str, str],
     metrics: Mapping[str, tuple[str, bool | None]],
@@ -79,6 +79,11 @@ def read_loop(
     roles: of the factors that have one. metrics: unit, and whether lower is better, by name.
     """
     before = len(errors)
+    if any(not isinstance(each, str) for each in requested.values()):
+        errors["campaign.closed_loop"] = [
+            "Name metrics: {“throughput”: “rate”, “response”: “latency”}."
+        ]
+        return None
     loads = [name for name, role in roles.items() if role == Role.LOAD and name in factors]
     parameter = requested.get("parameter") or (loads[0] if len(loads) == 1 else "")
     if message := _not_a_number_at_a_time(parameter, factors, loads):

@@ -106,6 +106,10 @@ class ImportQuery(OfTeamQuery):
     roles = serializers.CharField(
         required=False, help_text="Roles of factors, as a JSON object: {“clients”: “load”}."
     )
+    closed_loop = serializers.CharField(
+        required=False,
+        help_text="Of a fixed number of clients, as a JSON object: {“throughput”: “rate”, “response”: “latency”}.",
+    )
     context = serializers.CharField(  # type: ignore[assignment]
         required=False, help_text="Facts of the environment, as a JSON object."
     )
@@ -412,7 +416,7 @@ def about_of(query: JsonObject) -> About:
         filename=query.get("filename", "").replace("\\", "/").rsplit("/", 1)[-1],
         format=query.get("format", ""),
         definition={name: query[name] for name in DEFINITION if query.get(name)}
-        | ({"roles": roles} if (roles := _object(query, "roles")) else {}),
+        | {name: stated for name in ("roles", "closed_loop") if (stated := _object(query, name))},
         context={name: str(value) for name, value in _object(query, "context").items()},
         mapping=_object(query, "mapping"),
         fidelity=query.get("fidelity", ""),

@@ -66,6 +66,13 @@ class ImportForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text="What has to be kept, one condition a line: p95 <= 180 s; failed <= 5 %.",
     )
+    closed_loop = Text(
+        max_length=300,
+        required=False,
+        label="Closed loop",
+        help_text="Where a fixed number of clients sent one request each at a time: the metric of completions per second, and "
+        "after a comma that of the mean response time. The Universal Scalability Law is fitted then.",
+    )
     facts = forms.CharField(
         max_length=20_000,
         required=False,
@@ -108,6 +115,7 @@ class ImportForm(forms.Form):
         """Return the description in the form that an import takes."""
         clean = self.cleaned_data
         load = [name.strip() for name in clean["load"].split(",") if name.strip()]
+        loop = dict(zip(LOOP, map(str.strip, clean["closed_loop"].split(",")), strict=False))
         return About(
             filename=filename,
             format=clean["format"],
@@ -116,10 +124,15 @@ class ImportForm(forms.Form):
                 for name in ("question", "name", "tags", "primary_metric", "criterion")
                 if clean[name]
             }
-            | ({"roles": dict.fromkeys(load, "load")} if load else {}),
+            | ({"roles": dict.fromkeys(load, "load")} if load else {})
+            | ({"closed_loop": loop} if clean["closed_loop"] else {}),
             context=clean["facts"],
             mapping=clean["mapping"],
         )
+
+
+LOOP = ("throughput", "response")
+"""What the field of a closed loop names, in this order."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,3 +69,10 @@ def test_all_errors_are_reported_at_once():
     assert loop is None
     assert set(errors) == {"parameter", "throughput", "response"}
     assert errors["throughput"].startswith("It is in MB/s;")
+
+
+def test_names_are_texts():
+    loop, errors = read(response=3)
+
+    assert loop is None
+    assert errors == {"closed_loop": "Name metrics: {“throughput”: “rate”, “response”: “latency”}."}

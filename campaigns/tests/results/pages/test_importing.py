@@ -197,3 +197,31 @@ def test_a_wrong_description_of_a_file_is_refused_in_words(browser, changes):
 
     assert answer.status_code == 422
     assert not Campaign.objects.exists()
+
+
+LOOP = b"clients,done,took\n1,990,1.0\n2,1800,1.1\n4,2800,1.4\n6,3200,1.9\n8,3200,2.5\n"
+
+
+def test_a_file_of_a_closed_loop_names_its_throughput_and_its_response_time(browser):
+    metrics = {
+        "took": {"unit": "ms", "lower_is_better": True},
+        "done": {"unit": "requests/s", "lower_is_better": False},
+    }
+    said = {
+        "format": "plain_csv",
+        "mapping": json.dumps({"factors": ["clients"], "metrics": metrics}),
+        "load": "clients",
+        "closed_loop": "done, took",
+    }
+
+    browser.post(reverse("import"), {"file": SimpleUploadedFile("a.csv", LOOP), **said})
+
+    assert Campaign.objects.get().closed_loop == {
+        "parameter": "clients",
+        "throughput": "done",
+        "response": "took",
+    }
+    wrong = said | {"closed_loop": "took", "name": "another"}
+    answer = browser.post(reverse("import"), {"file": SimpleUploadedFile("a.csv", LOOP), **wrong})
+    assert answer.status_code == 422
+    assert "completions are counted per second" in answer.content.decode()
