@@ -267,6 +267,8 @@ def _check_concurrency(
     path = "target"
     if "concurrency" in driver.parameters.base_fields:
         path = _path("concurrency", cell)
+    elif load := [name for name in driver.load if name in driver.parameters.base_fields]:
+        path = _path(load[0], cell)
     raise Invalid({path: [excess]})
 
 

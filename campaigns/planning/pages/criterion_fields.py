@@ -63,22 +63,18 @@ class CriterionForm(forms.Form):
             self.fields[metric_name] = forms.ChoiceField(
                 choices=[*choices, *unknown], label="Metric"
             )
-            self.fields[limit_name] = forms.CharField(
-                label="Limit", widget=forms.TextInput({"placeholder": "180, or 3 min"})
-            )
+            self.fields[limit_name] = forms.CharField(label="Limit")
         self.fields[SHARE] = forms.CharField(
             label="Work that may fail",
-            widget=forms.TextInput({"inputmode": "decimal", "placeholder": "failure limit"}),
+            widget=forms.TextInput({"inputmode": "decimal"}),
             help_text="Percent of a cell's work. Empty: the failure limit.",
         )
         self.fields[SHARE].unit = "%"  # type: ignore[attr-defined]
         self.fields[RESOLUTION] = forms.CharField(
             label="Resolution of a capacity",
-            widget=forms.TextInput(
-                {"inputmode": "decimal", "placeholder": plain(DEFAULT_RESOLUTION)}
-            ),
+            widget=forms.TextInput({"inputmode": "decimal"}),
             help_text="A capacity is stated when the upper end of its interval is at most this many times "
-            "the lower one.",
+            f"the lower one. Empty: {plain(DEFAULT_RESOLUTION)}.",
         )
 
         with_errors(self, self._placed(errors or {}))

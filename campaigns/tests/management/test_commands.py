@@ -114,6 +114,9 @@ def test_a_file_of_runs_is_imported(manage):
         (b"concurrency,avg duration,duration,start,finish\nx,,,,\n", (), "line 2: "),
         (PUBLISHED.read_bytes(), ("--question=" + "q" * 501,), "question"),
         (PUBLISHED.read_bytes(), ("--fact=disk",), "NAME=VALUE"),
+        (PUBLISHED.read_bytes(), ("--load=clients",), "“clients” does not vary"),
+        (PUBLISHED.read_bytes(), ("--criterion=speed <= 3",), "“speed” is not a metric"),
+        (PUBLISHED.read_bytes(), ("--criterion=soon",), "“soon”, is no condition"),
         (PUBLISHED.read_bytes(), ("--source=" + "s" * 301,), "source"),
         (b"x" * 3_000_000, ("--format=hyperfine",), "is not JSON"),
     ],
@@ -126,6 +129,18 @@ def test_a_file_that_cannot_be_imported_leaves_nothing(manage, tmp_path, content
         manage("import", str(path), "--question=Which one?", *options)
 
     assert not Campaign.objects.exists()
+
+
+def test_load_and_a_criterion_are_given_to_a_file(manage):
+    asked = manage("import", str(PUBLISHED), "--question=Which one?", "--dry-run")
+    assert "“concurrency” is a setting here" in asked
+
+    said = ("--load=concurrency", "--criterion=duration <= 3 min, failed <= 5 %")
+    manage("import", str(PUBLISHED), "--question=Which one?", *said)
+
+    campaign = Campaign.objects.get()
+    assert campaign.factors.get(name="concurrency").role == "load"
+    assert campaign.criterion["failed_percent"] == 5
 
 
 @pytest.mark.parametrize("name", ["missing.csv", "."])

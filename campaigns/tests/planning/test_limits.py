@@ -170,3 +170,13 @@ def test_without_a_word_there_is_no_budget_and_failures_end_it(target):
 
     assert found.campaign.time_budget_seconds is None
     assert (found.campaign.max_failed_share, found.campaign.max_consecutive_failures) == (0.5, 5)
+
+
+def test_a_load_above_what_the_owner_allows_is_refused_at_its_levels(target, toy, monkeypatch):
+    monkeypatch.setattr(type(toy), "load", ("workers",))
+    allow(target, 4)
+
+    with pytest.raises(Invalid) as caught:
+        campaign_of(target)
+
+    assert caught.value.errors["factors.workers"][0].startswith(f"At workers 8: {REFUSAL}")
