@@ -109,7 +109,9 @@ def test_the_hash_of_data_covers_them_only_where_they_are_stated(api, target):
     api.post("campaigns", sent(target))
     api.post("campaigns", sent(target, criterion={}, roles={}))
     stated, plain = (
-        hashed_document(campaign, {}, criteria_of(campaign, 4, adaptive=False), [])["definition"]
+        hashed_document(
+            campaign, {campaign.primary_metric: []}, criteria_of(campaign, 4, adaptive=False), []
+        )["definition"]
         for campaign in Campaign.objects.order_by("pk")
     )
 
