@@ -1056,11 +1056,24 @@ class SettingRatio(Struct, frozen=True, kw_only=True):
     ratio: CapacityRatio
 
 
+class MostCarried(Struct, frozen=True, kw_only=True):
+    """Settings against the one that truly carries the most, whichever that is (Hsu), by their places.
+
+    possibly: those that may carry the most. more_pct: how much more it carries than each of them, at most. recommended: the first
+    that it beats by `within_pct` at most; None where none is shown to be.
+    """
+
+    possibly: Sequence[int]
+    more_pct: Sequence[Percent]
+    within_pct: Percent
+    recommended: int | None
+
+
 class CapacityFinding(Struct, frozen=True, kw_only=True):
     """What is carried: for each setting the largest load that keeps the conditions.
 
     load: the factor; load_unit: what it counts, such as hosts. others: further factors that are load, which are held fixed in each setting. stated:
-    somebody stated a criterion. ratios: of settings that differ in one factor, one family. margin_pct, delta_pct: of ratios. highest: values
+    somebody stated a criterion. ratios: of settings that differ in one factor, one family. most: of three settings or more that can be ranked. margin_pct, delta_pct: of ratios. highest: values
     of the primary metric at the lowest and the highest load are in the cells' finding.
     """
 
@@ -1076,6 +1089,7 @@ class CapacityFinding(Struct, frozen=True, kw_only=True):
     settings: Sequence[CapacityOfSetting]
     ratios: Sequence[SettingRatio]
     explored: Sequence[Position] = ()
+    most: MostCarried | None = None
 
 
 ThresholdWord = Literal["passes", "does_not_pass", "not_decided"]

@@ -30,6 +30,7 @@ from campaigns.findings.values import (
     ConditionTerms,
     Confirmation,
     Levels,
+    MostCarried,
     SettingRatio,
 )
 from campaigns.models import Campaign, Cell
@@ -44,6 +45,7 @@ from campaigns.stats.capacity import (
     ShareCondition,
     ValueCondition,
 )
+from campaigns.stats.capacity_best import best_capacity
 from campaigns.stats.capacity_by_conditions import capacity_of
 from campaigns.stats.capacity_ratio import DELTA, MARGIN, in_family, ratio_of
 from campaigns.stats.capacity_sessions import ratio_over_sessions, standing_of_capacity
@@ -51,6 +53,7 @@ from campaigns.stats.criteria import MOST_CELLS
 
 Condition = ValueCondition | ShareCondition
 FEWEST_LOADS = 2
+FEWEST_RANKED = 3
 OFFERED = re.compile(r"(offered|target|request|arrival)?_?(rate|rps|qps|tps)(_per_second)?")
 """Names of factors that are a rate at which requests are offered, whatever the target does."""
 
@@ -114,6 +117,7 @@ def capacity(campaign: Campaign, conditions: Conditions) -> CapacityFinding | No
         delta_pct=100 * DELTA,
         settings=[_described(setting, terms, conditions) for setting in settings],
         ratios=_ratios(campaign, settings, alpha),
+        most=_most(campaign, settings, alpha),
         explored=[run.position for run in conditions.runs if run.state == EXPLORED],
     )
 
@@ -237,6 +241,26 @@ def _ratios(campaign: Campaign, settings: Sequence[_Setting], alpha: float) -> l
         SettingRatio(baseline=baseline, candidate=candidate, factor=factor, ratio=ratio)
         for (factor, baseline, candidate), ratio in zip(pairs, ratios, strict=True)
     ]
+
+
+def _most(campaign: Campaign, settings: Sequence[_Setting], alpha: float) -> MostCarried | None:
+    """Compare three settings or more with the one that carries the most; None where they differ in more than settings."""
+    factors = {*comparable_factors(campaign)}
+    differing = {name for each in settings for name in each.levels if name not in factors}
+    several = any(len(each.by_session) > 1 for each in settings)
+    if len(settings) < FEWEST_RANKED or differing or several:
+        return (
+            None  # sessions are the sample where there are several, and two settings have a ratio
+        )
+    best = best_capacity([each.inputs for each in settings], alpha=alpha)
+    if best is None:
+        return None
+    return MostCarried(
+        possibly=best.possibly,
+        more_pct=best.upper_pct,
+        within_pct=100 * DELTA,
+        recommended=best.recommended(DELTA),
+    )
 
 
 def _ratio(baseline: _Setting, candidate: _Setting, alpha: float) -> CapacityRatio:

@@ -3,6 +3,7 @@
 Load is never ranked: no sentence here says of one load that it is better than another.
 """
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -561,6 +562,24 @@ class CapacityWords:
         levels = self.capacities[place].levels
         return f"; {setting_name(levels)} {'carry' if is_several(levels) else 'carries'} the most"
 
+    def _near_the_most(self) -> str:
+        """Name the first of several settings that carries nearly the most."""
+        most = self.finding.most
+        if most is None:
+            return ""
+        names = [setting_name(each.levels) for each in self.capacities]
+        within = f"{most.within_pct:g} %"
+        if most.recommended is not None:
+            near, more = most.recommended, max(0, math.ceil(most.more_pct[most.recommended]))
+            return (
+                f"First setting that carries within {within} of the most: {names[near]}. No other one carries more than"
+                f" {more} % more, with {self.confidence} confidence."
+            )
+        may = [names[place] for place in most.possibly[:MOST_FACTS]]
+        more = len(most.possibly) - len(may)
+        rest = f" or one of {more} more" if more else ""
+        return f"No setting is shown to carry within {within} of the most. It may be carried by {' or '.join(may)}{rest}."
+
     def _bindings(self, decided: Sequence[CapacityOfSetting]) -> str:
         """Name the conditions that end first, where they differ between settings."""
         names = {each.capacity.binding for each in decided if each.capacity.binding}
@@ -649,6 +668,8 @@ class CapacityWords:
                         f"{capitalised(of.larger)} against {of.smaller}: {of.text}.",
                     )
                 )
+        if most := self._near_the_most():
+            lines.append(Statement("info", most))
         for each in self.capacities:
             if safe := self.safe_load(each.capacity):
                 name = f" of {setting_name(each.levels)}" if each.levels else ""

@@ -271,3 +271,16 @@ def test_one_run_decides_no_threshold(target):
     store(campaign)
 
     assert analysed(campaign).thresholds.word == "not_decided"
+
+
+def test_three_settings_are_compared_with_the_one_that_carries_the_most(target):
+    campaign = launch(
+        target, {"concurrency": LOADS, "engine": ["asyncio", "futures", "curl"]}, criterion=LIMIT
+    )
+    store(campaign, queue({"asyncio": 150.0, "futures": 300.0, "curl": 302.0}))
+
+    most = carried(campaign).most
+
+    assert set(most.possibly) <= {1, 2}
+    assert most.recommended == 1
+    assert most.more_pct[0] > 80

@@ -5,7 +5,7 @@ import re
 import pytest
 from msgspec import structs
 
-from campaigns.findings.values import ConditionTerms, Estimate, OverLoads
+from campaigns.findings.values import ConditionTerms, Estimate, MostCarried, OverLoads
 from campaigns.findings.wording.answer import answer_text
 from campaigns.findings.wording.capacity import (
     CapacityWords,
@@ -628,6 +628,26 @@ def test_the_most_is_carried_only_where_every_other_setting_is_beaten():
     assert most_carried(capacities(*settings, ratios=[first, second])) == 2
     assert most_carried(capacities(*settings, ratios=[first])) is None
     assert CapacityWords(capacities()).headline() == ""
+
+
+def test_the_first_setting_near_the_most_is_named_with_its_bound():
+    settings = [carried_by(about(load), workers=load) for load in (2, 4, 6)]
+    near = MostCarried(possibly=[1, 2], more_pct=[80.2, 7.2, 3.0], within_pct=10.0, recommended=1)
+    none = structs.replace(near, recommended=None)
+
+    texts = [
+        [line.text for line in CapacityWords(capacities(*settings, most=most)).statements()]
+        for most in (near, none)
+    ]
+
+    assert (
+        "First setting that carries within 10 % of the most: 4 workers. No other one carries more than 8 % more, with 95 %"
+        " confidence." in texts[0]
+    )
+    assert (
+        "No setting is shown to carry within 10 % of the most. It may be carried by 4 workers or 6 workers."
+        in texts[1]
+    )
 
 
 def at_loads(*changes, differs_p=None, left_out=(), named_before=False):
