@@ -2,7 +2,7 @@ import msgspec
 import pytest
 
 from campaigns.findings.values import Outlook
-from campaigns.findings.wording.outlook import ahead
+from campaigns.findings.wording.outlook import ahead, ended
 
 GOING_ON = Outlook(
     primary=False,
