@@ -15,6 +15,7 @@ from campaigns.findings.compute.primary import (
     over_loads_of,
 )
 from campaigns.findings.compute.sameness import compared_work
+from campaigns.findings.compute.sessions import judged_cells
 from campaigns.findings.compute.statistics_input import Family, runs_of_cell
 from campaigns.findings.compute.terms import terms_of
 from campaigns.findings.compute.whole_plots import plot_noise
@@ -38,7 +39,7 @@ def compare(
     campaign: Campaign, metric: Metric, runs: Sequence[ObservedRun], criteria: Criteria
 ) -> LevelsFinding | None:
     """Compare the levels of the main factor; None for pairs, for one cell, beyond MOST_CELLS, and where only load varies."""
-    cells = list(campaign.cells.order_by("position"))
+    cells, runs = judged_cells(campaign, runs)
     if campaign.order == Campaign.Order.PAIRED or not 1 < len(cells) <= MOST_CELLS:
         return None
     factor = next(iter(comparable_factors(campaign)), None)
@@ -78,7 +79,7 @@ def curves(
 
     Nothing is compared, and no load is the best; the knee describes the curve.
     """
-    cells = list(campaign.cells.order_by("position"))
+    cells, runs = judged_cells(campaign, runs)
     loads = varied_loads(campaign)
     if not loads or not 1 < len(cells) <= MOST_CELLS:
         return None

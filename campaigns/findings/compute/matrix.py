@@ -13,6 +13,7 @@ from campaigns.findings.compute.groups import (
     is_numeric,
     varied_loads,
 )
+from campaigns.findings.compute.sessions import judged_cells
 from campaigns.findings.compute.statistics_input import Family
 from campaigns.findings.compute.terms import terms_of
 from campaigns.findings.compute.whole_plots import fit_for_interaction
@@ -41,7 +42,7 @@ def matrix(
     campaign: Campaign, metric: Metric, runs: Sequence[ObservedRun], criteria: Criteria
 ) -> Matrix | None:
     """Return a matrix for each factor that can be its columns; None for one row, and for pairs."""
-    cells = list(campaign.cells.order_by("position"))
+    cells, runs = judged_cells(campaign, runs)
     if campaign.order == Campaign.Order.PAIRED or not 1 < len(cells) <= MOST_CELLS:
         return None
     comparable = comparable_factors(campaign)

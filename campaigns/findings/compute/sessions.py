@@ -12,7 +12,7 @@ from campaigns.findings.values import (
     SessionsFinding,
     Within,
 )
-from campaigns.models import Block, Campaign
+from campaigns.models import Block, Campaign, Cell
 from campaigns.results.environment import Change, Stretches
 from campaigns.results.values import ObservedRun
 from campaigns.stats.interval import Interval
@@ -68,6 +68,20 @@ def without_exploring(
         ]
         for name, runs in by_metric.items()
     }
+
+
+def judged_cells(
+    campaign: Campaign, runs: Sequence[ObservedRun]
+) -> tuple[list[Cell], Sequence[ObservedRun]]:
+    """Return the cells and their runs, in order, without loads at which a search only explored."""
+    cells = list(campaign.cells.order_by("position"))
+    explored = {run.cell for run in runs if run.state == EXPLORED}
+    explored -= {run.cell for run in runs if run.state != EXPLORED}
+    if not explored:
+        return cells, runs
+    return [cell for cell in cells if cell.pk not in explored], [
+        run for run in runs if run.cell not in explored
+    ]
 
 
 def sessions_finding(

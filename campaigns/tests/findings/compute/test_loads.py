@@ -6,7 +6,7 @@ from campaigns.findings import compute
 from campaigns.findings.compared import sides_of
 from campaigns.findings.compute.compared import cells_of, compare_campaigns, compare_chosen
 from campaigns.findings.store import findings_of
-from campaigns.models import Campaign, Factor
+from campaigns.models import Block, Campaign, Factor
 from campaigns.stats.verdict import Word
 from campaigns.tests.findings.compute.loads import LOADS, launch, queue, store
 from campaigns.tests.people import everywhere
@@ -235,3 +235,22 @@ def test_cells_of_campaigns_are_compared_at_one_load_only(target):
     (row,) = chosen.rows
     assert row.comparison.verdict.word == Word.NOT_COMPARABLE
     assert [(each.baseline, each.candidate) for each in row.refused] == [("100", "200")]
+
+
+def test_loads_at_which_a_search_only_explored_are_in_no_table(target):
+    campaign = launch(target, {"concurrency": [100, 200, 400], "engine": ["asyncio", "futures"]})
+    store(campaign, queue(TWO))
+    block = campaign.blocks.order_by("number").last()
+    other = Block.objects.create(
+        campaign=campaign, session=block.session, number=99, repetition=1, phase=Block.Phase.EXPLORE
+    )
+    campaign.runs.filter(cell__levels_by_factor__concurrency=400).update(block=other)
+
+    found = analysed(campaign)
+
+    assert found.failed_parts is None
+    assert [group.levels["concurrency"] for group in found.levels.groups] == [100, 200]
+    (mean,) = found.levels.over_loads
+    assert (mean.over, list(mean.left_out)) == (2, [])
+    assert len(found.matrix.factors["engine"].rows) == 2
+    assert len(found.capacity.explored) == 6
