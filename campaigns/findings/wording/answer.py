@@ -22,11 +22,11 @@ from campaigns.findings.values import (
 from campaigns.findings.wording.answer_text import MOST_FACTS, AnswerText, Fact, capitalised
 from campaigns.findings.wording.at_loads import (
     DIFFERS,
+    all_loads,
     answer_of_loads,
     differs_by_load,
     facts_over_loads,
     is_over_loads,
-    loads_text,
     same_measure,
     settings_at_loads,
 )
@@ -458,7 +458,7 @@ def _led_by(judged: Pairs | LevelsFinding, primary: Primary, text: AnswerText) -
     over = f", over {primary.over} {'loads' if _has_loads(judged) else 'combinations'}"
     over = over if primary.over > 1 else ""
     if primary.left_out and isinstance(judged, LevelsFinding):
-        left_out = ", ".join(loads_text(each, judged.loads) for each in primary.left_out)
+        left_out = all_loads(primary.left_out, judged.loads)
         over += f", without {left_out}, where too much failed"
     change, facts = "", list(text.facts)
     if verdict.pct_change is not None:

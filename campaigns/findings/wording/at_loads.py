@@ -34,6 +34,16 @@ def loads_text(levels: Levels, loads: Sequence[str]) -> str:
     )
 
 
+def all_loads(several: Sequence[Levels], loads: Sequence[str]) -> str:
+    """Write several loads: “600, 700 and 800 hosts”."""
+    numbers = [[level_text(each[name]) for name in loads if name in each] for each in several]
+    if len(loads) != 1 or not all(map(len, numbers)):
+        return ", ".join(loads_text(each, loads) for each in several)
+    texts = [text for (text,) in numbers]
+    joined = " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
+    return named(loads[0].replace("_", " "), joined)
+
+
 def settings_at_loads(levels: LevelsFinding) -> str:
     """Return a sentence for each of the first contrasts: its mean over loads, and its change at each load."""
     parts = [
@@ -143,8 +153,8 @@ def _contrast(levels: LevelsFinding, mean: OverLoads) -> str:
     pair = f"{capitalised(names[0])} vs. {names[1]}{where}"
     rows = _rows(levels, mean)
     shown = _at_each(levels, rows)
-    left_out = [loads_text(each, levels.loads) for each in mean.left_out]
-    without = f", without {', '.join(left_out)}, where too much failed" if left_out else ""
+    left_out = all_loads(mean.left_out, levels.loads) if mean.left_out else ""
+    without = f", without {left_out}, where too much failed" if left_out else ""
     over = f"mean over {mean.over} loads{without}" if mean.over > 1 else "at one load"
     text = _verdict(levels, mean.comparison.verdict)
     if mean.differs:

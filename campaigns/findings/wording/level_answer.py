@@ -201,6 +201,8 @@ class _Writer:
     def best(self, group: LevelGroup, best: Best) -> str:
         """Return the best setting, whether it is the highest one, and the cheapest that is nearly as good."""
         name, among = self._setting(group, best.seen), "setting measured"
+        if self.levels.loads:  # a load is where a setting is the best, and no part of it
+            name = f"at {self._where(group)}{self.factor} {self._level(group, best.seen)}"
         if len(best.cells) < len(group.cells):
             among = f"of the {len(best.cells)} settings that can be ranked"
         text = f"{capitalised(name)} is the {self.superlative} {among} ({self._value(best.seen)})"

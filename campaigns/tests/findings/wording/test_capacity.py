@@ -7,6 +7,7 @@ from msgspec import structs
 
 from campaigns.findings.values import ConditionTerms, Estimate, MostCarried, OverLoads
 from campaigns.findings.wording.answer import answer_text
+from campaigns.findings.wording.at_loads import all_loads
 from campaigns.findings.wording.capacity import (
     CapacityWords,
     capacity_texts,
@@ -24,6 +25,7 @@ from campaigns.tests.findings.wording.builders import (
     ONE_SESSION,
     P95,
     answer,
+    best_of,
     capacities,
     capacity,
     carried_by,
@@ -771,3 +773,24 @@ def test_metrics_are_written_inside_a_sentence():
         "p95 of the time of a registration",
         "registrations per second, middle 80 %",
     ]
+
+
+def test_the_best_setting_of_a_load_is_named_at_this_load():
+    best = {"best": best_of([1, 2], 2, [30.0, 0.0], cost_pct=[28.0, 0.0])}
+    groups = [
+        level_group([2, 4], levels={"hosts": load}, cells=[1, 2], numeric=False, **best)
+        for load in (5, 40)
+    ]
+    cells = [cell(1, 12.0, hosts=5, workers=2), cell(2, 9.0, hosts=5, workers=4)]
+
+    text = answer_text(answer(*cells, loads=["hosts"]), levels=levels_of(*groups, loads=["hosts"]))
+
+    assert "At hosts 5: workers 4 is the fastest setting measured (9 s)" in text.statements[0].text
+
+
+def test_loads_that_are_left_out_are_listed_with_one_name():
+    several_loads = [{"hosts": 600}, {"hosts": 700}, {"hosts": 800}]
+
+    assert all_loads(several_loads, ["hosts"]) == "600, 700 and 800 hosts"
+    assert all_loads(several_loads[:1], ["hosts"]) == "600 hosts"
+    assert all_loads([{"hosts": 5, "rate": 2}], ["hosts", "rate"]) == "5 hosts, rate 2"
