@@ -1,0 +1,68 @@
+"""Sizing tables in the report of a conclusion, alone as CSV and Markdown, and over REST."""
+
+import csv
+
+import pytest
+from django.urls import reverse
+
+from campaigns.findings import compute
+from campaigns.models import Campaign, Target
+from campaigns.tests.browsing import Page
+from campaigns.tests.findings.compute import loads
+from campaigns.tests.people import somebody
+from campaigns.tests.reviews.reports.conftest import concluded
+
+pytestmark = pytest.mark.django_db
+ENGINES = {"asyncio": 300.0, "futures": 150.0}
+
+
+@pytest.fixture
+def carries(browser, settings):
+    """A conclusion on what two engines carry, on a target whose sizes are declared."""
+    settings.ALLOWED_ADDRESSES = "127.0.0.1:9"
+    target = Target.objects.create(
+        name="=proxy-8", family="http", base_url="http://127.0.0.1:9", address="127.0.0.1:9",
+        hardware="rack 4, CPU=8, GiB=24",
+    )  # fmt: skip
+    factors = {"concurrency": loads.LOADS, "engine": list(ENGINES)}
+    campaign = loads.launch(target, factors, criterion=loads.LIMIT)
+    loads.store(campaign, loads.queue(ENGINES))
+    Campaign.objects.filter(pk=campaign.pk).update(state=Campaign.State.FINISHED)
+    campaign.refresh_from_db()
+    compute.analyse(campaign)
+    return concluded(campaign, somebody("ada", "author"))
+
+
+def text_of(browser, name, conclusion):
+    response = browser.get(reverse(name, args=[conclusion.pk]))
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_the_report_has_a_row_for_the_target_with_its_recommended_setting(browser, carries):
+    page = Page(browser.get(reverse("report", args=[carries.pk])))
+    markdown = text_of(browser, "report-markdown", carries)
+
+    for said in ("this machine", "engine asyncio", "per CPU", "per GiB"):
+        assert said in page.text
+        assert said in markdown
+    assert "It says nothing of other machines of a size." in page.text
+
+
+def test_numbers_are_in_the_csv_and_no_text_is_a_formula(browser, carries):
+    (row,) = csv.DictReader(text_of(browser, "sizing-csv", carries).splitlines())
+
+    assert (row["target"], row["setting"], row["word"]) == (
+        "'=proxy-8",
+        "engine asyncio",
+        "carries",
+    )
+    assert float(row["low"]) < 300 < float(row["high"])
+    assert float(row["estimate_per_CPU"]) == pytest.approx(float(row["estimate"]) / 8)
+    assert float(row["high_per_GiB"]) == pytest.approx(float(row["high"]) / 24)
+
+
+def test_a_conclusion_without_load_says_so(browser, accepted):
+    assert "there is nothing to size by" in text_of(browser, "sizing-markdown", accepted)
+    assert text_of(browser, "sizing-csv", accepted).count("\n") == 1
+    assert "Sizing" not in text_of(browser, "report", accepted)
