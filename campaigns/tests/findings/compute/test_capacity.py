@@ -5,7 +5,7 @@ import pytest
 from campaigns.findings import compute
 from campaigns.findings.comparison_rows import comparison_rows
 from campaigns.findings.store import findings_of
-from campaigns.models import Block, Campaign
+from campaigns.models import Block, Campaign, Factor
 from campaigns.stats.capacity import CapacityWord, Held
 from campaigns.tests.findings.compute.loads import LIMIT, LOADS, launch, queue, store
 
@@ -212,9 +212,19 @@ def test_a_percentile_without_values_is_a_share_of_units(target):
 
 
 def test_two_loads_give_a_frontier_and_rank_none(target):
-    campaign = launch(target, {"concurrency": LOADS}, criterion=LIMIT)
+    campaign = launch(target, {"concurrency": LOADS, "processes": [1, 2]}, criterion=LIMIT)
+    campaign.factors.filter(name="processes").update(role=Factor.Role.LOAD)
     store(campaign)
-    assert list(carried(campaign).others) == []
+
+    found = analysed(campaign)
+
+    assert (found.levels, found.matrix, found.failed_parts) == (None, None, None)
+    assert list(found.capacity.others) == ["processes"]
+    assert [each.levels for each in found.capacity.settings] == [
+        {"processes": "1"},
+        {"processes": "2"},
+    ]
+    assert list(found.capacity.ratios) == []
 
 
 @pytest.mark.parametrize(
