@@ -329,6 +329,7 @@ def legend(chart: CapacityChart) -> tuple[KeyItem, ...]:
     ]
     runs = [run for one in chart.lines for run in one.runs]
     failed = sum(run.value is None for run in runs)
+    lost = sum(each.value is None for one in chart.lines for each in one.points)
     hatched = sum(each.state == Held.FAILED for one in chart.lines for each in one.points)
     explored = sum(run.explored for run in runs)
     limit = [KeyItem("dotted", "limit", None, "ink", "limit")] if _has_limit(chart) else []
@@ -338,7 +339,13 @@ def legend(chart: CapacityChart) -> tuple[KeyItem, ...]:
         KeyItem("dot", "one run", len(runs) - failed - explored, "ink-2", "runs"),
         KeyItem("circle", "run of the search, in no interval", explored, "ink-2", "explored"),
         KeyItem("hatch", "load that fails for certain", hatched, "fail", "hatched"),
-        KeyItem("failed", "failed, no value", failed, "fail", "failed"),
+        KeyItem(
+            "failed",
+            "no value: failed, or too much of the load did",
+            failed + lost,
+            "fail",
+            "failed",
+        ),
     )
 
 

@@ -15,6 +15,8 @@ CROWDED_OFFSET = 0.035
 """... and by this share where there are boxes ..."""
 LOG_OFFSET = 0.12
 """... but never by more than this share of the level, so that a log axis keeps them in place."""
+NEAR_LOAD = 0.03
+"""On a log axis of loads runs stand left of their load by this share of it at most."""
 GAP_SHARE = 0.3
 SPREAD, CROWDED_SPREAD = 0.25, 0.5
 CATEGORY_WIDTH = 0.8
@@ -53,6 +55,8 @@ def place_cells(chart: LevelsChart) -> list[Place]:
     for cell in chart.cells:
         level = positions[cell.level]
         offset = _offset(level, ordered, len(series), share, is_numeric=chart.is_numeric)
+        if chart.on_logs:
+            offset = min(offset, NEAR_LOAD * abs(level))
         slot = series[cell.series] - (len(series) - 1) / 2
         x = level + 2 * offset * slot
         places.append(Place(cell, series[cell.series], level, x, offset, spread))

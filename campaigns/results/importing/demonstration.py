@@ -66,10 +66,10 @@ def published_submissions(author: User | None) -> list[Campaign]:
         row = Campaign.objects.filter(
             team=default_team(), external_id=submitted.external_id
         ).first()
-        if row is None:
-            row = create(submitted, author).campaign
-            request_analysis(row)
-        campaigns.append(row)
+        campaign = row or create(submitted, author).campaign
+        if not campaign.findings.exists():
+            request_analysis(campaign)
+        campaigns.append(campaign)
     return campaigns
 
 
