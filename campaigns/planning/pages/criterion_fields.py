@@ -50,7 +50,8 @@ class CriterionForm(forms.Form):
             *(
                 (
                     metric.name,
-                    f"{metric.label}: {SIDES[side_of(metric)]} … {'' if metric.unit == 'count' else metric.unit}",
+                    f"{metric.label}{f' ({metric.unit})' if metric.unit != 'count' else ''}: "
+                    f"{SIDES[side_of(metric)]}",
                 )
                 for metric in metrics
                 if metric.directed
