@@ -124,7 +124,16 @@ def sizing_table(
 
 
 def recommended_place(finding: CapacityFinding, places: Sequence[int]) -> int | None:
-    """Return the first setting, in the order of levels, that no other one is shown to exceed; None where none is decided."""
+    """Return the setting that the answer names, where all of them were ranked; None where none is decided.
+
+    Elsewhere, as with several targets, it is the first one, in the order of levels, that no other is shown to exceed.
+    """
+    if (
+        finding.most
+        and finding.most.recommended is not None
+        and len(places) == len(finding.settings)
+    ):
+        return finding.most.recommended
     decided = [place for place in places if finding.settings[place].capacity.word in DECIDED]
     return next((place for place in decided if not _is_exceeded(finding, place, places)), None)
 
