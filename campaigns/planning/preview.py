@@ -8,7 +8,7 @@ from campaigns.kinds.base import Driver
 from campaigns.kinds.base.values import BLIND_LABEL, driver_levels
 from campaigns.kinds.registry import driver_of
 from campaigns.kit.database_clock import database_now
-from campaigns.kit.numbers import counted, number, plain_percent, without_sign
+from campaigns.kit.numbers import counted, number, plain, plain_percent, without_sign
 from campaigns.kit.units import written
 from campaigns.models import Campaign
 from campaigns.planning.checking import Definition
@@ -19,6 +19,7 @@ from campaigns.planning.noise import known_noise
 from campaigns.planning.plan import Plan, plan_runs, whole_plots
 from campaigns.planning.pools import measuring_pools
 from campaigns.planning.roles import load_among
+from campaigns.planning.search import largest_allowed, search_of
 from campaigns.stats.logs import pct_of
 from campaigns.stats.power import (
     PAIRS,
@@ -28,6 +29,8 @@ from campaigns.stats.power import (
     required_n,
     units_to_show_share,
 )
+from campaigns.targets.allowed import allowed_on
+from campaigns.targets.overload import why_never
 
 Remarks = list[tuple[str, str]]
 
@@ -128,7 +131,11 @@ def _remarks(
     seconds: float,
     sight: Sight | None,
 ) -> list[tuple[str, str]]:
-    remarks = [_remark_on_order(definition, plan), *_remark_on_hard(definition, plan)]
+    remarks = [
+        *_remark_on_search(definition),
+        _remark_on_order(definition, plan),
+        *_remark_on_hard(definition, plan),
+    ]
     loads = load_among(driver, definition.factors, definition.roles)
     remarks += _remarks_on_load(definition, loads)
     remarks += _remarks_on_criterion(definition, plan, driver, loads)
@@ -275,6 +282,31 @@ def _remarks_on_criterion(
                 "often, or allow a larger share.",
             )
         )
+    return remarks
+
+
+def _remark_on_search(definition: Definition) -> list[tuple[str, str]]:
+    """Return how far a search may go before anything runs, and whether the target allows it."""
+    campaign = definition.campaign
+    search, target = search_of(campaign.search), campaign.target
+    if search is None:
+        return []
+    largest, bound = search.largest, ""
+    if target is not None:
+        allowed = allowed_on(target)
+        largest = largest_allowed(search, driver_of(campaign.kind), campaign.parameters, allowed)
+        if largest != search.largest:
+            bound = f", which the owner of {allowed.by_whom} allows"
+    remarks = [
+        (
+            "info",
+            f"A search: it begins with {plain(search.first)} {search.load}, and no run has more than "
+            f"{plain(largest)}{bound}. It takes up to {search.most_runs} runs of each setting, without "
+            "checks of recovery; the plan shows its first load only.",
+        )
+    ]
+    if target is not None and (never := why_never(target, database_now())):
+        remarks.append(("warn", never))
     return remarks
 
 

@@ -21,9 +21,12 @@ from campaigns.planning.pages.forms import (
     criterion_of,
     kinds_to_choose,
     presets_of,
+    search_of,
     targets_of,
 )
 from campaigns.planning.pages.parameter_rows import ParameterRows, parameter_rows
+from campaigns.planning.pages.search_fields import NAMES as SEARCH_FIELDS
+from campaigns.planning.pages.search_fields import SearchForm
 from campaigns.planning.pools import measuring_pools
 
 REDRAWS = {
@@ -59,6 +62,7 @@ LABELS = {
     "paired_factor": "Paired factor",
     "primary_contrast": "Primary contrast",
     "criterion": "Criterion",
+    "search": "Search for the capacity",
     "roles": "Parameters",
     "hard_to_change": "Hard to change",
     "stop_rule": "Stop rule",
@@ -139,6 +143,7 @@ class FormPage:
     groups: Mapping[str, Sequence[forms.BoundField]]
     contrast: ContrastForm
     criterion: CriterionForm
+    search: SearchForm
     parameters: ParameterRows
     presets: Sequence[Preset]
     problems: Sequence[Problem]
@@ -168,6 +173,7 @@ def form_page(entered: Entered, errors: Errors, refused: Errors | None = None) -
         },
         contrast=contrasts_of(entered),
         criterion=criterion_of(entered, errors),
+        search=search_of(entered, errors),
         parameters=rows,
         presets=_presets(driver, rows) if driver is not None else (),
         problems=problems(errors, entered),
@@ -208,6 +214,8 @@ def _place(path: str, entered: Entered) -> tuple[str, str]:
         return LABELS.get(path) or label_of(path), f"f-{path}"
     if group in ("parameters", "factors", "roles"):
         return LABELS[group], "h-parameters"
+    if group == "search" or path in SEARCH_FIELDS:
+        return LABELS["search"], "f-search"
     if group == "criterion" or path in CRITERION_FIELDS:
         return LABELS["criterion"], "f-criterion"
     return LABELS.get(path, ""), f"f-{path}" if path in LABELS else ""

@@ -25,12 +25,13 @@ from campaigns.planning.criterion import PATH as CRITERION
 from campaigns.planning.design import FIELDS, Span
 from campaigns.planning.pages import contrast_fields as contrasts
 from campaigns.planning.pages import criterion_fields as criteria
+from campaigns.planning.pages import search_fields as searches
 from campaigns.planning.pages.contrast_fields import NEXT_PAIR
 from campaigns.planning.roles import load_among
 from campaigns.targets.variables import Variables, variables_of
 
-VALUES = ("target", "primary_metric", *contrasts.NAMES, *criteria.NAMES, *FIELDS)
-OF_PARTS = frozenset({*contrasts.NAMES, *criteria.NAMES})
+VALUES = ("target", "primary_metric", *contrasts.NAMES, *criteria.NAMES, *searches.NAMES, *FIELDS)
+OF_PARTS = frozenset({*contrasts.NAMES, *criteria.NAMES, *searches.NAMES})
 """Inputs that are parts of one field of a definition."""
 ONLY_EMPTY = ("question", "name")
 """Fields in which a preset replaces nothing that somebody wrote."""
@@ -233,7 +234,8 @@ def from_data(data: FieldValues, teams: frozenset[int]) -> Entered:
         teams=teams,
         values={name: _typed(name, data.get(name)) for name in VALUES}
         | contrasts.as_entered(data.get(contrasts.PATH))
-        | criteria.as_entered(data.get(CRITERION), metrics),
+        | criteria.as_entered(data.get(CRITERION), metrics)
+        | searches.as_entered(data.get(searches.PATH)),
         parameters={name: as_text(value) for name, value in data["parameters"].items()},
         varied=frozenset(factors),
         levels={name: tuple(map(as_text, levels)) for name, levels in factors.items()},
@@ -274,6 +276,8 @@ def stored_in(path: str) -> frozenset[str]:
         return frozenset({contrasts.PATH})
     if path in criteria.NAMES:
         return frozenset({CRITERION})
+    if path in searches.NAMES:
+        return frozenset({searches.PATH})
     if path.startswith("parameters."):
         return frozenset({"parameters", "factors"})
     return frozenset({path})
@@ -316,6 +320,7 @@ def to_data(entered: Entered) -> tuple[CleanedData, dict[str, list[str]]]:
         **{name: text for name, text in entered.values.items() if name not in OF_PARTS},
         "primary_contrast": contrast,
         CRITERION: criterion,
+        searches.PATH: searches.read_entered(entered.values),
         "roles": loads_in(entered),
         "kind": entered.kind,
         "parameters": {
@@ -371,6 +376,13 @@ def contrasts_of(entered: Entered) -> contrasts.ContrastForm:
         only=entered.values.get("paired_factor", "") if paired else "",
         not_among=not_among,
     )
+
+
+def search_of(entered: Entered, errors: Errors | None = None) -> searches.SearchForm:
+    """Return the form of a search for capacity, over the loads that the kind has."""
+    driver = entered.driver
+    loads = (*driver.load, *driver.may_be_load) if driver else ()
+    return searches.SearchForm(loads, entered.values, errors)
 
 
 def criterion_of(entered: Entered, errors: Errors | None = None) -> criteria.CriterionForm:

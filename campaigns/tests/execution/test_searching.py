@@ -11,7 +11,8 @@ from campaigns.execution.running import execute
 from campaigns.kinds.base import Health, Measured, TargetUnavailable
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.models import Attempt, Block, Campaign, LogLine, Run, TargetLease
-from campaigns.planning import drafts, lifecycle
+from campaigns.planning import checking, drafts, lifecycle
+from campaigns.planning import preview as previewing
 from campaigns.planning.roles import loads_of
 from campaigns.results.search_runs import state_of
 
@@ -322,3 +323,19 @@ def go_on_once():
     Campaign.objects.update(analysis_requested_at=None, not_before=None)
     dispatch.dispatch()
     execute(Attempt.objects.get(state=Attempt.State.QUEUED).pk, "measure@here", "here")
+
+
+def test_the_form_states_a_search_and_shows_how_far_it_may_go(draft, server, target, admin_client):
+    campaign = draft(factors={}, search=SEARCH)
+
+    page = admin_client.get(f"/campaigns/{campaign.pk}/edit/").content.decode()
+
+    for name, value in (("load", "level"), ("largest", "500")):
+        assert f'name="search_{name}"' in page, name
+        assert value in page
+    preview = previewing.preview(checking.check(drafts.as_data(campaign)))
+    assert "no run has more than 500" in preview.remarks[0][1]
+    target.max_concurrency = 60
+    target.save()
+    preview = previewing.preview(checking.check(drafts.as_data(campaign)))
+    assert "no run has more than 60, which the owner of" in preview.remarks[0][1]
