@@ -22,9 +22,10 @@ def claim(attempt_pk: int, worker: str, host: str) -> Attempt | None:
     """
     Run.objects.select_for_update(of=("self",), no_key=True).filter(attempts=attempt_pk).first()
     attempt = _attempts().filter(pk=attempt_pk, state=Attempt.State.QUEUED).first()
-    if attempt is None or attempt.run.campaign.target is None:
+    target = None if attempt is None else attempt.run.target
+    if attempt is None or target is None:
         return None
-    if not renew_queued(attempt, attempt.run.campaign.target.address):
+    if not renew_queued(attempt, target.address):
         return None
     if not _may_start(attempt.run) or not lease_host(attempt, host):
         release_leases([attempt.pk])
@@ -42,20 +43,18 @@ def claim(attempt_pk: int, worker: str, host: str) -> Attempt | None:
 
 
 def _attempts() -> QuerySet[Attempt]:
-    return Attempt.objects.select_related("run__campaign__target", "run__cell", "run__block")
+    return Attempt.objects.select_related(
+        "run__campaign__target", "run__cell__target", "run__block"
+    )
 
 
 def _may_start(run: Run) -> bool:
     expected = Campaign.State.DRAFT if run.purpose == Run.Purpose.TRIAL else Campaign.State.RUNNING
-    return (
-        run.campaign.state == expected
-        and run.state == Run.State.PLANNED
-        and _within_time(run.campaign)
-    )
+    return run.campaign.state == expected and run.state == Run.State.PLANNED and _within_time(run)
 
 
-def _within_time(campaign: Campaign) -> bool:
+def _within_time(run: Run) -> bool:
     """Return whether neither quiet hours nor the end of the time budget came since dispatch looked."""
     now = database_now()
-    silent = campaign.target and quiet.on_by(campaign.target, now)
-    return silent is None and budget_seconds_left(campaign, now) > 0
+    silent = run.target and quiet.on_by(run.target, now)
+    return silent is None and budget_seconds_left(run.campaign, now) > 0

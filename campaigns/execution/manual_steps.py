@@ -82,7 +82,7 @@ def wanted_of(run: Run) -> Settings:
 
 def needed(run: Run) -> list[tuple[Setting | TargetStep, Any]]:
     """Return the manual steps before a run: settings with their value, steps with None."""
-    target = run.campaign.target
+    target = run.target
     if target is None:
         return []
     wanted = {name: each for name, each in wanted_of(run).items() if each not in (None, "")}

@@ -6,7 +6,7 @@ Targets with the same address share a queue. Nothing is sent; the caller request
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from campaigns.execution.queues import WAITING
+from campaigns.execution.queues import in_queues_of
 from campaigns.execution.waiting import ORDER
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import NotPossible
@@ -57,14 +57,11 @@ def _move(campaign: Campaign, step: int, user: User | None) -> Campaign:
 
 
 def _locked_queue(campaign: Campaign) -> list[Campaign]:
-    """Lock all campaigns that wait for the same server, and return them in their order.
+    """Lock all campaigns that wait for one of the same servers, and return them in their order.
 
     They are locked by key, so that two people who move at once cause no deadlock.
     """
-    if campaign.target is None:
-        return []
-    rows = Campaign.objects.filter(target__address=campaign.target.address, state__in=WAITING)
-    locked = rows.select_for_update(of=("self",), no_key=True).order_by("pk")
+    locked = in_queues_of(campaign).select_for_update(of=("self",), no_key=True).order_by("pk")
     keys = list(locked.values_list("pk", flat=True))
     return list(Campaign.objects.filter(pk__in=keys).order_by(*ORDER))
 

@@ -2,15 +2,25 @@
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Now
 
 from campaigns.execution.live import seconds_left
 from campaigns.execution.waiting import ORDER, Wait, waiting_for
 from campaigns.kit.owners import CAMPAIGN, quoted_campaign
 from campaigns.kit.rights import May
-from campaigns.models import Attempt, Campaign, Run, Target, TargetLease
+from campaigns.models import (
+    Attempt,
+    Campaign,
+    Run,
+    Target,
+    TargetLease,
+    on_address,
+    runs_at,
+)
 from campaigns.planning.pools import needed_pools
 from campaigns.planning.workers import present_by_pool
 from campaigns.targets.allowed import same_server
@@ -95,7 +105,9 @@ def queues(may: May) -> list[Queue]:
 
     The longest first.
     """
-    used = Q(retired_at=None) | Q(campaign__state__in=WAITING)
+    used = (
+        Q(retired_at=None) | Q(campaign__state__in=WAITING) | Q(places__campaign__state__in=WAITING)
+    )
     targets = Target.objects.filter(used, team__in=may.see).distinct()
     by_address: dict[str, list[Target]] = {}
     for target in targets:
@@ -112,15 +124,20 @@ def queue_of(target: Target, may: May) -> Queue:
 
 def place_of(campaign: Campaign) -> Place | None:
     """Return the place of a campaign in the queue of its server; None where it does not wait."""
-    if campaign.target is None:
-        return None
-    rows = Campaign.objects.filter(target__address=campaign.target.address, state__in=WAITING)
-    queue = list(rows.order_by(*ORDER).only("pk", "name", "team"))
+    queue = list(in_queues_of(campaign).order_by(*ORDER).only("pk", "name", "team"))
     index = next((at for at, row in enumerate(queue) if row.pk == campaign.pk), None)
     if index is None:
         return None
     before = quoted_campaign(queue[index - 1], campaign.team_id) if index else ""
-    return Place(campaign.pk, campaign.target.name, index + 1, len(queue), before)
+    return Place(campaign.pk, campaign.target_names, index + 1, len(queue), before)
+
+
+def in_queues_of(campaign: Campaign) -> QuerySet[Campaign]:
+    """Return the campaigns that stand in a queue with this one, itself included: those with a server of it."""
+    addresses = [target.address for target in campaign.targets]
+    return Campaign.objects.filter(
+        reduce(or_, map(on_address, addresses), Q(pk__in=[])), state__in=WAITING
+    )
 
 
 def _queue(address: str, targets: Sequence[Target], may: May) -> Queue:
@@ -131,14 +148,15 @@ def _queue(address: str, targets: Sequence[Target], may: May) -> Queue:
     )
     attempt = lease.attempt if lease else None
     campaigns = list(
-        Campaign.objects.filter(target__address=address, state__in=WAITING)
+        Campaign.objects.filter(on_address(address), state__in=WAITING)
         .select_related("target")
+        .prefetch_related("places__target")
         .order_by(*ORDER)
     )
     on = dict(
-        Attempt.objects.filter(
-            run__campaign__target__address=address, state=Attempt.State.RUNNING
-        ).values_list("run__campaign", "run__position")
+        Attempt.objects.filter(runs_at(address, "run__"), state=Attempt.State.RUNNING).values_list(
+            "run__campaign", "run__position"
+        )
     )
     empty = _empty_pools(frozenset[str]().union(*map(needed_pools, campaigns)))
     return Queue(
@@ -170,7 +188,7 @@ def _waiting(
                 pk=campaign.pk if seen else None,
                 name=campaign.name if seen else CAMPAIGN,
                 state=campaign.state,
-                target=campaign.target.name if campaign.target and seen else "",
+                target=campaign.target_names if seen else "",
                 place=place,
                 runs_left=left.get(campaign.pk, 0),
                 seconds_left=seconds,
@@ -214,7 +232,7 @@ def _runs_left(campaigns: Sequence[Campaign]) -> dict[int, int]:
 
 def _try_outs(address: str, may: May) -> tuple[TryOut, ...]:
     runs = Run.objects.filter(
-        campaign__target__address=address,
+        runs_at(address),
         campaign__state=Campaign.State.DRAFT,
         purpose=Run.Purpose.TRIAL,
         state__in=Run.OPEN,

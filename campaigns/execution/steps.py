@@ -109,7 +109,7 @@ class Steps:
         return self.record.outcome(state.ACCEPTED), None
 
     def _prepare(self, directory: Path) -> tuple[Target, Context]:
-        server = self.campaign.target
+        server = self.attempt.run.target
         if server is None:
             raise DriverError("The campaign has no target; it cannot be executed.")
         self.driver = driver_of(self.campaign.kind)

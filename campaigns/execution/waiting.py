@@ -9,7 +9,7 @@ from campaigns.execution.manual_steps import open_requests
 from campaigns.execution.restore_settings import addresses_held
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.owners import quoted_campaign
-from campaigns.models import Attempt, Campaign, Run, TargetLease
+from campaigns.models import Attempt, Campaign, Run, TargetLease, on_address
 from campaigns.planning import analyses
 from campaigns.planning.expected import expected_seconds
 from campaigns.planning.pools import needed_pools
@@ -55,9 +55,11 @@ def waiting_for(campaign: Campaign) -> Wait:
 
 def _for_the_target(campaign: Campaign, now: datetime) -> Wait | None:
     """Return the reason in quiet hours, while the target is in use, or while another campaign goes first."""
-    target = campaign.target
-    planned = campaign.runs.filter(state=Run.State.PLANNED).select_related("cell", "campaign")
-    following = planned.order_by("position").first()
+    planned = campaign.runs.filter(state=Run.State.PLANNED)
+    following = (
+        planned.select_related("cell__target", "campaign__target").order_by("position").first()
+    )
+    target = following.target if following is not None else None
     if target is None or following is None:
         return None
     if quiet.setters(target) and (
@@ -73,7 +75,7 @@ def _for_the_target(campaign: Campaign, now: datetime) -> Wait | None:
             "Waiting for settings that an earlier campaign changed to be restored.", open_end=True
         )
     queue = Campaign.objects.filter(
-        target__address=target.address,
+        on_address(target.address),
         state=Campaign.State.RUNNING,
         runs__state=Run.State.PLANNED,
     )

@@ -60,7 +60,7 @@ def sides_of(keys: Sequence[int], teams: Set[int], metric: str = "") -> list[Sid
         each.pk: each
         for each in Campaign.objects.filter(pk__in=keys, team__in=teams)
         .select_related("target")
-        .prefetch_related("factors__levels")
+        .prefetch_related("factors__levels", "places__target")
     }
     campaigns = [by_key[key] for key in dict.fromkeys(keys) if key in by_key]
     if not campaigns:

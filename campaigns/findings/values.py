@@ -578,6 +578,51 @@ class FactChange(Struct, frozen=True):
     after: str
     last_run_before: Position
     first_run_after: Position
+    target: str = ""
+
+    @property
+    def place(self) -> str:
+        """Of what it is a fact: the side, and which one of several targets."""
+        return f"{self.side} {self.target}".strip()
+
+
+class TargetPart(Struct, frozen=True):
+    """One of several targets of a campaign. took_part: blocks with an accepted run of it, of all with planned ones.
+
+    out: why nothing more was measured on it; empty where it took part to the end. sessions: its environments.
+    """
+
+    level: str
+    took_part: Count
+    blocks: Count
+    sessions: Count
+    out: str = ""
+
+
+class FactOnBoth(Struct, frozen=True):
+    """A fact of the environment that differs between two targets."""
+
+    name: str
+    baseline: str
+    candidate: str
+
+
+class TargetPair(Struct, frozen=True):
+    """Two targets. together: blocks with accepted runs of both. differs: facts, those of the hardware first."""
+
+    baseline: str
+    candidate: str
+    together: Count
+    differs: Sequence[FactOnBoth] = ()
+
+
+class TargetsTold(Struct, frozen=True):
+    """Several targets side by side. factor: whose levels they are. shared: targets that run on one machine."""
+
+    factor: str
+    targets: Sequence[TargetPart]
+    pairs: Sequence[TargetPair]
+    shared: Sequence[Sequence[str]] = ()
 
 
 class BegunSession(Struct, frozen=True):
@@ -655,6 +700,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     other_content: Sequence[OtherContent] = ()
     loads: Sequence[str] = ()
     instruments: Sequence[str] = ()
+    targets: TargetsTold | None = None
 
 
 class BriefVerdict(Struct, frozen=True):

@@ -4,12 +4,15 @@ from campaigns.models.campaigns import (
     Amendment,
     Block,
     Campaign,
+    CampaignTarget,
     Cell,
     Factor,
     LaunchRequest,
     Level,
     Session,
     Template,
+    on_address,
+    on_target,
 )
 from campaigns.models.evidence import (
     DeletedSamples,
@@ -47,6 +50,7 @@ from campaigns.models.runs import (
     Run,
     TargetLease,
     Worker,
+    runs_at,
 )
 from campaigns.models.settings import FoundSetting, HandRequest, Setting, SshLogin, TargetStep
 from campaigns.models.submissions import DeclaredMetric, KeptAnswer, Submission, SubmissionPart
@@ -70,6 +74,7 @@ __all__ = [
     "AuditEvent",
     "Block",
     "Campaign",
+    "CampaignTarget",
     "Cell",
     "Channel",
     "CheckWord",
@@ -123,4 +128,7 @@ __all__ = [
     "Template",
     "Thread",
     "Worker",
+    "on_address",
+    "on_target",
+    "runs_at",
 ]

@@ -87,7 +87,13 @@ class Campaign(models.Model):
     name = models.CharField(max_length=120)
     question = models.CharField(max_length=500)
     kind = models.CharField(max_length=50)
-    target = models.ForeignKey(Target, on_delete=models.PROTECT, null=True, blank=True)
+    target = models.ForeignKey(
+        Target,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        help_text="The first one, where the campaign has several.",
+    )
     tags = ArrayField(models.CharField(max_length=40), default=list, blank=True)
     state = models.CharField(max_length=20, choices=State, default=State.DRAFT, db_index=True)
     state_reason = models.TextField(blank=True)
@@ -244,6 +250,22 @@ class Campaign(models.Model):
         return self.name
 
     @property
+    def targets(self) -> "list[Target]":
+        """The servers under test in their order; none of a campaign whose runs come from outside."""
+        several = [place.target for place in self.places.all()]
+        return several or [self.target] * (self.target is not None)  # type: ignore[list-item]
+
+    @property
+    def is_production(self) -> bool:
+        """Whether a server under test is marked as one that others depend on."""
+        return any(target.is_production for target in self.targets)
+
+    @property
+    def target_names(self) -> str:
+        """The names of the servers under test."""
+        return ", ".join(target.name for target in self.targets)
+
+    @property
     def block_word(self) -> str:
         """The noun for a block: runs that are not close together in time are a repetition."""
         in_blocks = self.order in (self.Order.INTERLEAVED, self.Order.PAIRED)
@@ -263,6 +285,47 @@ class Campaign(models.Model):
         if self.stop_rule != self.StopRule.PRECISION:
             return text
         return f"{text}: ±{100 * self.stop_width:g} %, at most {self.stop_most} blocks"
+
+
+class CampaignTarget(models.Model):
+    """One of several targets of a campaign; a campaign with a single one has no such rows.
+
+    level: the level of the factor with the role TARGET that stands for it: its name at the design.
+    out_at: since when nothing more is measured on it, because it failed; out_reason: how.
+    """
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="places")
+    target = models.ForeignKey(Target, on_delete=models.PROTECT, related_name="places")
+    position = models.PositiveIntegerField()
+    level = models.CharField(max_length=100)
+    out_at = models.DateTimeField(null=True, blank=True)
+    out_reason = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "target"], name="campaign_target_once"),
+            models.UniqueConstraint(fields=["campaign", "position"], name="target_position_once"),
+            models.UniqueConstraint(fields=["campaign", "level"], name="target_level_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.level
+
+
+def on_target(target: Target | int) -> models.Q:
+    """Return the condition on campaigns that a target (or its key), one of several or the only one, is theirs."""
+    return _with(target=target)
+
+
+def on_address(address: str) -> models.Q:
+    """Return the condition on campaigns that a server is one of theirs: they stand in its queue."""
+    return _with(target__address=address)
+
+
+def _with(**of: object) -> models.Q:
+    others = CampaignTarget.objects.filter(**of).order_by()
+    return models.Q(**of) | models.Q(pk__in=others.values("campaign"))
 
 
 class Factor(models.Model):
@@ -324,6 +387,14 @@ class Cell(models.Model):
     levels = models.ManyToManyField(Level, related_name="cells")
     levels_by_factor = models.JSONField(default=dict)
     received = models.PositiveIntegerField(default=0, help_text="Runs that came from outside.")
+    target = models.ForeignKey(
+        Target,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="cells",
+        help_text="Where the campaign has several: the one that its runs measure.",
+    )
 
     class Meta:
         ordering = ["position"]

@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models.functions import Now
 
 from campaigns.models.campaigns import Block, Campaign, Cell
+from campaigns.models.targets import Target
 
 
 class RunQuerySet(models.QuerySet["Run"]):
@@ -88,6 +89,18 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return f"run {self.position}"
+
+    @property
+    def target(self) -> Target | None:
+        """The server that it measures: that of its cell, where the campaign has several."""
+        return self.cell.target or self.campaign.target
+
+
+def runs_at(address: str, prefix: str = "") -> models.Q:
+    """Return the condition on runs that they measure this server. prefix: from another table to the run."""
+    return models.Q(**{f"{prefix}cell__target__address": address}) | models.Q(
+        **{f"{prefix}cell__target": None, f"{prefix}campaign__target__address": address}
+    )
 
 
 class Exclusion(models.Model):

@@ -74,6 +74,11 @@ class Target(models.Model):
         blank=True,
         help_text="What it runs on, in your words; stored with every run measured from now on.",
     )
+    runs_on = models.CharField(
+        max_length=100,
+        blank=True,
+        help_text="The name of the machine. Targets of one campaign with the same name share it, which is shown beside their comparison.",
+    )
     confirmed_rule = models.CharField(max_length=300, blank=True)
     max_concurrency = models.PositiveIntegerField(
         "most requests at a time",

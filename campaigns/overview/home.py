@@ -95,6 +95,7 @@ def open_campaigns(teams: Set[int], most: int = 8) -> list[OpenCampaign]:
     rows = (
         Campaign.objects.filter(Q(state__in=Campaign.ACTIVE) | tried, team__in=teams)
         .select_related("target")
+        .prefetch_related("places__target")
         .distinct()
         .order_by("launched_at", "pk")[:most]
     )
@@ -209,7 +210,7 @@ def _open_campaign(campaign: Campaign) -> OpenCampaign:
         pk=campaign.pk,
         name=campaign.name,
         state=campaign.state,
-        target=campaign.target.name if campaign.target else "",
+        target=campaign.target_names,
         closed=counts["closed"],
         failed=counts["failed"],
         total=counts["total"],

@@ -40,11 +40,13 @@ def calibration_of(definition: Definition) -> Definition:
 
     Raise Invalid for a kind whose runs come from outside.
     """
-    driver, target = require_executable(definition.campaign.kind, definition.campaign.target)
+    cell = _cell(definition)
+    driver, target = require_executable(definition.campaign.kind, definition.target_at(cell))
     calibration = definition.changed(
+        target=target,
         question=question_of(target.name),
         name=f"A/A: {driver.label} on {target.name}"[:120],
-        parameters={**definition.campaign.parameters, **driver_levels(_cell(definition))},
+        parameters={**definition.campaign.parameters, **driver_levels(cell)},
         excluded=[],
         order=Campaign.Order.PAIRED,
         paired_factor=BLIND_LABEL,
@@ -57,7 +59,8 @@ def calibration_of(definition: Definition) -> Definition:
         criterion={},
         tags=list(dict.fromkeys([*definition.campaign.tags, TAG])),
     )
-    return replace(calibration, factors={BLIND_LABEL: BLIND_LEVELS}, hard_to_change=(), roles={})
+    factors = {BLIND_LABEL: BLIND_LEVELS}
+    return replace(calibration, factors=factors, hard_to_change=(), roles={}, targets=(target,))
 
 
 def calibrate(campaign: Campaign, author: User | None) -> Campaign:

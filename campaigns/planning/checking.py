@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from campaigns.kinds.base import Driver
-from campaigns.kinds.base.values import driver_levels
+from campaigns.kinds.base.values import TARGET, driver_levels
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit import network
 from campaigns.kit.errors import Invalid
@@ -22,13 +22,14 @@ from campaigns.planning.contrasts import read_contrast
 from campaigns.planning.criterion import read_criterion
 from campaigns.planning.design import DesignForm
 from campaigns.planning.kind_fields import (
+    check_settings,
     note_misfits,
     read_excluded,
     read_factors,
     read_hard,
     read_paired,
     read_parameters,
-    read_target,
+    read_targets,
 )
 from campaigns.planning.limits import cell_label, excess_at
 from campaigns.planning.plan import Design, Unplannable, plan_runs, possible_cells
@@ -47,7 +48,9 @@ OTHERS = (
     *("primary_metric", "primary_contrast", "criterion", "search"),
 )
 """Columns that are no field of the design: their values depend on the kind."""
-KNOWN_FIELDS = frozenset({*OTHERS, "factors", "hard_to_change", "roles", *declared.FIELDS})
+KNOWN_FIELDS = frozenset(
+    {*OTHERS, "targets", "factors", "hard_to_change", "roles", *declared.FIELDS}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,12 @@ class Definition:
     factors: Mapping[str, Sequence[Any]]
     hard_to_change: tuple[str, ...] = ()
     roles: Mapping[str, str] = field(default_factory=dict)
+    targets: tuple[Target, ...] = ()
+
+    def target_at(self, cell: Levels) -> Target | None:
+        """Return the server that the runs of a cell measure."""
+        named = {target.name: target for target in self.targets}
+        return named.get(str(cell.get(TARGET)), self.campaign.target)
 
     @property
     def design(self) -> Design:
@@ -75,6 +84,7 @@ class Definition:
             paired_factor=campaign.paired_factor,
             warm_ups=campaign.warm_ups,
             hard=self.hard_to_change,
+            visited=TARGET,
         )
 
     def fill(self, campaign: Campaign) -> None:
@@ -111,18 +121,24 @@ def check(data: FieldValues, targets: QuerySet[Target] | None = None) -> Definit
         driver = driver_of(str(data.get("kind", "")))
     except UnknownKind as error:
         raise Invalid(errors | {"kind": [str(error)]}) from None
-    target = read_target(data, driver, errors, targets)
+    servers = read_targets(data, driver, errors, targets)
+    target = servers[0] if servers else None
     variables = variables_of(driver, target)
-    factors = read_factors(data, variables, errors)
+    factors = read_factors(data, variables, errors, servers)
     parameters = read_parameters(data, driver, variables, driver_levels(factors), errors)
     search = _read_search(data, form.cleaned_data, driver, variables, errors)
     if search is not None:
         first = driver.parameters.base_fields[search.load].clean(int(search.first))
         factors = {**factors, search.load: (first,)}
         parameters.pop(search.load, None)
-    hard = read_hard(data, form.cleaned_data.get("order", ""), variables, factors, errors)
-    if target is not None:
-        note_misfits(target, driver, parameters, driver_levels(factors), errors)
+        if len(servers) > 1:
+            errors.setdefault("search", []).append(
+                "A search for capacity loads one target. Leave one, or vary the load by levels."
+            )
+    hard = read_hard(data, form.cleaned_data.get("order", ""), variables, factors, errors, servers)
+    for server in servers:
+        note_misfits(server, driver, parameters, driver_levels(factors), errors)
+    check_settings(servers, driver, parameters, factors, errors)
     excluded = read_excluded(data, driver, factors, errors)
     metric = data.get("primary_metric") or driver.primary_metric.name
     if metric not in [known.name for known in driver.metrics]:
@@ -159,7 +175,7 @@ def check(data: FieldValues, targets: QuerySet[Target] | None = None) -> Definit
         search=as_json(search) if search else None,
         **declared.as_columns(clean),
     )
-    definition = Definition(campaign, factors, hard, roles)
+    definition = Definition(campaign, factors, hard, roles, servers)
     _check_plan(definition, driver)
     return definition
 
@@ -222,9 +238,11 @@ def _check_plan(definition: Definition, driver: Driver) -> None:
                 ]
             }
         )
-    allowed = allowed_on(definition.campaign.target) if definition.campaign.target else None
-    for cell in map(driver_levels, plan.cells):
-        _check_urls(definition, driver, cell)
+    limits = {target.pk: allowed_on(target) for target in definition.targets}
+    for levels in plan.cells:
+        target, cell = definition.target_at(levels), driver_levels(levels)
+        allowed = None if target is None else limits[target.pk]
+        _check_urls(target, definition, driver, cell)
         form = driver.parameters({**definition.campaign.parameters, **cell})
         if not form.is_valid():
             raise Invalid(
@@ -237,9 +255,10 @@ def _check_plan(definition: Definition, driver: Driver) -> None:
             _check_concurrency(definition, driver, cell, allowed)
 
 
-def _check_urls(definition: Definition, driver: Driver, cell: Levels) -> None:
+def _check_urls(
+    target: Target | None, definition: Definition, driver: Driver, cell: Levels
+) -> None:
     """Raise Invalid where a run would load a server other than the one that it leases."""
-    target = definition.campaign.target
     if target is None:
         return
     for name, url in driver.urls(

@@ -1,20 +1,31 @@
 """Store, change, clone and delete drafts."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models.functions import Now
 
-from campaigns.kinds.base.values import BLIND_LABEL
+from campaigns.kinds.base.values import BLIND_LABEL, TARGET
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.mappings import CleanedData, Columns, FieldValues, JsonObject
 from campaigns.kit.owners import require_right, require_right_of_sender
 from campaigns.kit.revisions import Seen, require_seen
 from campaigns.kit.rights import Right
-from campaigns.models import Attempt, Campaign, Cell, Factor, LaunchRequest, Level, Setting, Team
+from campaigns.models import (
+    Attempt,
+    Campaign,
+    CampaignTarget,
+    Cell,
+    Factor,
+    LaunchRequest,
+    Level,
+    Setting,
+    Target,
+    Team,
+)
 from campaigns.planning import design, search
 from campaigns.planning.checking import Definition
 from campaigns.planning.plan import cells_of
@@ -73,9 +84,9 @@ def change(campaign: Campaign, definition: Definition, seen: Seen = None) -> Cam
     require_seen(locked, revised(locked), seen)
     if locked.runs.filter(attempts__state__in=Attempt.OPEN).exists():
         raise NotADraft("A try-out run is going on; change the campaign when it has ended.")
-    target = definition.campaign.target
-    if target is not None and target.team_id != locked.team_id:
-        raise Invalid({"target": ["It belongs to another team than the campaign."]})
+    if any(target.team_id != locked.team_id for target in definition.targets):
+        path = "targets" if len(definition.targets) > 1 else "target"
+        raise Invalid({path: ["It belongs to another team than the campaign."]})
     waiting = LaunchRequest.objects.filter(campaign=locked, state=LaunchRequest.State.WAITING)
     waiting.update(state=LaunchRequest.State.OUTDATED, decided_at=Now())
     before = as_data(locked)
@@ -86,6 +97,7 @@ def change(campaign: Campaign, definition: Definition, seen: Seen = None) -> Cam
     locked.sessions.all().delete()
     locked.cells.all().delete()
     locked.factors.all().delete()
+    locked.places.all().delete()
     locked.findings.all().delete()
     _make_cells(locked, definition)
     after = as_data(locked)
@@ -133,11 +145,13 @@ def as_data(campaign: Campaign) -> CleanedData:
         "name": campaign.name,
         "kind": campaign.kind,
         "target": campaign.target_id,
+        **_several(campaign),
         "parameters": campaign.parameters,
         "factors": {
             factor.name: [level.value for level in factor.levels.all()]
             for factor in campaign.factors.prefetch_related("levels")
             if not campaign.search or factor.name != campaign.search["load"]
+            if factor.role != Factor.Role.TARGET or campaign.target_id is None
         },
         **({"search": search.shown(campaign.search)} if campaign.search else {}),
         "excluded": campaign.excluded,
@@ -164,6 +178,8 @@ def revised(campaign: Campaign) -> Columns:
 def with_changes(campaign: Campaign, changes: FieldValues) -> CleanedData:
     """Return `as_data` with other fields: parameters are replaced one by one, the others as a whole."""
     data = {**as_data(campaign), **changes}
+    if "targets" in changes or "target" in changes:  # either names all of them
+        data |= {"target": None, "targets": None, **changes}
     data["parameters"] = {**campaign.parameters, **changes.get("parameters", {})}
     if data["order"] != campaign.order:
         data |= {"paired_factor": "", "baseline": "", **changes}
@@ -187,15 +203,23 @@ def _criterion(campaign: Campaign) -> JsonObject:
 
 
 def _roles(campaign: Campaign) -> JsonObject:
-    """Return the roles only where some are stated, for the same reason."""
+    """Return the roles only where some are stated, for the same reason. Several targets are a factor by themselves."""
     stated = stated_roles(campaign)
     return {"roles": stated} if stated else {}
+
+
+def _several(campaign: Campaign) -> JsonObject:
+    """Return the targets only where there are several: the hash of other campaigns does not cover them."""
+    keys = [place.target_id for place in campaign.places.all()]
+    return {"targets": keys} if keys else {}
 
 
 def _hard(campaign: Campaign) -> JsonObject:
     """Return the factors only where some are hard to change, or might be."""
     hard = [factor.name for factor in campaign.factors.all() if factor.hard_to_change]
-    return {"hard_to_change": hard} if hard or _varies_settings(campaign) else {}
+    return (
+        {"hard_to_change": hard} if hard or _several(campaign) or _varies_settings(campaign) else {}
+    )
 
 
 def _varies_settings(campaign: Campaign) -> bool:
@@ -208,6 +232,11 @@ def _varies_settings(campaign: Campaign) -> bool:
 def _make_cells(campaign: Campaign, definition: Definition) -> None:
     known: dict[tuple[str, str], Level] = {}
     target = definition.campaign.target
+    several = definition.targets if len(definition.targets) > 1 else ()
+    CampaignTarget.objects.bulk_create(
+        CampaignTarget(campaign=campaign, target=each, position=number, level=each.name)
+        for number, each in enumerate(several, start=1)
+    )
     builds = target.setting_rows.filter(is_build=True) if target else Setting.objects.none()
     names = set(builds.values_list("name", flat=True))
     for position, (name, levels) in enumerate(definition.factors.items(), start=1):
@@ -216,7 +245,7 @@ def _make_cells(campaign: Campaign, definition: Definition) -> None:
             name=name,
             position=position,
             hard_to_change=name in definition.hard_to_change,
-            role=Factor.Role.BUILD if name in names else definition.roles.get(name, ""),
+            role=_role(name, names, several) or definition.roles.get(name, ""),
         )
         made = Level.objects.bulk_create(
             Level(factor=factor, position=number, value=value)
@@ -224,10 +253,22 @@ def _make_cells(campaign: Campaign, definition: Definition) -> None:
         )
         known |= {(name, repr(level.value)): level for level in made}
     cells = Cell.objects.bulk_create(
-        Cell(campaign=campaign, position=number, levels_by_factor=levels)
+        Cell(
+            campaign=campaign,
+            position=number,
+            levels_by_factor=levels,
+            target=definition.target_at(levels) if several else None,
+        )
         for number, levels in enumerate(cells_of(definition.design), start=1)
     )
     Cell.levels.through.objects.bulk_create(_links(cells, known), batch_size=1000)
+
+
+def _role(name: str, builds: Set[str], several: Sequence[Target]) -> str:
+    """Return the role to store with a factor; empty: the one that its kind declares."""
+    if name == TARGET and several:
+        return Factor.Role.TARGET
+    return Factor.Role.BUILD if name in builds else ""
 
 
 def _links(cells: Iterable[Cell], known: dict[tuple[str, str], Level]) -> list[Any]:

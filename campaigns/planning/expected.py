@@ -9,7 +9,7 @@ from django.db.models.functions import Coalesce, Greatest, Lag
 
 from campaigns.kinds.base.values import driver_levels
 from campaigns.kinds.registry import UnknownKind, driver_of
-from campaigns.models import Attempt, Campaign, Run, Target
+from campaigns.models import Attempt, Campaign, Run, Target, runs_at
 
 LATEST = 50
 
@@ -28,8 +28,8 @@ def usual_run(kind: str, target: Target | None) -> UsualRun | None:
         return None
     spans = (
         Attempt.objects.filter(
+            runs_at(target.address, "run__"),
             run__campaign__kind=kind,
-            run__campaign__target__address=target.address,
             state=Attempt.State.ACCEPTED,
         )
         .order_by("-finished_at")

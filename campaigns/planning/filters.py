@@ -9,7 +9,7 @@ from django.forms import TextInput
 
 from campaigns.kinds.registry import all_kinds
 from campaigns.kit.filters import Choice, FilterSet, Moment, Search, Sort, Truth, Whole, Word
-from campaigns.models import Campaign, LaunchRequest, Target
+from campaigns.models import Campaign, LaunchRequest, Target, on_target
 
 
 class CampaignFilters(FilterSet):
@@ -23,7 +23,7 @@ class CampaignFilters(FilterSet):
     state = Choice(choices=Campaign.State.choices, label="State", every="All states")
     kind = Word(most=50, label="Kind")
     tag = Word(most=40, method="with_tag")
-    target = Whole(field_name="target_id", label="Target")
+    target = Whole(method="with_target", label="Target")
     author = Word(field_name="author__username")
     created_after = Moment(field_name="created_at", lookup_expr="gte")
     created_before = Moment(field_name="created_at", lookup_expr="lt")
@@ -32,6 +32,10 @@ class CampaignFilters(FilterSet):
     archived = Choice(
         choices=[("false", "no"), ("true", "yes"), ("all", "both")], method="with_archived"
     )
+
+    def with_target(self, rows: QuerySet[Campaign], name: str, key: int) -> QuerySet[Campaign]:
+        """Return the campaigns that measure a target, alone or beside others."""
+        return rows.filter(on_target(key))
 
     def with_archived(self, rows: QuerySet[Campaign], name: str, word: str) -> QuerySet[Campaign]:
         """Return the archived campaigns, the others, or all."""
@@ -76,11 +80,12 @@ class CampaignPageFilters(CampaignFilters):
 
     def __init__(self, data: Any, teams: Set[int]) -> None:
         rows = Campaign.objects.filter(team__in=teams).select_related("target")
+        rows = rows.prefetch_related("places__target")
         super().__init__(data, rows.order_by("-created_at", "-pk"))
         each = Func(F("tags"), function="unnest")
         self.tags = sorted(rows.order_by().values_list(each, flat=True).distinct())
-        targets = Target.objects.filter(
-            Q(retired_at=None) | Q(pk__in=Campaign.objects.values("target")), team__in=teams
+        targets = Target.objects.distinct().filter(
+            Q(retired_at=None) | Q(campaign__isnull=False) | Q(places__isnull=False), team__in=teams
         )
         kinds = [(kind, driver.label) for kind, driver in all_kinds().items()]
         self.offer("kind", "All kinds", kinds)

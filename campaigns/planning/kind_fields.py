@@ -1,53 +1,113 @@
 """Read the parts of a definition that depend on its kind, and record errors by field path."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 
 from campaigns.kinds.base import Driver
-from campaigns.kinds.base.values import BLIND_LABEL, BLIND_LEVELS
+from campaigns.kinds.base.values import BLIND_LABEL, BLIND_LEVELS, TARGET
 from campaigns.kit.forms import CONTROL, is_list_of_texts, many_for_one, messages_of, plain
 from campaigns.kit.mappings import CleanedData, FieldValues, Parameters
-from campaigns.models import Campaign, Target
+from campaigns.models import Campaign, Target, TargetStep
 from campaigns.planning.levels import check_lengths, read_levels, same_level
 from campaigns.planning.plan import number_of_cells
-from campaigns.targets.variables import Variables, cleaned
+from campaigns.targets.variables import Variables, cleaned, variables_of
 
 MOST_CELLS = 500
 MOST_FACTORS = 6
+MOST_TARGETS = 6
 INTERLEAVE = "Leave two levels, or choose the order “interleaved”, which takes any number."
 
 
-def read_target(
+def read_targets(
     data: FieldValues,
     driver: Driver,
     errors: dict[str, list[str]],
     targets: QuerySet[Target] | None = None,
-) -> Target | None:
-    """Return the server to measure; None where the kind needs none, or the input is invalid.
+) -> tuple[Target, ...]:
+    """Return the servers to measure, in their order; none where the kind needs none, or the input is invalid.
 
-    targets: those to choose from; by default all.
+    `targets` of the input names several, `target` a single one or the first of them. targets: those to
+    choose from; by default all.
     """
-    value = data.get("target")
-    if value in (None, ""):
-        if driver.executable:
-            errors["target"] = ["Choose the server to measure."]
-        return None
-    rows = _targets_in_use(value, Target.objects.all() if targets is None else targets)
+    known = Target.objects.all() if targets is None else targets
+    several = data.get("targets")
+    if several in (None, "", [], ()):
+        value = data.get("target")
+        if value in (None, ""):
+            if driver.executable:
+                errors["target"] = ["Choose the server to measure."]
+            return ()
+        only = _read_target(value, "target", driver, errors, known)
+        return () if only is None else (only,)
+    if not isinstance(several, list | tuple):
+        errors["targets"] = ["Give a list of targets, by number or name: [3, 7]."]
+        return ()
+    if len(several) > MOST_TARGETS:
+        errors["targets"] = [f"{len(several)} targets; compare at most {MOST_TARGETS} at once."]
+        return ()
+    rows = [_read_target(value, "targets", driver, errors, known) for value in several]
+    result = tuple(row for row in rows if row is not None)
+    if "targets" not in errors:
+        _check_together(result, data.get("target"), errors)
+    return result
+
+
+def _read_target(
+    value: Any,
+    path: str,
+    driver: Driver,
+    errors: dict[str, list[str]],
+    targets: QuerySet[Target],
+) -> Target | None:
+    """Return the target of a number or a name; add an error at the path where it cannot be measured."""
+    messages = errors.setdefault(path, [])
+    rows = _targets_in_use(value, targets)
     target = rows[0] if len(rows) == 1 else None
     if rows and target is None:
         teams = ", ".join(f"{row.pk} in {row.team}" for row in rows)
-        errors["target"] = [f"Several teams have a target of that name; give its number: {teams}."]
+        messages.append(f"Several teams have a target of that name; give its number: {teams}.")
     elif target is None:
-        errors["target"] = [f"There is no target {value!r:.80}."]
+        messages.append(f"There is no target {value!r:.80}.")
     elif target.family not in driver.families:
-        errors["target"] = [
+        messages.append(
             f"“{target.name}” is a {target.family} server; the kind {driver.label} "
             f"needs one of the family {' or '.join(driver.families)}."
-        ]
+        )
+    if not messages:
+        del errors[path]
     return target
+
+
+def _check_together(targets: Sequence[Target], first: Any, errors: dict[str, list[str]]) -> None:
+    """Add errors where targets cannot be compared in one campaign."""
+    messages = []
+    for one, other in combinations(targets, 2):
+        if one == other:
+            messages.append(f"“{one.name}” is there twice.")
+        elif one.address == other.address:
+            messages.append(
+                f"“{one.name}” and “{other.name}” are the same server ({one.address}). Compare "
+                "servers, or measure it once."
+            )
+        elif one.team_id != other.team_id:
+            messages.append(
+                f"“{one.name}” and “{other.name}” belong to different teams; take those of one."
+            )
+    if families := {target.family for target in targets}.difference({targets[0].family}):
+        messages.append(
+            f"The targets are of different families ({targets[0].family} and "
+            f"{', '.join(sorted(families))}), so they do different work; take those of one."
+        )
+    if first not in (None, "") and str(first) not in (str(targets[0].pk), targets[0].name):
+        errors["target"] = [
+            f"“target” is not the first of “targets”, which is “{targets[0].name}”. Leave “target” out."
+        ]
+    if messages:
+        errors["targets"] = list(dict.fromkeys(messages))
 
 
 def _targets_in_use(values: Any, targets: QuerySet[Target]) -> list[Target]:
@@ -63,9 +123,15 @@ def _targets_in_use(values: Any, targets: QuerySet[Target]) -> list[Target]:
 
 
 def read_factors(
-    data: FieldValues, variables: Variables, errors: dict[str, list[str]]
+    data: FieldValues,
+    variables: Variables,
+    errors: dict[str, list[str]],
+    targets: Sequence[Target] = (),
 ) -> dict[str, tuple[Any, ...]]:
-    """Return the levels by factor, cleaned by each field; wrong ones are left out."""
+    """Return the levels by factor, cleaned by each field; wrong ones are left out.
+
+    Several targets are a factor that comes first: its levels are their names.
+    """
     value = data.get("factors") or {}
     if not isinstance(value, Mapping):
         errors["factors"] = ["Give the levels of each factor: {“concurrency”: [5, 10]}."]
@@ -73,10 +139,18 @@ def read_factors(
     if len(value) > MOST_FACTORS:
         errors["factors"] = [f"{len(value)} factors; vary at most {MOST_FACTORS}."]
         return {}
-    checked = {}
+    checked: dict[str, tuple[Any, ...]] = {}
+    if len(targets) > 1:
+        checked[TARGET] = tuple(target.name for target in targets)
     for name, levels in value.items():
         path = f"factors.{name}"
-        if name == BLIND_LABEL:
+        if name == BLIND_LABEL or (name in checked and list(levels) == list(checked[name])):
+            continue
+        if name == TARGET:
+            errors[path] = [
+                f"Name the servers to compare as “targets”, 2 to {MOST_TARGETS}; then “target” is a "
+                "factor by itself."
+            ]
             continue
         if name not in variables.factors:
             errors[path] = [
@@ -184,12 +258,14 @@ def read_hard(
     variables: Variables,
     factors: Mapping[str, tuple[Any, ...]],
     errors: dict[str, list[str]],
+    targets: Sequence[Target] = (),
 ) -> tuple[str, ...]:
     """Return the factors that are hard to change: those of the input, else those that the settings mark."""
     value = data.get("hard_to_change")
     in_blocks = order in (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
     if value is None:
-        return tuple(name for name in factors if in_blocks and name in variables.hard)
+        hard = variables.hard | ({TARGET} if is_dear(data, variables, factors, targets) else set())
+        return tuple(name for name in factors if in_blocks and name in hard)
     if not is_list_of_texts(value):
         errors["hard_to_change"] = ["Give a list of factors, such as [“puma_workers”]."]
         return ()
@@ -202,6 +278,48 @@ def read_hard(
         ]
     builds = variables.builds if in_blocks else frozenset()
     return tuple(name for name in factors if name in value or name in builds)
+
+
+# What a run leaves in a server (settings, warm caches, what a reset brings up) lasts until its next run. Where
+# nothing else varies, each visit is one run, and it makes no difference.
+def is_dear(
+    data: FieldValues,
+    variables: Variables,
+    factors: Mapping[str, tuple[Any, ...]],
+    targets: Sequence[Target],
+) -> bool:
+    """Return whether the runs of a target stay together within a block: it is reset, or settings of it are set."""
+    if TARGET not in factors or len(factors) == 1:
+        return False
+    provided = data.get("parameters")
+    fixed = {name for name, value in (provided or {}).items() if value not in (None, "")}
+    steps = TargetStep.objects.filter(target__in=targets, purpose=TargetStep.Purpose.RESET)
+    return bool((fixed | factors.keys()) & variables.settings.keys()) or steps.exists()
+
+
+def check_settings(
+    targets: Sequence[Target],
+    driver: Driver,
+    parameters: Parameters,
+    factors: Mapping[str, tuple[Any, ...]],
+    errors: dict[str, list[str]],
+) -> None:
+    """Add errors for settings that another target than the first lacks, or whose values it does not take."""
+    for target in targets[1:]:
+        variables = variables_of(driver, target)
+        for path, name, values in (
+            *(("factors", name, levels) for name, levels in factors.items() if name != TARGET),
+            *(("parameters", name, (value,)) for name, value in parameters.items()),
+        ):
+            if name in driver.parameters.base_fields or name == BLIND_LABEL:
+                continue
+            messages: dict[str, list[str]] = {}
+            if name not in variables.fields:
+                messages = {"": [f"it has no setting “{name}”. Define it there, too."]}
+            elif read_levels(variables.fields[name], values, "", messages) != tuple(values):
+                messages.setdefault("", [f"its setting “{name}” is of another type."])
+            for message in messages.get("", ()):
+                errors.setdefault(f"{path}.{name}", []).append(f"On “{target.name}”: {message}")
 
 
 def _is_wrong(name: str, errors: Mapping[str, list[str]]) -> bool:

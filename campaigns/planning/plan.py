@@ -27,7 +27,10 @@ class Unplannable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """The values that the order of runs depends on. `factors`: levels by factor, in their order."""
+    """The values that the order of runs depends on. `factors`: levels by factor, in their order.
+
+    visited: the factor that is hard to change whose levels, several targets, hold the plots of the others.
+    """
 
     factors: Mapping[str, Sequence[Any]]
     order: str
@@ -37,6 +40,7 @@ class Design:
     paired_factor: str = ""
     warm_ups: int = 0
     hard: Sequence[str] = ()
+    visited: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +166,10 @@ def _blocks(
     """Return (repetition, stratum 0, cell) in the order of execution."""
     repetitions = range(first, first + design.repetitions)
     if design.order == "interleaved":
-        plots = whole_plots(cells, design.hard)
         return [
-            (repetition, 0, cell) for repetition in repetitions for cell in _shuffled(plots, random)
+            (repetition, 0, cell)
+            for repetition in repetitions
+            for cell in _in_plots(cells, design, random)
         ]
     ordered = [(repetition, 0, cell) for cell in range(len(cells)) for repetition in repetitions]
     if design.order == "random":
@@ -179,6 +184,19 @@ def whole_plots(cells: Sequence[Levels], hard: Sequence[str]) -> list[list[int]]
         key = repr([cell[name] for name in hard if name in cell])
         plots.setdefault(key, []).append(index)
     return list(plots.values())
+
+
+def _in_plots(cells: Sequence[Levels], design: Design, random: Random) -> list[int]:
+    """Return cells (or strata) in random order, plot by plot; the plots of one target stay together: a visit."""
+    others = [name for name in design.hard if name != design.visited]
+    if design.visited not in design.hard or not others:
+        return _shuffled(whole_plots(cells, design.hard), random)
+    visits = whole_plots(cells, [design.visited])
+    return [
+        visit[index]
+        for visit in random.sample(visits, len(visits))
+        for index in _shuffled(whole_plots([cells[each] for each in visit], others), random)
+    ]
 
 
 def _shuffled(plots: list[list[int]], random: Random) -> list[int]:
@@ -218,8 +236,7 @@ def _pairs(
     swapped = [begins.random() < 0.5 for _ in strata]
     ordered = []
     for repetition in range(first, first + design.repetitions):
-        plots = whole_plots(strata, design.hard)
-        for stratum_index in _shuffled(plots, random):
+        for stratum_index in _in_plots(strata, design, random):
             two = [members[stratum_index][level] for level in levels]
             if swapped[stratum_index] ^ (repetition % 2 == 0):
                 two.reverse()

@@ -1,16 +1,16 @@
 """Preview a definition: cells, blocks, order, time, and which effects it can detect."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from campaigns.kinds.base import Driver
-from campaigns.kinds.base.values import BLIND_LABEL, driver_levels
+from campaigns.kinds.base.values import BLIND_LABEL, TARGET, driver_levels
 from campaigns.kinds.registry import driver_of
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.numbers import counted, number, plain, plain_percent, without_sign
 from campaigns.kit.units import written
-from campaigns.models import Campaign
+from campaigns.models import Campaign, Target
 from campaigns.planning.checking import Definition
 from campaigns.planning.criterion import criterion_of
 from campaigns.planning.design import IN_BLOCKS
@@ -30,11 +30,14 @@ from campaigns.stats.power import (
     units_to_show_share,
 )
 from campaigns.targets.allowed import allowed_on
+from campaigns.targets.machines import on_this_machine, shared_machines
 from campaigns.targets.overload import why_never
 
 Remarks = list[tuple[str, str]]
 
 OVERHEAD_SECONDS = 1.5
+FEWEST_TOGETHER = 3
+"""Blocks with both of two targets from which on they are compared."""
 GOOD_FOR_DAYS = 31
 """The age from which a calibration should be repeated: machines change."""
 
@@ -150,13 +153,13 @@ def _remarks(
         remarks.append(
             ("info", f"Cells of another {others[0]} do other work and are not compared.")
         )
-    if definition.campaign.target is not None and definition.campaign.target.health != "ready":
-        remarks.append(
-            (
-                "warn",
-                f"{definition.campaign.target.name} is {definition.campaign.target.get_health_display()}.",
-            )
-        )
+    remarks += [
+        ("warn", f"{target.name} is {target.get_health_display()}.")
+        for target in definition.targets
+        if target.health != Target.Health.READY
+    ]
+    if len(definition.targets) > 1:
+        remarks += _remarks_on_targets(definition)
     pools = measuring_pools()
     if definition.campaign.target is not None and definition.campaign.pool not in pools:
         elsewhere = f" Pools with one: {', '.join(pools)}." if pools else ""
@@ -308,6 +311,43 @@ def _remark_on_search(definition: Definition) -> list[tuple[str, str]]:
     if target is not None and (never := why_never(target, database_now())):
         remarks.append(("warn", never))
     return remarks
+
+
+def _remarks_on_targets(definition: Definition) -> Iterator[tuple[str, str]]:
+    """Yield what several targets mean for order and conclusions, and which of them share a machine."""
+    names = ", ".join(target.name for target in definition.targets)
+    together = TARGET in definition.hard_to_change
+    yield (
+        "info",
+        f"{len(definition.targets)} targets side by side: {names}. "
+        + (
+            "Each block visits every target once, in random order, and measures its cells together. "
+            if together
+            else "Each block measures every target. "
+        )
+        + "One run is on at a time. Differences are those of these machines and what is installed on them.",
+    )
+    for shared in shared_machines(definition.targets):
+        yield (
+            "warn",
+            f"{_listed(shared)} run on one machine: they are never loaded at once, and yet each may "
+            "slow the other down.",
+        )
+    if here := on_this_machine(definition.targets):
+        yield (
+            "warn",
+            f"{_listed(here)} may run on the machine that generates the load, which "
+            "takes part of its CPU.",
+        )
+    if definition.campaign.repetitions < FEWEST_TOGETHER:
+        yield (
+            "warn",
+            f"Targets are compared only over {FEWEST_TOGETHER} blocks or more with both of them.",
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _remark_on_hard(definition: Definition, plan: Plan) -> list[tuple[str, str]]:

@@ -77,6 +77,8 @@ def begin(template: Template, changes: FieldValues, user: User) -> Campaign:
     """
     _require_in_use(template)
     data = {**template.definition, **changes}
+    if "targets" in changes or "target" in changes:  # either names all of them
+        data |= {"target": None, "targets": None, **changes}
     data["parameters"] = {**template.definition["parameters"], **changes.get("parameters", {})}
     for name in data["factors"]:
         data["parameters"].pop(name, None)
@@ -84,11 +86,13 @@ def begin(template: Template, changes: FieldValues, user: User) -> Campaign:
         data["roles"] = {
             name: role for name, role in data["roles"].items() if name in data["factors"]
         }
-    target = data.get("target")
     known = targets_of(template)
-    if not known.filter(pk=target if isinstance(target, int) else 0).exists():
-        raise Invalid({"target": ["Choose a target of the template's team that is in use."]})
-    campaign = drafts.create(check(data), user)
+    several = data.get("targets")
+    for key in several if isinstance(several, list) and several else [data.get("target")]:
+        if not known.filter(pk=key if isinstance(key, int) else 0).exists():
+            path = "targets" if several else "target"
+            raise Invalid({path: ["Choose a target of the template's team that is in use."]})
+    campaign = drafts.create(check(data, known), user)
     Campaign.objects.filter(pk=campaign.pk).update(template=template)
     campaign.refresh_from_db()
     return campaign

@@ -11,7 +11,7 @@ from campaigns.models import Amendment, Attempt, Campaign, Exclusion, Run
 class Stamp(TypedDict):
     """What a campaign's data are counted by. runs: by state; attempts: those with values: `count`, `last` and `total` of keys.
 
-    exclusions, amendments: the keys of those in force. target: its address.
+    exclusions, amendments: the keys of those in force. target: its address, or those of several.
     """
 
     runs: dict[str, int]
@@ -30,7 +30,7 @@ def stamp_of(campaign: Campaign) -> Stamp:
     attempts = attempts_with_values(campaign).aggregate(
         count=Count("pk"), last=Max("pk"), total=Sum("pk")
     )
-    target = campaign.target
+    addresses = [normalised_address(target.base_url) for target in campaign.targets]
     return {
         "runs": dict(sorted(states.annotate(Count("pk")))),
         "attempts": {name: int(value or 0) for name, value in attempts.items()},
@@ -38,7 +38,7 @@ def stamp_of(campaign: Campaign) -> Stamp:
         "amendments": list(
             Amendment.objects.filter(campaign=campaign).order_by("pk").values_list("pk", flat=True)
         ),
-        "target": normalised_address(target.base_url) if target else "",
+        "target": ", ".join(addresses),
     }
 
 

@@ -2,13 +2,18 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
-from django.db.models import Count, Max, Min, QuerySet
+from django.db.models import Case, Count, F, Max, Min, QuerySet, Value, When
+from django.db.models.functions import Coalesce
 
 from campaigns.models import Attempt, Campaign, EnvironmentFact, Run
 from campaigns.stats import units
+
+_Fact = tuple[str, str, str]
+"""Side, name and target of a fact."""
+LEVEL = F("attempt__run__cell__target__name")
 
 LABELLED = (Attempt.State.RUNNING, Attempt.State.ACCEPTED, Attempt.State.FAILED)
 """States of attempts whose values pages and charts show."""
@@ -18,7 +23,10 @@ MOST_CHANGES, RUNS_A_CHANGE = 2, 10
 
 @dataclass(frozen=True, slots=True)
 class ObservedFact:
-    """A fact of the environment with the runs that observed it. `changed`: other runs observed another value."""
+    """A fact of the environment with the runs that observed it. `changed`: other runs observed another value.
+
+    target: the level of the target whose fact it is, where a campaign has several; else empty.
+    """
 
     side: str
     name: str
@@ -27,11 +35,17 @@ class ObservedFact:
     first: units.Position
     last: units.Position
     changed: bool
+    target: str = ""
+
+    @property
+    def place(self) -> str:
+        """Of what it is a fact: the side, and which one of several targets."""
+        return place_of(self.side, self.target)
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change of a fact between two runs, or during one: then both numbers are equal."""
+    """A change of a fact between two runs, or during one: then both numbers are equal. target: as in ObservedFact."""
 
     side: str
     name: str
@@ -39,6 +53,7 @@ class Change:
     after: str
     last_run_before: units.Position
     first_run_after: units.Position
+    target: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +61,23 @@ class Stretches:
     """Stretches of runs in one environment, numbered from 0 in the order in which runs were made.
 
     of_run: the stretch of each accepted run, by its position. begun: the changes with which each stretch
-    after the first began.
+    after the first began. of_target: the number of stretches of each of several targets.
     """
 
     of_run: Mapping[int, int]
     begun: Sequence[tuple[Change, ...]]
+    of_target: Mapping[str, int] = field(default_factory=dict)
+
+
+def place_of(side: str, target: str) -> str:
+    """Return of what a fact is: the side, and which one of several targets."""
+    return f"{side} {target}".strip()
+
+
+WHICH_TARGET = Case(
+    When(side=EnvironmentFact.Side.TARGET, then=Coalesce(LEVEL, Value(""))), default=Value("")
+)
+"""The name of the target whose fact it is, where a campaign has several; empty for facts of the generator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,46 +92,53 @@ class _Seen:
 
 def environment_of(campaign: Campaign) -> list[ObservedFact]:
     """Return facts of target and generator over all accepted attempts, each value with its runs."""
-    seen: dict[tuple[str, str, str], tuple[int, int, int]] = {}
-    for side, name, *values, runs, first, last in (
+    seen: dict[tuple[str, str, str, str], tuple[int, int, int]] = {}
+    for side, target, name, *values, runs, first, last in (
         _facts(campaign)
-        .values("side", "name", "value", "value_after")
+        .annotate(which=WHICH_TARGET)
+        .values("side", "which", "name", "value", "value_after")
         # An attempt has a fact once, and a run one accepted attempt: none is counted twice.
         .annotate(
             runs=Count("pk"),
             first=Min("attempt__run__position"),
             last=Max("attempt__run__position"),
         )
-        .values_list("side", "name", "value", "value_after", "runs", "first", "last")
+        .values_list("side", "which", "name", "value", "value_after", "runs", "first", "last")
     ):
         for value in filter(None, values):
-            others = seen.get((side, name, value), (0, first, last))
-            seen[side, name, value] = (
+            others = seen.get((side, name, target, value), (0, first, last))
+            seen[side, name, target, value] = (
                 others[0] + runs,
                 min(others[1], first),
                 max(others[2], last),
             )
-    several = Counter((side, name) for side, name, _ in seen)
-    rows = sorted(seen.items(), key=lambda row: (*row[0][:2], row[1][1], row[0][2]))
-    return [ObservedFact(*text, *runs, changed=several[text[:2]] > 1) for text, runs in rows]
+    several = Counter(text[:3] for text in seen)
+    rows = sorted(seen.items(), key=lambda row: (*row[0][:3], row[1][1], row[0][3]))
+    return [
+        ObservedFact(side, name, value, *runs, several[side, name, target] > 1, target)
+        for (side, name, target, value), runs in rows
+    ]
 
 
 def changes_of(campaign: Campaign, facts: Iterable[ObservedFact]) -> list[Change]:
     """Return where each fact changed, in the order in which the runs were made."""
     return [
-        change for fact, seen in _seen(campaign, facts).items() for change in _changes(*fact, seen)
+        change for fact, seen in _seen(campaign, facts).items() for change in _changes(fact, seen)
     ]
 
 
 def stretches_of(campaign: Campaign, facts: Iterable[ObservedFact]) -> Stretches:
     """Split the runs where a fact changed for good; unstable facts split nothing.
 
-    After a change during a run, a stretch begins with the next run.
+    After a change during a run, a stretch begins with the next run. Of several targets each has stretches of
+    its own; one of the campaign begins once the environment of every target is another one, so that there are
+    no more of them than of any target.
     """
+    facts = list(facts)
     seen = _seen(campaign, facts)
     begins: dict[int, list[Change]] = {}
     for fact, runs in seen.items():
-        changes = _changes(*fact, runs)
+        changes = _changes(fact, runs)
         following = {one.run: other.run for one, other in pairwise(runs)}
         for change in () if _unstable(changes, len(runs)) else changes:
             first = following.get(change.last_run_before)
@@ -112,11 +146,20 @@ def stretches_of(campaign: Campaign, facts: Iterable[ObservedFact]) -> Stretches
                 begins.setdefault(first, []).append(change)
     of_run: dict[int, int] = {}
     begun: list[tuple[Change, ...]] = []
+    targets = {fact.target for fact in facts if fact.side == EnvironmentFact.Side.TARGET}
+    of_target = {target: 1 for target in targets if target}
+    waiting: list[Change] = []
     for _, run in sorted((each.place, each.run) for runs in seen.values() for each in runs):
         if run in begins and run not in of_run:
-            begun.append(tuple(begins[run]))
+            waiting += begins[run]
+            changed = {change.target for change in waiting}
+            for target in {change.target for change in begins[run]} & of_target.keys():
+                of_target[target] += 1
+            if "" in changed or changed >= targets:
+                begun.append(tuple(waiting))
+                waiting = []
         of_run[run] = len(begun)
-    return Stretches(of_run, begun)
+    return Stretches(of_run, begun, of_target)
 
 
 def unread_after(campaign: Campaign) -> int:
@@ -154,22 +197,23 @@ def _facts(campaign: Campaign) -> QuerySet[EnvironmentFact]:
     return EnvironmentFact.objects.filter(attempt__in=_accepted(campaign)).order_by()
 
 
-def _seen(campaign: Campaign, facts: Iterable[ObservedFact]) -> dict[tuple[str, str], list[_Seen]]:
+def _seen(campaign: Campaign, facts: Iterable[ObservedFact]) -> dict[_Fact, list[_Seen]]:
     """Return what each run observed of the facts that changed, in the order in which the runs were made."""
-    seen: dict[tuple[str, str], list[_Seen]] = {
-        (fact.side, fact.name): [] for fact in facts if fact.changed
+    seen: dict[_Fact, list[_Seen]] = {
+        (fact.side, fact.name, fact.target): [] for fact in facts if fact.changed
     }
     if not seen:
         return seen
     rows = (
         _facts(campaign)
-        .filter(name__in={name for _, name in seen})
+        .filter(name__in={name for _, name, _ in seen})
+        .annotate(which=WHICH_TARGET)
         .order_by("attempt__claimed_at", "attempt_id")
-        .values_list("side", "name", "attempt__run__position", "value", "value_after")
+        .values_list("side", "name", "which", "attempt__run__position", "value", "value_after")
     )
-    for place, (side, name, run, value, later) in enumerate(rows):
-        if (side, name) in seen:
-            seen[side, name].append(_Seen(place, run, value, later or value))
+    for place, (side, name, which, run, value, later) in enumerate(rows):
+        if (side, name, which) in seen:
+            seen[side, name, which].append(_Seen(place, run, value, later or value))
     return seen
 
 
@@ -180,13 +224,14 @@ def _unstable(changes: Sequence[Change], runs: int) -> bool:
     return often or during > 1
 
 
-def _changes(side: str, name: str, seen: Sequence[_Seen]) -> list[Change]:
+def _changes(fact: _Fact, seen: Sequence[_Seen]) -> list[Change]:
+    side, name, target = fact
     result = []
     last: _Seen | None = None
     for now in seen:
         if last and last.after != now.before:
-            result.append(Change(side, name, last.after, now.before, last.run, now.run))
+            result.append(Change(side, name, last.after, now.before, last.run, now.run, target))
         if now.before != now.after:
-            result.append(Change(side, name, now.before, now.after, now.run, now.run))
+            result.append(Change(side, name, now.before, now.after, now.run, now.run, target))
         last = now
     return result

@@ -60,6 +60,7 @@ def _about(campaign: Campaign) -> JsonObject:
         "state_reason": campaign.state_reason,
         "author": campaign.author.get_username() if campaign.author else None,
         "target": {"name": target.name, "family": target.family} if target else None,
+        **_several(campaign),
         "source": campaign.source,
         "fidelity": campaign.fidelity,
         "stand_in": stand_ins_of(campaign),
@@ -70,6 +71,14 @@ def _about(campaign: Campaign) -> JsonObject:
         "sessions": outline.sessions,
         "primary_metric": described(outline.metric),
     }
+
+
+def _several(campaign: Campaign) -> JsonObject:
+    """Return all targets where there are several."""
+    targets = campaign.targets
+    if len(targets) < 2:
+        return {}
+    return {"targets": [{"name": target.name, "family": target.family} for target in targets]}
 
 
 def described(metric: Metric) -> JsonObject:

@@ -15,7 +15,8 @@ AFTER_ALL = 10**10
 
 def campaigns() -> QuerySet[Campaign]:
     """Return all campaigns."""
-    return Campaign.objects.select_related("target", "author")
+    rows = Campaign.objects.select_related("target", "author")
+    return rows.prefetch_related("places__target")
 
 
 def runs_by_state(campaigns: Sequence[int]) -> dict[int, dict[str, int]]:

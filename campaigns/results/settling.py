@@ -6,6 +6,7 @@ from django.db.models.functions import Now
 from campaigns.kit.activity import Action, record
 from campaigns.kit.outbox import announce
 from campaigns.models import Announcement, Attempt, Block, Campaign, LogLine, Run
+from campaigns.results.failing_targets import note_end
 
 ENDS = {
     Attempt.State.ACCEPTED: Run.State.DONE,
@@ -49,14 +50,19 @@ def settle(
         finished_at=Now() if run.state in Run.CLOSED else None,
     )
     if run.state in Run.CLOSED and run.purpose != Run.Purpose.TRIAL:
-        stop_where_too_much_fails(run.campaign)
+        if run.cell.target_id is not None:
+            note_end(run)
+        stop_where_too_much_fails(run.campaign, run.cell.target_id)
 
 
 # This happens in the transaction that closes a run, so that the next one cannot begin before. It counts runs
 # that were closed since the launch or the last resumption, without try-outs. They are ordered by their
 # attempts, since a clock may have been set.
-def stop_where_too_much_fails(campaign: Campaign) -> None:
-    """Pause a locked campaign that exceeds its failure limits, unless it has no open run."""
+def stop_where_too_much_fails(campaign: Campaign, target: int | None = None) -> None:
+    """Pause a locked campaign that exceeds its failure limits, unless it has no open run.
+
+    target: the key of one of several, of which alone the runs count.
+    """
     still_open = campaign.runs.filter(state__in=Run.OPEN)
     if campaign.state != Campaign.State.RUNNING:
         return
@@ -67,6 +73,8 @@ def stop_where_too_much_fails(campaign: Campaign) -> None:
         return
     closed = campaign.runs.filter(state__in=ENDED).exclude(purpose=Run.Purpose.TRIAL)
     ended = closed.annotate(newest=Max("attempts")).filter(newest__gt=campaign.counted_after)
+    if target is not None:
+        ended = ended.filter(cell__target=target)
     latest = list(ended.order_by("-newest")[: campaign.max_consecutive_failures])
     counts = ended.aggregate(all=Count("pk"), bad=Count("pk", filter=Q(state__in=BAD)))
     if len(latest) == campaign.max_consecutive_failures and all(run.state in BAD for run in latest):

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
-from campaigns.models import Campaign, Conclusion, Target, Template
+from campaigns.models import Campaign, Conclusion, Target, Template, on_target
 
 MOST_NAMED = 10
 
@@ -32,7 +32,7 @@ def dependants_of(target: Target) -> list[Dependants]:
 
 
 def _all(target: Target) -> Iterator[Dependants]:
-    own = Campaign.objects.filter(target=target).order_by("-pk")
+    own = Campaign.objects.filter(on_target(target)).order_by("-pk")
     yield _of(
         "going on, or in the queue",
         own.filter(state__in=Campaign.ACTIVE),
@@ -48,13 +48,14 @@ def _all(target: Target) -> Iterator[Dependants]:
         own.filter(state=Campaign.State.DRAFT),
         "They cannot be launched; choose another target in each.",
     )
-    templates = Template.objects.filter(definition__target=target.pk, retired_at=None)
+    named = Q(definition__target=target.pk) | Q(definition__targets__contains=target.pk)
+    templates = Template.objects.filter(named, retired_at=None)
     yield _of(
         "templates",
         templates.order_by("name"),
         "Campaigns that begin with them need another target.",
     )
-    resting = Conclusion.objects.filter(evidence__campaign__target=target).distinct()
+    resting = Conclusion.objects.filter(evidence__campaign__in=own.order_by()).distinct()
     yield _of(
         "conclusions",
         resting.order_by("-pk"),

@@ -28,6 +28,7 @@ SERVER = (
     "forget_password",
     "is_dedicated",
     "hardware",
+    "runs_on",
     "notes",
     "confirm_address",
 )

@@ -8,7 +8,7 @@ from time import monotonic
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import F
+from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from campaigns.kinds.base import AddressRefused, Driver, DriverError, TargetUnavailable
@@ -141,13 +141,16 @@ def missing_at(campaign: Campaign) -> list[str]:
     Nothing is requested while the server is measured or probed. URLs without a response are left out: a
     worker elsewhere may get one.
     """
-    target = campaign.target
-    if target is None or isinstance(began_at := _claim(target, 0.0), Busy):
+    return [each for target in campaign.targets for each in _missing_on(target, campaign)]
+
+
+def _missing_on(target: Target, campaign: Campaign) -> list[str]:
+    if isinstance(began_at := _claim(target, 0.0), Busy):
         return []
     driver, result = driver_of(campaign.kind), []
     try:
         seen, rules = as_driver_sees_it(target), rules_for(target)
-        for parameters in _different(campaign, driver)[:MOST_LOOKS]:
+        for parameters in _different(target, campaign, driver)[:MOST_LOOKS]:
             try:
                 driver.look(seen, parameters, rules)
             except TargetUnavailable:
@@ -161,10 +164,11 @@ def missing_at(campaign: Campaign) -> list[str]:
     return result
 
 
-def _different(campaign: Campaign, driver: Driver) -> list[JsonObject]:
-    """Return the parameters of cells whose URLs differ from those of earlier cells."""
-    base_url = campaign.target.base_url if campaign.target else ""
-    cells = campaign.cells.order_by("position").values_list("levels_by_factor", flat=True)
+def _different(target: Target, campaign: Campaign, driver: Driver) -> list[JsonObject]:
+    """Return the parameters of the target's cells whose URLs differ from those of earlier cells."""
+    base_url = target.base_url
+    own = campaign.cells.filter(Q(target=target) | Q(target=None)).order_by("position")
+    cells = own.values_list("levels_by_factor", flat=True)
     by_urls: dict[str, JsonObject] = {}
     for levels in cells:
         parameters = {**campaign.parameters, **driver_levels(levels)}

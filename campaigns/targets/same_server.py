@@ -13,7 +13,7 @@ from campaigns.kinds.programs.health import is_here
 from campaigns.kit import name_service, network
 from campaigns.kit.errors import Invalid
 from campaigns.kit.network import normalised_address
-from campaigns.models import Campaign, Target, TargetLease
+from campaigns.models import Campaign, Target, TargetLease, on_address
 
 ONE_SAVER = 7_363_002  # key of the advisory lock
 THIS_MACHINE = "this machine"
@@ -78,14 +78,14 @@ def is_held(address: str) -> bool:
 
 def measuring(address: str) -> list[Campaign]:
     """Return the active campaigns at an address, of all its targets."""
-    rows = Campaign.objects.filter(target__address=address, state__in=Campaign.ACTIVE)
+    rows = Campaign.objects.filter(on_address(address), state__in=Campaign.ACTIVE)
     return list(rows.select_related("target").order_by("pk"))
 
 
 def is_measuring(target: Target, campaigns: Sequence[Campaign]) -> str:
     """Return a message on the campaign that prevents changes of a target: its own, else one on the same server."""
-    result = min(campaigns, key=lambda campaign: campaign.target_id != target.pk)
-    if result.target_id == target.pk:
+    result = min(campaigns, key=lambda campaign: target not in campaign.targets)
+    if target in result.targets:
         return f"The campaign “{result.name}” is measuring this target."
     return (
         f"{_campaign(result, target)} is measuring the same server; the limits of this target count "

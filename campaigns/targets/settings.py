@@ -12,7 +12,15 @@ from campaigns.kit.activity import record
 from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import messages_of
 from campaigns.kit.mappings import Columns, FieldValues, Json
-from campaigns.models import Campaign, FoundSetting, Setting, SshLogin, Target, TargetStep
+from campaigns.models import (
+    Campaign,
+    FoundSetting,
+    Setting,
+    SshLogin,
+    Target,
+    TargetStep,
+    on_target,
+)
 from campaigns.targets.actions import COMMAND, HAND, Action, BadAction, Role, parse
 from campaigns.targets.saving import rules_for
 from campaigns.targets.setting_forms import SettingForm, StepForm
@@ -145,7 +153,7 @@ def _require_for(
 
 def _refuse_in_use(setting: Setting, name: str) -> None:
     """Raise Invalid where an active campaign needs the setting, or its first value has to be restored."""
-    active = Campaign.objects.filter(target=setting.target_id, state__in=list(Campaign.ACTIVE))
+    active = Campaign.objects.filter(on_target(setting.target), state__in=list(Campaign.ACTIVE))
     for campaign in active:
         factors = {factor.name for factor in campaign.factors.all()}
         if setting.name in factors | set(campaign.parameters):

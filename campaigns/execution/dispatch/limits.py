@@ -38,7 +38,7 @@ def interrupt_in_quiet_hours(now: datetime) -> None:
 def may_begin(run: Run, now: datetime) -> bool:
     """Return whether a run may begin now and is expected to end in time; if not, act on it, or log why."""
     campaign = run.campaign
-    target = campaign.target
+    target = run.target
     waits = overload.why_not_now(target, now) if target and campaign.search else ""
     if waits:
         _log_once(campaign, waits)

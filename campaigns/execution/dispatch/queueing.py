@@ -34,9 +34,13 @@ def queue_runs() -> Iterator[tuple[int, str]]:
     room = _room_by_pool()
     now = database_now()
     served = addresses_held() | _measured()
+    busy = _with_a_run_on()
     for run in _next_runs():
-        campaign = run.campaign
-        target = campaign.target
+        campaign, target = run.campaign, run.target
+        own = [each.address for each in campaign.targets]
+        if campaign.pk in busy:
+            served.update(own)  # the queues of its other targets wait until it has made its runs
+            continue
         if target is None or target.address in served or room.get(campaign.pool, 0) < 1:
             continue
         generators = generator_pools(run)
@@ -45,14 +49,23 @@ def queue_runs() -> Iterator[tuple[int, str]]:
         if not may_begin(run, now):
             continue
         if waits_for_manual_step(run):
-            served.add(target.address)
+            served.update(own)
             continue
         attempt = lease_target(run, target.address)
+        if attempt is not None or len(own) > 1:
+            served.update(own)  # where it is first, nobody behind it comes between
         if attempt is not None:
-            served.add(target.address)
             room[campaign.pool] -= 1
             room |= dict.fromkeys(generators, 0)  # another run would have to do with what is left
             yield attempt.pk, campaign.pool
+
+
+def _with_a_run_on() -> set[int]:
+    """Return the campaigns with a run that is on or was sent: one with several targets makes one at a time."""
+    leases = TargetLease.objects.filter(
+        Q(attempt__state=Attempt.State.RUNNING) | Q(expires_at__gte=Now()), attempt__isnull=False
+    )
+    return set(leases.values_list("attempt__run__campaign", flat=True))
 
 
 def _measured() -> set[str]:
@@ -76,7 +89,7 @@ def _next_runs() -> Iterator[Run]:
     )
     for campaign in ready:
         run = (
-            campaign.runs.select_related("campaign__target", "cell")
+            campaign.runs.select_related("campaign__target", "cell__target")
             .filter(state=Run.State.PLANNED)
             .order_by("position")
             .first()
@@ -105,7 +118,7 @@ def _room_by_pool() -> dict[str, int]:
 # something is measured on it.
 def waits_for_manual_step(run: Run) -> bool:
     """Return whether a run waits for manual steps; request those that are not requested yet."""
-    target = run.campaign.target
+    target = run.target
     missing = needed(run)
     if target is None or not missing:
         return False

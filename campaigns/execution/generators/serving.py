@@ -69,7 +69,7 @@ def claim_generator(generator_pk: int, worker: str, host: str) -> Generator | No
     if lease is None:
         return None
     generators = Generator.objects.select_related(
-        "attempt__run__campaign__target", "attempt__run__cell"
+        "attempt__run__campaign__target", "attempt__run__cell__target"
     )
     if not lease_host(generators.get(pk=generator_pk).attempt, host):
         holder = GeneratorLease.objects.filter(host=host).values_list("holder", flat=True).first()
@@ -98,7 +98,7 @@ def stop_generators_of(worker: str) -> int:
 
 def _outcome(generator: Generator, hold: Hold) -> JsonObject:
     """Run the program until it ends; return the fields of the row that describe the end."""
-    target = generator.attempt.run.campaign.target
+    target = generator.attempt.run.target
     assert target is not None  # noqa: S101 - for the type checker: it is leased
     try:
         as_driver_sees_it(target)  # registers its secrets, so that no message quotes them

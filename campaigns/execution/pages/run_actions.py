@@ -46,7 +46,7 @@ def again(request: HttpRequest, pk: int, position: int) -> HttpResponse:
     try:
         answer = _steer(request, run, lambda result: lifecycle.run_again(result, user, name))
     except NotConfirmed:
-        return ask_for_name(request, run.campaign, step)
+        return ask_for_name(request, run.campaign, step, lifecycle.name_to_confirm(run.campaign))
     if waits_for_approval(request, run.campaign):
         return redirect("campaign", pk)
     return answer

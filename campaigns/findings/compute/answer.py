@@ -1,10 +1,12 @@
 """What the answer of a campaign states beside the findings with verdicts; `wording` writes it."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from types import MappingProxyType
 
 from campaigns.findings.compute.groups import instruments_of, varied_loads
 from campaigns.findings.compute.sameness import compared_work, sameness_of
+from campaigns.findings.compute.targets import targets_told
 from campaigns.findings.values import Answer, Cells, FactChange, InvalidRun, SummarisedCell
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
@@ -19,10 +21,12 @@ def answer(
     *,
     changes: Sequence[Change] = (),
     failing: Collection[int] = frozenset(),
+    stretches: Mapping[str, int] = MappingProxyType({}),
 ) -> Answer:
     """Return the state of a campaign and of its cells, without their runs.
 
     changes: of the environment. failing: the cells whose survivors make no number, since too much of them failed.
+    stretches: the number of environments of each of several targets.
     """
     content = sameness_of(campaign)
     return Answer(
@@ -47,6 +51,7 @@ def answer(
         invalid=list(_invalid_runs(cells)),
         same_content=content.same,
         other_content=content.other,
+        targets=targets_told(campaign, stretches),
     )
 
 

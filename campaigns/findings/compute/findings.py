@@ -111,15 +111,17 @@ class _Read:
     runs: Mapping[str, list[ObservedRun]]
     begun: Sequence[Begun]
     criteria: Criteria
+    of_target: Mapping[str, int]
 
 
 def _read(campaign: Campaign) -> _Read:
     metrics = {metric.name: metric for metric in analysed_metrics_of(campaign)}
     surroundings = count_surroundings(campaign)
     observed = without_exploring(observed_runs_by_metric(campaign, metrics))
-    runs, begun = in_sessions(observed, stretches_of(campaign, surroundings.facts))
+    stretches = stretches_of(campaign, surroundings.facts)
+    runs, begun = in_sessions(observed, stretches)
     criteria = criteria_of(campaign, campaign.cells.count(), adaptive=was_adaptive(campaign))
-    return _Read(metrics, surroundings, observed, runs, begun, criteria)
+    return _Read(metrics, surroundings, observed, runs, begun, criteria, stretches.of_target)
 
 
 def document_of(campaign: Campaign) -> dict[str, Any]:
@@ -170,6 +172,7 @@ def compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], dict[str, An
         cells,
         changes=surroundings.changes,
         failing=failing_cells(mine, criteria),
+        stretches=read.of_target,
     )
     core = {
         "pairs": pairs,
@@ -376,6 +379,8 @@ def hashed_document(
         factor.name for factor in campaign.factors.all() if factor.role == factor.Role.WORK
     ]:
         definition["work"] = work  # only where some is named: older hashes know nothing of it
+    if len(targets := campaign.targets) > 1:
+        definition["targets"] = [normalised_address(target.base_url) for target in targets]
     return {
         "definition": {**definition, "target": _address(campaign)},
         "runs": runs,

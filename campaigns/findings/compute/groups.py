@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 from campaigns.findings.compute.sameness import compared_work
+from campaigns.kinds.base.values import TARGET
 from campaigns.kit.mappings import Levels
 from campaigns.models import Campaign, Cell
 from campaigns.planning.roles import Role, roles_of
@@ -13,16 +14,22 @@ from campaigns.planning.roles import Role, roles_of
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Cells that differ in one factor only, in the order of its levels."""
+    """Cells that differ in one factor only, in the order of its levels. every: all pairs of them are compared."""
 
     levels: Levels
     cells: tuple[int, ...]
     values: tuple[Any, ...]
     numeric: bool
+    every: bool = False
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """Return the pairs to compare: neighbours of numbers, and each other category with the first."""
+        """Return the pairs to compare: neighbours of numbers, and each other category with the first.
+
+        Of targets all pairs: the answer of two stands where a third one, perhaps the first, has failed.
+        """
+        if self.every:
+            return list(combinations(self.cells, 2))
         return list(pairwise(self.cells)) if self.numeric else self.against_first
 
     @property
@@ -32,7 +39,7 @@ class Group:
 
 
 def comparable_factors(campaign: Campaign) -> list[str]:
-    """Return the factors along which cells are compared: numbers first, instruments last.
+    """Return the factors along which cells are compared: targets first, then numbers, instruments last.
 
     Work is never compared, and load neither: it is what settings have to carry.
     """
@@ -43,7 +50,12 @@ def comparable_factors(campaign: Campaign) -> list[str]:
         if name not in work and roles[name] != Role.LOAD
     }
     return sorted(
-        several, key=lambda name: (roles[name] == Role.INSTRUMENT, not is_numeric(several[name]))
+        several,
+        key=lambda name: (
+            roles[name] == Role.INSTRUMENT,
+            roles[name] != Role.TARGET,
+            not is_numeric(several[name]),
+        ),
     )
 
 
@@ -84,6 +96,7 @@ def groups_of(factor: str, cells: Sequence[Cell]) -> list[Group]:
                 cells=tuple(place for _, place in ordered),
                 values=tuple(value for value, _ in ordered),
                 numeric=numeric,
+                every=factor == TARGET and any(cell.target_id is not None for cell in cells),
             )
         )
     return groups

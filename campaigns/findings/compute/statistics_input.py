@@ -72,7 +72,8 @@ class Family:
         self.place = {cell.pk: place for place, cell in enumerate(cells)}
         self.sessions = split_sessions(runs)
         self.cell_runs = self._runs_of_cells(runs)
-        self.reserve = Reserve(campaign, metric, criteria, self._by_cell(runs))
+        targets = [cell.target_id for cell in cells]
+        self.reserve = Reserve(campaign, metric, criteria, self._by_cell(runs), targets)
         self.usable = [not too_many_failures(cell, criteria) for cell in self.cell_runs]
 
     def compare(

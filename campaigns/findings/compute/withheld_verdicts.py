@@ -23,6 +23,7 @@ from campaigns.stats.rounding import step_shares, within_resolution
 from campaigns.stats.validity import DRIFT_P, drift_within, is_confounded
 from campaigns.stats.verdict import Contrast, Verdict, interval_of, p_value, withheld
 
+IN_BLOCKS = (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
 AnyComparison = TypeVar("AnyComparison", Comparison, PairedComparison)
 Places = Sequence[int]
 
@@ -30,7 +31,7 @@ Places = Sequence[int]
 class Reserve:
     """The reasons to withhold verdicts of a campaign's comparisons.
 
-    runs: of each cell that is compared, by its place.
+    runs: of each cell that is compared, by its place; targets: that of each, where the campaign has several.
     """
 
     def __init__(
@@ -39,11 +40,14 @@ class Reserve:
         metric: Metric,
         criteria: Criteria,
         runs: Sequence[Sequence[ObservedRun]],
+        targets: Sequence[int | None] = (),
     ) -> None:
         self.criteria = criteria
+        self.targets = targets if campaign.order in IN_BLOCKS else ()
         made = [
             [run for run in each if run.state == "ok" and run.value is not None] for each in runs
         ]
+        self.blocks = [{run.block for run in each} for each in made]
         self.steps = [0.0] * len(runs)
         self.exact = is_exact(metric.unit)
         self.still = [len(each) > 1 and len({run.value for run in each}) == 1 for each in made]
@@ -64,6 +68,8 @@ class Reserve:
             return verdict
         if self.confounds(places):
             return withheld(verdict, "drift_confounded")
+        if self.rarely_together(places):
+            return withheld(verdict, "n_below_minimum")
         if self.exact:
             return verdict
         return within_resolution(
@@ -79,6 +85,15 @@ class Reserve:
         if self.drift is None or not known:
             return False
         return is_confounded(self.drift, max(known) - min(known), self.criteria)
+
+    def rarely_together(self, places: Places) -> bool:
+        """Return whether too few blocks have runs of all targets of these cells: one of them was out, or failed."""
+        blocks: dict[int | None, set[int]] = {}
+        for place in places if self.targets else ():
+            blocks.setdefault(self.targets[place], set()).update(self.blocks[place])
+        if len(blocks) < 2:
+            return False
+        return len(set.intersection(*blocks.values())) < self.criteria.minimum_n
 
     def as_finding(self) -> OrderDrift | None:
         """Return the drift; None in an order that protects from it."""

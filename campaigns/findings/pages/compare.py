@@ -161,7 +161,8 @@ def offered(
     results = CampaignFilters({"q": text, "archived": "all"}, closed.exclude(pk__in=taken)).rows
     if sides and not text:
         results = results.filter(kind=sides[0].campaign.kind)
-    ordered = results.select_related("target").order_by("-created_at", "-pk")
+    named = results.select_related("target").prefetch_related("places__target")
+    ordered = named.order_by("-created_at", "-pk")
     return Paginator(ordered, OFFERED_A_PAGE).get_page(page)
 
 

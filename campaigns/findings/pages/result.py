@@ -26,6 +26,7 @@ from campaigns.findings.wording.checks import check_lines
 from campaigns.findings.wording.failed_parts import failed_parts
 from campaigns.findings.wording.sensitivity import sensitivity_panel
 from campaigns.findings.wording.sessions import notes_of_changes
+from campaigns.findings.wording.targets import target_table
 from campaigns.kit.charts.labels import FactorOutline, LevelLabels, level_text
 from campaigns.kit.marks import RUNS
 from campaigns.kit.numbers import MISSING, percent
@@ -113,6 +114,9 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         else None,
         "robust": sensitivity_panel(judged, findings.sensitivity)
         if primary and not is_open and findings.sensitivity and judged
+        else None,
+        "told": target_table(findings.answer.targets)
+        if primary and not is_open and findings.answer and findings.answer.targets
         else None,
         "calibration": _calibration(campaign, findings.calibration)
         if primary and not is_open and findings.calibration

@@ -42,6 +42,7 @@ from campaigns.findings.wording.sessions import (
     notes_of_changes,
     sessions_text,
 )
+from campaigns.findings.wording.targets import targets_text
 from campaigns.findings.wording.thresholds import LABELS, thresholds_sentence
 from campaigns.findings.wording.verdicts import Display, label_of, primary_advice
 from campaigns.kit.charts.labels import contrast_label, inside
@@ -89,6 +90,7 @@ def answer_text(
     text = _extended(text, drift_note(levels))
     text = _extended(text, same_content_text(answer.same_content))
     text = _extended(text, other_content_text(answer.other_content))
+    text = _extended(text, targets_text(answer.targets))
     caveats = [_caveat(answer, pairs, levels, capacity)]
     if answer.changes:
         caveats[:0] = [_of_changes(answer.changes), *notes_of_changes(sessions)]
@@ -138,7 +140,7 @@ def _with_bounds(text: AnswerText, answer: Answer) -> AnswerText:
 
 def _of_changes(changes: Sequence[FactChange]) -> str:
     """Return the caveat about changes of the environment during the campaign."""
-    names = list(dict.fromkeys(f"{change.name} ({change.side})" for change in changes))
+    names = list(dict.fromkeys(f"{change.name} ({change.place})" for change in changes))
     more = f" and {len(names) - MOST_FACTS} more" if len(names) > MOST_FACTS else ""
     return (
         f"The environment changed during the campaign: {', '.join(names[:MOST_FACTS])}{more}; "

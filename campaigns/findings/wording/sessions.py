@@ -118,7 +118,7 @@ def _why(begun: BegunSession) -> str:
 
 
 def _change(change: FactChange) -> str:
-    name = f"{change.name} ({change.side})"
+    name = f"{change.name} ({change.place})"
     if max(len(change.before), len(change.after)) > MOST_LETTERS:
         return f"{name} is another one"
     return f"{name} {change.before} → {change.after}"

@@ -22,12 +22,15 @@ from campaigns.kit.network import Rules
 
 
 def driver_levels(levels: Levels) -> Levels:
-    """Return the levels of a cell without the blind label, which no driver may know."""
-    return {name: level for name, level in levels.items() if name != BLIND_LABEL}
+    """Return the levels of a cell without the blind label and the target, which no driver may know."""
+    return {name: level for name, level in levels.items() if name not in (BLIND_LABEL, TARGET)}
 
 
 BLIND_LABEL, BLIND_LEVELS = "blind_label", ("A", "B")
 """The factor of an A/A campaign, which is hidden from drivers, and its levels."""
+
+TARGET = "target"
+"""The factor of a campaign with several targets; its levels are their names."""
 
 STAND_IN = "stand-in"
 """The fact of `Driver.environment` that names a simulated target.

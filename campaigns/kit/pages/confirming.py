@@ -7,7 +7,7 @@ from django.shortcuts import render
 
 from campaigns.models import Campaign
 
-LONGEST_NAME = 200
+LONGEST_NAME = 700
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +32,16 @@ def ask_reason(request: HttpRequest, campaign: Campaign, step: Step) -> HttpResp
     return render(request, "planning/confirm.html", {"campaign": campaign, "step": step})
 
 
-def ask_for_name(request: HttpRequest, campaign: Campaign, step: Step) -> HttpResponse:
-    """Render the page that requires the name of the campaign's target, with an error after a wrong one."""
+def ask_for_name(request: HttpRequest, campaign: Campaign, step: Step, name: str) -> HttpResponse:
+    """Render the page that requires the name of the production server, with an error after a wrong one.
+
+    name: to be typed; those of several servers with commas between them.
+    """
     typed = typed_name(request)
     wrong = "confirmed_name" in request.POST
     error = ""
-    if wrong and campaign.target:
+    if wrong:
         problem = f"“{typed}” is not its name" if typed else "The name is missing"
-        error = f"{problem}; the server is called “{campaign.target.name}”. Nothing was started."
-    context = {"campaign": campaign, "step": step, "typed": typed, "error": error}
+        error = f"{problem}; the server is called “{name}”. Nothing was started."
+    context = {"campaign": campaign, "step": step, "name": name, "typed": typed, "error": error}
     return render(request, "planning/confirm_target.html", context, status=422 if wrong else 200)

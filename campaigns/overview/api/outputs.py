@@ -46,7 +46,7 @@ class CampaignLinks(Part):
 
 
 class EnvironmentChange(Part):
-    """A fact that was not the same in all runs."""
+    """A fact that was not the same in all runs. `target`: whose it is, where a campaign has several."""
 
     side = serializers.CharField()
     name = serializers.CharField()
@@ -54,6 +54,7 @@ class EnvironmentChange(Part):
     after = text()
     last_run_before = serializers.IntegerField()
     first_run_after = serializers.IntegerField()
+    target = text()
 
 
 class AmendmentOutput(Part):
@@ -105,6 +106,7 @@ class CampaignOutput(Selectable, serializers.ModelSerializer[Campaign]):
 
     author = serializers.StringRelatedField[Any](allow_null=True)
     target = serializers.SerializerMethodField()
+    targets = serializers.SerializerMethodField()
     runs = serializers.SerializerMethodField()
     links = serializers.SerializerMethodField()
 
@@ -117,6 +119,7 @@ class CampaignOutput(Selectable, serializers.ModelSerializer[Campaign]):
             "question",
             "kind",
             "target",
+            "targets",
             "tags",
             "state",
             "state_reason",
@@ -137,6 +140,11 @@ class CampaignOutput(Selectable, serializers.ModelSerializer[Campaign]):
         """Primary key and name."""
         target = campaign.target
         return {"id": target.pk, "name": target.name} if target else None
+
+    @extend_schema_field(TargetName(many=True))
+    def get_targets(self, campaign: Campaign) -> list[JsonObject]:
+        """All of them in their order: several are compared side by side."""
+        return [{"id": target.pk, "name": target.name} for target in campaign.targets]
 
     @extend_schema_field(RunCounts)
     def get_runs(self, campaign: Campaign) -> dict[str, int]:

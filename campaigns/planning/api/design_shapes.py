@@ -53,6 +53,7 @@ class Definition(Part):
 
     kind = serializers.CharField()
     target = serializers.IntegerField(allow_null=True)
+    targets = serializers.ListField(child=serializers.IntegerField(), required=False)
     parameters = serializers.DictField(child=serializers.JSONField())
     factors = serializers.DictField(child=serializers.ListField(child=serializers.JSONField()))
     excluded = serializers.ListField(child=serializers.JSONField())

@@ -35,6 +35,13 @@ class CampaignInput(FormInput):
     tags = Tags()
     kind = Text()
     target = Number()
+    targets = serializers.ListField(
+        child=Scalar(),
+        required=False,
+        allow_null=True,
+        max_length=50,
+        help_text="Several servers to compare side by side: 2 to 6 numbers or names, of one family.",
+    )
     parameters = serializers.DictField(required=False)
     factors = serializers.DictField(child=serializers.ListField(child=Scalar()), required=False)
     excluded = serializers.ListField(child=serializers.DictField(child=Scalar()), required=False)

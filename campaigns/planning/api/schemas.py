@@ -32,7 +32,7 @@ from campaigns.planning.criterion import (
     MOST_FAILED,
 )
 from campaigns.planning.design import FIELDS, Choice, Declared, Number, Span, Whole
-from campaigns.planning.kind_fields import MOST_FACTORS
+from campaigns.planning.kind_fields import MOST_FACTORS, MOST_TARGETS
 from campaigns.planning.search import FEWEST_RUNS, FIRST, MOST_RUNS, MOST_RUNS_EVER
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
@@ -52,6 +52,13 @@ DESCRIBED: Mapping[str, JsonSchema] = {
     "target": {
         "type": ["string", "integer", "null"],
         "description": "The server to measure: its name, or its id.",
+    },
+    "targets": {
+        "type": ["array", "null"],
+        "items": {"type": ["string", "integer"]},
+        "maxItems": MOST_TARGETS,
+        "description": "Several servers to compare side by side, in place of “target”: 2 to 6 names or ids, "
+        "of one family and team. “target” is a factor by itself then.",
     },
     "parameters": {
         "type": "object",
@@ -258,7 +265,7 @@ def _of_kind(name: str, driver: Driver) -> JsonSchema:
                 }
             },
         },
-        "required": ["target"],
+        "anyOf": [{"required": ["target"]}, {"required": ["targets"]}],
     }
 
 

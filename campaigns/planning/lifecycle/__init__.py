@@ -15,7 +15,7 @@ from campaigns.planning.lifecycle.campaigns import (
     try_one,
     try_or_request_approval,
 )
-from campaigns.planning.lifecycle.guards import production_server
+from campaigns.planning.lifecycle.guards import name_to_confirm, production_server
 from campaigns.planning.lifecycle.planning import design_of
 from campaigns.planning.lifecycle.runs import cancel_run, exclude, include, run_again
 from campaigns.planning.lifecycle.second_person import approve, refuse, withdraw
@@ -29,6 +29,7 @@ __all__ = [
     "extend",
     "include",
     "launch",
+    "name_to_confirm",
     "pause",
     "production_server",
     "refuse",

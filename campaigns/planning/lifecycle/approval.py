@@ -23,9 +23,8 @@ State = LaunchRequest.State
 
 def takes_two(campaign: Campaign) -> bool:
     """Return whether loading the server takes two people: by the rule of the team, or of a team that marks the server."""
-    if campaign.target is None:
-        return False
-    marks = [row for row in same_server(campaign.target) if row.is_production]
+    servers = [row for target in campaign.targets for row in same_server(target)]
+    marks = [row for row in servers if row.is_production]
     teams = [row.team for row in marks] + [campaign.team] * bool(marks)
     return any(team.second_for_production for team in teams)
 
@@ -75,7 +74,9 @@ def waiting_of(campaign: Campaign) -> LaunchRequest | None:
 def definition_hash(campaign: Campaign) -> str:
     """Return the hash of what is approved: the definition, and the server that it loads."""
     target = campaign.target
-    where = target and {"url": target.base_url, "address": target.address}
+    where: Any = target and {"url": target.base_url, "address": target.address}
+    if len(targets := campaign.targets) > 1:
+        where = [{"url": each.base_url, "address": each.address} for each in targets]
     text = json.dumps([as_data(campaign), where], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -134,6 +134,7 @@ def extend(
     if (last["last_position"] or 0) + len(plan.runs) > MOST_RUNS_EVER:
         raise NotPossible(f"A campaign has at most {MOST_RUNS_EVER:,} runs.")
     store_plan(campaign, session, plan)
+    campaign.places.update(out_at=None, out_reason="")  # somebody asks for all of them anew
     campaign.repetitions = F("repetitions") + blocks
     campaign.save(update_fields=["repetitions"])
     if campaign.state == Campaign.State.FINISHED:

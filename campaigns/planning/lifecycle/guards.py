@@ -1,5 +1,8 @@
 """Conditions that must hold before anything loads a target."""
 
+from collections.abc import Sequence
+from itertools import combinations
+
 from campaigns.kinds.base.values import driver_levels
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit import network
@@ -21,15 +24,20 @@ def require_executable(campaign: Campaign) -> None:
         raise NotPossible(f"{error} Install the package that brings it.") from None
     if not driver.executable or campaign.target is None:
         raise NotPossible("The runs of this campaign come from outside; it cannot be executed.")
-    if campaign.target.retired_at is not None:
-        raise NotPossible(f"The target was retired: {campaign.target.name}. Clone the campaign.")
+    targets = campaign.targets
+    if gone := [target.name for target in targets if target.retired_at is not None]:
+        raise NotPossible(f"The target was retired: {gone[0]}. Clone the campaign.")
+    require_apart(targets)
     try:
-        network.check_url(campaign.target.base_url, rules_for(campaign.target))
+        for target in targets:
+            network.check_url(target.base_url, rules_for(target))
     except network.NetworkError as error:
         raise NotPossible(str(error)) from None
-    allowed = allowed_on(campaign.target)
-    for levels in campaign.cells.order_by("position").values_list("levels_by_factor", flat=True):
-        if excess := excess_at(allowed, driver, campaign.parameters, driver_levels(levels)):
+    limits = {target.pk: allowed_on(target) for target in targets}
+    for cell in campaign.cells.order_by("position"):
+        allowed = limits[cell.target_id or campaign.target.pk]
+        levels = driver_levels(cell.levels_by_factor)
+        if excess := excess_at(allowed, driver, campaign.parameters, levels):
             raise NotPossible(excess)
 
 
@@ -41,12 +49,28 @@ def require_overload(campaign: Campaign) -> None:
         raise NotPossible(why)
 
 
+def require_apart(targets: Sequence[Target]) -> None:
+    """Raise NotPossible where two targets of a campaign turned out to be one server since it was designed."""
+    for one, other in combinations(targets, 2):
+        if one.address == other.address:
+            raise NotPossible(
+                f"“{one.name}” and “{other.name}” are the same server ({one.address}); nothing "
+                "can be compared between them. Clone the campaign with one of them."
+            )
+
+
 def require_confirmed(campaign: Campaign, confirmed_name: str) -> None:
     """Raise NotConfirmed where a production server would be loaded and its name was not typed."""
-    target = campaign.target
-    production = production_server(campaign)
-    if target is None or production is None or confirmed_name == target.name:
+    name = name_to_confirm(campaign)
+    if not name or confirmed_name == name:
         return
+    marked = _marked(campaign)
+    if len(marked) > 1:
+        raise NotConfirmed(
+            f"“{name}” are production servers, which others depend on. Confirm the load by their "
+            "exact names, with commas between them."
+        )
+    target, production = marked[0]
     typed = (
         f"“{confirmed_name:.60}” is not its name." if confirmed_name else "Nobody typed its name."
     )
@@ -62,5 +86,16 @@ def require_confirmed(campaign: Campaign, confirmed_name: str) -> None:
 
 
 def production_server(campaign: Campaign) -> Target | None:
-    """Return the target that marks the campaign's server as a production server; None where none does."""
-    return allowed_on(campaign.target).production if campaign.target else None
+    """Return the target that marks a server of the campaign as a production server; None where none does."""
+    return next((production for _, production in _marked(campaign)), None)
+
+
+def name_to_confirm(campaign: Campaign) -> str:
+    """Return what has to be typed: the names of its production servers; empty where it loads none."""
+    return ", ".join(target.name for target, _ in _marked(campaign))
+
+
+def _marked(campaign: Campaign) -> list[tuple[Target, Target]]:
+    """Return the production servers of a campaign, each with the target that marks it."""
+    marks = [(target, allowed_on(target).production) for target in campaign.targets]
+    return [(target, mark) for target, mark in marks if mark is not None]

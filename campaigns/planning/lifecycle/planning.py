@@ -2,8 +2,9 @@
 
 from django.contrib.auth.models import User
 from django.db.models import F, Max
+from django.db.models.functions import Now
 
-from campaigns.models import Block, Campaign, Run, Session
+from campaigns.models import Block, Campaign, Factor, Run, Session
 from campaigns.planning.lifecycle.rows import log
 from campaigns.planning.plan import Design, Plan, plan_runs
 
@@ -22,6 +23,7 @@ def design_of(
         paired_factor=campaign.paired_factor,
         warm_ups=campaign.warm_ups if warm_ups is None else warm_ups,
         hard=tuple(factor.name for factor in factors if factor.hard_to_change),
+        visited=next((each.name for each in factors if each.role == Factor.Role.TARGET), ""),
     )
 
 
@@ -87,5 +89,9 @@ def add_block(campaign: Campaign, text: str) -> None:
         first_block=(last["last_block"] or 0) + 1,
     )
     store_plan(campaign, session, plan)
+    for place in campaign.places.exclude(out_at=None):
+        campaign.runs.filter(cell__target=place.target_id, state=Run.State.PLANNED).update(
+            state=Run.State.CANCELLED, reason=f"{place.level} is out", finished_at=Now()
+        )
     Campaign.objects.filter(pk=campaign.pk).update(repetitions=F("repetitions") + 1)
     log(campaign, f"block {repetition} is added: {text}")

@@ -12,6 +12,7 @@ from campaigns.kit.rights import NotAllowed, NotVisible, Right, may
 from campaigns.models import Announcement, Campaign, LaunchRequest
 from campaigns.planning.lifecycle import approval
 from campaigns.planning.lifecycle.campaigns import extend, launch, try_or_request_approval
+from campaigns.planning.lifecycle.guards import name_to_confirm
 from campaigns.planning.lifecycle.rows import locked, log, name_of
 from campaigns.planning.lifecycle.runs import run_again
 
@@ -120,7 +121,7 @@ def _decided(
 
 def _act(row: LaunchRequest, campaign: Campaign) -> None:
     """Perform an approved request as the user who made it. Raise NotPossible."""
-    name = campaign.target.name if campaign.target else ""
+    name = name_to_confirm(campaign)
     try:
         if row.step == Step.LAUNCH:
             launch(campaign, row.asked_by, name, second=row)

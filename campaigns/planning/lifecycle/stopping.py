@@ -35,12 +35,12 @@ def measuring() -> QuerySet[Attempt]:
     """Return the active attempts for which no stop was requested."""
     return Attempt.objects.filter(
         state=Attempt.State.RUNNING, interrupted_at=None, cancel_requested_at=None
-    ).select_related("run__campaign__target")
+    ).select_related("run__campaign__target", "run__cell__target")
 
 
 def apply_quiet_hours(attempt: Attempt, now: datetime) -> None:
     """Stop an attempt where quiet hours have begun; its run starts again afterwards."""
-    target = attempt.run.campaign.target
+    target = attempt.run.target
     silent = quiet.on_by(target, now) if target else None
     if target is not None and silent is not None:
         _interrupt(attempt, f"the quiet hours of {target_name(silent, target.team_id)} began")

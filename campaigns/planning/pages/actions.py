@@ -161,14 +161,15 @@ def _load(
     may_need_approval: whether a second person may have to approve the step.
     """
     campaign = get_object_or_404(Campaign.objects.select_related("target"), pk=pk)
+    name = lifecycle.name_to_confirm(campaign)
     if request.method == "GET":
-        if lifecycle.production_server(campaign) is None:
+        if not name:
             return redirect("campaign", pk)
-        return ask_for_name(request, campaign, step)
+        return ask_for_name(request, campaign, step, name)
     try:
         answer = _steer(request, campaign, lambda result: act(result, typed_name(request)))
     except NotConfirmed:
-        return ask_for_name(request, campaign, step)
+        return ask_for_name(request, campaign, step, name)
     if may_need_approval:
         waits_for_approval(request, campaign)
     return answer

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django import forms
 
 from campaigns.kinds.base import Driver, Preset
-from campaigns.kinds.base.values import BLIND_LABEL
+from campaigns.kinds.base.values import BLIND_LABEL, TARGET
 from campaigns.kit.pages.forms import Cards, with_errors
 from campaigns.models import Campaign
 from campaigns.planning.design import FIELDS, DesignForm, in_group, label_of
@@ -54,6 +54,7 @@ STOP_RULES = {
 LABELS = {
     "kind": "Kind",
     "target": "Target",
+    "targets": "Compare it with",
     "primary_metric": "Primary metric",
     "parameters": "Parameters",
     "factors": "Parameters",
@@ -86,6 +87,7 @@ class CampaignForm(DesignForm):
 
     kind = forms.ChoiceField()
     target = forms.ChoiceField()
+    also = forms.MultipleChoiceField()
     primary_metric = forms.ChoiceField(
         help_text="The one that answers the question. Locked at launch."
     )
@@ -98,7 +100,7 @@ class CampaignForm(DesignForm):
     def __init__(self, entered: Entered) -> None:
         initial = {**entered.values, "kind": entered.kind, "excluded": entered.excluded}
         initial["stop_rule"] = initial.get("stop_rule") or Campaign.StopRule.FIXED
-        super().__init__(initial=initial)
+        super().__init__(initial={**initial, "also": list(entered.also)})
         kinds = kinds_to_choose()
         self.fields["kind"] = forms.ChoiceField(
             choices=[(kind, driver.label) for kind, driver in kinds.items()],
@@ -117,6 +119,13 @@ class CampaignForm(DesignForm):
             choices=_targets(driver, entered),
             help_text=f"A server of the family {' or '.join(driver.families)}; held by one run at a time.",
         )
+        chosen = entered.values.get("target", "")
+        self.fields["also"] = forms.MultipleChoiceField(
+            choices=[each for each in _targets(driver, entered) if each[0] not in ("", chosen)],
+            label="Compare it with",
+            widget=forms.CheckboxSelectMultiple(),
+            help_text="Targets of the same family, measured side by side in each block; at most six in all.",
+        )
         self.fields["primary_metric"].choices = [  # type: ignore[attr-defined]
             (
                 metric.name,
@@ -124,10 +133,11 @@ class CampaignForm(DesignForm):
             )
             for metric in driver.metrics
         ]
+        compared = [TARGET] if entered.compared else []
         self.fields["paired_factor"] = forms.ChoiceField(
             choices=[
                 ("", "the factor with two levels"),
-                *((name, name) for name in entered.variables.factors),
+                *((name, name) for name in (*entered.variables.factors, *compared)),
                 (BLIND_LABEL, "a blind label (A/A)"),
             ],
             help_text="A factor of exactly two levels; all others are strata. A blind label has one setting "
@@ -164,7 +174,8 @@ def form_page(entered: Entered, errors: Errors, refused: Errors | None = None) -
     rows = ParameterRows((), (), elsewhere_is_open=False)
     if driver is not None:
         rows = parameter_rows(driver, entered, {**(refused or {}), **errors})
-    design = with_errors(CampaignForm(entered), errors)
+    also = {"also": errors["targets"]} if "targets" in errors else {}
+    design = with_errors(CampaignForm(entered), {**errors, **also})
     return FormPage(
         design=design,
         groups={
@@ -218,6 +229,8 @@ def _place(path: str, entered: Entered) -> tuple[str, str]:
         return LABELS["search"], "f-search"
     if group == "criterion" or path in CRITERION_FIELDS:
         return LABELS["criterion"], "f-criterion"
+    if path == "targets":
+        return LABELS[path], "f-also"
     return LABELS.get(path, ""), f"f-{path}" if path in LABELS else ""
 
 

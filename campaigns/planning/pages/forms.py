@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from django.http import QueryDict
 
 from campaigns.kinds.base import Driver, Preset
-from campaigns.kinds.base.values import BLIND_LABEL
+from campaigns.kinds.base.values import BLIND_LABEL, TARGET
 from campaigns.kinds.registry import all_kinds
 from campaigns.kit.charts.labels import as_text
 from campaigns.kit.forms import is_key
@@ -23,6 +23,7 @@ from campaigns.models import Campaign, Factor, Target
 from campaigns.planning.calibrating import PAIRS, TAG, question_of
 from campaigns.planning.criterion import PATH as CRITERION
 from campaigns.planning.design import FIELDS, Span
+from campaigns.planning.kind_fields import is_dear
 from campaigns.planning.pages import contrast_fields as contrasts
 from campaigns.planning.pages import criterion_fields as criteria
 from campaigns.planning.pages import search_fields as searches
@@ -49,7 +50,8 @@ class Entered:
     values: `target`, `primary_metric` and the fields of DesignForm. parameters: the single value
     of each parameter. varied: the parameters that are factors. levels: those of each factor.
     excluded: one combination per line. hard: factors that are ticked as hard to change; None: those that
-    the settings mark, before the form was sent. loads: factors that are ticked as load. teams: the teams whose targets may be chosen.
+    the settings mark, before the form was sent. loads: factors that are ticked as load. also: the keys of targets
+    to compare with the chosen one. teams: the teams whose targets may be chosen.
     """
 
     kind: str
@@ -60,6 +62,7 @@ class Entered:
     excluded: str = ""
     hard: frozenset[str] | None = None
     loads: frozenset[str] = frozenset()
+    also: tuple[str, ...] = ()
     teams: frozenset[int] = frozenset()
 
     @property
@@ -72,6 +75,24 @@ class Entered:
         """The chosen target; None for an invalid choice."""
         key = self.values.get("target", "")
         return self.targets.filter(pk=int(key)).first() if is_key(key) else None
+
+    @property
+    def compared(self) -> list[Target]:
+        """The chosen target and those to compare it with, in their order; empty where there is one alone."""
+        keys = [int(key) for key in self.also if is_key(key) and key != self.values.get("target")]
+        first = self.target
+        rows = {row.pk: row for row in self.targets.filter(pk__in=keys)} if first else {}
+        others = [rows[key] for key in keys if key in rows]
+        return [first, *others] if first is not None and others else []
+
+    @property
+    def factor_levels(self) -> dict[str, tuple[str, ...]]:
+        """The levels of all factors: of the parameters that vary, and of several targets."""
+        several = {TARGET: tuple(target.name for target in self.compared)}
+        varied = {name: self.levels.get(name, ()) for name in self.variables.factors}
+        return (several if several[TARGET] else {}) | {
+            name: levels for name, levels in varied.items() if name in self.varied
+        }
 
     @property
     def variables(self) -> Variables:
@@ -111,6 +132,7 @@ def read(post: QueryDict, teams: frozenset[int]) -> Entered:
             if f"levels-{name}" in post
         },
         excluded=_plain(post.get("excluded", "")),
+        also=tuple(post.getlist("also"))[:MOST_LOOKED_AT],
         hard=frozenset(
             name
             for name in known
@@ -239,6 +261,7 @@ def from_data(data: FieldValues, teams: frozenset[int]) -> Entered:
         parameters={name: as_text(value) for name, value in data["parameters"].items()},
         varied=frozenset(factors),
         levels={name: tuple(map(as_text, levels)) for name, levels in factors.items()},
+        also=tuple(map(str, (data.get("targets") or ())[1:])),
         hard=frozenset(data["hard_to_change"]) if "hard_to_change" in data else None,
         loads=frozenset(data.get("roles", {})),
         excluded="\n".join(
@@ -264,6 +287,7 @@ def as_shown(entered: Entered) -> dict[str, str]:
         **parameters,
         "kind": entered.kind,
         "target": target.name if target else "",
+        "targets": ", ".join(each.name for each in entered.compared),
         "excluded": entered.excluded,
         "hard_to_change": hard,
         "roles": ", ".join(f"{name} load" for name in sorted(entered.loads & entered.varied)),
@@ -334,6 +358,11 @@ def to_data(entered: Entered) -> tuple[CleanedData, dict[str, list[str]]]:
         "excluded": excluded,
         "hard_to_change": _hard(entered, variables),
     }
+    if compared := entered.compared:
+        data["targets"] = [target.pk for target in compared]
+        named = {**data["factors"], TARGET: ()}
+        if data["hard_to_change"] is not None and is_dear(data, variables, named, compared):
+            data["hard_to_change"] = [TARGET, *data["hard_to_change"]]
     if entered.values.get("order") != Campaign.Order.PAIRED:  # hidden fields are ignored
         data |= {"paired_factor": "", "baseline": ""}
     paired = known.get(data["paired_factor"])
@@ -364,14 +393,13 @@ def _hard(entered: Entered, variables: Variables) -> list[str] | None:
 def contrasts_of(entered: Entered) -> contrasts.ContrastForm:
     """Return the form of the primary contrast, with the choices that the levels in the form allow."""
     driver = entered.driver
-    names = entered.variables.factors
     not_among: list[str] = []
     if driver is not None:
         not_among = [name for name in driver.work if name not in driver.addresses]
         not_among += load_among(driver, dict.fromkeys(entered.varied, ()), loads_in(entered))
     paired = entered.values.get("order") == Campaign.Order.PAIRED
     return contrasts.ContrastForm(
-        {name: entered.levels.get(name, ()) for name in names if name in entered.varied},
+        entered.factor_levels,
         entered.values,
         only=entered.values.get("paired_factor", "") if paired else "",
         not_among=not_among,

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from campaigns.kinds.registry import all_kinds
 from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import add_errors, is_key
-from campaigns.kit.mappings import TemplateContext
+from campaigns.kit.mappings import CleanedData, TemplateContext
 from campaigns.kit.pages.moved import of_form, opened_on, posted, seen_in
 from campaigns.kit.pages.people import campaign_of, takes, user_of
 from campaigns.kit.revisions import Changed, held
@@ -106,10 +106,9 @@ def template_begin(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method != "POST":
         return _beginning(request, template, form)
     key = request.POST.get("target", "")
-    changes = {
-        "question": request.POST.get("question", ""),
-        "target": int(key) if is_key(key) else None,
-    }
+    changes: CleanedData = {"question": request.POST.get("question", "")}
+    if key != str(template.definition.get("target")):  # else all of several stay
+        changes["target"] = int(key) if is_key(key) else None
     try:
         draft = templates.begin(template, changes, user_of(request))
     except Invalid as invalid:

@@ -5,7 +5,7 @@ import re
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from campaigns.models import Campaign, Target
+from campaigns.models import Campaign, Target, on_target
 from campaigns.planning import lifecycle
 from campaigns.targets import saving
 from campaigns.targets.actions import PLACE
@@ -66,7 +66,7 @@ def paused_where_it_was(target: Target, base_url: str) -> str:
     The address cannot change during a campaign, and every run would be void. Empty where nothing is
     measured.
     """
-    active = Campaign.objects.filter(target=target, state__in=Campaign.ACTIVE)
+    active = Campaign.objects.filter(on_target(target), state__in=Campaign.ACTIVE)
     if not active.exists():
         return ""
     why = (

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from campaigns.models import EnvironmentFact
-from campaigns.results.environment import Change
+from campaigns.results.environment import Change, place_of
 
 MOST_CHANGES = 3
 """The changes of one fact that are shown; further ones are counted."""
@@ -31,20 +31,20 @@ class ChangedFact:
 
 def changed_facts(changes: Iterable[Change]) -> list[ChangedFact]:
     """Group the changes by fact, in their order."""
-    by_fact: dict[tuple[str, str], list[Change]] = {}
+    by_fact: dict[tuple[str, str, str], list[Change]] = {}
     for change in changes:
-        by_fact.setdefault((change.side, change.name), []).append(change)
+        by_fact.setdefault((change.side, change.name, change.target), []).append(change)
     return [
         ChangedFact(
             name=name,
-            side=EnvironmentFact.Side(side).label,
+            side=place_of(EnvironmentFact.Side(side).label, target),
             lines=tuple(
                 ChangeLine(change.before, change.after, _where(change))
                 for change in result[:MOST_CHANGES]
             ),
             more=max(0, len(result) - MOST_CHANGES),
         )
-        for (side, name), result in by_fact.items()
+        for (side, name, target), result in by_fact.items()
     ]
 
 

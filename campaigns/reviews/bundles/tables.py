@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Field, Model, QuerySet
+from django.db.models import Field, Model, Q, QuerySet
 
 from campaigns.kit.mappings import JsonObject
 from campaigns.models import (
@@ -14,6 +14,7 @@ from campaigns.models import (
     Attempt,
     Block,
     Campaign,
+    CampaignTarget,
     Cell,
     DeclaredMetric,
     Distribution,
@@ -47,6 +48,7 @@ class Table:
 
     only: the fields in the bundle, all if empty; without: the fields that are left out.
     chunk: the number of rows in memory at a time. of_before: returns a row of an earlier version with today's fields.
+    new: bundles that were written before it lack its file.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Table:
     only: Sequence[str] = ()
     without: Sequence[str] = ()
     chunk: int = CHUNK
+    new: bool = False
     of_before: Callable[[JsonObject], JsonObject] = dict
 
     @property
@@ -103,8 +106,13 @@ def _users(campaign: Campaign) -> QuerySet[User]:
 def _settings(campaign: Campaign) -> QuerySet[Setting]:
     names = campaign.factors.values_list("name", flat=True)
     requested = campaign.hand_requests.exclude(setting=None).values_list("setting", flat=True)
-    of_target = Setting.objects.filter(target__campaign=campaign)
+    of_target = Setting.objects.filter(target__in=Target.objects.filter(_of(campaign)))
     return of_target.filter(name__in=names) | of_target.filter(pk__in=requested)
+
+
+def _of(campaign: Campaign) -> Q:
+    """Return the condition on the targets of a campaign."""
+    return Q(campaign=campaign.pk) | Q(places__campaign=campaign.pk)
 
 
 def _cell_levels(campaign: Campaign) -> QuerySet[Any]:
@@ -123,7 +131,7 @@ TABLES: Sequence[Table] = (
     Table(
         "target",
         Target,
-        lambda campaign: Target.objects.filter(campaign=campaign.pk),
+        lambda campaign: Target.objects.filter(_of(campaign)).distinct(),
         only=(
             *("id", "team_id", "name", "family", "base_url", "address", "verify_tls", "hardware"),
             *("is_dedicated", "is_production", "max_concurrency", "max_requests_per_second"),
@@ -141,6 +149,7 @@ TABLES: Sequence[Table] = (
         lambda campaign: Campaign.objects.filter(pk=campaign.pk),
         without=("clone_of_id", "template_id", "external_id"),
     ),
+    Table("campaign_target", CampaignTarget, _through("campaign", CampaignTarget), new=True),
     Table("factor", Factor, _through("campaign", Factor), of_before=_with_role),
     Table("level", Level, _through("factor__campaign", Level)),
     Table("cell", Cell, _through("campaign", Cell)),

@@ -103,7 +103,7 @@ def _look_at_names(archive: Archive, manifest: Manifest) -> None:
     needed = {
         value.folder + name
         for value in manifest.campaigns
-        for name in (DEFINITION, FINDINGS.file, *(table.file for table in TABLES))
+        for name in (DEFINITION, FINDINGS.file, *(each.file for each in TABLES if not each.new))
     } | {manifests.README}
     if not manifest.campaigns:
         raise Damaged(f"{manifests.NAME} names no campaign.")
@@ -247,6 +247,8 @@ def apart() -> Iterator[None]:
 def load(archive: Archive, folder: str) -> Campaign:
     """Load a campaign into the tables of `apart`. Raise Damaged where its rows are inconsistent."""
     for table in TABLES:
+        if table.new and folder + table.file not in archive.infos:
+            continue
         try:
             with transaction.atomic():
                 _load(archive, folder + table.file, table)

@@ -67,7 +67,7 @@ def part_of(campaign: Campaign, evidence: Evidence | None = None, *, public: boo
         how=tuple(_how(campaign, outline)),
         sessions=tuple(_sessions(campaign)),
         environment=tuple(
-            (f"{fact.name} ({fact.side})", _of_runs(fact))
+            (f"{fact.name} ({fact.place})", _of_runs(fact))
             for fact in surroundings.facts
             if not public or fact.name in PUBLIC_FACTS
         ),
@@ -152,7 +152,12 @@ def _definition(campaign: Campaign, outline: Outline, *, public: bool) -> Iterat
     yield "Kind", outline.kind
     if campaign.target:
         family = campaign.target.family
-        yield "Target", f"a {family}" if public else f"{campaign.target.name} ({family})"
+        named = f"{campaign.target_names} ({family})"
+        number = len(campaign.targets)
+        yield (
+            "Target",
+            (f"{number} of {family}" if number > 1 else f"a {family}") if public else named,
+        )
     for factor in outline.factors:
         paired = ", paired" if factor.name == campaign.paired_factor else ""
         yield factor.label, ", ".join(level_text(level) for level in factor.levels) + paired

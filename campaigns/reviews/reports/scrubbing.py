@@ -75,7 +75,7 @@ def _people(conclusion: Conclusion, signers: set[str]) -> set[str]:
 def _hosts(conclusion: Conclusion) -> Iterator[str]:
     campaigns = [row.campaign for row in conclusion.evidence.select_related("campaign__target")]
     for campaign in campaigns:
-        if target := campaign.target:
+        for target in campaign.targets:
             yield target.name
             yield from _of_address(target.address)
             yield from _of_address(target.base_url)

@@ -143,7 +143,7 @@ class World:
             expected = Campaign.State.DRAFT if trial else Campaign.State.RUNNING
             state = Campaign.objects.get(pk=attempt.run.campaign_id).state
             assert state == expected, f"a run began in a campaign that is {state}"
-        target = attempt.run.campaign.target
+        target = attempt.run.target
         assert target is not None
         assert attempt.claimed_at is not None
         assert quiet.on_by(target, attempt.claimed_at) is None, "a run began in quiet hours"

@@ -1,0 +1,81 @@
+"""Several targets of a campaign side by side: how far each took part, and what else differs between them.
+
+A comparison of targets is one of these machines with all that is installed on them. So every recorded fact that
+differs stands beside it.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+from campaigns.findings.values import FactOnBoth, TargetPair, TargetPart, TargetsTold
+from campaigns.kinds.base.servers import UNKNOWN
+from campaigns.kinds.base.values import TARGET
+from campaigns.models import Campaign, EnvironmentFact, Run, Target
+from campaigns.results.environment import environment_of
+from campaigns.targets.machines import shared_machines
+
+HARDWARE = ("cpu", "core", "memory", "ram", "disk", "hardware", "machine", "processor")
+"""Words in the names of facts that are told first."""
+
+
+def targets_told(campaign: Campaign, stretches: Mapping[str, int]) -> TargetsTold | None:
+    """Return what is told of the targets of a campaign; None where it has one.
+
+    stretches: the number of environments of each.
+    """
+    places = list(campaign.places.select_related("target"))
+    if not places:
+        return None
+    took_part: dict[str, set[int]] = {place.level: set() for place in places}
+    planned: dict[str, set[int]] = {place.level: set() for place in places}
+    levels = {place.target_id: place.level for place in places}
+    for target, block, state in campaign.runs.filter(purpose=Run.Purpose.MEASURED).values_list(
+        "cell__target", "block", "state"
+    ):
+        planned[levels[target]].add(block)
+        if state == Run.State.DONE:
+            took_part[levels[target]].add(block)
+    facts = _facts(campaign, [place.target for place in places])
+    return TargetsTold(
+        factor=TARGET,
+        targets=[
+            TargetPart(
+                level=place.level,
+                took_part=len(took_part[place.level]),
+                blocks=len(planned[place.level]),
+                sessions=stretches.get(place.target.name, 1),
+                out=place.out_reason if place.out_at else "",
+            )
+            for place in places
+        ],
+        pairs=[
+            TargetPair(
+                baseline=one.level,
+                candidate=other.level,
+                together=len(took_part[one.level] & took_part[other.level]),
+                differs=_differences(facts[one.target_id], facts[other.target_id]),
+            )
+            for one, other in combinations(places, 2)
+        ],
+        shared=shared_machines([place.target for place in places]),
+    )
+
+
+def _facts(campaign: Campaign, targets: Sequence[Target]) -> dict[int, dict[str, str]]:
+    """Return the facts of each target by its key; all values of one that changed."""
+    named = {target.name: target.pk for target in targets}
+    values: dict[int, dict[str, list[str]]] = {target.pk: {} for target in targets}
+    for fact in environment_of(campaign):
+        if fact.side == EnvironmentFact.Side.TARGET and fact.value != UNKNOWN:
+            values[named[fact.target]].setdefault(fact.name, []).append(fact.value)
+    return {
+        target: {name: ", then ".join(each) for name, each in of_target.items()}
+        for target, of_target in values.items()
+    }
+
+
+def _differences(one: Mapping[str, str], other: Mapping[str, str]) -> list[FactOnBoth]:
+    """Return the facts that both have and that differ, and those that one of them lacks; hardware first."""
+    names = [name for name in dict.fromkeys([*one, *other]) if one.get(name) != other.get(name)]
+    names.sort(key=lambda name: not any(word in name.lower() for word in HARDWARE))
+    return [FactOnBoth(name, one.get(name, ""), other.get(name, "")) for name in names]

@@ -1,0 +1,94 @@
+"""What is said of several targets: what else differs between them, and how far each took part. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from campaigns.findings.values import TargetPair, TargetPart, TargetsTold
+from campaigns.kit.numbers import counted
+
+MOST_FACTS = 6
+MOST_PAIRS = 3
+MOST_LETTERS = 60
+NOT_RECORDED = "not recorded"
+
+
+def targets_text(told: TargetsTold | None) -> str:
+    """Return the sentences of the answer: who is left out, what else differs, who shares a machine."""
+    if told is None:
+        return ""
+    texts = [part_text(part) for part in told.targets if part.out or part.took_part < part.blocks]
+    texts += [
+        f"{pair.baseline} / {pair.candidate}: {pair_text(pair)}."
+        for pair in told.pairs[:MOST_PAIRS]
+    ]
+    if len(told.pairs) > MOST_PAIRS:
+        texts.append("What else differs between the other targets is in the table of targets.")
+    return " ".join([*texts, *shared_texts(told.shared)])
+
+
+@dataclass(frozen=True, slots=True)
+class TargetTable:
+    """The panel of targets: level, blocks, environments and note of each; pairs with what else differs."""
+
+    lines: Sequence[tuple[str, str, int, str]]
+    pairs: Sequence[tuple[str, int, str]]
+    shared: Sequence[str]
+
+
+def target_table(told: TargetsTold) -> TargetTable:
+    """Return the panel of targets, with every pair."""
+    return TargetTable(
+        lines=[
+            (
+                part.level,
+                f"{part.took_part} of {part.blocks}",
+                part.sessions,
+                f"out: {part.out}" if part.out else "",
+            )
+            for part in told.targets
+        ],
+        pairs=[
+            (f"{pair.baseline} / {pair.candidate}", pair.together, pair_text(pair))
+            for pair in told.pairs
+        ],
+        shared=shared_texts(told.shared),
+    )
+
+
+def part_text(part: TargetPart) -> str:
+    """Return how far a target took part, and why not to the end."""
+    text = f"{part.level} took part in {part.took_part} of {counted(part.blocks, 'block')}"
+    return f"{text}: {part.out.rstrip('.')}." if part.out else f"{text}."
+
+
+def pair_text(pair: TargetPair) -> str:
+    """Return the facts that differ between two targets, both values of each; hardware first."""
+    if not pair.differs:
+        return "no recorded fact differs; unrecorded ones may"
+    facts = [
+        f"{fact.name} {_value(fact.baseline)} / {_value(fact.candidate)}"
+        for fact in pair.differs[:MOST_FACTS]
+    ]
+    if len(pair.differs) > MOST_FACTS:
+        facts.append(f"and {counted(len(pair.differs) - MOST_FACTS, 'more fact')}")
+    return f"also differs: {', '.join(facts)}"
+
+
+def shared_texts(shared: Sequence[Sequence[str]]) -> list[str]:
+    """Return a sentence for each machine that several targets run on."""
+    return [
+        f"{listed(names)} run on one machine: they were never loaded at once, yet an idle one may have "
+        "taken part of it."
+        for names in shared
+    ]
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names with commas, and “and” before the last."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _value(text: str) -> str:
+    if not text:
+        return NOT_RECORDED
+    return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1]}…"
