@@ -104,7 +104,7 @@ class Registration(Driver):
     load = ("hosts",)
     time_limit = "timeout_seconds"
     instruments = ("generators",)
-    work = ("profile", "packages")
+    work = ("profile", "packages", "start", "timeout_seconds")
     sample = "host"
     rate = ("requests per second", "1/s")
     metrics = (
