@@ -9,6 +9,7 @@ from pathlib import Path
 import psutil
 
 from perfdash.local import ownership, ports, postgres, stale
+from perfdash.local.process import Service
 from perfdash.local.pulp import installation, processes, programs
 from perfdash.local.pulp.choices import Wishes, choose
 from perfdash.local.pulp.directory import PulpDirectory
@@ -79,12 +80,13 @@ def _start_database(directory: PulpDirectory, state: State, say: Say) -> None:
     if not cluster.exists():
         state.migrated = state.password_set = ""
     service = postgres.service(directory)
-    if server := stale.server_of(cluster):
-        state.services[DATABASE] = server.pid
+    log = directory.log / "database.log"
+    if pid := _serving(service, cluster, log):
+        state.services[DATABASE] = pid
         return
+    _end_cut_off(directory, say)
     stale.sweep(cluster, directory.run / "database")
     say("Starting the database ...")
-    log = directory.log / "database.log"
     pid = processes.launch(service.command, service.environment, log, service.account).pid
     state.services[DATABASE] = pid
     state.save(directory.state)
@@ -93,6 +95,37 @@ def _start_database(directory: PulpDirectory, state: State, say: Say) -> None:
         if time.monotonic() > end or not processes.runs(psutil.Process(pid)):
             raise StartFailed(f"The database did not start:\n{_tail(log)}")
         time.sleep(0.05)
+
+
+def _serving(service: Service, cluster: Path, log: Path) -> int:
+    """Return the process of the database, once it takes sessions; 0 where none runs.
+
+    One that was told to stop, or is just being started, still runs but takes none. Raise StartFailed.
+    """
+    end = time.monotonic() + DATABASE_SECONDS
+    while server := stale.server_of(cluster):
+        if service.ready and service.ready(server.pid):
+            return server.pid
+        if time.monotonic() > end:
+            raise StartFailed(
+                f"The database (process {server.pid}) runs, but takes no sessions; script/pulp stop "
+                f"ends it:\n{_tail(log)}"
+            )
+        time.sleep(0.05)
+    return 0
+
+
+def _end_cut_off(directory: PulpDirectory, say: Say) -> None:
+    """End what has lost its database.
+
+    None of it is of use any more: a worker waits for the end of its task's process, and a web server for
+    that of its requests. Until then each of them runs and counts as online, and ends only when Pulp has
+    been called ready.
+    """
+    mark = _mark(directory)
+    if cut_off := processes.leaders(mark):
+        processes.kill(processes.marked(mark))
+        say(f"Ended {', '.join(sorted(cut_off))}, which had lost the database.")
 
 
 def _start_programs(directory: PulpDirectory, state: State, say: Say) -> None:
