@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from campaigns.kinds.base import Context, NotClean, NotOurs, Proof, Target
 from campaigns.kinds.servers.pulp import Pulp
 from campaigns.kinds.servers.pulp_tasks import UNFINISHED, StillAtIt, Task, TaskFailed, read_task
-from campaigns.kit.http.errors import Answered
+from campaigns.kit.http.errors import Answered, ClientError
 from campaigns.kit.mappings import Json, JsonObject
 
 PREFIX = "perfdash-"
@@ -21,6 +21,7 @@ KINDS = ("distributions", "repositories", "remotes")
 OTHERS_SECONDS = 20.0
 MOST_TASKS = 3
 AT_WORK = "running,canceling"
+NO_WORKER = "No worker of Pulp is online, so no task goes on or is cancelled: start one."
 CLEAN_UP = ".orphan_cleanup"
 """Ending of the name of a clean-up task. An earlier run may have left one; Pulp runs ours after it."""
 
@@ -83,6 +84,14 @@ def refuse_strangers(pulp: Pulp) -> None:
         )
 
 
+def is_without_workers(pulp: Pulp) -> bool:
+    """Return whether Pulp says that no worker is online; one that was just killed is online for a while."""
+    try:
+        return not pulp.status().get("online_workers")
+    except ClientError:
+        return False
+
+
 def cancel_ours(pulp: Pulp, seconds: float) -> None:
     """Cancel unfinished tasks on what perfdash made, and wait for their end. Raise NotClean."""
     began_at = time.monotonic()
@@ -106,10 +115,11 @@ def _end_of(pulp: Pulp, task: Task, until: float) -> None:
     try:
         pulp.wait_for_end(task.href, max(1.0, until - time.monotonic()), f"The task {task.name}")
     except StillAtIt as error:
-        raise NotClean(
-            f"{error} Its worker has perhaps been killed: Pulp gives such a task up when the worker "
-            "has been silent for long enough; a restarted worker is quicker."
-        ) from None
+        advice = (
+            "Its worker has perhaps been killed: Pulp gives such a task up when the worker has been "
+            "silent for long enough; a restarted worker is quicker."
+        )
+        raise NotClean(f"{error} {NO_WORKER if is_without_workers(pulp) else advice}") from None
     except Answered as error:
         if error.status != 404:
             raise

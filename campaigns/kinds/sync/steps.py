@@ -18,6 +18,7 @@ from campaigns.kinds.base import (
     Proof,
     Series,
     Target,
+    TargetUnavailable,
 )
 from campaigns.kinds.base.content import content_proofs
 from campaigns.kinds.base.servers import (
@@ -29,7 +30,15 @@ from campaigns.kinds.base.servers import (
 )
 from campaigns.kinds.servers.pulp import Pulp
 from campaigns.kinds.servers.pulp_tasks import StillAtIt, Task, TaskFailed
-from campaigns.kinds.sync.cleaning import CANCEL_SECONDS, PREFIX, cancel_ours, clean, none_meanwhile
+from campaigns.kinds.sync.cleaning import (
+    CANCEL_SECONDS,
+    NO_WORKER,
+    PREFIX,
+    cancel_ours,
+    clean,
+    is_without_workers,
+    none_meanwhile,
+)
 from campaigns.kinds.sync.facts import facts_of, versions_of
 from campaigns.kinds.sync.failures import refuse_server_faults
 from campaigns.kinds.sync.feed import Offer, offer_of
@@ -100,7 +109,10 @@ class PulpSteps:
                 context.say("Pulp gave no session: its tasks are polled less often")
             syncs = sync_all(pulp, pairs, parameters, context, limit)
             if syncs.timed_out:
+                nobody_worked = is_without_workers(pulp)
                 left = failure_to_end(lambda: cancel_ours(pulp, CANCEL_SECONDS))
+                if nobody_worked:
+                    raise TargetUnavailable(f"The sync did not end within {limit:g} s. {NO_WORKER}")
                 measured = _measured(syncs, parameters, None, limit, ())
                 return replace(measured, failure=f"{measured.failure}{left}")
             refuse_server_faults(syncs.failures(), syncs.first_message())

@@ -129,8 +129,30 @@ def test_a_worker_that_was_killed_makes_the_run_void_and_is_told(pulp, feed):
     thread.join()
 
 
-def test_a_task_that_no_worker_ends_keeps_the_next_run_from_beginning(pulp, feed, monkeypatch):
+def test_a_run_whose_worker_is_never_replaced_is_void_at_the_time_limit(pulp, feed, monkeypatch):
+    monkeypatch.setattr(steps, "CANCEL_SECONDS", 0.0)
+    values = begin(pulp, feed)
+    feed.pulp.behave(heartbeat_seconds=0)
+    pulp.deadline_seconds = 2.0
+    thread = when_it_loads(feed, feed.pulp.kill_worker)
+
+    with pytest.raises(
+        TargetUnavailable, match=r"not end within 2 s\. No worker of Pulp is online"
+    ):
+        pulp.measure(values)
+
+    thread.join()
+
+
+@pytest.mark.parametrize(
+    ("heartbeat_seconds", "told"),
+    [(30.0, "Its worker has perhaps been killed"), (0.0, "No worker of Pulp is online.*start one")],
+)
+def test_a_task_that_no_worker_ends_keeps_the_next_run_from_beginning(
+    pulp, feed, monkeypatch, heartbeat_seconds, told
+):
     monkeypatch.setattr("campaigns.kinds.sync.cleaning.CLEAN_SECONDS", 1.0)
+    feed.pulp.behave(heartbeat_seconds=heartbeat_seconds)
     values = begin(pulp, feed)
     client = pulp.client()
     (repository,) = client.list("repositories/")
@@ -140,7 +162,7 @@ def test_a_task_that_no_worker_ends_keeps_the_next_run_from_beginning(pulp, feed
     thread.join()
     pulp.attempt = 2
 
-    with pytest.raises(NotClean, match="Its worker has perhaps been killed"):
+    with pytest.raises(NotClean, match=told):
         pulp.reset(values)
 
 
