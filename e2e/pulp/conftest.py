@@ -4,14 +4,31 @@ import json
 import subprocess
 import sys
 from contextlib import contextmanager
+from time import monotonic, sleep
 
 import pytest
+import requests
 
 from e2e.conftest import ROOT, ends_with_us
 from e2e.pulp.rest import Rest
+from perfdash.local.pulp import status
+from perfdash.local.pulp.directory import PulpDirectory
 from sandbox.process import running
 
 PROGRAM = [sys.executable, "-m", "perfdash.local.pulp"]
+OPTIONS = ("--fast-auth", "--rpm")
+UNFINISHED = "state__in=running,waiting,canceling&"
+EMPTY = (
+    "distributions/file/file/?",
+    "distributions/rpm/rpm/?",
+    "repositories/?",
+    "remotes/?",
+    "artifacts/?",
+    f"tasks/?{UNFINISHED}",
+)
+"""What has no rows after a test."""
+SETTLE_SECONDS = 10.0
+TOLD_LINES = 20
 KEEPER = """
 import subprocess, sys
 sys.stdin.read()
@@ -50,6 +67,39 @@ class RealPulp:
         state = self.state
         return Rest(state["base_url"], state["user"], state["password"])
 
+    def left(self):
+        """Say what a test left; nothing where Pulp is ready and empty, or is so in a moment."""
+        end = monotonic() + SETTLE_SECONDS
+        while (left := self._left()) and monotonic() < end:
+            sleep(0.2)
+        return left
+
+    def _left(self):
+        if lack := status.look(PulpDirectory(self.data)).lack:
+            return f"a Pulp that is not ready: {lack}"
+        try:
+            rest = self.rest()
+            counts = {path: rest.get(f"{path}limit=1")["count"] for path in EMPTY}
+        except (AssertionError, requests.RequestException) as error:
+            return f"a Pulp that does not answer: {error}"
+        return ", ".join(f"{count} of {path}" for path, count in counts.items() if count)
+
+    def mend(self):
+        """Restart every process, and take everything away, whatever a test has made of them."""
+        assert self.run("stop") == 0, self.said
+        self.start()
+        rest = self.rest()
+        for task in rest.get(f"tasks/?{UNFINISHED}")["results"]:
+            rest.ask("PATCH", task["pulp_href"], {"state": "canceled"})
+            rest.done({"task": task["pulp_href"]})
+        for path in EMPTY[:4]:
+            rest.remove(*rest.get(path)["results"])
+        rest.clean_orphans()
+
+    def told_by_its_worker(self):
+        lines = (self.data / "log" / "worker1.log").read_text(errors="replace").splitlines()
+        return "\n".join(lines[-TOLD_LINES:])
+
 
 @contextmanager
 def purged_at_the_end(data):
@@ -72,12 +122,25 @@ def purged_at_the_end(data):
 
 
 @pytest.fixture(scope="session")
-def real_pulp(tmp_path_factory):
-    """A clean Pulp with pulp_rpm and one worker. Who changes anything in it puts it back."""
+def shared_pulp(tmp_path_factory):
+    """A clean Pulp with pulp_rpm and one worker. Tests ask for `real_pulp`."""
     pulp = RealPulp(tmp_path_factory.mktemp("pulp") / "data")
     with purged_at_the_end(pulp.data):
-        pulp.start("--fast-auth", "--rpm")
+        pulp.start(*OPTIONS)
         yield pulp
+
+
+@pytest.fixture
+def real_pulp(shared_pulp):
+    """The Pulp of all tests. Who changes anything in it puts it back.
+
+    A test that does not fails, and the next one gets a Pulp that is in order.
+    """
+    yield shared_pulp
+    if left := shared_pulp.left():
+        told = shared_pulp.told_by_its_worker()
+        shared_pulp.mend()
+        pytest.fail(f"The test left {left}. The worker's log ends with:\n{told}", pytrace=False)
 
 
 @pytest.fixture

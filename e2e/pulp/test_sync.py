@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from campaigns.kinds.base import Target, TargetUnavailable
-from campaigns.kinds.sync import syncing
+from campaigns.kinds.sync import cleaning, syncing
 from campaigns.tests.kinds.sync.suite import *  # noqa: F403 - the tests of every Pulp
 from campaigns.tests.kinds.sync.suite import Place, parameters
 from campaigns.tests.kinds.sync.suite_feeds import *  # noqa: F403
@@ -18,16 +18,18 @@ pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(300)]
 
 
 @pytest.fixture
-def pulp(real_pulp, tmp_path):
+def pulp(real_pulp, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        cleaning, "CLEAN_SECONDS", 60.0
+    )  # a broken Pulp is told within a test's time
     state = real_pulp.state
     target = Target(
         "real", "pulp", state["base_url"], state["user"], state["password"], dedicated=True
     )
     place = Place(target, tmp_path)
     yield place
-    last = Place(target, tmp_path, attempt=99)
-    last.reset({})
     place.close()
+    Place(target, tmp_path, attempt=99).reset({})
 
 
 @pytest.mark.parametrize("victim", ["worker1", "api"])

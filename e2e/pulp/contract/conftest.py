@@ -1,6 +1,6 @@
 """The contract of Pulp's answers: the same tests on the sandbox's stand-in and on a real Pulp.
 
-The real one is that of the fixture `real_pulp`, or, where PERFDASH_TEST_PULP_URL is set, the one there
+The real one is that of the fixture `shared_pulp`, or, where PERFDASH_TEST_PULP_URL is set, the one there
 (with PERFDASH_TEST_PULP_USER and PERFDASH_TEST_PULP_PASSWORD): it must be on this machine, since the
 feed is, and nobody else's orphans may be in it, since these tests clean them up.
 """
@@ -36,7 +36,7 @@ def place(request: pytest.FixtureRequest, feed: Sandbox) -> tuple[str, str, str]
         user = os.environ.get("PERFDASH_TEST_PULP_USER", "admin")
         return url, user, os.environ.get("PERFDASH_TEST_PULP_PASSWORD", "password")
     try:
-        state = request.getfixturevalue("real_pulp").state
+        state = request.getfixturevalue("shared_pulp").state
     except pytest.FixtureLookupError:
         pytest.skip("no real Pulp: set PERFDASH_TEST_PULP_URL, _USER and _PASSWORD")
     return state["base_url"], state["user"], state["password"]
