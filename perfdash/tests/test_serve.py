@@ -179,7 +179,9 @@ def test_killed_services_come_back_and_nothing_of_them_stays(shared):
         os.kill(pid, signal.SIGKILL)
 
     wait_until(lambda: not set(before.values()) & set(state(data)["services"].values()))
-    wait_until(lambda: answers(f"{state(data)['base_url']}/health/"))
+    wait_until(
+        lambda: answers(f"{state(data)['base_url']}/ready/")
+    )  # and the database, which was killed
     assert not any(running(pid) for pid in theirs)
 
 
