@@ -1,6 +1,8 @@
 """Save targets, encrypt their secrets, and note their addresses."""
 
 from copy import copy
+from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -172,12 +174,17 @@ def _record_saved(target: Target, before: Target | None) -> None:
         Action.TARGET_EDITED,
         subject=target,
         changes={
-            name: {"before": getattr(before, name), "after": value}
+            name: {"before": _plain(getattr(before, name)), "after": _plain(value)}
             for name, value in moved.items()
             if name not in NAMED
         },
         credentials_changed=[name for name in NAMED if name in moved],
     )
+
+
+def _plain(value: Any) -> Any:
+    """Return a column as JSON holds it."""
+    return value.isoformat() if isinstance(value, datetime) else value
 
 
 def remarks_on(target: Target, data: FieldValues) -> list[str]:

@@ -199,6 +199,18 @@ def test_the_limits_of_a_target_come_in_and_go_out(api):
     assert {name: body[name] for name in limits} == limits
 
 
+def test_a_target_may_be_overloaded_until_a_time_and_in_some_hours(api, target):
+    sent = {"overload_until": "2099-01-02T03:04:05Z", "overload_hours": "Sat,Sun 00:00-24:00"}
+
+    status, told = api.patch(f"targets/{target.pk}", sent)
+
+    assert status == 200, told
+    assert (told["overload_until"], told["overload_hours"]) == tuple(sent.values())
+    assert api.patch(f"targets/{target.pk}", {"overload_until": None})[1]["overload_until"] is None
+    status, told = api.patch(f"targets/{target.pk}", {"overload_until": "next week"})
+    assert (status, told["errors"][0]["field"]) == (400, "overload_until")
+
+
 def test_quiet_hours_that_cannot_be_read_are_told_at_their_field(api):
     status, body = api.post("targets", SERVER | {"quiet_hours": "at night", "quiet_zone": "Mars"})
 
