@@ -6,8 +6,9 @@ from types import MappingProxyType
 
 from campaigns.findings.compute.groups import instruments_of, varied_loads
 from campaigns.findings.compute.sameness import compared_work, sameness_of
+from campaigns.findings.compute.sessions import EXPLORED
 from campaigns.findings.compute.targets import targets_told
-from campaigns.findings.values import Answer, Cells, FactChange, InvalidRun, SummarisedCell
+from campaigns.findings.values import Answer, Cell, Cells, FactChange, InvalidRun, SummarisedCell
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
 from campaigns.results.environment import Change, stand_ins_of
@@ -47,12 +48,18 @@ def answer(
                 cell=cell.cell, levels=cell.levels, summary=cell.summary, counts=cell.counts
             )
             for cell in cells.cells
+            if not _only_explored(cell)
         ],
         invalid=list(_invalid_runs(cells)),
         same_content=content.same,
         other_content=content.other,
         targets=targets_told(campaign, stretches),
     )
+
+
+def _only_explored(cell: Cell) -> bool:
+    """Return whether a search measured this load only to find others: nothing is said of it."""
+    return bool(cell.runs) and all(run.state == EXPLORED for run in cell.runs)
 
 
 def _invalid_runs(cells: Cells) -> Iterator[InvalidRun]:

@@ -193,6 +193,21 @@ def test_what_explored_is_not_judged(target):
     assert {cell.summary.n_ok for cell in found.cells.cells} == {3}
 
 
+def test_a_load_that_was_only_explored_is_no_cell_with_too_few_runs(target):
+    campaign = launch(target, {"concurrency": LOADS}, criterion=LIMIT)
+    store(campaign)
+    alone = campaign.runs.filter(cell=campaign.cells.last())
+    explored = campaign.blocks.first()
+    explored.pk, explored.number, explored.phase = None, 99, Block.Phase.EXPLORE
+    explored.save()
+    alone.update(block=explored)
+
+    found = analysed(campaign)
+
+    assert len(found.answer.cells) == len(LOADS) - 1
+    assert len(found.cells.cells) == len(LOADS)
+
+
 def test_a_percentile_without_values_is_a_share_of_units(target):
     criterion = {"conditions": [{"metric": "file_time_p95", "at_most": 1000.0}]}
     campaign = launch(target, {"concurrency": [200, 400, 800]}, criterion=criterion)
