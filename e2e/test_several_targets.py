@@ -46,7 +46,11 @@ def _accept(listening, address):
             client, _ = listening.accept()
         except OSError:
             return
-        server = socket.create_connection(address)
+        try:
+            server = socket.create_connection(address)
+        except OSError:  # the sandbox behind it has ended
+            client.close()
+            continue
         Thread(target=_pass, args=(client, server, DELAY_SECONDS), daemon=True).start()
         Thread(target=_pass, args=(server, client, 0), daemon=True).start()
 

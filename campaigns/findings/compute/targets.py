@@ -14,6 +14,7 @@ from campaigns.models import Campaign, EnvironmentFact, Run, Target
 from campaigns.results.environment import environment_of
 from campaigns.targets.machines import shared_machines
 
+HARDWARE_FACT = "hardware and network"
 HARDWARE = ("cpu", "core", "memory", "ram", "disk", "hardware", "machine", "processor")
 """Words in the names of facts that are told first."""
 
@@ -68,6 +69,9 @@ def _facts(campaign: Campaign, targets: Sequence[Target]) -> dict[int, dict[str,
     for fact in environment_of(campaign):
         if fact.side == EnvironmentFact.Side.TARGET and fact.value != UNKNOWN:
             values[named[fact.target]].setdefault(fact.name, []).append(fact.value)
+    for target in targets:  # not every kind records what its owner has typed in
+        if target.hardware and HARDWARE_FACT not in values[target.pk]:
+            values[target.pk][HARDWARE_FACT] = [target.hardware]
     return {
         target: {name: ", then ".join(each) for name, each in of_target.items()}
         for target, of_target in values.items()

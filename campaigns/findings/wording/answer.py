@@ -90,8 +90,9 @@ def answer_text(
     text = _extended(text, drift_note(levels))
     text = _extended(text, same_content_text(answer.same_content))
     text = _extended(text, other_content_text(answer.other_content))
-    text = _extended(text, targets_text(answer.targets))
     caveats = [_caveat(answer, pairs, levels, capacity)]
+    if told := targets_text(answer.targets):
+        caveats.insert(0, told)
     if answer.changes:
         caveats[:0] = [_of_changes(answer.changes), *notes_of_changes(sessions)]
     if answer.simulators:

@@ -8,7 +8,7 @@ from campaigns.kit.numbers import counted
 
 MOST_FACTS = 6
 MOST_PAIRS = 3
-MOST_LETTERS = 60
+MOST_LETTERS = 80
 NOT_RECORDED = "not recorded"
 
 
@@ -58,7 +58,7 @@ def target_table(told: TargetsTold) -> TargetTable:
 def part_text(part: TargetPart) -> str:
     """Return how far a target took part, and why not to the end."""
     text = f"{part.level} took part in {part.took_part} of {counted(part.blocks, 'block')}"
-    return f"{text}: {part.out.rstrip('.')}." if part.out else f"{text}."
+    return f"{text}: {_value(part.out).rstrip('.')}." if part.out else f"{text}."
 
 
 def pair_text(pair: TargetPair) -> str:

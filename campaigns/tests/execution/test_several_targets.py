@@ -222,7 +222,7 @@ def test_one_that_fails_leaves_the_answer_of_the_others_standing(side_by_side, d
     told = {part.level: part for part in found.answer.targets.targets}
     assert (told["proxy-16"].took_part, told["proxy-16"].blocks) == (2, 5)
     assert (told["proxy-8"].took_part, told["proxy-8"].out) == (5, "")
-    text = answer_text(found.answer, found.pairs, found.levels, sessions=found.sessions).sentence
+    text = answer_text(found.answer, found.pairs, found.levels, sessions=found.sessions).caveat
     assert "proxy-16 took part in 2 of 5 blocks: " in text
     assert "proxy-8 / proxy-46: also differs: CPU -8 / 46" in text
     assert found.levels
