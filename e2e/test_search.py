@@ -1,0 +1,80 @@
+"""A search for capacity on the stand-in's Katello, whose workers are killed while it explores."""
+
+import os
+import signal
+
+import psutil
+import pytest
+
+from e2e.conftest import FAST, served, wait_for
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
+
+LIMIT = 1.5
+SEARCH = {
+    "question": "How many hosts may register at once?",
+    "kind": "registration",
+    "parameters": {"packages": 0},
+    "search": {"load": "hosts", "first": 4, "largest": 100},
+    "criterion": {"conditions": [{"metric": "registration_time", "at_most": LIMIT}]},
+    "order": "interleaved",
+    "repetitions": 3,
+    "seed": 1,
+    "launch": True,
+}
+
+
+@pytest.fixture(scope="module")
+def perfdash(tmp_path_factory):
+    with served(tmp_path_factory.mktemp("search") / "data", **FAST) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def target(perfdash):
+    perfdash.manage("prepare")
+    every = perfdash.api("GET", "targets")["results"]
+    return next(each["id"] for each in every if each["family"] == "katello")
+
+
+def kill_measuring(perfdash):
+    """Kill the worker that measures, with its children."""
+    worker = psutil.Process(perfdash.state["services"]["measure"])
+    for process in [*worker.children(recursive=True), worker]:
+        os.kill(process.pid, signal.SIGKILL)
+
+
+def runs_of(perfdash, campaign):
+    return perfdash.api("GET", f"campaigns/{campaign}/runs?limit=100")["results"]
+
+
+def test_a_search_is_refused_until_the_owner_allows_it_and_survives_a_kill(perfdash, target):
+    with pytest.raises(AssertionError, match=r"409: .*its owner has not allowed that"):
+        perfdash.api("POST", "campaigns", SEARCH | {"target": target})
+    perfdash.api("PATCH", f"targets/{target}", {"overload_until": "2099-01-01T00:00:00Z"})
+
+    campaign = perfdash.api("POST", "campaigns", SEARCH | {"target": target})["id"]
+    wait_for(lambda: len(runs_of(perfdash, campaign)) >= 2, "the second run")
+    kill_measuring(perfdash)
+    wait_for(
+        lambda: perfdash.api("GET", f"campaigns/{campaign}")["state"] == "finished",
+        "the end of the search",
+        200,
+    )
+
+    runs = runs_of(perfdash, campaign)
+    assert [run["state"] for run in runs] == ["done"] * len(runs)
+    loads = [run["cell"]["levels"]["hosts"] for run in runs]
+    assert loads[:2] == [4, 8]
+    assert max(loads) <= 100
+    names = f"campaigns/{campaign}/findings?limit=100"
+    wait_for(
+        lambda: "capacity" in [each["name"] for each in perfdash.api("GET", names)["results"]],
+        "what is carried",
+    )
+    found = perfdash.api("GET", f"campaigns/{campaign}/findings/capacity")["result"]
+    (setting,) = found["settings"]
+    assert setting["capacity"]["blocks"] == 3
+    measured = sum(run["purpose"] == "measured" for run in runs)
+    confirmed = sum(cell["runs"] for cell in setting["cells"])
+    assert len(found["explored"]) + confirmed == measured  # none twice, none lost
