@@ -181,7 +181,9 @@ class Conditions:
         )
 
 
-def _histograms(campaign: Campaign, names: Iterable[str]) -> Iterable[tuple[str, int, bytes, int]]:
+def _histograms(
+    campaign: Campaign, names: Iterable[str]
+) -> Iterable[tuple[str, int, bytes | memoryview, int]]:
     """Return name, run, histogram and dropped values of the last attempt with values at each run."""
     return (
         Distribution.objects.filter(
