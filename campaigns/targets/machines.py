@@ -1,7 +1,8 @@
-"""Which targets run on one machine, by what their owners say and by the IP addresses of their hosts. Reads only."""
+"""Which targets run on one machine, by what their owners say, and by their hosts and the IP addresses of these. Reads only."""
 
 from collections.abc import Sequence
 
+from campaigns.kit.network import parse_url
 from campaigns.models import Target
 from campaigns.targets.same_server import THIS_MACHINE, Hosts
 
@@ -26,11 +27,12 @@ def on_this_machine(targets: Sequence[Target]) -> list[str]:
 
 
 def _places(targets: Sequence[Target]) -> dict[int, frozenset[str]]:
-    """Return the names and IP addresses of each target's machine, by primary key."""
+    """Return the names and IP addresses of each target's machine, by primary key; one host is one machine, resolved or not."""
     hosts = Hosts()
     hosts.ask([target.base_url for target in targets])
     return {
         target.pk: hosts.of(target.base_url)
+        | {f"host {parse_url(target.base_url).host}"}
         | ({f"named {target.runs_on.strip().lower()}"} if target.runs_on.strip() else frozenset())
         for target in targets
     }

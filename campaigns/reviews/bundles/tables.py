@@ -134,7 +134,13 @@ TABLES: Sequence[Table] = (
         lambda campaign: Target.objects.filter(_of(campaign)).distinct(),
         only=(
             *("id", "team_id", "name", "family", "base_url", "address", "verify_tls", "hardware"),
-            *("is_dedicated", "is_production", "max_concurrency", "max_requests_per_second"),
+            *(
+                "runs_on",
+                "is_dedicated",
+                "is_production",
+                "max_concurrency",
+                "max_requests_per_second",
+            ),
         ),
     ),
     Table(

@@ -112,7 +112,10 @@ def _look_at_names(archive: Archive, manifest: Manifest) -> None:
     if unlisted := sorted(needed - manifest.files.keys()):
         raise Damaged(f"{manifests.NAME} does not list {unlisted[0]}.")
     others = archive.infos.keys() - manifest.files.keys() - {manifests.NAME}
-    strange = {name for name in manifest.files if name not in needed and not name.startswith(MORE)}
+    known = needed | {
+        value.folder + table.file for value in manifest.campaigns for table in TABLES if table.new
+    }
+    strange = {name for name in manifest.files if name not in known and not name.startswith(MORE)}
     if unknown := sorted(others | strange):
         raise Damaged(f"The zip holds {unknown[0]!r}, which belongs to no bundle.")
 

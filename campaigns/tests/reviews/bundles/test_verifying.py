@@ -10,9 +10,11 @@ from django.db import connection
 
 from campaigns.findings import compute as analysis
 from campaigns.findings.compute import findings as computing
+from campaigns.findings.store import findings_of
 from campaigns.models import Attempt, Campaign, Finding, Measurement, Run, Target
 from campaigns.planning import lifecycle
 from campaigns.reviews.bundles import verify, verifying
+from campaigns.tests.findings.compute import loads
 from campaigns.tests.people import somebody
 from campaigns.tests.reviews.bundles.conftest import (
     MANIFEST,
@@ -293,3 +295,24 @@ def test_the_analysis_that_breaks_on_hostile_rows_is_said_and_leaves_nothing(
     monkeypatch.setattr(verifying, "compute", breaks)
 
     assert "cannot be analysed: RuntimeError: boom" in report(files).damaged
+
+
+def test_targets_that_share_a_machine_by_its_name_do_so_in_the_bundle(written, settings):
+    settings.ALLOWED_ADDRESSES = "192.0.2.0/24:9"
+    targets = [
+        Target.objects.create(
+            name=name, family="http", base_url=f"http://192.0.2.{number}:9",
+            address=f"192.0.2.{number}:9", runs_on="rack 7",
+        )
+        for number, name in enumerate(("a", "b"), start=1)
+    ]  # fmt: skip
+    keys = [target.pk for target in targets]
+    campaign = loads.launch(targets[0], {"concurrency": loads.LOADS[:2]}, targets=keys)
+    loads.store(campaign)
+    Campaign.objects.filter(pk=campaign.pk).update(state=Campaign.State.FINISHED)
+    campaign.refresh_from_db()
+    analysis.analyse(campaign)
+    answer = findings_of(campaign, campaign.primary_metric).answer
+
+    assert answer.targets.shared == [["a", "b"]]
+    assert told(verify(written(campaign))) == []
