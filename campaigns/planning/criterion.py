@@ -202,7 +202,7 @@ def _in_unit(value: Any, metric: Metric) -> float:
             pass
     symbol = {"us": "µs", "μs": "µs"}.get(symbol, symbol)
     try:
-        return convert(number, symbol, unit)
+        return _finite(convert(number, symbol, unit))
     except UnknownUnit:
         raise _Wrong(
             f"“{text[:40]}” is in {symbol[:20]}, and {metric.name} in {unit}: give the limit in {unit}"

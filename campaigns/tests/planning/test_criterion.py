@@ -104,6 +104,7 @@ def test_limits_are_converted_into_the_unit_of_the_metric(metric, side, limit, s
         ({"metric": "duration", "at_most": float("inf")}, "too large"),
         ({"metric": "duration", "at_most": float("nan")}, "too large, or none"),
         ({"metric": "duration", "at_most": 10**400}, "too large"),
+        ({"metric": "duration", "at_most": "1e308 h"}, "too large"),
         ({"metric": "duration", "at_most": 0}, "give one above 0"),
         ({"metric": "duration", "at_most": "-3 min"}, "give one above 0"),
         ({"metric": "duration"}, "no bound; give one of"),
