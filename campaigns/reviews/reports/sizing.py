@@ -19,7 +19,8 @@ NOTHING = "No campaign of this conclusion has a load, so there is nothing to siz
 def sizing_of(conclusion: Conclusion) -> list[SizingTable]:
     """Return one table for each load and conditions among the campaigns of a conclusion; rows of the same kind are together."""
     evidence = conclusion.evidence.select_related("campaign__target").order_by("position")
-    return merged(filter(None, (sizing_of_campaign(each.campaign) for each in evidence)))
+    rows = evidence.prefetch_related("campaign__places__target")
+    return merged(filter(None, (sizing_of_campaign(each.campaign) for each in rows)))
 
 
 def sizing_of_campaign(campaign: Campaign) -> SizingTable | None:
@@ -31,11 +32,13 @@ def sizing_of_campaign(campaign: Campaign) -> SizingTable | None:
         return None
     target = campaign.target
     name = target.name if target else "imported"
+    hardware = {name: target.hardware} if target else {}
+    hardware |= {place.level: place.target.hardware for place in campaign.places.all()}
     return sizing_table(
         finding,
         target=name,
         work=work_of(campaign),
-        sizes={name: sizes_of(target.hardware)} if target else {},
+        sizes={name: sizes_of(text) for name, text in hardware.items()},
     )
 
 

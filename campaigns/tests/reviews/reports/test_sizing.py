@@ -7,6 +7,7 @@ from django.urls import reverse
 
 from campaigns.findings import compute
 from campaigns.models import Campaign, Target
+from campaigns.reviews.reports.sizing import sizing_of_campaign
 from campaigns.tests.browsing import Page
 from campaigns.tests.findings.compute import loads
 from campaigns.tests.people import somebody
@@ -60,6 +61,31 @@ def test_numbers_are_in_the_csv_and_no_text_is_a_formula(browser, carries):
     assert float(row["low"]) < 300 < float(row["high"])
     assert float(row["estimate_per_CPU"]) == pytest.approx(float(row["estimate"]) / 8)
     assert float(row["high_per_GiB"]) == pytest.approx(float(row["high"]) / 24)
+
+
+def test_each_of_several_targets_is_divided_by_its_own_sizes(settings):
+    settings.ALLOWED_ADDRESSES = "127.0.0.1:9,10"
+    targets = [
+        Target.objects.create(
+            name=f"proxy-{cpus}", family="http", base_url=f"http://127.0.0.1:{port}",
+            address=f"127.0.0.1:{port}", hardware=f"CPU={cpus}",
+        )
+        for cpus, port in ((8, 9), (16, 10))
+    ]  # fmt: skip
+    keys = [target.pk for target in targets]
+    factors = {"concurrency": loads.LOADS}
+    campaign = loads.launch(targets[0], factors, criterion=loads.LIMIT, targets=keys)
+    loads.store(campaign)
+    Campaign.objects.filter(pk=campaign.pk).update(state=Campaign.State.FINISHED)
+    campaign.refresh_from_db()
+    compute.analyse(campaign)
+
+    table = sizing_of_campaign(campaign)
+
+    assert {row.target: row.sizes for row in table.rows} == {
+        "proxy-8": {"CPU": 8},
+        "proxy-16": {"CPU": 16},
+    }
 
 
 def test_a_conclusion_without_load_says_so(browser, accepted):
