@@ -14,7 +14,7 @@ from campaigns.planning import analyses
 from campaigns.planning.expected import expected_seconds
 from campaigns.planning.pools import needed_pools
 from campaigns.planning.workers import present_by_pool
-from campaigns.targets import quiet
+from campaigns.targets import overload, quiet
 
 ORDER = (F("queue_place").asc(nulls_first=True), F("launched_at").asc(nulls_first=True), "pk")
 
@@ -54,7 +54,7 @@ def waiting_for(campaign: Campaign) -> Wait:
 
 
 def _for_the_target(campaign: Campaign, now: datetime) -> Wait | None:
-    """Return the reason in quiet hours, while the target is in use, or while another campaign goes first."""
+    """Return the reason in quiet hours, while it may not be overloaded or is in use, or while another campaign goes first."""
     planned = campaign.runs.filter(state=Run.State.PLANNED)
     following = (
         planned.select_related("cell__target", "campaign__target").order_by("position").first()
@@ -62,6 +62,8 @@ def _for_the_target(campaign: Campaign, now: datetime) -> Wait | None:
     target = following.target if following is not None else None
     if target is None or following is None:
         return None
+    if campaign.search and (why := overload.why_not_now(target, now)):
+        return Wait(f"{_capitalised(why).rstrip('.')}.", open_end=True)
     if quiet.setters(target) and (
         why := quiet.holding_back(target, now, expected_seconds(following))
     ):

@@ -7,7 +7,9 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from campaigns.execution import dispatch
+from campaigns.execution.claim import claim
 from campaigns.execution.running import execute
+from campaigns.execution.waiting import waiting_for
 from campaigns.kinds.base import Health, Measured, TargetUnavailable
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.models import Attempt, Block, Campaign, LogLine, Run, TargetLease
@@ -248,6 +250,19 @@ def test_it_waits_for_the_hours_in_which_the_target_may_be_overloaded(searching,
     assert go_on(campaign) == 0
 
     assert any("waits for the hours in which" in line for line in lines_of(campaign))
+    assert "Waits for the hours in which" in waiting_for(campaign).why
+
+
+def test_a_run_that_was_sent_does_not_begin_once_the_owner_takes_it_back(searching, target):
+    campaign = searching()
+    dispatch.dispatch()
+    attempt = Attempt.objects.get(state=Attempt.State.QUEUED)
+    target.overload_until = None
+    target.save()
+
+    assert claim(attempt.pk, "measure@here", "here") is None
+    assert not TargetLease.objects.filter(attempt=attempt).exists()
+    assert "its owner has not allowed that" in waiting_for(campaign).why
 
 
 def test_a_production_server_has_to_be_allowed_anew(searching, target):
