@@ -128,8 +128,12 @@ class Conditions:
 
     @cached_property
     def _several(self) -> frozenset[int]:
-        """Cells whose runs consist of units of work; elsewhere a run is its own unit."""
-        return frozenset(run.cell for run in self.runs if run.units_done + run.units_failed > 1)
+        """Cells whose counted runs consist of units of work; elsewhere a run is its own unit."""
+        return frozenset(
+            run.cell
+            for run in self.runs
+            if run.state in COUNTED and run.units_done + run.units_failed > 1
+        )
 
     @cached_property
     def _usual_units(self) -> dict[int, int]:

@@ -4,9 +4,13 @@ import pytest
 
 from campaigns.findings import compute
 from campaigns.findings.comparison_rows import comparison_rows
+from campaigns.findings.compute.conditions import Conditions
 from campaigns.findings.store import findings_of
 from campaigns.models import Block, Campaign, Factor
+from campaigns.planning.criterion import Criterion
+from campaigns.results.values import ObservedRun
 from campaigns.stats.capacity import CapacityWord, Held
+from campaigns.stats.criteria import Criteria
 from campaigns.tests.findings.compute.loads import LIMIT, LOADS, launch, queue, store
 
 pytestmark = pytest.mark.django_db
@@ -309,3 +313,14 @@ def test_three_settings_are_compared_with_the_one_that_carries_the_most(target):
     assert set(most.possibly) <= {1, 2}
     assert most.recommended == 1
     assert most.more_pct[0] > 80
+
+
+def test_a_run_without_units_counts_as_one_where_no_counted_run_of_its_cell_has_any():
+    excluded = ObservedRun(1, 1, 7, 1, 1, 1, "excluded", 3.0, "", None, None, 50, 0)
+    refused = ObservedRun(2, 2, 7, 2, 2, 1, "failed", None, "refused", None, None, 0, 0)
+    by_metric = {"duration": [excluded, refused]}
+    campaign = Campaign(primary_metric="duration")
+    conditions = Conditions(campaign, Criterion(), by_metric, Criteria())
+
+    assert conditions.broken(conditions.of_capacity[0], refused) == (1, 1)
+    assert conditions.broken(conditions.of_capacity[0], excluded) is None
