@@ -144,7 +144,7 @@ def read_factors(
         checked[TARGET] = tuple(target.name for target in targets)
     for name, levels in value.items():
         path = f"factors.{name}"
-        if name == BLIND_LABEL or (name in checked and list(levels) == list(checked[name])):
+        if name == BLIND_LABEL or (name in checked and levels in ([*checked[name]], checked[name])):
             continue
         if name == TARGET:
             errors[path] = [

@@ -79,6 +79,7 @@ class SearchLine:
 
 def lines_of(state: SearchState) -> list[SearchLine]:
     """Return the bracket and the runs of each setting."""
+    brackets = state.brackets
     return [
         SearchLine(
             levels,
@@ -88,7 +89,7 @@ def lines_of(state: SearchState) -> list[SearchLine]:
             [(run.load, run.phase, run.held) for run in state.histories[key]],
         )
         for key, levels in state.settings.items()
-        for bracket in [state.brackets[key]]
+        for bracket in [brackets[key]]
     ]
 
 
