@@ -2,6 +2,7 @@
 
 import re
 from copy import copy
+from datetime import UTC, datetime
 from typing import Any
 
 from django import forms
@@ -19,6 +20,7 @@ from campaigns.targets import quiet_hours
 from campaigns.targets.same_server import is_measuring, measuring
 
 USUAL_FAMILY = "http"
+LAST_YEAR = 9998
 SERVER = (
     "name",
     "family",
@@ -175,6 +177,17 @@ class TargetForm(forms.ModelForm):
         except quiet_hours.BadQuietHours as error:
             raise ValidationError(str(error)) from None
         return text
+
+    def clean_overload_until(self) -> datetime | None:
+        """Refuse times that the database cannot give back. Raise ValidationError."""
+        until: datetime | None = self.cleaned_data["overload_until"]
+        try:
+            known = until is None or 2000 <= until.astimezone(UTC).year <= LAST_YEAR
+        except OverflowError:
+            known = False
+        if not known:
+            raise ValidationError(f"Give a time from the year 2000 to {LAST_YEAR}.")
+        return until
 
     def clean_overload_hours(self) -> str:
         """Refuse lines that cannot be read. Raise ValidationError."""
