@@ -201,6 +201,7 @@ def try_or_request_approval(
     require_right(user, campaign, Right.OPERATE)
     require_draft(campaign)
     require_executable(campaign)
+    require_overload(campaign)
     require_confirmed(campaign, confirmed_name)
     if campaign.runs.filter(state__in=Run.OPEN).exists():
         raise NotPossible("A try-out run is waiting or going on already.")

@@ -232,8 +232,9 @@ def test_it_is_refused_without_the_owners_word(draft, server, target):
     target.overload_until = None
     target.save()
 
-    with pytest.raises(NotPossible, match="its owner has not allowed that"):
-        lifecycle.launch(campaign, None)
+    for begin in (lifecycle.launch, lifecycle.try_one):
+        with pytest.raises(NotPossible, match="its owner has not allowed that"):
+            begin(campaign, None)
 
     target.overload_until = timezone.now() - timedelta(hours=1)
     target.save()
