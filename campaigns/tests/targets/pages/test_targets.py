@@ -134,6 +134,8 @@ def test_limits_of_the_owner_are_stored_and_shown(browser, owner_may_confirm, pr
         "quiet_hours": "Mon-Fri 08:00-18:00\r\nSat 00:00-24:00",
         "quiet_zone": "Europe/Berlin",
         "is_production": "on",
+        "overload_until": "2099-01-02T03:04",
+        "overload_hours": "Sun 00:00-06:00",
     }
 
     browser.post(reverse("target-new"), FORM | limits | {"confirm_address": "on"})
@@ -144,6 +146,8 @@ def test_limits_of_the_owner_are_stored_and_shown(browser, owner_may_confirm, pr
     assert (stored.quiet_zone, stored.is_production) == ("Europe/Berlin", True)
     page = Page(browser.get(reverse("target", args=[stored.pk]))).text
     for words in ("at most 10", "at most 2.5", "Mon-Fri 08:00-18:00", "Europe/Berlin"):
+        assert words in page
+    for words in ("May be overloaded", "2099", "03:04", "Sun 00:00-06:00"):
         assert words in page
     form = Page(browser.get(reverse("target-edit", args=[stored.pk])))
     assert form.by_id("f-max_concurrency")["value"] == "10"
