@@ -314,5 +314,7 @@ def test_targets_that_share_a_machine_by_its_name_do_so_in_the_bundle(written, s
     analysis.analyse(campaign)
     answer = findings_of(campaign, campaign.primary_metric).answer
 
+    assert answer
+    assert answer.targets
     assert answer.targets.shared == [["a", "b"]]
     assert told(verify(written(campaign))) == []

@@ -82,6 +82,7 @@ def test_each_of_several_targets_is_divided_by_its_own_sizes(settings):
 
     table = sizing_of_campaign(campaign)
 
+    assert table
     assert {row.target: row.sizes for row in table.rows} == {
         "proxy-8": {"CPU": 8},
         "proxy-16": {"CPU": 16},
