@@ -57,6 +57,7 @@ def calibration_of(definition: Definition) -> Definition:
         stop_rule=Campaign.StopRule.FIXED,
         primary_contrast=None,
         criterion={},
+        search=None,
         tags=list(dict.fromkeys([*definition.campaign.tags, TAG])),
     )
     factors = {BLIND_LABEL: BLIND_LEVELS}

@@ -15,6 +15,7 @@ from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.models import Attempt, Block, Campaign, LogLine, Run, TargetLease
 from campaigns.planning import checking, drafts, lifecycle
 from campaigns.planning import preview as previewing
+from campaigns.planning.calibrating import calibrate
 from campaigns.planning.roles import loads_of
 from campaigns.results.search_runs import state_of
 
@@ -280,6 +281,16 @@ def test_a_production_server_has_to_be_allowed_anew(searching, target):
     target.refresh_from_db()
     assert campaign.state == Campaign.State.FINISHED
     assert target.overload_until is None
+
+
+def test_a_calibration_of_a_search_repeats_its_first_load_and_searches_nothing(draft, server):
+    campaign = draft(factors={}, search=SEARCH)
+
+    calibration = calibrate(campaign, None)
+
+    assert calibration.search is None
+    assert calibration.parameters["level"] == SEARCH["first"]
+    assert lifecycle.launch(calibration, None).runs.count() > 0
 
 
 def test_a_definition_can_be_sent_again(draft, server):
