@@ -171,6 +171,8 @@ def revised(campaign: Campaign) -> Columns:
         "hard_to_change": [],
         "criterion": {},
         "roles": {},
+        "search": {},
+        "targets": [],
     }
     return always | as_data(campaign) | design.values_of(campaign, every=True)
 

@@ -12,6 +12,7 @@ from campaigns.execution.running import execute
 from campaigns.execution.waiting import waiting_for
 from campaigns.kinds.base import Health, Measured, TargetUnavailable
 from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.kit.revisions import Changed, revision_of
 from campaigns.models import Attempt, Block, Campaign, LogLine, Run, TargetLease
 from campaigns.planning import checking, drafts, lifecycle
 from campaigns.planning import preview as previewing
@@ -281,6 +282,18 @@ def test_a_production_server_has_to_be_allowed_anew(searching, target):
     target.refresh_from_db()
     assert campaign.state == Campaign.State.FINISHED
     assert target.overload_until is None
+
+
+def test_who_takes_a_search_away_is_told_to_those_who_saw_it(draft, server):
+    campaign = draft(factors={}, search=SEARCH)
+    seen = [revision_of(drafts.revised(campaign))]
+    without = drafts.with_changes(campaign, {"search": None})
+    drafts.change(campaign, checking.check(without))
+
+    with pytest.raises(Changed) as refused:
+        drafts.change(campaign, checking.check(without), seen)
+
+    assert "search" in refused.value.fields
 
 
 def test_a_calibration_of_a_search_repeats_its_first_load_and_searches_nothing(draft, server):
