@@ -1109,10 +1109,10 @@ class MostCarried(Struct, frozen=True, kw_only=True):
     that it beats by `within_pct` at most; None where none is shown to be.
     """
 
-    possibly: Sequence[int]
+    possibly: Sequence[Place]
     more_pct: Sequence[Percent]
     within_pct: Percent
-    recommended: int | None
+    recommended: Place | None
 
 
 class CapacityFinding(Struct, frozen=True, kw_only=True):
