@@ -225,7 +225,7 @@ def test_an_analysis_that_fails_ends_it_and_is_not_asked_for_again_and_again(
         attempt = Attempt.objects.get(state=Attempt.State.QUEUED)
         execute(attempt.pk, "measure@here", "here")
 
-    def broken(*_):
+    def broken(*_, **__):
         raise ZeroDivisionError("a bug")
 
     monkeypatch.setattr(storing, "outlook", broken)

@@ -150,6 +150,7 @@ def test_rest_and_json_tell_the_changes(browser, measured):
         "after": "2",
         "last_run_before": 6,
         "first_run_after": 6,
+        "target": "",
     }
 
     told = browser.get(reverse("api-campaign", args=[campaign.pk])).json()

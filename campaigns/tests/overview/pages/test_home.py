@@ -282,7 +282,7 @@ def test_the_first_page_costs_few_queries(
         measured.store(campaign, lambda run: 8.0 + run.position)
         measured.finish(campaign)
 
-    with django_assert_max_num_queries(26):
+    with django_assert_max_num_queries(27):
         page = browser.get(reverse("home"))
 
     assert len(page.context["answers"]) == 2
