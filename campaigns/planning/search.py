@@ -103,8 +103,10 @@ def _checked(
     least = getattr(field, "min_value", None) or 1
     most = getattr(field, "max_value", None)
     lowest = max(float(least), numbers["lowest"] or float(least))
-    first = numbers["first"] if numbers["first"] is not None else max(FIRST, lowest)
     largest = numbers["largest"]
+    first = numbers["first"]
+    if first is None:
+        first = max(min(FIRST, FIRST if largest is None else largest), lowest)
     if "search.largest" not in errors and largest is None:
         errors["search.largest"] = [f"Name the largest {load} that the search may reach."]
     runs = numbers["most_runs"] if numbers["most_runs"] is not None else float(MOST_RUNS)

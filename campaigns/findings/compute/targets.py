@@ -33,6 +33,8 @@ def targets_told(campaign: Campaign, stretches: Mapping[str, int]) -> TargetsTol
     for target, block, state in campaign.runs.filter(purpose=Run.Purpose.MEASURED).values_list(
         "cell__target", "block", "state"
     ):
+        if target not in levels:
+            continue
         planned[levels[target]].add(block)
         if state == Run.State.DONE:
             took_part[levels[target]].add(block)
@@ -67,7 +69,8 @@ def _facts(campaign: Campaign, targets: Sequence[Target]) -> dict[int, dict[str,
     named = {target.name: target.pk for target in targets}
     values: dict[int, dict[str, list[str]]] = {target.pk: {} for target in targets}
     for fact in environment_of(campaign):
-        if fact.side == EnvironmentFact.Side.TARGET and fact.value != UNKNOWN:
+        known = fact.target in named  # a target may have another name since
+        if known and fact.side == EnvironmentFact.Side.TARGET and fact.value != UNKNOWN:
             values[named[fact.target]].setdefault(fact.name, []).append(fact.value)
     for target in targets:  # not every kind records what its owner has typed in
         if target.hardware and HARDWARE_FACT not in values[target.pk]:
