@@ -157,7 +157,7 @@ def check_evidence(attempt):
         assert all(rows.values()), f"{name}: {rows}"
         assert attempt["rawsamples"] == 1, f"{name}: {rows}"
         assert attempt["samples"] == attempt["units_done"] + attempt["units_failed"], name
-        assert attempt["proof"] == 7, f"{name}: {rows}"
+        assert attempt["proof"] == 10, f"{name}: {rows}"
     elif attempt["state"] in OPEN or TAKEN_BACK in attempt["reason"]:
         assert not any(rows.values()), f"{name}: {rows}"
     elif attempt["measurement"]:
