@@ -38,7 +38,12 @@ def work_differences(baseline: Side, candidate: Side) -> list[Differs]:
     if baseline.campaign.kind != candidate.campaign.kind:  # what follows differs of course
         return fields
     varied = {*baseline.factors, *candidate.factors}
-    if baseline.contents and candidate.contents:  # each cell shows whether its content is the same
+    same = any(
+        one.is_proved_same(other)
+        for one in baseline.contents.values()
+        for other in candidate.contents.values()
+    )
+    if same:  # then each cell shows whether its content is that of the other
         varied |= _addresses(baseline)
     fields += _differences(
         _work_of(baseline, {}, without=varied), _work_of(candidate, {}, without=varied)
