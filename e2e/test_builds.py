@@ -66,13 +66,6 @@ def ended(perfdash, campaign, *states):
     return wait_for(look, f"{' or '.join(states)} of campaign {campaign}", 180)
 
 
-def answer_of(perfdash, campaign):
-    rows = perfdash.rows(
-        "SELECT sentence FROM campaigns_publishedanswer WHERE campaign_id = %s", campaign
-    )
-    return rows[0][0] if rows else ""
-
-
 def core_of(perfdash):
     """The version that the server says it is."""
     url = f"{perfdash.state['pulp_url']}/pulp/api/v3/status/"
@@ -95,7 +88,13 @@ def test_builds_are_compared_and_the_one_of_before_is_put_back(perfdash, target)
     )
     assert sorted(read_back) == [(OLD, OLD)] * 6 + [(NEW, NEW)] * 6
     wait_for(lambda: core_of(perfdash) == NEW, "the build of before")
-    wait_for(lambda: NEW in answer_of(perfdash, campaign), "an answer that compares builds")
+    names = f"campaigns/{campaign}/findings?limit=100"
+    wait_for(
+        lambda: "levels" in [each["name"] for each in perfdash.api("GET", names)["results"]],
+        "a comparison",
+    )
+    levels = perfdash.api("GET", f"campaigns/{campaign}/findings/levels")["result"]
+    assert levels["hard"] == ["pulpcore"]
 
 
 def test_a_build_that_cannot_be_installed_makes_the_run_void_and_the_server_is_as_before(
