@@ -1,13 +1,25 @@
 """List the settings that the stored findings favour."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from campaigns.findings.store import Findings
-from campaigns.findings.values import Levels, LevelsFinding, Pairs
-from campaigns.findings.wording.recommended import BETTER_SIDE, why_best_of_all, why_near_best
+from campaigns.findings.most_carried import recommended_place
+from campaigns.findings.store import Findings, findings_of
+from campaigns.findings.values import CapacityFinding, Levels, LevelsFinding, Pairs
+from campaigns.findings.wording.recommended import (
+    BETTER_SIDE,
+    why_best_of_all,
+    why_most_carried,
+    why_near_best,
+)
 from campaigns.kit.mappings import Contrast
+from campaigns.models import Campaign
+from campaigns.planning.roles import Role, roles_of
+from campaigns.stats.units import Place
 from campaigns.stats.verdict import Word
+
+CHOSEN = (Role.SETTING, Role.BUILD)
+"""Roles of factors that somebody may choose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,21 +31,59 @@ class Favoured:
     why: str
 
 
-def favoured_by(findings: Findings, contrast: Contrast | None = None) -> list[Favoured]:
+def favoured_of(campaign: Campaign, contrast: Contrast | None = None) -> list[Favoured]:
+    """Return what the stored findings of a campaign favour: never a load, a target, or how it was measured."""
+    told = [name for name, role in roles_of(campaign).items() if role not in CHOSEN]
+    return favoured_by(findings_of(campaign, "", brief=True), contrast, told)
+
+
+def favoured_by(
+    findings: Findings, contrast: Contrast | None = None, told: Collection[str] = ()
+) -> list[Favoured]:
     """Return what the findings favour, nothing where they favour neither side.
 
-    contrast: narrows it to the levels of others that it names (`at`). Of pairs it is the side that is
-    better in a stratum; of levels the first setting that is shown to be within the smallest effect of
-    interest of the best one. The same setting in every stratum or group is returned once.
+    contrast: narrows it to the levels of others that it names (`at`). told: factors that nobody chooses, which are told beside a setting.
+    Where a setting is shown to carry the most, it is that one. Of pairs it is the side that is better in a stratum; of levels the first
+    setting that is shown to be within the smallest effect of interest of the best one. The same setting in every stratum or group is
+    returned once.
     """
     at = (contrast or {}).get("at") or {}
-    if findings.pairs:
-        result = _of_pairs(findings.pairs)
-    elif findings.levels:
-        result = [*_of_all(findings.levels), *_of_groups(findings.levels)]
-    else:
-        result = []
-    return _once([each for each in result if _fits(each.at, at)])
+    if not (result := _of_capacity(findings.capacity, told) if findings.capacity else []):
+        if findings.pairs:
+            result = _of_pairs(findings.pairs)
+        elif findings.levels:
+            result = [*_of_all(findings.levels), *_of_groups(findings.levels)]
+    chosen = (_told_apart(each, told) for each in result)
+    return _once([each for each in chosen if each.levels and _fits(each.at, at)])
+
+
+def _told_apart(each: Favoured, told: Collection[str]) -> Favoured:
+    levels = {name: level for name, level in each.levels.items() if name not in told}
+    others = {name: level for name, level in each.levels.items() if name in told}
+    return Favoured(levels, {**each.at, **others}, each.why)
+
+
+def _of_capacity(capacity: CapacityFinding, told: Collection[str]) -> list[Favoured]:
+    """Return the setting that carries the most, for each work, further load and target; empty where one is not decided."""
+    names = {name for each in capacity.settings for name in each.levels}
+    varied = [
+        name
+        for name in sorted(names)
+        if len({repr(each.levels.get(name)) for each in capacity.settings}) > 1
+    ]
+    groups: dict[str, list[Place]] = {}
+    for place, each in enumerate(capacity.settings):
+        key = repr([each.levels.get(name) for name in varied if name in told])
+        groups.setdefault(key, []).append(place)
+    result = []
+    for places in groups.values():
+        chosen = recommended_place(capacity, places) if len(places) > 1 else None
+        if chosen is None:
+            return []
+        of = capacity.settings[chosen].levels
+        levels = {name: level for name, level in of.items() if name in varied}
+        result.append(Favoured(levels, {}, why_most_carried(capacity, chosen, places)))
+    return result
 
 
 def _fits(where: Levels, at: Levels) -> bool:

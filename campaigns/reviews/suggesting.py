@@ -7,8 +7,8 @@ from typing import Any
 from campaigns.findings.answers import answers_of
 from campaigns.findings.compared import sides_of
 from campaigns.findings.compute.compared import compare_campaigns
-from campaigns.findings.recommended import favoured_by
-from campaigns.findings.store import findings_of, read
+from campaigns.findings.recommended import favoured_of
+from campaigns.findings.store import read
 from campaigns.findings.values import Levels, LevelsFinding, Pairs
 from campaigns.findings.wording.compare import answer_of
 from campaigns.kit.charts.labels import contrast_label
@@ -84,7 +84,7 @@ def _main_finding(campaign: Campaign) -> str:
 def _recommended(campaign: Campaign) -> Iterator[str]:
     if campaign.withheld:
         return
-    for each in favoured_by(findings_of(campaign, "", brief=True), campaign.primary_contrast):
+    for each in favoured_of(campaign, campaign.primary_contrast):
         levels = ", ".join(f"{name} {level}" for name, level in each.levels.items())
         where = ", ".join(f"{name} {level}" for name, level in each.at.items())
         yield f"Set {levels}{f' (with {where})' if where else ''}: {each.why}."

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
+from campaigns.findings.most_carried import DECIDED, most_carried
 from campaigns.findings.values import (
     Answer,
     CapacityFinding,
@@ -54,8 +55,6 @@ WORDS: Mapping[CapacityWord, Display] = {
     CapacityWord.NOT_MONOTONE: Display("not monotone", "warn", "warn", "outline"),
     CapacityWord.NOT_ENOUGH_DATA: Display("not enough data", "thin", "dots", "open"),
 }
-DECIDED = (CapacityWord.CARRIES, CapacityWord.AT_LEAST, CapacityWord.LESS_THAN)
-"""Words with a number that may be cited."""
 HELD: Mapping[Held, Display] = {
     Held.HELD: Display("held", "info", "check", "solid"),
     Held.FAILED: Display("failed", "fail", "x", "solid"),
@@ -700,25 +699,6 @@ def answer_of_capacity(answer: Answer, finding: CapacityFinding) -> AnswerText:
         facts=words.facts(),
         statements=words.statements(),
     )
-
-
-def most_carried(finding: CapacityFinding) -> int | None:
-    """Return the place of the setting that carries more than every other one, where each of these ratios is decided."""
-    beaten: dict[int, set[int]] = {}
-    for ratio in finding.ratios:
-        word = ratio.ratio.word
-        if word == Word.BETTER:
-            beaten.setdefault(ratio.candidate, set()).add(ratio.baseline)
-        elif word == Word.WORSE:
-            beaten.setdefault(ratio.baseline, set()).add(ratio.candidate)
-    every = set(range(len(finding.settings)))
-    for place, below in beaten.items():
-        seen = set(below)
-        while more := {each for one in seen for each in beaten.get(one, ())} - seen:
-            seen |= more
-        if seen | {place} == every:
-            return place
-    return None
 
 
 def _upper_share(value: float) -> str:

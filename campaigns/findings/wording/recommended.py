@@ -1,7 +1,12 @@
 """Why a setting is favoured. Pure."""
 
-from campaigns.findings.values import Best, LevelGroup
-from campaigns.kit.numbers import number
+from collections.abc import Sequence
+
+from campaigns.findings.most_carried import DECIDED, most_carried
+from campaigns.findings.values import Best, CapacityFinding, LevelGroup
+from campaigns.findings.wording.capacity import CapacityWords
+from campaigns.kit.numbers import number, plain_percent
+from campaigns.stats.units import Place
 
 BETTER_SIDE = "the better side of the pairs"
 
@@ -23,3 +28,16 @@ def why_near_best(group: LevelGroup, best: Best, cell: int, share_pct: float) ->
 def why_best_of_all(best: Best, share_pct: float) -> str:
     """Return why the best setting over all factors is favoured."""
     return f"the best of all {len(best.cells)} settings, demonstrably within {number(share_pct)} % of the best"
+
+
+def why_most_carried(finding: CapacityFinding, place: Place, places: Sequence[Place]) -> str:
+    """Return why a setting is favoured among others: it is shown to carry the most, or nearly so."""
+    if most_carried(finding, places) == place:
+        why = "carries the most"
+    elif finding.most and len(places) == len(finding.settings):
+        why = f"the first that carries within {plain_percent(finding.most.within_pct)} of the most"
+    else:
+        why = f"the first that no other exceeds by more than {plain_percent(finding.margin_pct)}"
+    capacity = finding.settings[place].capacity
+    carried = CapacityWords(finding).short(capacity)
+    return f"{why}: {carried}" if capacity.word in DECIDED else f"{why}; how much: {carried}"

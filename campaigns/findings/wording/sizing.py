@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from campaigns.findings.most_carried import recommended_place
 from campaigns.findings.values import CapacityFinding, CapacityOfSetting, Levels
-from campaigns.findings.wording.capacity import DECIDED, WORDS, CapacityWords
+from campaigns.findings.wording.capacity import WORDS, CapacityWords
 from campaigns.findings.wording.loads import setting_name
 from campaigns.kit.numbers import number
 from campaigns.stats.capacity import CapacityWord
-from campaigns.stats.verdict import Word
 
 NONE_DECIDED = "none decided"
 TARGET = "target"
@@ -120,34 +120,6 @@ def sizing_table(
         conditions=words.kept,
         units=tuple(f"per {unit}" for unit in units),
         rows=ordered,
-    )
-
-
-def recommended_place(finding: CapacityFinding, places: Sequence[int]) -> int | None:
-    """Return the setting that the answer names, where all of them were ranked; None where none is decided.
-
-    Elsewhere, as with several targets, it is the first one, in the order of levels, that no other is shown to exceed.
-    """
-    if (
-        finding.most
-        and finding.most.recommended is not None
-        and len(places) == len(finding.settings)
-    ):
-        return finding.most.recommended
-    decided = [place for place in places if finding.settings[place].capacity.word in DECIDED]
-    return next((place for place in decided if not _is_exceeded(finding, place, places)), None)
-
-
-def _is_exceeded(finding: CapacityFinding, place: int, places: Sequence[int]) -> bool:
-    own = finding.settings[place].capacity
-    for other in places:
-        low = finding.settings[other].capacity.low
-        if other != place and own.high is not None and low is not None and low > own.high:
-            return True
-    return any(
-        (each.baseline == place and each.candidate in places and each.ratio.word == Word.BETTER)
-        or (each.candidate == place and each.baseline in places and each.ratio.word == Word.WORSE)
-        for each in finding.ratios
     )
 
 

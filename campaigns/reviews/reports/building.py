@@ -6,8 +6,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from campaigns.findings.recommended import Favoured, favoured_by
-from campaigns.findings.store import findings_of
+from campaigns.findings.recommended import Favoured, favoured_of
 from campaigns.kinds.base import Snippet
 from campaigns.kit.charts.labels import LevelLabels
 from campaigns.kit.mappings import Json, Levels
@@ -126,7 +125,7 @@ def advice_of(campaign: Campaign, contrast: object, *, own: bool = True) -> Iter
         return
     narrowed = contrast if isinstance(contrast, dict) else None
     labels = LevelLabels(outline_of(campaign).factors, campaign.block_word)
-    for favoured in favoured_by(findings_of(campaign, "", brief=True), narrowed):
+    for favoured in favoured_of(campaign, narrowed):
         snippets, unknown = snippets_of(campaign, favoured.levels, own=own)
         yield Advice(
             setting=_setting(labels, favoured),

@@ -2,20 +2,30 @@ from types import SimpleNamespace
 from typing import Any
 
 from campaigns.findings.recommended import favoured_by
-from campaigns.findings.values import BestOverall
+from campaigns.findings.values import BestOverall, MostCarried
+from campaigns.stats.capacity import CapacityWord
 from campaigns.stats.verdict import Word
 from campaigns.tests.findings.wording.builders import (
     best_of,
+    capacities,
+    capacity,
+    carried_by,
     level_group,
     levels_of,
     pairs_of,
+    ratio,
     stratum,
     verdict,
 )
 
 
-def found(*, pairs=None, levels=None) -> Any:
-    return SimpleNamespace(pairs=pairs, levels=levels)
+def found(*, pairs=None, levels=None, capacity=None) -> Any:
+    return SimpleNamespace(pairs=pairs, levels=levels, capacity=capacity)
+
+
+def carried(load, **levels):
+    around = capacity(CapacityWord.CARRIES, load - 18.0, load, load + 12.0)
+    return carried_by(around, **levels)
 
 
 def pairs(**words):
@@ -32,8 +42,8 @@ def levels(upper, **others):
     )
 
 
-def told(findings, contrast=None):
-    return [(each.levels, each.at) for each in favoured_by(findings, contrast)]
+def told(findings, contrast=None, **fields):
+    return [(each.levels, each.at) for each in favoured_by(findings, contrast, **fields)]
 
 
 def test_of_pairs_the_better_side_is_favoured_once():
@@ -85,3 +95,60 @@ def test_the_best_itself_is_said_to_be_it():
 
     assert favoured.levels == {"workers": 20}
     assert favoured.why.startswith("the best measured")
+
+
+TWO, FOUR = carried(204.0, workers=2), carried(348.0, workers=4)
+MORE = ratio(Word.BETTER, 1.7, 1.6, 1.8)
+NEARER = levels_of(level_group([2, 4], levels={"hosts": 60}, best=best_of([1, 2], 1, [0.0, 9.0])))
+
+
+def test_of_settings_under_load_the_one_that_carries_the_most_is_favoured():
+    """At a small load the other one may be as good: that is not what it is about."""
+    both = found(capacity=capacities(TWO, FOUR, ratios=[MORE]), levels=NEARER)
+
+    (favoured,) = favoured_by(both, {"factor": "workers", "at": {"hosts": 60}}, ["hosts"])
+
+    assert (favoured.levels, favoured.at) == ({"workers": 4}, {})
+    assert favoured.why == "carries the most: 348 hosts (330 to 360)"
+    worse = found(capacity=capacities(FOUR, TWO, ratios=[ratio(Word.WORSE, 0.6, 0.5, 0.7)]))
+    assert told(worse) == [({"workers": 4}, {})]
+
+
+def test_where_capacities_are_not_told_apart_the_loads_speak():
+    undecided = capacities(TWO, FOUR, ratios=[ratio(Word.NO_DIFFERENCE_SHOWN, 1.1, 0.8, 1.4)])
+
+    assert told(found(capacity=undecided)) == []
+    assert told(found(capacity=undecided, levels=NEARER)) == [({"workers": 2}, {})]
+
+
+def test_of_three_settings_under_load_the_first_near_the_most_is_favoured():
+    most = MostCarried(possibly=[1, 2], more_pct=[80, 7, 3], within_pct=10.0, recommended=1)
+    three = capacities(TWO, FOUR, carried(352.0, workers=8), ratios=[MORE], most=most)
+
+    (favoured,) = favoured_by(found(capacity=three))
+
+    assert favoured.levels == {"workers": 4}
+    assert favoured.why == (
+        "the first that carries within 10 % of the most: 348 hosts (330 to 360)"
+    )
+
+
+def test_a_load_is_never_favoured():
+    alone = found(capacity=capacities(TWO), levels=levels([30.0, 4.9, 0.0]).levels)
+
+    assert told(alone, told=["workers"]) == []
+
+
+def test_a_setting_is_favoured_at_each_further_load_and_on_each_target():
+    four = [
+        carried(load, workers=workers, rate=rate)
+        for rate, load in ((5, 204.0), (50, 120.0))
+        for workers in (2, 4)
+    ]
+    better, worse = MORE, ratio(Word.WORSE, 0.6, 0.5, 0.7, (2, 3))
+
+    assert told(found(capacity=capacities(*four, ratios=[better, worse])), told=["rate"]) == [
+        ({"workers": 4}, {"rate": 5}),
+        ({"workers": 2}, {"rate": 50}),
+    ]
+    assert told(found(capacity=capacities(*four, ratios=[better])), told=["rate"]) == []

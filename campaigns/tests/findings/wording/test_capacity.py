@@ -5,6 +5,7 @@ import re
 import pytest
 from msgspec import structs
 
+from campaigns.findings.most_carried import most_carried
 from campaigns.findings.values import ConditionTerms, Estimate, MostCarried, OverLoads
 from campaigns.findings.wording.answer import answer_text
 from campaigns.findings.wording.at_loads import all_loads
@@ -12,7 +13,6 @@ from campaigns.findings.wording.capacity import (
     CapacityWords,
     capacity_texts,
     metric_phrase,
-    most_carried,
 )
 from campaigns.findings.wording.loads import LoadWords, named, setting_name
 from campaigns.stats.capacity import Advice, CapacityWord, Held

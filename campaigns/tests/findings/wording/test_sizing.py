@@ -1,12 +1,14 @@
-"""Sizing tables: one row a target, its cheapest setting that none exceeds, and what each declared unit carries."""
+"""Sizing tables: one row a target, the setting that is shown to carry the most or nearly so, and what each declared unit carries."""
 
+from campaigns.findings.most_carried import recommended_place
 from campaigns.findings.values import (
     CapacityFinding,
     CapacityOfSetting,
     ConditionTerms,
+    MostCarried,
     SettingRatio,
 )
-from campaigns.findings.wording.sizing import recommended_place, sizing_table
+from campaigns.findings.wording.sizing import sizing_table
 from campaigns.stats.capacity import Capacity, CapacityRatio, CapacityWord
 
 
@@ -18,10 +20,10 @@ def setting(levels, low, estimate, high, word=CapacityWord.CARRIES):
     return CapacityOfSetting(levels=levels, cells=(), capacity=capacity)
 
 
-def found(*settings, ratios=()):
+def found(*settings, ratios=(), most=None):
     return CapacityFinding(
         load="hosts", load_label="hosts", others=(), stated=True, resolution=1.5, alpha=0.05,
-        margin_pct=5.0, delta_pct=10.0, settings=settings, ratios=ratios,
+        margin_pct=5.0, delta_pct=10.0, settings=settings, ratios=ratios, most=most,
         conditions=[ConditionTerms(name="p95", metric="p95", label="p95 of a registration", unit="s", at_most=180.0)],
     )  # fmt: skip
 
@@ -40,18 +42,30 @@ TWO, FOUR, EIGHT = (
 )
 
 
-def test_the_cheapest_setting_that_none_is_shown_to_exceed_is_recommended():
-    assert recommended_place(found(TWO, FOUR, EIGHT), [0, 1, 2]) == 1
-    assert (
-        recommended_place(found(TWO, FOUR, EIGHT, ratios=[ratio(1, 2, "better")]), [0, 1, 2]) == 2
-    )
+MOST = MostCarried(possibly=[1, 2], more_pct=[80.0, 6.0, 4.0], within_pct=10.0, recommended=1)
+
+
+def test_the_first_setting_that_is_shown_to_carry_nearly_the_most_is_recommended():
+    three = [TWO, FOUR, EIGHT]
+    more, as_many = ratio(0, 1, "better"), ratio(1, 2, "equivalent")
+    assert recommended_place(found(*three, most=MOST), [0, 1, 2]) == 1
+    assert recommended_place(found(*three, ratios=[more, as_many]), [0, 1, 2]) == 1
+    assert recommended_place(found(*three, ratios=[more, ratio(1, 2, "better")]), [0, 1, 2]) == 2
+
+
+def test_nothing_is_recommended_where_nothing_is_shown():
+    more, unknown = ratio(0, 1, "better"), ratio(1, 2, "no_difference_shown")
+    assert recommended_place(found(TWO, FOUR, EIGHT, ratios=[more, unknown]), [0, 1, 2]) is None
     undecided = setting({"workers": 2}, 100.0, 300.0, 900.0, CapacityWord.NOT_DECIDED)
     assert recommended_place(found(undecided), [0]) is None
 
 
 def test_a_row_has_what_is_carried_and_what_each_unit_of_it_carries():
     table = sizing_table(
-        found(TWO, FOUR, EIGHT), target="proxy-8", work=(), sizes={"proxy-8": {"CPU": 8.0}}
+        found(TWO, FOUR, EIGHT, most=MOST),
+        target="proxy-8",
+        work=(),
+        sizes={"proxy-8": {"CPU": 8.0}},
     )
 
     (row,) = table.rows

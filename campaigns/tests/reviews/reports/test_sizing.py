@@ -7,7 +7,9 @@ from django.urls import reverse
 
 from campaigns.findings import compute
 from campaigns.models import Campaign, Target
+from campaigns.reviews.reports.building import advice_of
 from campaigns.reviews.reports.sizing import sizing_of_campaign
+from campaigns.reviews.suggesting import suggestion
 from campaigns.tests.browsing import Page
 from campaigns.tests.findings.compute import loads
 from campaigns.tests.people import somebody
@@ -48,6 +50,16 @@ def test_the_report_has_a_row_for_the_target_with_its_recommended_setting(browse
         assert said in page.text
         assert said in markdown
     assert "It says nothing of other machines of a size." in page.text
+
+
+def test_what_carries_the_most_is_what_report_and_conclusion_advise(carries):
+    (evidence,) = carries.evidence.select_related("campaign__target")
+
+    (advice,) = advice_of(evidence.campaign, None)
+
+    assert advice.setting == "engine asyncio"
+    assert advice.why.startswith("carries the most: ")
+    assert suggestion([evidence.campaign]).recommendation == f"Set engine asyncio: {advice.why}."
 
 
 def test_numbers_are_in_the_csv_and_no_text_is_a_formula(browser, carries):
