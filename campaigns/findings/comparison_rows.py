@@ -8,6 +8,7 @@ from campaigns.findings.store import read
 from campaigns.findings.values import CapacityFinding, Differs, Levels, LevelsFinding, Pairs
 from campaigns.findings.wording.compare import confirmation_text
 from campaigns.models import Campaign
+from campaigns.planning.roles import roles_of
 from campaigns.results.pages_data import shown_findings
 from campaigns.stats.methods import METHODS
 from campaigns.stats.verdict import Verdict
@@ -15,8 +16,9 @@ from campaigns.stats.verdict import Verdict
 HEAD = (
     "where", "factor", "baseline", "candidate", "verdict", "reason", "badges", "change_pct",
     "low_pct", "high_pct", "p", "p_holm", "p_ranks", "model", "n", "df", "required_n",
-    "detectable_pct", "standing", "metric", "unit", "data_hash",
+    "detectable_pct", "standing", "metric", "unit", "data_hash", "role",
 )  # fmt: skip
+FACTOR = HEAD.index("factor")
 HEAD_OF_CAMPAIGNS = (
     "baseline", "candidate", "baseline_cell", "candidate_cell", "verdict", "reason", "fields",
     "badges", "change_pct", "low_pct", "high_pct", "p", "p_holm", "p_ranks", "model", "n", "df",
@@ -30,6 +32,12 @@ def comparison_rows(campaign: Campaign) -> Iterator[tuple[Any, ...]]:
     The head alone while the campaign is active, and while findings of earlier methods are computed again.
     """
     yield HEAD
+    roles = roles_of(campaign)
+    for row in _rows(campaign):
+        yield (*row, roles.get(row[FACTOR], ""))
+
+
+def _rows(campaign: Campaign) -> Iterator[tuple[Any, ...]]:
     rows = shown_findings(campaign).filter(versions__methods=METHODS)
     if row := rows.filter(name="levels").first():
         levels = read(row.result, LevelsFinding)

@@ -86,6 +86,7 @@ def test_ratios_are_rows_of_the_csv_of_comparisons(target):
         "",
     ]
     assert (lines[-1]["metric"], lines[-1]["verdict"]) == ("capacity", "worse")
+    assert {(line["factor"], line["role"]) for line in lines} == {("engine", "setting")}
     assert lines[-1]["low_pct"] < -50 < lines[-1]["high_pct"]
 
 
