@@ -13,12 +13,14 @@ from campaigns.findings.api.shapes import ResultField, TextField
 from campaigns.findings.texts import texts_of
 from campaigns.kit.api.outputs import Part, Selectable, all_of, text
 from campaigns.kit.mappings import JsonObject
-from campaigns.models import Campaign, LaunchRequest
+from campaigns.models import Campaign, Factor, LaunchRequest
 from campaigns.planning import drafts
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.analyses import failure_of
 from campaigns.planning.api.design_shapes import CellName, Definition
 from campaigns.planning.api.launch_outputs import LaunchRequestOutput
+from campaigns.planning.closed_loops import loop_of
+from campaigns.planning.roles import roles_of
 from campaigns.results import environment, records, search_runs, versions
 from campaigns.results.api.run_outputs import cell_output
 from campaigns.results.json_document import finding_entries
@@ -101,6 +103,14 @@ class SearchOutput(Part):
     settings = SearchLineOutput(many=True)
 
 
+class ClosedLoopOutput(Part):
+    """A fixed number of requests at a time. parameter: that number; throughput, response: what was measured of it, where anybody did."""
+
+    parameter = serializers.CharField()
+    throughput = serializers.CharField()
+    response = text()
+
+
 class CampaignOutput(Selectable, serializers.ModelSerializer[Campaign]):
     """A campaign in a list. `runs`: how many are in which state, without try-outs."""
 
@@ -173,6 +183,8 @@ class CampaignDetail(CampaignOutput):
     stand_in = serializers.SerializerMethodField()
     environment_changes = serializers.SerializerMethodField()
     definition = serializers.SerializerMethodField()
+    roles = serializers.SerializerMethodField()
+    closed_loop = serializers.SerializerMethodField()
     amendments = serializers.SerializerMethodField()
     cells = serializers.SerializerMethodField()
     seconds_left = serializers.SerializerMethodField()
@@ -191,6 +203,8 @@ class CampaignDetail(CampaignOutput):
             "stand_in",
             "environment_changes",
             "definition",
+            "roles",
+            "closed_loop",
             "amendments",
             "cells",
             "seconds_left",
@@ -217,6 +231,25 @@ class CampaignDetail(CampaignOutput):
     def get_definition(self, campaign: Campaign) -> JsonObject:
         """In the form in which it can be sent again."""
         return drafts.as_data(campaign)
+
+    @extend_schema_field(
+        serializers.DictField(child=serializers.ChoiceField(choices=Factor.Role.choices))
+    )
+    def get_roles(self, campaign: Campaign) -> dict[str, str]:
+        """The role of each factor, by the definition or by the kind: a load is never ranked."""
+        return {name: role.value for name, role in roles_of(campaign).items()}
+
+    @extend_schema_field(ClosedLoopOutput(allow_null=True))
+    def get_closed_loop(self, campaign: Campaign) -> JsonObject | None:
+        """The closed loop, declared by the kind or with submitted runs; null where its number does not vary."""
+        loop = loop_of(campaign)
+        if loop is None:
+            return None
+        return {
+            "parameter": loop.parameter,
+            "throughput": loop.throughput,
+            "response": loop.response,
+        }
 
     @extend_schema_field(AmendmentOutput(many=True))
     def get_amendments(self, campaign: Campaign) -> list[JsonObject]:

@@ -5,6 +5,7 @@ import pytest
 from campaigns.findings.compute.findings import hashed_document
 from campaigns.findings.compute.statistics_input import criteria_of
 from campaigns.models import Campaign
+from campaigns.tests.findings.compute import loads
 from campaigns.tests.toy import definition
 
 pytestmark = pytest.mark.django_db
@@ -33,6 +34,26 @@ def test_what_was_read_can_be_sent_again(api, target):
 
     assert status == 201
     assert again["definition"] == data
+
+
+def test_an_answer_has_the_role_of_every_factor_also_of_those_that_the_kind_declares(api, target):
+    _, body = api.post("campaigns", sent(target))
+
+    assert body["roles"] == {"workers": "setting", "slow": "load"}
+    assert body["closed_loop"] is None
+
+
+def test_a_number_at_a_time_that_varies_is_told_as_a_closed_loop(api, target):
+    campaign = loads.launch(target, {"concurrency": [50, 100]})
+
+    _, body = api.get(f"campaigns/{campaign.pk}")
+
+    assert body["roles"] == {"concurrency": "load"}
+    assert body["closed_loop"] == {
+        "parameter": "concurrency",
+        "throughput": "file_rate",
+        "response": "file_time",
+    }
 
 
 def test_a_clone_and_a_template_take_both(api, target):
