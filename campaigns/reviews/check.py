@@ -19,6 +19,8 @@ PLACES = {
     "amendments": "#h-amendments",
     "exclusions": "#h-runs",
     "fidelity": "#h-checks",
+    "capacity": "#h-capacity",
+    "criterion": "#h-thresholds",
 }
 
 

@@ -94,6 +94,10 @@ def _lines(campaign: Campaign) -> Iterator[Line]:
     yield wording.amendments_line([line.remark for line in amendments_of(campaign)])
     yield wording.exclusions_line(_exclusions(campaign))
     yield wording.sessions_line(terms, campaign.sessions.exclude(kind="trial").count())
+    if found.capacity:
+        yield wording.capacity_line(found.capacity)
+    elif found.thresholds and (line := wording.criterion_line(found.thresholds)):
+        yield line
     if simulators := stand_ins_of(campaign):
         yield wording.simulator_line(simulators)
 

@@ -7,8 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from campaigns.findings.most_carried import DECIDED
 from campaigns.findings.values import (
     BriefCells,
+    CapacityFinding,
+    CapacityOfSetting,
     Checks,
     Confirmation,
     FailedParts,
@@ -16,7 +19,10 @@ from campaigns.findings.values import (
     Pairs,
     Sensitivity,
     Terms,
+    Thresholds,
 )
+from campaigns.findings.wording.answer_text import capitalised
+from campaigns.findings.wording.capacity import NO_CRITERION, CapacityWords
 from campaigns.findings.wording.checks import (
     AGGREGATED,
     NO_DRIFT_WITHIN,
@@ -31,6 +37,7 @@ from campaigns.findings.wording.checks import (
 )
 from campaigns.findings.wording.failed_parts import failed_parts
 from campaigns.findings.wording.sensitivity import sensitivity_sentence
+from campaigns.findings.wording.thresholds import LABELS, thresholds_sentence
 from campaigns.kit import numbers
 from campaigns.kit.numbers import MISSING, coefficient, counted, p_value, share, without_sign
 from campaigns.stats.validity import FEWEST_BLOCKS, FEWEST_FOR_DRIFT, Check, Outcome
@@ -60,6 +67,8 @@ TITLES = {
     "amendments": "Amendments",
     "exclusions": "Exclusions",
     "sessions": "Sessions",
+    "capacity": "Capacity",
+    "criterion": "Criterion",
     "fidelity": "What the numbers are",
     "sensitivity": "Sensitivity",
     "analysis": "Failed parts of the analysis",
@@ -84,6 +93,12 @@ PLACES = {
     "order_in_block": "The position of a run within its block mattered.",
     "cold_start": "First runs of blocks are the extremes of most levels: warm up.",
 }
+CARRIED = (
+    ("interpolated", "The number lies between loads that were measured, and was not measured itself"),
+    ("two_loads", "Two loads only: a bend between them is not seen"),
+    ("clumped_failures", "Failures come in few runs, so that the interval is too narrow"),
+)  # fmt: skip
+"""Badges of a capacity that warn, and what they mean."""
 NOT_ANALYSED = "Unknown: nothing was analysed yet."
 
 
@@ -394,6 +409,56 @@ def sessions_line(finding: LevelsFinding | Pairs | None, begun: int) -> Line:
         text += f", which do not confirm {which}."
         return Line("sessions", WARN, str(fewest), text, SESSIONS)
     return Line("sessions", PASS, str(fewest), f"{text}, which confirm it.")
+
+
+def capacity_line(finding: CapacityFinding) -> Line:
+    """Return whether what each setting carries is decided, was measured and not interpolated, and was seen in several sessions."""
+    words = CapacityWords(finding)
+    if not words.has_criterion:
+        return Line("capacity", WARN, MISSING, NO_CRITERION)
+    settings = finding.settings
+    decided = [each for each in settings if each.capacity.word in DECIDED]
+    alone = len(settings) == 1
+    number = f"{len(decided)} of {len(settings)}"
+    lead = f"What is carried is decided for {number} settings."
+    if alone:
+        number = words.short(settings[0].capacity)
+        lead = f"Carries {number}." if decided else f"{capitalised(number)}."
+    remarks = list(filter(None, (_with_badge(decided, *each, alone=alone) for each in CARRIED)))
+    by_sessions = _by_sessions(decided, alone=alone)
+    means = f"Carried means that {words.kept}."
+    text = " ".join(filter(None, (lead, means, *remarks, by_sessions)))
+    if len(decided) < len(settings) or remarks:
+        return Line("capacity", WARN, number, text)
+    return Line("capacity", WARN if by_sessions else PASS, number, text, by_sessions and SESSIONS)
+
+
+def _with_badge(
+    decided: Sequence[CapacityOfSetting], badge: str, meaning: str, *, alone: bool
+) -> str:
+    count = sum(badge in each.capacity.badges for each in decided)
+    if not count:
+        return ""
+    return f"{meaning}." if alone else f"{meaning} ({count} of {len(decided)} settings)."
+
+
+def _by_sessions(decided: Sequence[CapacityOfSetting], *, alone: bool) -> str:
+    """Say that sessions do not confirm what is carried; empty where they do."""
+    standings = [each.confirmation.standing for each in decided if each.confirmation]
+    single, not_confirmed = standings.count("one_session"), standings.count("not_confirmed")
+    of = "" if alone else f" for {single or not_confirmed} of {len(decided)} settings"
+    if single:
+        return f"It rests on one session{of}: this does not count as confirmation."
+    return f"Its sessions do not confirm it{of}." if not_confirmed else ""
+
+
+def criterion_line(finding: Thresholds) -> Line | None:
+    """Return whether every cell keeps the stated criterion; None where nothing was judged."""
+    text = thresholds_sentence(finding)
+    states: Mapping[str, State] = {"passes": PASS, "not_decided": WARN, "does_not_pass": FAIL}
+    return (
+        Line("criterion", states[finding.word], LABELS[finding.word].word, text) if text else None
+    )
 
 
 def _confirmations(finding: LevelsFinding | Pairs) -> list[Confirmation]:

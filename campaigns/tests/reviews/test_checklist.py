@@ -6,6 +6,7 @@ from campaigns.kit.numbers import counted
 from campaigns.models import Campaign, Run
 from campaigns.results.importing.demonstration import published_campaign
 from campaigns.reviews.checklist import checks_of
+from campaigns.tests.findings.compute import loads
 from campaigns.tests.findings.compute.conftest import noisy, paired, store
 from campaigns.tests.reviews.conftest import LEVELS, finished
 
@@ -93,3 +94,34 @@ def test_of_levels_measured_one_after_the_other_the_drift_within_them_is_told():
     assert check.words == (
         "No drift within levels; between levels it cannot be determined in this order."
     )
+
+
+def test_what_is_carried_is_in_the_checklist_and_no_load_is_judged_against_the_criterion(target):
+    campaign = loads.launch(target, {"concurrency": loads.LOADS}, criterion=loads.LIMIT)
+    loads.store(campaign)
+
+    check = check_of(finished(campaign), "capacity")
+
+    assert (check.state, check.title, check.link[-11:]) == ("warn", "Capacity", "#h-capacity")
+    assert check.words.startswith(f"Carries {check.number}. Carried means that")
+    assert "lies between loads that were measured" in check.words
+    assert check.words.endswith("It rests on one session: this does not count as confirmation.")
+    names = {each.name for each in checks_of([campaign])[campaign.pk]}
+    assert "criterion" not in names  # the highest load is meant to fail
+
+
+def test_a_stated_criterion_is_in_the_checklist(target):
+    campaign = loads.launch(
+        target, {"engine": ["asyncio", "futures"]}, roles={}, criterion=loads.LIMIT
+    )
+    loads.store(
+        campaign,
+        lambda run: 80.0 if run.cell.levels_by_factor["engine"] == "futures" else 20.0,
+        units=lambda run: 50,
+    )
+
+    check = check_of(finished(campaign), "criterion")
+
+    assert (check.state, check.number) == ("fail", "does not pass")
+    assert check.words.startswith("Does not pass in 1 of 2 cells: engine futures: ")
+    assert check.link.endswith("#h-thresholds")

@@ -8,6 +8,8 @@ from msgspec.structs import replace
 from campaigns.findings.values import (
     BriefCell,
     BriefCells,
+    CapacityFinding,
+    CapacityOfSetting,
     Checks,
     Confirmation,
     FailedPart,
@@ -16,14 +18,24 @@ from campaigns.findings.values import (
     LevelsFinding,
     RunsOfCell,
     Sensitivity,
+    ThresholdCell,
+    Thresholds,
+    ThresholdState,
+    ThresholdWord,
     Tried,
 )
 from campaigns.findings.wording import checklist as wording
 from campaigns.findings.wording.checklist import CAUSES, TITLES, Design, ExcludedRun, Line
+from campaigns.stats.capacity import CapacityWord
 from campaigns.stats.cell_summary import CellSummary
+from campaigns.stats.interval import Interval
 from campaigns.stats.validity import Check, Outcome
 from campaigns.stats.verdict import Word
 from campaigns.tests.findings.wording.builders import (
+    P95,
+    capacities,
+    capacity,
+    carried_by,
     level_group,
     levels_of,
     pairs_of,
@@ -74,6 +86,35 @@ def confirmed(*standings: tuple[str, int]) -> LevelsFinding:
         for standing, sessions in standings
     ]
     return levels_of(level_group([5, 10, 20], comparisons=rows), sessions=2)
+
+
+UNDECIDED = carried_by(capacity(CapacityWord.NOT_DECIDED, 240.0, 500.0, 960.0))
+MEANS = "Carried means that p95 of a registration stays within 3:00 min."
+
+
+def held(sessions: str = "confirmed", **fields) -> CapacityOfSetting:
+    """Return that 402 hosts are carried, and how sessions confirm it."""
+    carries = carried_by(capacity(CapacityWord.CARRIES, 388.0, 402.0, 416.0, **fields))
+    return replace(carries, confirmation=Confirmation(sessions, "", 2))
+
+
+def carried(*settings: CapacityOfSetting) -> CapacityFinding:
+    """Return what settings carry, by p95."""
+    return capacities(*settings, conditions=[P95])
+
+
+def judged(word: ThresholdWord) -> Thresholds:
+    """Return one cell by p95."""
+    state = ThresholdState(name="p95", word=word, value=150.0, interval=Interval(120.0, 190.0))
+    cell = ThresholdCell(cell=1, levels={}, word=word, states=[state])
+    return Thresholds(word=word, conditions=[P95], cells=[cell])
+
+
+def criterion(finding: Thresholds) -> Line:
+    """Return the line on a criterion that was judged."""
+    line = wording.criterion_line(finding)
+    assert line
+    return line
 
 
 SWITCHES = {"switches": 10.0, "most": 17.0}
@@ -248,6 +289,33 @@ GOLDEN = [
      "only."),
     (wording.between_line("before", [], 3), "warn", "0",
      "3 facts were recorded for one of the two campaigns only."),
+    # capacity
+    (wording.capacity_line(carried(held())),
+     "pass", "402 hosts (388 to 416)", f"Carries 402 hosts (388 to 416). {MEANS}"),
+    (wording.capacity_line(carried(held(sessions="one_session"))),
+     "warn sessions", "402 hosts (388 to 416)",
+     f"Carries 402 hosts (388 to 416). {MEANS} It rests on one session: this does not count as confirmation."),
+    (wording.capacity_line(carried(held(badges=["interpolated", "two_loads"]))),
+     "warn", "402 hosts (388 to 416)",
+     f"Carries 402 hosts (388 to 416). {MEANS} The number lies between loads that were measured, and was not measured "
+     "itself. Two loads only: a bend between them is not seen."),
+    (wording.capacity_line(carried(UNDECIDED)),
+     "warn", "not decided (240 to 960 hosts)", f"Not decided (240 to 960 hosts). {MEANS}"),
+    (wording.capacity_line(carried(held(), UNDECIDED, held(sessions="not_confirmed", badges=["clumped_failures"]))),
+     "warn", "2 of 3",
+     f"What is carried is decided for 2 of 3 settings. {MEANS} Failures come in few runs, so that the interval is too "
+     "narrow (1 of 2 settings). Its sessions do not confirm it for 1 of 2 settings."),
+    (wording.capacity_line(capacities(UNDECIDED, conditions=[])),
+     "warn", "—", "No criterion was set, so what is carried is not stated."),
+    # criterion
+    (criterion(judged("passes")),
+     "pass", "passes", "Passes: p95 of a registration at most 3:00 min."),
+    (criterion(judged("not_decided")),
+     "warn", "not decided",
+     "Not decided: p95 of a registration 2:30 min (2:00 min … 3:10 min). The criterion: p95 of a registration at most 3:00 min."),
+    (criterion(judged("does_not_pass")),
+     "fail", "does not pass",
+     "Does not pass: p95 of a registration 2:30 min (2:00 min … 3:10 min). The criterion: p95 of a registration at most 3:00 min."),
 ]  # fmt: skip
 
 
