@@ -120,12 +120,14 @@ def _announce(campaign: Campaign) -> None:
     all_runs, done = runs.count(), runs.filter(state=Run.State.DONE).count()
     came = f"{done} of {all_runs} measured runs succeeded"
     if campaign.state_reason or not done:
-        why = campaign.state_reason.rstrip(".") or "no run succeeded"
+        why = campaign.state_reason.rstrip(".")
         announce(
             Announcement.Kind.CAMPAIGN_FAILED,
             campaign.team,
             campaign=campaign,
-            what=f"The campaign has ended before its time: {why}; {came}.",
+            what=f"The campaign has ended before its time: {why}; {came}."
+            if why
+            else f"The campaign has finished, but {came}.",
             to_do="Look at what there is, and at its log; extend it where it should go on.",
         )
     else:

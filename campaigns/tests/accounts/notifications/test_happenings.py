@@ -53,7 +53,8 @@ def test_one_of_which_no_run_succeeded_has_failed(launched):
     dispatch.dispatch()
 
     assert kinds() == ["campaign_failed"]
-    assert "no run succeeded" in Announcement.objects.get().data["what"]
+    what = "The campaign has finished, but 0 of 6 measured runs succeeded."
+    assert Announcement.objects.get().data["what"] == what
 
 
 def test_one_that_its_budget_ended_has_failed(launched):
