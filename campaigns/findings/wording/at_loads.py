@@ -6,7 +6,7 @@ from itertools import groupby
 from campaigns.findings.values import Answer, LevelGroup, LevelRow, LevelsFinding, OverLoads
 from campaigns.findings.wording.answer_text import MOST_FACTS, AnswerText, Fact, capitalised
 from campaigns.findings.wording.cells import centre_of, names_of
-from campaigns.findings.wording.loads import named, setting_name
+from campaigns.findings.wording.loads import load_text, named, setting_name
 from campaigns.findings.wording.verdicts import label_of, row_advice
 from campaigns.kit.charts.labels import level_text
 from campaigns.kit.mappings import Levels
@@ -26,7 +26,7 @@ def is_over_loads(levels: LevelsFinding | None) -> bool:
 def loads_text(levels: Levels, loads: Sequence[str]) -> str:
     """Write the loads among levels: “40 hosts”, “40 hosts, rate 5”."""
     return ", ".join(
-        named(name.replace("_", " "), level_text(level))
+        named(name.replace("_", " "), load_text(level))
         if is_number(level)
         else f"{name} {level_text(level)}"
         for name, level in levels.items()
@@ -36,7 +36,7 @@ def loads_text(levels: Levels, loads: Sequence[str]) -> str:
 
 def all_loads(several: Sequence[Levels], loads: Sequence[str]) -> str:
     """Write several loads: “600, 700 and 800 hosts”."""
-    numbers = [[level_text(each[name]) for name in loads if name in each] for each in several]
+    numbers = [[load_text(each[name]) for name in loads if name in each] for each in several]
     if len(loads) != 1 or not all(map(len, numbers)):
         return ", ".join(loads_text(each, loads) for each in several)
     texts = [text for (text,) in numbers]

@@ -27,7 +27,7 @@ from campaigns.findings.wording.answer_text import (
     capitalised,
 )
 from campaigns.findings.wording.cells import centre_of
-from campaigns.findings.wording.loads import LoadWords, is_several, setting_name
+from campaigns.findings.wording.loads import LoadWords, decimal_text, is_several, setting_name
 from campaigns.findings.wording.verdicts import Display
 from campaigns.kit.charts.labels import inside
 from campaigns.kit.numbers import BOUND_DIGITS, amount, counted, number, plain_percent, share
@@ -792,12 +792,7 @@ def _ends(low: float, high: float) -> tuple[str, str]:
         sides = (first <= 1 or down > 1) and (last >= 1 or up < 1)
         if sides and down > 0 and (first == last or up - down <= 2 * (last - first)):
             break
-    return _plain(down), _plain(up)
-
-
-def _plain(value: Decimal) -> str:
-    text = f"{value:,f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    return decimal_text(down), decimal_text(up)
 
 
 def _ratio_label(ratio: CapacityRatio, finding: CapacityFinding) -> Display:

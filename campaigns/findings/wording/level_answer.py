@@ -18,6 +18,7 @@ from campaigns.findings.wording.answer_text import (
     Statement,
     capitalised,
 )
+from campaigns.findings.wording.at_loads import loads_text
 from campaigns.findings.wording.cells import FEWEST_RUNS, centre_of, names_of, value_of
 from campaigns.findings.wording.verdicts import Display, label_of, row_advice, superlative
 from campaigns.kit.charts.labels import level_text
@@ -140,8 +141,7 @@ class _Writer:
         if len(bests) == 1:
             return self._same_everywhere(groups, bests.pop())
         parts = [
-            f"{self._where(group).removesuffix(': ')}: {self._level(group, best.seen)} "
-            f"({self._value(best.seen)})"
+            f"{self._where(group)}{self._level(group, best.seen)} ({self._value(best.seen)})"
             for group, best in groups[:MOST_FACTS]
         ]
         more = len(groups) - MOST_FACTS
@@ -202,7 +202,7 @@ class _Writer:
         """Return the best setting, whether it is the highest one, and the cheapest that is nearly as good."""
         name, among = self._setting(group, best.seen), "setting measured"
         if self.levels.loads:  # a load is where a setting is the best, and no part of it
-            name = f"at {self._where(group)}{self.factor} {self._level(group, best.seen)}"
+            name = f"{self._where(group)}{self.factor} {self._level(group, best.seen)}"
         if len(best.cells) < len(group.cells):
             among = f"of the {len(best.cells)} settings that can be ranked"
         text = f"{capitalised(name)} is the {self.superlative} {among} ({self._value(best.seen)})"
@@ -300,7 +300,7 @@ class _Writer:
         """Return a sentence for each comparison, the knee and the edge."""
         result = []
         for group in self.levels.groups:
-            where = self._where(group)
+            where = self._lead(group)
             if self.several and group.best:
                 result.append(Statement("info", self.best(group, group.best)))
             result += [self._step(group, row) for row in group.comparisons]
@@ -322,7 +322,7 @@ class _Writer:
             change = f", {percent(verdict.pct_change)}"
             change += f" ({span_pct(verdict.ci_pct)} %)" if verdict.ci_pct else ""
         text = f"{pair}: {label.word}{change}. {row_advice(self.levels, row)}".strip()
-        return Statement(label.tone, f"{self._where(group)}{text}")
+        return Statement(label.tone, f"{self._lead(group)}{text}")
 
     def _has_knee(self, group: LevelGroup) -> bool:
         knee = group.knee
@@ -358,8 +358,20 @@ class _Writer:
     def _where(self, group: LevelGroup) -> str:
         if not self.several:
             return ""
-        levels = ", ".join(f"{name} {level_text(level)}" for name, level in group.levels.items())
-        return f"{levels}: " if levels else ""
+        loads = self.levels.loads
+        at = loads_text(group.levels, loads)
+        levels = [
+            f"{name} {level_text(level)}"
+            for name, level in group.levels.items()
+            if name not in loads
+        ]
+        where = ", ".join([*([f"at {at}"] if at else []), *levels])
+        return f"{where}: " if where else ""
+
+    def _lead(self, group: LevelGroup) -> str:
+        """Return where a group is, as the beginning of a sentence: “At 40 hosts: ”."""
+        where = self._where(group)
+        return capitalised(where) if self.levels.loads else where
 
     def _value(self, cell: int) -> str:
         return value_of(self.by_cell[cell], self.levels.unit)

@@ -94,8 +94,7 @@ class LoadWords:
 
     @staticmethod
     def _text(exact: Decimal) -> str:
-        text = f"{exact:,f}"
-        return text.rstrip("0").rstrip(".") if "." in text else text
+        return decimal_text(exact)
 
 
 def digits_of(low: float, high: float) -> int:
@@ -116,6 +115,17 @@ def named(noun: str, number: str) -> str:
     return f"{number} {_singular(noun) if number == '1' else noun}"
 
 
+def load_text(load: Any) -> str:
+    """Write a load that was measured, as capacities are written: “1,000”."""
+    return decimal_text(Decimal(str(load))) if _is_count(load) else level_text(load)
+
+
+def decimal_text(exact: Decimal) -> str:
+    """Write a number with all its digits, in groups of three."""
+    text = f"{exact:,f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
 def setting_name(levels: Levels) -> str:
     """Write the levels of a setting: “4 workers”, “maxconn none”, “engine asyncio, 4 workers”."""
     return ", ".join(_level(name.replace("_", " "), level) for name, level in levels.items())
@@ -131,7 +141,9 @@ def is_several(levels: Levels) -> bool:
 
 
 def _level(noun: str, level: Any) -> str:
-    return named(noun, level_text(level)) if _is_count(level) else f"{noun} {level_text(level)}"
+    if not _is_count(level):
+        return f"{noun} {level_text(level)}"
+    return named(noun, load_text(level) if is_plural(noun) else level_text(level))
 
 
 def _is_count(level: Any) -> bool:

@@ -785,7 +785,7 @@ def test_the_best_setting_of_a_load_is_named_at_this_load():
 
     text = answer_text(answer(*cells, loads=["hosts"]), levels=levels_of(*groups, loads=["hosts"]))
 
-    assert "At hosts 5: workers 4 is the fastest setting measured (9 s)" in text.statements[0].text
+    assert "At 5 hosts: workers 4 is the fastest setting measured (9 s)" in text.statements[0].text
 
 
 def test_loads_that_are_left_out_are_listed_with_one_name():
@@ -793,4 +793,28 @@ def test_loads_that_are_left_out_are_listed_with_one_name():
 
     assert all_loads(several_loads, ["hosts"]) == "600, 700 and 800 hosts"
     assert all_loads(several_loads[:1], ["hosts"]) == "600 hosts"
+    assert all_loads([{"hosts": 800}, {"hosts": 1000}], ["hosts"]) == "800 and 1,000 hosts"
+    assert (
+        all_loads([{"rate": 1000, "hosts": 2000.0}], ["rate", "hosts"]) == "rate 1,000, 2,000 hosts"
+    )
+
+
+def test_steps_say_at_which_load_they_are():
+    groups = [
+        level_group(
+            [2, 4],
+            levels={"hosts": load, "path": "/a"},
+            comparisons=[step(1, 2, verdict(Word.BETTER))],
+        )
+        for load in (5, 1000)
+    ]
+
+    cells = [cell(1, 12.0, hosts=5, workers=2), cell(2, 9.0, hosts=5, workers=4)]
+
+    text = answer_text(answer(*cells, loads=["hosts"]), levels=levels_of(*groups, loads=["hosts"]))
+
+    assert [each.text.partition(": ")[0] for each in text.statements] == [
+        "At 5 hosts, path /a",
+        "At 1,000 hosts, path /a",
+    ]
     assert all_loads([{"hosts": 5, "rate": 2}], ["hosts", "rate"]) == "5 hosts, rate 2"
