@@ -21,12 +21,13 @@ from campaigns.findings.charts.parts import (
     log_scales,
 )
 from campaigns.findings.wording.capacity import CapacityWords
-from campaigns.findings.wording.loads import setting_name
+from campaigns.findings.wording.loads import load_text, setting_name
 from campaigns.kit.charts.axes import (
     clock_ticks,
     has_clock,
     is_wide,
     log_range,
+    narrow_ticks,
     short_title,
     thinned,
     value_title,
@@ -277,10 +278,11 @@ def draw(chart: CapacityChart) -> Figure:
         )
     ]
     clock = has_clock(chart.quantity.unit, _top(chart))
+    loads = _load_axis(chart)
     return figure(
         traces,
         {
-            "xaxis": {**_load_axis(chart), "anchor": "y2"},
+            "xaxis": {**loads, "anchor": "y2"},
             "yaxis": {**values, "domain": [VALUE_BOTTOM, 1]},
             "yaxis2": _share_axis(chart),
             "margin": MARGIN,
@@ -290,6 +292,7 @@ def draw(chart: CapacityChart) -> Figure:
         narrow={
             "yaxis": {"title": {"text": short_title(chart.quantity, with_clock=clock)}},
             "yaxis2": {"title": {"text": "failed"}},
+            "xaxis": narrow_ticks(loads),
         },
     )
 
@@ -307,7 +310,7 @@ def describe(chart: CapacityChart) -> str:
         parts.append(f"The limit is {amount(chart.limit, unit)}.")
     for one in chart.lines:
         readings = ", ".join(
-            f"{plain(each.load)}: {amount(each.value, unit) if each.value is not None else 'no value'}"
+            f"{load_text(each.load)}: {amount(each.value, unit) if each.value is not None else 'no value'}"
             for each in one.points
         )
         carried = f" {sentence(one.carried.text)}." if one.carried else ""
@@ -420,7 +423,7 @@ def _load_axis(chart: CapacityChart) -> dict[str, Any]:
         "title": {"text": text(chart.factor)},
         "range": span_of,
         "tickvals": [loads[index] for index in ticks],
-        "ticktext": [plain(loads[index]) for index in ticks],
+        "ticktext": [load_text(loads[index]) for index in ticks],
         **({"type": "log"} if chart.is_log else {}),
     }
 
@@ -668,7 +671,7 @@ def _shares(chart: CapacityChart, one: CapacityLine, index: int) -> list[Trace]:
 
 def _at(chart: CapacityChart, one: CapacityLine, load: float) -> str:
     named = f", {text(one.name)}" if one.name else ""
-    return f"{text(chart.factor)} {plain(load)}{named}"
+    return f"{text(chart.factor)} {load_text(load)}{named}"
 
 
 def _run_hover(chart: CapacityChart, one: CapacityLine, run: RunPoint) -> str:

@@ -89,6 +89,11 @@ def levels_plot(
     return whole, tuple(small)
 
 
+def is_over_load(capacity: CapacityFinding | None, view: View) -> bool:
+    """Return whether what is carried is drawn: the axis is its load, and all is in one chart."""
+    return bool(capacity and view.x and capacity.load == view.x.name and not view.facet)
+
+
 def _with_capacity(
     chart: LevelsChart,
     capacity: CapacityFinding | None,
@@ -97,7 +102,7 @@ def _with_capacity(
     labels: LevelLabels,
 ) -> LevelsChart:
     """Add the limit of the metric, and what each series carries, where the axis is the load and a series a setting."""
-    if capacity is None or view.x is None or capacity.load != view.x.name or view.facet:
+    if capacity is None or not is_over_load(capacity, view):
         return chart
     limits = [
         each.at_most if each.at_most is not None else each.at_least

@@ -15,7 +15,7 @@ from campaigns.findings.charts.parts import (
 from campaigns.findings.charts.parts import extent as extent_of
 from campaigns.findings.values import FactorMatrix, MatrixCell, Terms
 from campaigns.findings.wording.verdicts import label_of
-from campaigns.kit.charts.axes import is_wide, log_range
+from campaigns.kit.charts.axes import is_wide, log_range, narrow_ticks
 from campaigns.kit.charts.figure import (
     DASHES,
     SYMBOLS,
@@ -120,6 +120,8 @@ def draw(chart: InteractionChart) -> Figure:
     if chart.is_load and is_wide(min(xs, default=0.0), max(xs, default=0.0)):
         axis |= {"type": "log", "range": log_range(min(xs), max(xs))}
         extent = [10**end for end in axis["range"]]
+    scales = _scales(chart, xs, ticks)
+    others = [scales["log"]["xaxis"]] if "xaxis" in scales.get("log", {}) else []
     return figure(
         [
             zero_line((extent[0], 0), (extent[1], 0)),
@@ -135,8 +137,11 @@ def draw(chart: InteractionChart) -> Figure:
             },
             "margin": MARGIN,
         },
-        scales=_scales(chart, xs, ticks),
-        narrow={"yaxis": {"title": {"text": "improvement"}, "ticksuffix": " %"}},
+        scales=scales,
+        narrow={
+            "yaxis": {"title": {"text": "improvement"}, "ticksuffix": " %"},
+            **({"xaxis": narrow_ticks(axis, *others)} if chart.is_numeric else {}),
+        },
     )
 
 

@@ -28,6 +28,7 @@ from campaigns.findings.charts.places import Place, level_axis, log_level_axis, 
 from campaigns.kit.charts.axes import (
     clock_ticks,
     has_clock,
+    narrow_ticks,
     short_title,
     value_title,
 )
@@ -87,6 +88,7 @@ def _drawn(chart: LevelsChart, places: Sequence[Place]) -> Figure:
     if chart.on_logs:
         levels |= log_level_axis(chart) or {}
         ends = [10**end for end in levels["range"]]
+    others = [] if chart.on_logs else filter(None, [log_level_axis(chart)])
     values: dict[str, Any] = {
         "title": {"text": value_title(chart.quantity, with_clock=extent.clock)},
         "range": [extent.bottom, extent.top],
@@ -114,7 +116,10 @@ def _drawn(chart: LevelsChart, places: Sequence[Place]) -> Figure:
             ],
         },
         scales=_scales(chart, extent),
-        narrow={"yaxis": {"title": {"text": short_title(chart.quantity, with_clock=extent.clock)}}},
+        narrow={
+            "yaxis": {"title": {"text": short_title(chart.quantity, with_clock=extent.clock)}},
+            **({"xaxis": narrow_ticks(levels, *others)} if chart.is_numeric else {}),
+        },
     )
 
 

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from campaigns.findings.answers import answer_of
 from campaigns.findings.charts.base import Late, Shown
 from campaigns.findings.charts.capacity import CAPACITY
-from campaigns.findings.charts.curve import CURVE, levels_plot, levels_title
+from campaigns.findings.charts.curve import CURVE, is_over_load, levels_plot, levels_title
 from campaigns.findings.charts.heat import heat_table
 from campaigns.findings.charts.pairs import pairs_plot
 from campaigns.findings.pages.capacity_tables import capacity_table, threshold_table
@@ -100,6 +100,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "plot": labelled(plot, stand_ins) if plot else None,
         "late": late,
         "several": plot.several if plot else len(view.in_series(labels.factors)) > 0,
+        "over_load": shown.judged and is_over_load(findings.capacity, view),
         "multiples": [labelled(small, stand_ins) for small in multiples],
         "capacity": capacity_table(findings.capacity, findings.answer, labels)
         if primary and not is_open and findings.capacity

@@ -117,7 +117,9 @@ def named(noun: str, number: str) -> str:
 
 def load_text(load: Any) -> str:
     """Write a load that was measured, as capacities are written: “1,000”."""
-    return decimal_text(Decimal(str(load))) if _is_count(load) else level_text(load)
+    if not _is_count(load):
+        return level_text(load)
+    return decimal_text(Decimal(f"{load:.{BOUND_DIGITS}g}" if isinstance(load, float) else load))
 
 
 def decimal_text(exact: Decimal) -> str:

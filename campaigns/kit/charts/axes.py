@@ -10,6 +10,9 @@ CLOCK_STEPS = (15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 8
 LARGEST_STEPS = 8
 TICK_GAP = 0.035
 """The least distance of ticks, as a share of the axis, so that their labels do not overlap."""
+NARROW_AXIS = 250.0
+LETTER, BETWEEN = 7.5, 8.0
+"""On a narrow screen the length of an axis, the width of a letter of a label, and the room between labels, in pixels."""
 WIDE = 8.0
 """Loads whose largest is so many times the smallest stand on a logarithmic axis."""
 LOWEST_POWER, HIGHEST_POWER = -323.0, 306.0
@@ -99,3 +102,33 @@ def thinned(places: Sequence[float], extent: float) -> list[int]:
         if not chosen or places[chosen[-1]] - places[index] >= TICK_GAP * extent:
             chosen.append(index)
     return chosen[::-1]
+
+
+def narrow_ticks(axis: Axis, *others: Axis) -> Axis:
+    """Return those ticks of a horizontal axis of numbers whose labels stand side by side on a narrow screen; {} where all do.
+
+    others: what the axis may become, such as the logarithmic one. They have their own places, and there, too, no labels overlap.
+    """
+    values, labels = axis["tickvals"], axis["ticktext"]
+    gap = (LETTER * max(map(len, labels), default=0) + BETWEEN) / NARROW_AXIS
+    chosen: list[int] = []
+    for index in range(len(values) - 1, -1, -1):
+        if not chosen or all(
+            _share_between(each, values[index], values[chosen[-1]]) >= gap
+            for each in (axis, *others)
+        ):
+            chosen.append(index)
+    if len(chosen) == len(values):
+        return {}
+    chosen.reverse()
+    return {
+        "tickvals": [values[index] for index in chosen],
+        "ticktext": [labels[index] for index in chosen],
+    }
+
+
+def _share_between(axis: Axis, low: float, high: float) -> float:
+    start, end = axis["range"]
+    if axis.get("type") == "log":
+        low, high = math.log10(low), math.log10(high)
+    return float((high - low) / (end - start))

@@ -1,3 +1,5 @@
+import math
+
 import pytest
 
 from campaigns.kit.charts.axes import (
@@ -5,6 +7,7 @@ from campaigns.kit.charts.axes import (
     log_clock_ticks,
     log_range,
     log_ticks,
+    narrow_ticks,
     nice_step,
     thinned,
     value_title,
@@ -42,6 +45,16 @@ def test_a_quantity_that_nobody_judges_has_no_better_side():
     assert value_title(Quantity("failed", "share", True), with_clock=False) == (
         "failed (share of 1), lower is better"
     )
+
+
+def test_on_a_narrow_screen_labels_stand_side_by_side_on_both_axes():
+    levels = [60, 120, 180, 240, 300, 360, 420, 480]
+    ticks = {"tickvals": levels, "ticktext": [str(each) for each in levels]}
+    linear = {"range": [30, 510], **ticks}
+    log = {"type": "log", "range": [math.log10(50), math.log10(580)], **ticks}
+
+    assert narrow_ticks({"range": [0, 5], "tickvals": [1, 4], "ticktext": ["1", "4"]}) == {}
+    assert narrow_ticks(linear, log)["ticktext"] == ["60", "120", "180", "300", "480"]
 
 
 @pytest.mark.parametrize(

@@ -506,6 +506,17 @@ def test_loads_stand_on_a_log_axis_from_a_ratio_of_eight_on(checked, traces):
     assert "type" not in checked(draw(near))["layout"]["xaxis"]
 
 
+def test_eight_loads_have_fewer_ticks_on_a_narrow_screen(checked):
+    cells = [cell(n, [2.0 * n]) for n in (50, 100, 150, 200, 300, 400, 600, 800)]
+
+    figure = checked(draw(chart(cells, is_load=True)))
+
+    assert figure["layout"]["xaxis"]["ticktext"][-3:] == ["400", "600", "800"]
+    assert figure["narrow"]["xaxis"]["ticktext"] == ["50", "100", "200", "400", "800"]
+    words = checked(draw(chart([cell(name, [2.0]) for name in ("old", "new")])))
+    assert "xaxis" not in words["narrow"]
+
+
 def test_what_each_series_carries_is_a_band_of_the_loads(checked):
     cells = [cell(n, [2.0 * n], series=name) for name in ("2", "4") for n in (5, 40)]
     bands = [CarriedBand("2", 8.0, 11.0), CarriedBand("4", 20.0, None), CarriedBand("?", 1.0, 2.0)]

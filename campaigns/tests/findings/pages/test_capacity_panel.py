@@ -93,6 +93,14 @@ def test_the_load_is_the_axis_and_engines_are_the_lines(browser, loaded):
     assert [s["y0"] for s in layout["shapes"] if s["name"] == "condition"] == [20]
 
 
+def test_how_to_read_tells_of_the_band_only_where_one_is_drawn(browser, loaded):
+    band = "A shaded band is what is carried by the setting of its colour"
+    address = reverse("campaign", args=[loaded.pk])
+
+    assert band in Page(browser.get(address)).text
+    assert band not in Page(browser.get(address, {"x": "engine"})).text
+
+
 def test_its_runs_are_drawn_and_its_numbers_are_a_file(browser, loaded):
     panel = browser.get(reverse("campaign", args=[loaded.pk])).context["carried"]
     dots = [t for t in panel.plot.figure["data"] if t.get("name", "").startswith("run ")]
