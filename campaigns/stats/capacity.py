@@ -153,7 +153,7 @@ class Capacity:
 
     reason: of `not_enough_data`: `blocks`, `loads`, `not_connected`, `lost_runs`, `invalid_values`, `no_bound`. binding: the name of the condition
     that ends it first, empty where that is not known. about: the crossing of too few blocks, without a bound. badges: `interpolated`,
-    `levels_only`, `two_loads`, `rough_interval`, `clumped_failures`. safe_load: one further run holds with 95 %. blocks: with a run; lowest,
+    `levels_only`, `two_loads`, `rough_interval`, `clumped_failures`. safe_load: one further run holds with 95 %; none where loads are not monotone. blocks: with a run; lowest,
     highest: loads measured, 0 without any.
     """
 

@@ -15,7 +15,7 @@ from campaigns.stats.capacity import (
     ShareCondition,
     ValueCondition,
 )
-from campaigns.stats.capacity_fit import Line, line_of
+from campaigns.stats.capacity_fit import EQUAL, Line, line_of
 from campaigns.stats.capacity_line import is_invalid, log_limit, log_runs
 
 ROUGH_BELOW = 5
@@ -44,6 +44,8 @@ def advice_on(
         blocks = _for_line(line, condition, found, resolution, alpha)
     else:
         undecided = [each for each in found.loads if _is_open(each, found)]
+        if isinstance(condition, ShareCondition):
+            undecided = _nearest(undecided, condition.limit)
         if not undecided:
             return Advice(loads=between) if between else None
         blocks = max((_for_level(condition, each, n, alpha) or LARGEST_PLAN) for each in undecided)
@@ -70,6 +72,19 @@ def _is_open(state: LoadState, found: ConditionCapacity) -> bool:
     above = found.low is None or state.load > found.low
     below = found.high is None or state.load < found.high
     return state.state == Held.UNDECIDED and above and below
+
+
+def _nearest(undecided: Sequence[LoadState], limit: float) -> list[LoadState]:
+    """Return the loads next to the crossing, of shares that rise: what these show, the others need not show.
+
+    The largest load that is shown to hold is the lower bound where no smaller one is above the limit, the smallest that
+    is shown to fail the upper one where no larger one is within it.
+    """
+    above = [each.share is not None and each.share > limit + EQUAL for each in undecided]
+    if above != sorted(above):
+        return [*undecided]
+    first = above.index(True) if True in above else len(above)
+    return [*undecided[:first][-1:], *undecided[first:][:1]]
 
 
 def _between(found: ConditionCapacity, resolution: float) -> list[float]:

@@ -68,7 +68,9 @@ def capacity_of(
         binding=binding,
         reason=reason,
         about=min((one.about for one in each if one.about is not None), default=None),
-        safe_load=_safe_load(conditions, each) if low is not None else None,
+        safe_load=_safe_load(conditions, each)
+        if low is not None and word != CapacityWord.NOT_MONOTONE
+        else None,
     )
     return replace(result, badges=_badges(result), advice=_advice(result))
 

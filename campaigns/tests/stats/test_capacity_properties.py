@@ -367,3 +367,21 @@ def test_capacities_that_are_bounds_have_no_ranking():
 
     assert best_capacity([one, other]) is None
     assert best_capacity([one]) is None
+
+
+def test_the_largest_load_within_the_limit_is_enough_to_decide():
+    few = [failures([(5, 0, 5), (15, 0, 15), (40, 0, 40)])]
+
+    advice = capacity_of(few).advice
+
+    blocks = [failures([(5, 0, 5), (15, 0, 15), (40, 0, 40)], runs=3 + advice.blocks)]
+    assert advice.blocks == 2
+    assert (capacity_of(blocks).word, capacity_of(blocks).low) == (CapacityWord.AT_LEAST, 40)
+
+
+def test_no_load_is_safe_where_a_smaller_one_breaks_the_condition():
+    falling = [ValueRun(block, load, 4e4 / load) for block in range(3) for load in LOADS]
+
+    result = capacity_of([p95(falling)])
+
+    assert (result.word, result.safe_load) == (CapacityWord.NOT_MONOTONE, None)
