@@ -238,7 +238,7 @@ def _of_invalid(answer: Answer, known: Sequence[SummarisedCell]) -> AnswerText:
     return AnswerText(
         sentence=(
             f"No setting is ranked: {runs} of {of} runs {'has' if runs == 1 else 'have'} a "
-            f"{inside(answer.label)} of zero or below, in {len(known)} of {len(answer.cells)} settings."
+            f"{inside(answer.label)} of zero or below, in {len(known)} of {len(answer.cells)} {_cells(answer)}."
         ),
         tone="warn",
         facts=[
@@ -278,9 +278,9 @@ def _unranked(answer: Answer, valid: Sequence[SummarisedCell]) -> str:
         why = "the campaign was cancelled before its stop rule was met"
     elif few:
         have = "has" if few == 1 else "have"
-        why = f"{few} of {total} settings {have} fewer than {FEWEST_RUNS} runs"
+        why = f"{few} of {total} {_cells(answer)} {have} {_too_few_runs(answer)}"
     elif total > MOST_CELLS:
-        why = f"{number(total)} settings are more than can be compared ({MOST_CELLS})"
+        why = f"{number(total)} {_cells(answer)} are more than can be compared ({MOST_CELLS})"
     else:
         why = "the runs do not show how the settings compare"
     values = sorted(centre_of(cell) or 0.0 for cell in valid)
@@ -310,6 +310,17 @@ def _few(answer: Answer) -> int:
     return sum(cell.summary.n_ok < FEWEST_RUNS for cell in answer.cells)
 
 
+def _too_few_runs(answer: Answer) -> str:
+    """Write that there are too few runs; where some failed, that these are not counted."""
+    failed = any(cell.summary.n_failed for cell in answer.cells if cell.summary.n_ok < FEWEST_RUNS)
+    return f"fewer than {FEWEST_RUNS} runs{' that came through' if failed else ''}"
+
+
+def _cells(answer: Answer) -> str:
+    """Name the cells: a setting has one at each load."""
+    return "cells" if answer.loads else "settings"
+
+
 def _caveat(
     answer: Answer,
     pairs: Pairs | None,
@@ -327,9 +338,7 @@ def _caveat(
         return strongest
     which = f"{few} of {total} cells" if total > 1 else "The cell"
     have, them = ("has", "it") if few == 1 else ("have", "them")
-    return (
-        f"{which} {have} fewer than {FEWEST_RUNS} runs: no verdict is given for {them}. {strongest}"
-    )
+    return f"{which} {have} {_too_few_runs(answer)}: no verdict is given for {them}. {strongest}"
 
 
 def _of_runs(answer: Answer) -> str:

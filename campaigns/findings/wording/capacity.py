@@ -66,9 +66,12 @@ BADGES = {
     "levels_only": "loads judged one by one, nothing interpolated",
     "two_loads": "two loads only: a bend between them is not seen",
     "rough_interval": "few blocks: rough interval",
+    "clumped_failures": "failures come in few runs: their interval is too narrow",
 }
 NO_CRITERION = "No criterion was set, so what is carried is not stated."
 ASK_FOR_ONE = "State one, such as an upper limit of a percentile, to learn what is carried."
+UNSTATED = f"No criterion was set. {ASK_FOR_ONE}"
+"""Where the failure limit stands in for a criterion, and nothing follows from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,6 +313,8 @@ class CapacityWords:
                 way = "lower" if condition.at_least is not None else "higher"
                 why = f": {subject(condition)} is {way} {at}"
         text = f"Not monotone{why}. Look at the runs before a number is made of it."
+        if reversed_ and condition is not None and condition.at_least is not None:
+            text += " Where it grows with the load, as throughput does, limit a time or failures instead."
         if capacity.estimate is not None:
             crossed = loads.of(loads.down(capacity.estimate, 2))
             text += f" The limit is first crossed at about {crossed}."
@@ -334,8 +339,19 @@ class CapacityWords:
                 return "no block holds several loads, so loads and time cannot be told apart"
             case "lost_runs":
                 return "too many runs were lost; see why before running more"
+            case "invalid_values":
+                return f"{self._without_log(capacity)}, and what is carried is judged on a logarithmic scale"
         which = f"no number of {noun}" if self.loads.is_counted else "no load"
         return f"{which} is shown to hold or to fail{self._too_few_units(capacity)}"
+
+    def _without_log(self, capacity: Capacity) -> str:
+        """Name the first condition whose values have no logarithm."""
+        names = [each.name for each in capacity.conditions if each.reason == "invalid_values"]
+        condition = self.conditions.get(names[0]) if names else None
+        what = subject(condition) if condition and condition.metric else ""
+        return (
+            f"a value of {what} is zero, negative or no number" if what else "a count is no number"
+        )
 
     def _too_few_units(self, capacity: Capacity) -> str:
         """Say what the runs show of failures where that is too little for the limit."""
@@ -348,7 +364,7 @@ class CapacityWords:
             at = f"at {self.loads.of(self.loads.down(last.load))}"
             upper = last.share_interval[1] if last.share_interval else 1.0
             return (
-                f": {at} {share(last.share)} failed, which shows only that at most "
+                f": {at} {beside_limit(last.share or 0.0, condition.failed_share, _share)} failed, which shows only that at most "
                 f"{_upper_share(upper)} fail ({self.confidence}), and the limit is {share(condition.failed_share)}"
             )
         return ""
@@ -475,8 +491,14 @@ class CapacityWords:
             return " ".join(filter(None, (NO_CRITERION, self.curve(setting), ASK_FOR_ONE)))
         text = self.sentence(setting)
         if setting.levels:
-            return f"{capitalised(setting_name(setting.levels))}: {text[:1].lower()}{text[1:]}"
-        return text
+            text = f"{capitalised(setting_name(setting.levels))}: {text[:1].lower()}{text[1:]}"
+        return f"{text} {self._unstated()}".strip()
+
+    def _unstated(self) -> str:
+        """Ask for a criterion where none was set and the failure limit shows nothing."""
+        capacities = [each.capacity for each in self.capacities]
+        nothing = all(each.reason == "no_bound" and each.word not in DECIDED for each in capacities)
+        return UNSTATED if nothing and not self.finding.stated else ""
 
     def _of_several(self) -> str:
         settings = self.capacities
@@ -509,6 +531,7 @@ class CapacityWords:
                     f"Carried means that {self.kept}.",
                     self._bindings(decided),
                     self._advice_of(others),
+                    self._unstated(),
                 ),
             )
         )

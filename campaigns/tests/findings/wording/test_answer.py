@@ -318,6 +318,19 @@ SENTENCES = {
         answer_text(answer(cell(1, 20.0, 2, workers=2), cell(2, 10.0, workers=4))),
         "No setting is ranked: 1 of 2 settings has fewer than 3 runs. Duration is 10 s to 20 s on average.",
     ),
+    "at a load a setting is a cell, and failed runs are runs": (
+        answer_text(
+            answer(
+                cell(1, 20.0, 1, 2, hosts=5, workers=2),
+                cell(2, 10.0, hosts=5, workers=4),
+                work=["hosts"],
+                loads=["hosts"],
+            ),
+            levels=levels_of(),
+        ),
+        "No setting is ranked: 1 of 2 cells has fewer than 3 runs that came through. Duration is 10 s "
+        "to 20 s on average.",
+    ),
     "one value of zero": (
         answer_text(
             answer(

@@ -344,7 +344,8 @@ ONE = {
             conditions=[THROUGHPUT],
         ),
         "Not monotone: throughput is lower at 240 hosts than at 480. Look at the runs before a "
-        f"number is made of it. {CURVE}",
+        "number is made of it. Where it grows with the load, as throughput does, limit a time or "
+        f"failures instead. {CURVE}",
     ),
     "not monotone in failures": (
         lambda: one(
@@ -401,7 +402,39 @@ ONE = {
         ),
         f"{NO_NUMBER} no number of hosts is shown to hold or to fail: at 40 hosts 0 % failed, which "
         "shows only that at most 9.3 % fail (95 %), and the limit is 5 %. 6 more blocks would "
-        f"decide. {FEW_CURVE}",
+        f"decide. {FEW_CURVE} No criterion was set. State one, such as an upper limit of a percentile, "
+        "to learn what is carried.",
+    ),
+    "5.01 % that shows nothing is not written as the limit": (
+        lambda: one(
+            capacity(
+                NOT_ENOUGH,
+                None,
+                None,
+                None,
+                failing(40.0, 0.0501, 0.045, 0.0556),
+                reason="no_bound",
+            ),
+            FEW_HOSTS,
+            conditions=[FAILURES],
+        ),
+        f"{NO_NUMBER} no number of hosts is shown to hold or to fail: at 40 hosts 5.01 % failed, which "
+        f"shows only that at most 5.6 % fail (95 %), and the limit is 5 %. {FEW_CURVE}",
+    ),
+    "values without a logarithm": (
+        lambda: one(
+            capacity(
+                NOT_ENOUGH,
+                None,
+                None,
+                None,
+                condition("p95", reason="invalid_values"),
+                reason="invalid_values",
+            ),
+            FEW_HOSTS,
+        ),
+        f"{NO_NUMBER} a value of p95 of a registration is zero, negative or no number, and what is "
+        f"carried is judged on a logarithmic scale. {FEW_CURVE}",
     ),
     "no criterion": (
         lambda: one(
