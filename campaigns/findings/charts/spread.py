@@ -50,6 +50,7 @@ from campaigns.kit.charts.figure import (
 )
 from campaigns.kit.numbers import amount, counted
 from campaigns.results.run_plots import Plot
+from campaigns.stats.density import FEWEST
 
 MOST_DESCRIBED = 6
 LARGEST_POWER = 300
@@ -478,12 +479,19 @@ def _modes(
     ]
 
 
+def _have_density(finding: stored.Cells | stored.BriefCells | None) -> bool:
+    """Return whether a cell may have enough runs: a page of many must not promise a chart that never comes."""
+    return finding is not None and any(cell.summary.n_ok >= FEWEST for cell in finding.cells)
+
+
 CHARTS = (
     Chart("ecdf", spread_panel, late="Distribution of runs"),
     Chart(
         "density",
         density_panel,
-        lambda shown: shown.findings.summaries and "density" in shown.findings.charts,
+        lambda shown: (
+            "density" in shown.findings.charts and _have_density(shown.findings.summaries)
+        ),
         late="Density of runs",
     ),
 )

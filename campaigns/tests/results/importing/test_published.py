@@ -5,7 +5,9 @@ import json
 import pytest
 
 from campaigns.findings import compute
+from campaigns.models import Campaign
 from campaigns.results.importing.demonstration import SUBMISSIONS
+from campaigns.reviews.reports.building import advice_of
 from campaigns.tests.rest import api, own_rates, owner, send, token
 from campaigns.tests.results.api.documents import made
 from campaigns.tests.stats.conftest import golden
@@ -122,3 +124,16 @@ def test_every_source_says_that_its_rows_are_simulated():
     for path in SUBMISSIONS.glob("*.json"):
         about = json.loads(path.read_text())["campaign"]
         assert about["source"].startswith("Simulated rows; published "), path.name
+
+
+def test_the_report_favours_the_throttle_that_carries_the_most_at_no_load(analysed):
+    campaign, _ = analysed("throttle")
+    Campaign.objects.filter(pk=campaign.pk).update(state=Campaign.State.FINISHED)
+    campaign.refresh_from_db()
+
+    (advice,) = advice_of(campaign, None)
+
+    assert (advice.setting, advice.why) == (
+        "throttle maxconn 3",
+        "it carries more than every other setting",
+    )
