@@ -59,6 +59,10 @@ class Line:
             covariance=self.covariance[chosen],
         )
 
+    def unpooled(self) -> "Line":
+        """Return the line through the means as they are, whether they rise or not."""
+        return replace(self, z=self.raw, pooling=np.eye(self.x.size))
+
     def weights(self, at: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return g of each place, shape (places, m): the weights of both neighbours, pooled."""
         if self.x.size == 1:

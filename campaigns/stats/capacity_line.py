@@ -133,19 +133,25 @@ class _Capacity:
                 low, high = _widened(low, high, allowance, states)
         estimate = ratio_of(crossed[0]) if crossed and not levels_only else None
         low, high = _around(low, estimate, high)
+        reversed_pairs = _reversed(whole, self.alpha_low, states)
+        if reversed_pairs:  # pooled loads would hold, or fail, by what others show
+            own = whole.unpooled(), line.unpooled()
+            shown = self._states(*own, limit, _counts(runs))
+        else:
+            shown = states
         return ConditionCapacity(
             self.condition.name,
             low=low,
             estimate=estimate,
             high=high,
-            loads=states,
+            loads=shown,
             slope=slope,
             levels_only=levels_only,
             allowance=allowance,
             noise=line.sd,
             block_sd=line.block_sd,
             window=[_load(x, states) for x in line.x],
-            not_monotone=_reversed(whole, self.alpha_low, states),
+            not_monotone=reversed_pairs,
             about=ratio_of(crossed[0]) if crossed else None,
             safe_load=self._safe(whole, line, limit, states, levels_only=levels_only),
         )

@@ -19,6 +19,7 @@ from campaigns.findings.compute.conditions import (
 from campaigns.findings.compute.groups import (
     comparable_factors,
     groups_of,
+    instruments_of,
     is_numeric,
     varied_loads,
 )
@@ -157,7 +158,10 @@ def _label(campaign: Campaign, load: str) -> str:
 def _described(
     setting: _Setting, terms: Sequence[ConditionTerms], conditions: Conditions
 ) -> CapacityOfSetting:
-    """Return the capacity of a setting; from three sessions with an estimate on it is that between them."""
+    """Return the capacity of a setting; from three sessions with an estimate on it is that between them.
+
+    What rests on the spread of blocks is then left out: a load that one further run keeps, and how many blocks would decide.
+    """
     alpha, resolution = conditions.criteria.alpha, conditions.criterion.resolution
     runs = [run for run in conditions.runs if run.cell in setting.loads]
     made = capacity_of(
@@ -181,6 +185,8 @@ def _described(
             estimate=standing.estimate,
             high=standing.high,
             reason="",
+            safe_load=None,
+            advice=None,
         )
     return CapacityOfSetting(
         levels=dict(setting.levels),
@@ -245,7 +251,7 @@ def _ratios(campaign: Campaign, settings: Sequence[_Setting], alpha: float) -> l
 
 def _most(campaign: Campaign, settings: Sequence[_Setting], alpha: float) -> MostCarried | None:
     """Compare three settings or more with the one that carries the most; None where they differ in more than settings."""
-    factors = {*comparable_factors(campaign)}
+    factors = {*comparable_factors(campaign)} - {*instruments_of(campaign)}
     differing = {name for each in settings for name in each.levels if name not in factors}
     several = any(len(each.by_session) > 1 for each in settings)
     if len(settings) < FEWEST_RANKED or differing or several:

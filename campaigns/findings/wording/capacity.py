@@ -582,6 +582,8 @@ class CapacityWords:
         if place is None or len(self.capacities) < 3:
             return ""
         levels = self.capacities[place].levels
+        if self.answer and any(name in levels for name in self.answer.instruments):
+            return ""  # how it is measured is no choice between settings
         return f"; {setting_name(levels)} {'carry' if is_several(levels) else 'carries'} the most"
 
     def _near_the_most(self) -> str:

@@ -385,3 +385,17 @@ def test_no_load_is_safe_where_a_smaller_one_breaks_the_condition():
     result = capacity_of([p95(falling)])
 
     assert (result.word, result.safe_load) == (CapacityWord.NOT_MONOTONE, None)
+
+
+def test_without_order_a_load_holds_by_its_own_values_alone():
+    falling = [ValueRun(run.block, run.load, 4e4 / run.value) for run in line(per_host=1.0)]
+
+    (one,) = capacity_of([p95(falling)]).conditions
+
+    assert [each.state for each in one.loads] == [
+        Held.FAILED,
+        Held.FAILED,
+        *[Held.HELD] * 2,
+        Held.HELD,
+    ]
+    assert one.loads[0].value == pytest.approx(4e4 / 60, rel=0.1)

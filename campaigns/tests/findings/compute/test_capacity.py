@@ -175,6 +175,21 @@ def test_three_sessions_give_an_interval_between_them(target):
     assert one.capacity.low < 300 < one.capacity.high
 
 
+def test_between_sessions_no_block_is_advised_and_no_load_is_safe(target):
+    campaign = launch(target, {"concurrency": LOADS}, repetitions=9, criterion=LIMIT)
+    store(
+        campaign,
+        lambda run: queue()(run) * (1.2, 1.0, 0.8)[(run.block.repetition - 1) // 3],
+        days=[0, 0, 0, 2, 2, 2, 4, 4, 4],
+    )
+
+    one = carried(campaign).settings[0]
+
+    assert one.confirmation.between
+    assert one.capacity.word == CapacityWord.NOT_DECIDED
+    assert (one.capacity.advice, one.capacity.safe_load) == (None, None)
+
+
 def test_two_sessions_confirm_one_another(target):
     campaign = launch(target, {"concurrency": LOADS}, repetitions=6, criterion=LIMIT)
     store(campaign, days=[0, 0, 0, 2, 2, 2])
