@@ -22,13 +22,13 @@ from campaigns.findings.values import (
 from campaigns.findings.wording.answer_text import MOST_FACTS, AnswerText, Fact, capitalised
 from campaigns.findings.wording.at_loads import (
     DIFFERS,
-    all_loads,
     answer_of_loads,
     differs_by_load,
     facts_over_loads,
     is_over_loads,
     same_measure,
     settings_at_loads,
+    without_loads,
 )
 from campaigns.findings.wording.calibration import answer_of_calibration
 from campaigns.findings.wording.capacity import answer_of_capacity
@@ -470,8 +470,7 @@ def _led_by(judged: Pairs | LevelsFinding, primary: Primary, text: AnswerText) -
     over = f", over {primary.over} {'loads' if _has_loads(judged) else 'combinations'}"
     over = over if primary.over > 1 else ""
     if primary.left_out and isinstance(judged, LevelsFinding):
-        left_out = all_loads(primary.left_out, judged.loads)
-        over += f", without {left_out}, where too much failed"
+        over += without_loads(judged, primary.left_out)
     change, facts = "", list(text.facts)
     if verdict.pct_change is not None:
         bounds = span_pct(verdict.ci_pct) if verdict.ci_pct else ""

@@ -44,6 +44,22 @@ def all_loads(several: Sequence[Levels], loads: Sequence[str]) -> str:
     return named(loads[0].replace("_", " "), joined)
 
 
+def without_loads(levels: LevelsFinding, left_out: Sequence[Levels]) -> str:
+    """Write which loads a mean is without, and why; empty where it has all of them."""
+    if not left_out:
+        return ""
+    known = [
+        {row.comparison.verdict.word for row in group.comparisons}
+        for group in levels.groups
+        if any(each.items() <= group.levels.items() for each in left_out)
+    ]
+    failed = all(Word.TOO_MANY_FAILURES in words for words in known)
+    why = "too much failed" if failed else "too much failed or no run counts"
+    if known and not any(Word.TOO_MANY_FAILURES in words for words in known):
+        why = "no run of a setting counts"
+    return f", without {all_loads(left_out, levels.loads)}, where {why}"
+
+
 def settings_at_loads(levels: LevelsFinding) -> str:
     """Return a sentence for each of the first contrasts: its mean over loads, and its change at each load."""
     parts = [
@@ -153,8 +169,7 @@ def _contrast(levels: LevelsFinding, mean: OverLoads) -> str:
     pair = f"{capitalised(names[0])} vs. {names[1]}{where}"
     rows = _rows(levels, mean)
     shown = _at_each(levels, rows)
-    left_out = all_loads(mean.left_out, levels.loads) if mean.left_out else ""
-    without = f", without {left_out}, where too much failed" if left_out else ""
+    without = without_loads(levels, mean.left_out)
     over = f"mean over {mean.over} loads{without}" if mean.over > 1 else "at one load"
     text = _verdict(levels, mean.comparison.verdict)
     if mean.differs:

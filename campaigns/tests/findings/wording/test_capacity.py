@@ -821,6 +821,19 @@ def test_the_best_setting_of_a_load_is_named_at_this_load():
     assert "At 5 hosts: workers 4 is the fastest setting measured (9 s)" in text.statements[0].text
 
 
+@pytest.mark.parametrize(
+    ("word", "why"),
+    [
+        (Word.TOO_MANY_FAILURES, "too much failed"),
+        (Word.NOT_ENOUGH_DATA, "no run of a setting counts"),
+    ],
+)
+def test_why_a_mean_is_without_a_load_is_told(word, why):
+    text = at_loads(FASTER, FASTER, verdict(word), left_out=[{"hosts": 40.0}])
+
+    assert re.search(f"without 40 hosts, where {why}[:;]", text.sentence)
+
+
 def test_loads_that_are_left_out_are_listed_with_one_name():
     several_loads = [{"hosts": 600}, {"hosts": 700}, {"hosts": 800}]
 
