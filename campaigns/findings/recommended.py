@@ -43,12 +43,14 @@ def favoured_by(
     """Return what the findings favour, nothing where they favour neither side.
 
     contrast: narrows it to the levels of others that it names (`at`). told: factors that nobody chooses, which are told beside a setting.
-    Where a setting is shown to carry the most, it is that one. Of pairs it is the side that is better in a stratum; of levels the first
+    Where a setting is shown to carry the most, it is that one, unless the contrast is at one load. Of pairs it is the side that is better in a stratum; of levels the first
     setting that is shown to be within the smallest effect of interest of the best one. The same setting in every stratum or group is
     returned once.
     """
     at = (contrast or {}).get("at") or {}
-    if not (result := _of_capacity(findings.capacity, told) if findings.capacity else []):
+    capacity = findings.capacity
+    result = _of_capacity(capacity, told) if capacity and capacity.load not in at else []
+    if not result:
         if findings.pairs:
             result = _of_pairs(findings.pairs)
         elif findings.levels:

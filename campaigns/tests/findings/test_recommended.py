@@ -103,10 +103,12 @@ NEARER = levels_of(level_group([2, 4], levels={"hosts": 60}, best=best_of([1, 2]
 
 
 def test_of_settings_under_load_the_one_that_carries_the_most_is_favoured():
-    """At a small load the other one may be as good: that is not what it is about."""
+    """At a small load another one may be the best: it is favoured only where that load is what the contrast names."""
     both = found(capacity=capacities(TWO, FOUR, ratios=[MORE]), levels=NEARER)
 
-    (favoured,) = favoured_by(both, {"factor": "workers", "at": {"hosts": 60}}, ["hosts"])
+    (at_one,) = favoured_by(both, {"factor": "workers", "at": {"hosts": 60}}, ["hosts"])
+    assert at_one.levels == {"workers": 2}
+    (favoured,) = favoured_by(both, None, ["hosts"])
 
     assert (favoured.levels, favoured.at) == ({"workers": 4}, {})
     assert favoured.why == "carries the most: 348 hosts (330 to 360)"

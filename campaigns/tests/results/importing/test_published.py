@@ -135,5 +135,5 @@ def test_the_report_favours_the_throttle_that_carries_the_most_at_no_load(analys
 
     assert (advice.setting, advice.why) == (
         "throttle maxconn 3",
-        "it carries more than every other setting",
+        "carries the most: at least 8 clients",
     )
