@@ -3,7 +3,6 @@
 Loads are never compared with one another. Runs that explored have chosen the loads, so none of them is used.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -35,7 +34,7 @@ from campaigns.findings.values import (
     SettingRatio,
 )
 from campaigns.models import Campaign, Cell
-from campaigns.planning.closed_loops import loop_of
+from campaigns.planning.closed_loops import is_offered_rate, loop_of
 from campaigns.planning.metrics import driver_if_known
 from campaigns.results.values import ObservedRun
 from campaigns.stats.capacity import (
@@ -55,8 +54,6 @@ from campaigns.stats.criteria import MOST_CELLS
 Condition = ValueCondition | ShareCondition
 FEWEST_LOADS = 2
 FEWEST_RANKED = 3
-OFFERED = re.compile(r"(offered|target|request|arrival)?_?(rate|rps|qps|tps)(_per_second)?")
-"""Names of factors that are a rate at which requests are offered, whatever the target does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +132,7 @@ def is_offered(campaign: Campaign, load: str) -> bool:
     loop = loop_of(campaign)
     if loop is not None and loop.parameter == load:
         return False
-    return OFFERED.fullmatch(load.lower()) is not None
+    return is_offered_rate(load)
 
 
 def _as_judged(

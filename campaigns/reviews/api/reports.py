@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -53,6 +54,13 @@ class NewPublicLinkOutput(PublicLinkOutput):
         fields = [*PublicLinkOutput.Meta.fields, "address"]
 
 
+def _conclusion(user: User, pk: int) -> Conclusion:
+    """Return a conclusion that the user may see, with all its evidence. Raise Http404, NotVisible."""
+    conclusion = get_object_or_404(Conclusion.objects.select_related("author", "team"), pk=pk)
+    require_to_see(user, conclusion)
+    return conclusion
+
+
 class OneReport(Api):
     """GET: the report of a conclusion."""
 
@@ -68,16 +76,9 @@ class OneReport(Api):
     def get(self, request: Request, pk: int) -> HttpResponse:
         """Return the report as a file: `md` for a pull request, or self-contained `html`."""
         ending = self.read_query(ReportQuery)["format"]
-        conclusion = get_object_or_404(Conclusion.objects.select_related("author", "team"), pk=pk)
-        require_to_see(self.user, conclusion)
+        conclusion = _conclusion(self.user, pk)
         media_type, write = WRITERS[ending]
-        name = files.file_name(conclusion, ending)
-        headers = {
-            "Content-Disposition": f'attachment; filename="{name}"',
-            "Content-Security-Policy": files.policy(),
-        }
-        text = write(building.report_of(conclusion))
-        return HttpResponse(text, content_type=media_type, headers=headers)
+        return files.response(conclusion, write(building.report_of(conclusion)), ending, media_type)
 
 
 class SizingQuery(Input):
@@ -101,14 +102,10 @@ class Sizing(Api):
     def get(self, request: Request, pk: int) -> HttpResponse:
         """Return what each target carries with its recommended setting, a line a target: `csv`, or `md` for a document."""
         ending = self.read_query(SizingQuery)["format"]
-        conclusion = get_object_or_404(Conclusion.objects.select_related("author", "team"), pk=pk)
-        require_to_see(self.user, conclusion)
+        conclusion = _conclusion(self.user, pk)
         media_type, write = sizing.WRITERS[ending]
-        name = files.file_name(conclusion, f"sizing.{ending}")
-        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-        return HttpResponse(
-            write(sizing.sizing_of(conclusion)), content_type=media_type, headers=headers
-        )
+        text = write(sizing.sizing_of(conclusion))
+        return files.response(conclusion, text, f"sizing.{ending}", media_type)
 
 
 class PublicLinks(Api):

@@ -5,6 +5,7 @@ from base64 import b64encode
 from functools import cache
 from importlib.resources import files
 
+from django.http import HttpResponse
 from django.template.loader import render_to_string
 from django.utils.text import slugify
 
@@ -47,6 +48,15 @@ def file_name(conclusion: Conclusion, ending: str) -> str:
     """Return the name of the file, in ASCII as headers require."""
     name = slugify(conclusion.claim)[:60].strip("-") or "report"
     return f"conclusion-{conclusion.pk}-{name}.{ending}"
+
+
+def response(conclusion: Conclusion, text: str, ending: str, media_type: str) -> HttpResponse:
+    """Return a text about a conclusion as a file to save, in which nothing can run."""
+    headers = {
+        "Content-Disposition": f'attachment; filename="{file_name(conclusion, ending)}"',
+        "Content-Security-Policy": policy(),
+    }
+    return HttpResponse(text, content_type=media_type, headers=headers)
 
 
 def page_of_message(title: str, message: str) -> str:

@@ -133,7 +133,9 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
 def report_html(request: HttpRequest, pk: int) -> HttpResponse:
     """Send the report as one self-contained HTML file."""
     result = _conclusion(request, pk)
-    return _file(result, files.standalone(report_of(result)), "html", "text/html; charset=utf-8")
+    return files.response(
+        result, files.standalone(report_of(result)), "html", "text/html; charset=utf-8"
+    )
 
 
 @require_safe
@@ -141,7 +143,7 @@ def report_html(request: HttpRequest, pk: int) -> HttpResponse:
 def report_markdown(request: HttpRequest, pk: int) -> HttpResponse:
     """Send the report as Markdown, for a pull request."""
     result = _conclusion(request, pk)
-    return _file(result, markdown(report_of(result)), "md", "text/markdown; charset=utf-8")
+    return files.response(result, markdown(report_of(result)), "md", "text/markdown; charset=utf-8")
 
 
 @require_safe
@@ -150,7 +152,7 @@ def sizing_file(request: HttpRequest, pk: int, ending: str) -> HttpResponse:
     """Send the sizing tables as CSV or Markdown."""
     result = _conclusion(request, pk)
     media_type, write = WRITERS[ending]
-    return _file(result, write(sizing_of(result)), f"sizing.{ending}", media_type)
+    return files.response(result, write(sizing_of(result)), f"sizing.{ending}", media_type)
 
 
 @require_safe
@@ -167,12 +169,3 @@ def _conclusion(request: HttpRequest, pk: int) -> Conclusion:
     conclusion = Conclusion.objects.select_related("author", "team").get(pk=pk)
     require_to_see(user_of(request), conclusion)
     return conclusion
-
-
-def _file(conclusion: Conclusion, text: str, ending: str, media_type: str) -> HttpResponse:
-    name = files.file_name(conclusion, ending)
-    headers = {
-        "Content-Disposition": f'attachment; filename="{name}"',
-        "Content-Security-Policy": files.policy(),
-    }
-    return HttpResponse(text, content_type=media_type, headers=headers)
