@@ -18,7 +18,7 @@ from campaigns.findings.values import (
     Terms,
     Thresholds,
 )
-from campaigns.findings.wording.capacity import capacity_texts
+from campaigns.findings.wording.capacity_answer import capacity_texts
 from campaigns.findings.wording.checks import check_lines
 from campaigns.findings.wording.comparisons import comparison_texts
 from campaigns.findings.wording.failed_parts import failed_parts

@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from campaigns.findings.store import SHAPES
 from campaigns.findings.wording.answer_text import AnswerText
-from campaigns.findings.wording.capacity import CapacityTexts
+from campaigns.findings.wording.capacity_answer import CapacityTexts
 from campaigns.findings.wording.comparisons import ComparisonTexts
 from campaigns.findings.wording.thresholds import ThresholdTexts
 from campaigns.kit.api.openapi import register, shapes_of

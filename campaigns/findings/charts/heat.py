@@ -7,7 +7,8 @@ from typing import Any
 from campaigns.findings.charts.base import Shown
 from campaigns.findings.charts.interaction import matrix_of
 from campaigns.findings.values import CapacityFinding, FactorMatrix, MatrixCell, MatrixRow, Terms
-from campaigns.findings.wording.capacity import CapacityWords, times
+from campaigns.findings.wording.capacity import CapacityWords
+from campaigns.findings.wording.capacity_ratio import times
 from campaigns.findings.wording.remarks import interaction_remark
 from campaigns.findings.wording.verdicts import label_of
 from campaigns.kit.charts.labels import LevelLabels, inside

@@ -31,7 +31,7 @@ from campaigns.findings.wording.at_loads import (
     without_loads,
 )
 from campaigns.findings.wording.calibration import answer_of_calibration
-from campaigns.findings.wording.capacity import answer_of_capacity
+from campaigns.findings.wording.capacity_answer import answer_of_capacity
 from campaigns.findings.wording.cells import FEWEST_RUNS, bound_of, centre_of, names_of
 from campaigns.findings.wording.level_answer import answer_of_levels, drift_note
 from campaigns.findings.wording.outlook import ended

@@ -3,14 +3,10 @@
 Load is never ranked: no sentence here says of one load that it is better than another.
 """
 
-import math
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from dataclasses import dataclass
 
-from campaigns.findings.most_carried import DECIDED, most_carried
 from campaigns.findings.values import (
     Answer,
     CapacityFinding,
@@ -20,27 +16,22 @@ from campaigns.findings.values import (
     SummarisedCell,
 )
 from campaigns.findings.wording.answer_text import (
-    MOST_FACTS,
-    AnswerText,
-    Fact,
-    Statement,
     capitalised,
 )
+from campaigns.findings.wording.capacity_ratio import larger_first, ratio_label, ratio_text
 from campaigns.findings.wording.cells import centre_of
-from campaigns.findings.wording.loads import LoadWords, decimal_text, is_several, setting_name
+from campaigns.findings.wording.loads import LoadWords, setting_name
 from campaigns.findings.wording.verdicts import Display
 from campaigns.kit.charts.labels import inside
-from campaigns.kit.numbers import BOUND_DIGITS, amount, counted, number, plain_percent, share
+from campaigns.kit.numbers import amount, counted, number, share
 from campaigns.stats.capacity import (
     Advice,
     Capacity,
-    CapacityRatio,
     CapacityWord,
     ConditionCapacity,
     Held,
     LoadState,
 )
-from campaigns.stats.verdict import Word
 
 FEWEST_BLOCKS = 3
 PERCENTILE = re.compile(r"(\d+)(?:st|nd|rd|th) percentile")
@@ -68,10 +59,6 @@ BADGES = {
     "rough_interval": "few blocks: rough interval",
     "clumped_failures": "failures come in few runs: their interval is too narrow",
 }
-NO_CRITERION = "No criterion was set, so what is carried is not stated."
-ASK_FOR_ONE = "State one, such as an upper limit of a percentile, to learn what is carried."
-UNSTATED = f"No criterion was set. {ASK_FOR_ONE}"
-"""Where the failure limit stands in for a criterion, and nothing follows from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,27 +83,6 @@ class RatioText:
     smaller: str
     text: str
     label: Display
-
-
-@dataclass(frozen=True, slots=True)
-class CapacityTexts:
-    """What settings carry. conditions: what “carried” means; settings, ratios: in the order of the finding."""
-
-    sentence: str
-    conditions: str
-    settings: Sequence[CapacityText]
-    ratios: Sequence[RatioText]
-
-
-def capacity_texts(finding: CapacityFinding, answer: Answer | None = None) -> CapacityTexts:
-    """Return everything that is said of what is carried. answer: with the values of the cells."""
-    words = CapacityWords(finding, answer)
-    return CapacityTexts(
-        words.headline(),
-        words.kept,
-        [words.text(each) for each in finding.settings],
-        [words.ratio(each) for each in finding.ratios],
-    )
 
 
 def kept(condition: ConditionTerms) -> str:
@@ -235,7 +201,7 @@ class CapacityWords:
         loads, low, high = self.loads, capacity.low, capacity.high
         match capacity.word:
             case CapacityWord.CARRIES if low is not None and high is not None:
-                first, middle, last = loads.within(low, self._estimate(capacity), high)
+                first, middle, last = loads.within(low, self.estimate(capacity), high)
                 if middle:
                     return f"{loads.of(middle)} ({first} to {last})"
                 return f"{loads.of(first)}, fails at {last}"
@@ -251,7 +217,7 @@ class CapacityWords:
         return WORDS[capacity.word].word
 
     @staticmethod
-    def _estimate(capacity: Capacity) -> float | None:
+    def estimate(capacity: Capacity) -> float | None:
         """Return the estimate that may be shown: none where loads were judged one by one."""
         return None if "levels_only" in capacity.badges else capacity.estimate
 
@@ -267,7 +233,7 @@ class CapacityWords:
         lowest, highest = capacity.lowest, capacity.highest
         match capacity.word:
             case CapacityWord.CARRIES if low is not None and high is not None:
-                first, middle, last = loads.within(low, self._estimate(capacity), high)
+                first, middle, last = loads.within(low, self.estimate(capacity), high)
                 if middle:
                     return f"Carries {loads.of(middle)} ({first} to {last}, {self.confidence}): {conditions}."
                 return (
@@ -471,259 +437,11 @@ class CapacityWords:
             setting_name(self.capacities[place].levels)
             for place in (ratio.candidate, ratio.baseline)
         ]
-        one, turned = _larger_first(ratio.ratio)
+        one, turned = larger_first(ratio.ratio)
         larger, smaller = reversed(names) if turned else names
-        return RatioText(
-            larger, smaller, _ratio(one, self), _ratio_label(ratio.ratio, self.finding)
-        )
-
-    def headline(self) -> str:
-        """Return what is carried, of one setting or of several."""
-        settings = self.capacities
-        if not settings:
-            return ""
-        if len(settings) == 1:
-            return self._of_one(settings[0])
-        return self._of_several()
-
-    def _of_one(self, setting: CapacityOfSetting) -> str:
-        if not self.has_criterion:
-            return " ".join(filter(None, (NO_CRITERION, self.curve(setting), ASK_FOR_ONE)))
-        text = self.sentence(setting)
-        if setting.levels:
-            text = f"{capitalised(setting_name(setting.levels))}: {text[:1].lower()}{text[1:]}"
-        return f"{text} {self._unstated()}".strip()
-
-    def _unstated(self) -> str:
-        """Ask for a criterion where none was set and the failure limit shows nothing."""
-        capacities = [each.capacity for each in self.capacities]
-        nothing = all(each.reason == "no_bound" and each.word not in DECIDED for each in capacities)
-        return UNSTATED if nothing and not self.finding.stated else ""
-
-    def _of_several(self) -> str:
-        settings = self.capacities
-        if not self.has_criterion:
-            parts = [
-                f"{setting_name(each.levels)}: {text[:1].lower()}{text[1:-1]}"
-                for each in settings[:MOST_FACTS]
-                if (text := self.curve(each))
-            ]
-            curves = f"{capitalised('; '.join(parts))}." if parts else ""
-            return " ".join(filter(None, (NO_CRITERION, curves, ASK_FOR_ONE)))
-        decided = [each for each in settings if each.capacity.word in DECIDED]
-        others = [each for each in settings if each.capacity.word not in DECIDED]
-        parts, more = [], 0
-        if decided and len(settings) == 2 and len(decided) == 2:
-            parts.append(self._two())
-        else:
-            parts += [self._carries(each) for each in decided[:MOST_FACTS]]
-            parts += [
-                f"{setting_name(each.levels)}: {self.short(each.capacity)}"
-                for each in others[: max(0, MOST_FACTS - len(decided))]
-            ]
-            more = len(settings) - len(parts)
-        rest = f"; and {more} more" if more > 0 else ""
-        return " ".join(
-            filter(
-                None,
-                (
-                    f"{capitalised('; '.join(parts))}{rest}{self._most()}.",
-                    f"Carried means that {self.kept}.",
-                    self._bindings(decided),
-                    self._advice_of(others),
-                    self._unstated(),
-                ),
-            )
-        )
-
-    def _carries(self, setting: CapacityOfSetting, *, verb: bool = True) -> str:
-        name = setting_name(setting.levels)
-        carry = ("carry" if is_several(setting.levels) else "carries") if verb else ""
-        return " ".join(filter(None, (name, carry, self.short(setting.capacity))))
-
-    def _two(self) -> str:
-        """Write two settings with their ratio: the larger first."""
-        settings = self.capacities
-        known = self.finding.ratios[0] if self.finding.ratios else None
-        if known is None or self._differ_in_load(known):
-            return "; ".join(self._carries(each) for each in settings)
-        one, turned = _larger_first(known.ratio)
-        order = (known.baseline, known.candidate) if turned else (known.candidate, known.baseline)
-        larger, smaller = (settings[place] for place in order)
-        texts = [self._bare(each.capacity) for each in (larger, smaller)]
-        carry = "carry" if is_several(larger.levels) else "carries"
-        lead = f"{setting_name(larger.levels)} {carry} {self._with_noun(texts[0], larger.capacity)}"
-        return f"{lead}, {setting_name(smaller.levels)} {texts[1]}: {_ratio(one, self)}"
-
-    def _with_noun(self, bare: str, capacity: Capacity) -> str:
-        """Write the number of the first of two settings with the name of the load."""
-        if capacity.word == CapacityWord.CARRIES and self._estimate(capacity) is not None:
-            return self.loads.of(bare)
-        return self.short(capacity)
-
-    def _bare(self, capacity: Capacity) -> str:
-        """Write what is carried without the name of the load."""
-        loads, low, high = self.loads, capacity.low, capacity.high
-        if capacity.word == CapacityWord.CARRIES and low is not None and high is not None:
-            first, middle, last = loads.within(low, self._estimate(capacity), high)
-            return middle or f"{first} (fails at {last})"
-        if capacity.word == CapacityWord.AT_LEAST and low is not None:
-            return f"at least {loads.down(low)}"
-        return f"less than {loads.up(high or 0.0)}"
-
-    def _differ_in_load(self, ratio: SettingRatio) -> bool:
-        """Return whether the sides differ in another load: these are not ranked either."""
-        one, other = (self.capacities[place].levels for place in (ratio.baseline, ratio.candidate))
-        return any(one.get(name) != other.get(name) for name in self.finding.others)
-
-    def _most(self) -> str:
-        """Say which of three or more settings carries most, where that is decided against every other one."""
-        place = most_carried(self.finding)
-        if place is None or len(self.capacities) < 3:
-            return ""
-        levels = self.capacities[place].levels
-        if self.answer and any(name in levels for name in self.answer.instruments):
-            return ""  # how it is measured is no choice between settings
-        return f"; {setting_name(levels)} {'carry' if is_several(levels) else 'carries'} the most"
-
-    def _near_the_most(self) -> str:
-        """Name the first of several settings that carries nearly the most."""
-        most = self.finding.most
-        if most is None:
-            return ""
-        names = [setting_name(each.levels) for each in self.capacities]
-        within = f"{most.within_pct:g} %"
-        if most.recommended is not None:
-            near, more = most.recommended, max(0, math.ceil(most.more_pct[most.recommended]))
-            return (
-                f"First setting that carries within {within} of the most: {names[near]}. No other one carries more than"
-                f" {more} % more, with {self.confidence} confidence."
-            )
-        may = [names[place] for place in most.possibly[:MOST_FACTS]]
-        more = len(most.possibly) - len(may)
-        rest = f" or one of {more} more" if more else ""
-        return f"No setting is shown to carry within {within} of the most. It may be carried by {' or '.join(may)}{rest}."
-
-    def _bindings(self, decided: Sequence[CapacityOfSetting]) -> str:
-        """Name the conditions that end first, where they differ between settings."""
-        names = {each.capacity.binding for each in decided if each.capacity.binding}
-        if len(names) < 2:
-            return ""
-        parts = [
-            f"{setting_name(each.levels)}: {self.binding(each.capacity)}"
-            for each in decided[:MOST_FACTS]
-            if each.capacity.binding
-        ]
-        return f"What breaks first differs: {'; '.join(parts)}."
-
-    def _advice_of(self, others: Sequence[CapacityOfSetting]) -> str:
-        parts = [
-            f"For {setting_name(each.levels)}: {advice[:1].lower()}{advice[1:]}"
-            for each in others[:MOST_FACTS]
-            if (advice := self.advice(each.capacity))
-        ]
-        return " ".join(parts)
-
-    def facts(self) -> list[Fact]:
-        """Return what each of the first settings carries."""
-        if not self.has_criterion:
-            return []
-        return [
-            Fact(
-                setting_name(each.levels) or "carried",
-                self._fact(each.capacity),
-                self._note(each.capacity),
-            )
-            for each in self.capacities[:MOST_FACTS]
-        ]
-
-    def _fact(self, capacity: Capacity) -> str:
-        low, high = capacity.low, capacity.high
-        if capacity.word == CapacityWord.CARRIES and low is not None and high is not None:
-            first, middle, _ = self.loads.within(low, self._estimate(capacity), high)
-            return self.loads.of(middle or first)
-        return self.short(capacity)
-
-    def _note(self, capacity: Capacity) -> str:
-        low, high = capacity.low, capacity.high
-        if capacity.word == CapacityWord.CARRIES and low is not None and high is not None:
-            first, middle, last = self.loads.within(low, self._estimate(capacity), high)
-            span = f"{first} to {last}" if middle else f"fails at {last}"
-            return f"{span}, {self.confidence}"
-        return self.binding(capacity)
-
-    def badges(self) -> list[Display]:
-        """Return what is carried as a badge, of several settings how many have which word."""
-        if not self.has_criterion:
-            return [Display("no criterion", "thin", "info", "open")]
-        settings = self.capacities
-        if len(settings) == 1:
-            capacity = settings[0].capacity
-            label = WORDS[capacity.word]
-            if capacity.word in DECIDED:
-                what = f"carries {self._fact(capacity)}"
-                return [replace(label, word=what)]
-            return [replace(label, word=f"capacity: {label.word}")]
-        counts = Counter(each.capacity.word for each in settings)
-        return [
-            replace(WORDS[word], word=f"{WORDS[word].word}: {count} of {len(settings)}")
-            for word, count in counts.items()
-        ]
-
-    def statements(self) -> list[Statement]:
-        """Return a sentence for each setting, each ratio and each safe load."""
-        if not self.has_criterion:
-            return []
-        lines = []
-        for each in self.capacities if len(self.capacities) > 1 else ():
-            name, text = setting_name(each.levels), self.sentence(each)
-            lines.append(
-                Statement(
-                    WORDS[each.capacity.word].tone,
-                    f"{capitalised(name)}: {text[:1].lower()}{text[1:]}",
-                )
-            )
-        for ratio in self.finding.ratios:
-            if not self._differ_in_load(ratio):
-                of = self.ratio(ratio)
-                lines.append(
-                    Statement(
-                        of.label.tone,
-                        f"{capitalised(of.larger)} against {of.smaller}: {of.text}.",
-                    )
-                )
-        if most := self._near_the_most():
-            lines.append(Statement("info", most))
-        for each in self.capacities:
-            if safe := self.safe_load(each.capacity):
-                name = f" of {setting_name(each.levels)}" if each.levels else ""
-                lines.append(
-                    Statement(
-                        "info",
-                        f"Safe load{name}: {safe}. There a single further run keeps every condition with {self.confidence} confidence.",
-                    )
-                )
-        return lines
-
-    @property
-    def tone(self) -> str:
-        """The tone of the answer."""
-        words = {each.capacity.word for each in self.capacities}
-        if not self.has_criterion:
-            return "info"
-        return WORDS[words.pop()].tone if len(words) == 1 else "info"
-
-
-def answer_of_capacity(answer: Answer, finding: CapacityFinding) -> AnswerText:
-    """Compose the answer of what is carried."""
-    words = CapacityWords(finding, answer)
-    return AnswerText(
-        sentence=words.headline(),
-        tone=words.tone,
-        badges=words.badges(),
-        facts=words.facts(),
-        statements=words.statements(),
-    )
+        margin = self.finding.margin_pct
+        text = ratio_text(one, self.loads.as_many, margin)
+        return RatioText(larger, smaller, text, ratio_label(ratio.ratio, margin))
 
 
 def _upper_share(value: float) -> str:
@@ -741,97 +459,3 @@ def _advice(advice: Advice, loads: LoadWords) -> str:
         text = f"{about}{counted(advice.blocks, 'more block')} would decide."
         return capitalised(text)
     return ""
-
-
-def _larger_first(ratio: CapacityRatio) -> tuple[CapacityRatio, bool]:
-    """Turn a ratio below 1 around, so that the larger capacity is named first."""
-    known = ratio.ratio
-    if known is None:
-        turned = ratio.high is not None and ratio.high <= 1 and (ratio.low or 0.0) < 1
-    else:
-        turned = known < 1
-    if not turned:
-        return ratio, False
-    return (
-        replace(
-            ratio,
-            ratio=1 / known if known else None,
-            low=1 / ratio.high if ratio.high else None,
-            high=1 / ratio.low if ratio.low else None,
-        ),
-        True,
-    )
-
-
-def _ratio(ratio: CapacityRatio, words: CapacityWords) -> str:
-    """Write a ratio whose larger side comes first."""
-    many, margin = words.loads.as_many, plain_percent(words.finding.margin_pct)
-    if ratio.word == Word.NOT_COMPARABLE:
-        return "not comparable"
-    low, high = ratio.low, ratio.high
-    if ratio.ratio is None or ratio.bounds_only:
-        return _bounded(low, high, many)
-    middle, span = times(ratio.ratio, low, high)
-    match ratio.word:
-        case Word.BETTER | Word.WORSE:
-            return f"{middle} times {many} ({span})"
-        case Word.EQUIVALENT:
-            return f"{many} within {margin} ({span} times)"
-        case Word.NO_DIFFERENCE_SHOWN:
-            return f"no difference shown ({span} times {many})"
-    return f"not enough data to compare them ({span} times {many})" if span else "not enough data"
-
-
-def _bounded(low: float | None, high: float | None, many: str) -> str:
-    if low is None and high is None:
-        return "not enough data to compare them"
-    if low is not None and high is not None:
-        if low > 1:
-            first, last = _ends(low, high)
-            return f"between {first} and {last} times {many}"
-        first, last = _ends(low, high)
-        return f"which carries more is not decided ({first} to {last} times {many})"
-    if low is not None:
-        first, _ = _ends(low, low)
-        return f"at least {first} times {many}"
-    _, last = _ends(high or 0.0, high or 0.0)
-    return f"at most {last} times {many}"
-
-
-def times(ratio: float, low: float | None, high: float | None) -> tuple[str, str]:
-    """Write a ratio and its interval, the low end rounded down and the high one up."""
-    if low is None or high is None:
-        return number(ratio, 2), ""
-    first, last = _ends(low, high)
-    places = max(len(each.partition(".")[2]) for each in (first, last))
-    return f"{ratio:,.{places}f}", f"{first} to {last}"
-
-
-def _ends(low: float, high: float) -> tuple[str, str]:
-    """Write both ends with the decimals that their distance calls for, and that keep each on its side of 1."""
-    first, last = Decimal(f"{low:.{BOUND_DIGITS}g}"), Decimal(f"{high:.{BOUND_DIGITS}g}")
-    down, up = first, last
-    for places in range(1, MOST_DIGITS):
-        step = Decimal(1).scaleb(-places)
-        down, up = first.quantize(step, ROUND_FLOOR), last.quantize(step, ROUND_CEILING)
-        sides = (first <= 1 or down > 1) and (last >= 1 or up < 1)
-        if sides and down > 0 and (first == last or up - down <= 2 * (last - first)):
-            break
-    return decimal_text(down), decimal_text(up)
-
-
-def _ratio_label(ratio: CapacityRatio, finding: CapacityFinding) -> Display:
-    """Return how the verdict of candidate to baseline is shown."""
-    match ratio.word:
-        case Word.BETTER:
-            return Display("carries more", "better", "up", "solid")
-        case Word.WORSE:
-            return Display("carries fewer", "worse", "down", "solid")
-        case Word.EQUIVALENT:
-            within = plain_percent(finding.margin_pct)
-            return Display(f"as many within {within}", "equal", "approx", "solid")
-        case Word.NO_DIFFERENCE_SHOWN:
-            return Display("no difference shown", "thin", "ring", "outline")
-        case Word.NOT_COMPARABLE:
-            return Display("not comparable", "thin", "no", "outline")
-    return Display("not enough data", "thin", "dots", "open")

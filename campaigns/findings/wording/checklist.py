@@ -22,7 +22,8 @@ from campaigns.findings.values import (
     Thresholds,
 )
 from campaigns.findings.wording.answer_text import capitalised
-from campaigns.findings.wording.capacity import NO_CRITERION, CapacityWords
+from campaigns.findings.wording.capacity import CapacityWords
+from campaigns.findings.wording.capacity_answer import NO_CRITERION
 from campaigns.findings.wording.checks import (
     AGGREGATED,
     NO_DRIFT_WITHIN,

@@ -11,7 +11,7 @@ from campaigns.findings.pages.level_tables import level_tables
 from campaigns.findings.pages.tables import strata_table
 from campaigns.findings.store import Findings, findings_of
 from campaigns.findings.wording.answer_text import NOT_ANALYSED, WITHHELD
-from campaigns.findings.wording.capacity import capacity_texts
+from campaigns.findings.wording.capacity_answer import capacity_texts
 from campaigns.findings.wording.sensitivity import sensitivity_sentence
 from campaigns.findings.wording.thresholds import threshold_texts
 from campaigns.kit.charts.labels import LevelLabels, contrast_label, level_text

@@ -9,11 +9,8 @@ from campaigns.findings.most_carried import most_carried
 from campaigns.findings.values import ConditionTerms, Estimate, MostCarried, OverLoads
 from campaigns.findings.wording.answer import answer_text
 from campaigns.findings.wording.at_loads import all_loads
-from campaigns.findings.wording.capacity import (
-    CapacityWords,
-    capacity_texts,
-    metric_phrase,
-)
+from campaigns.findings.wording.capacity import metric_phrase
+from campaigns.findings.wording.capacity_answer import CapacityAnswer, capacity_texts
 from campaigns.findings.wording.loads import LoadWords, named, setting_name
 from campaigns.stats.capacity import Advice, CapacityWord, Held
 from campaigns.stats.interval import Interval
@@ -662,7 +659,7 @@ def test_the_most_is_carried_only_where_every_other_setting_is_beaten():
 
     assert most_carried(capacities(*settings, ratios=[first, second])) == 2
     assert most_carried(capacities(*settings, ratios=[first])) is None
-    assert CapacityWords(capacities()).headline() == ""
+    assert CapacityAnswer(capacities()).headline() == ""
 
 
 def test_the_first_setting_near_the_most_is_named_with_its_bound():
@@ -671,7 +668,7 @@ def test_the_first_setting_near_the_most_is_named_with_its_bound():
     none = structs.replace(near, recommended=None)
 
     texts = [
-        [line.text for line in CapacityWords(capacities(*settings, most=most)).statements()]
+        [line.text for line in CapacityAnswer(capacities(*settings, most=most)).statements()]
         for most in (near, none)
     ]
 
