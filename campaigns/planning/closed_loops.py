@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from campaigns.kit.mappings import Json
 from campaigns.kit.units import UNITS
 from campaigns.models import Campaign
 from campaigns.planning.metrics import driver_if_known, metrics_of
@@ -68,7 +69,7 @@ def _declared(campaign: Campaign) -> Loop:
 
 
 def read_loop(
-    requested: Mapping[str, Any],
+    requested: Json,
     factors: Mapping[str, Sequence[Any]],
     roles: Mapping[str, str],
     metrics: Mapping[str, tuple[str, bool | None]],

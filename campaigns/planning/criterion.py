@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from campaigns.kinds.base import Metric
 from campaigns.kit.forms import DurationField
-from campaigns.kit.mappings import JsonObject
+from campaigns.kit.mappings import Json, JsonObject
 from campaigns.kit.numbers import plain, plain_percent
 from campaigns.kit.units import UNITS, UnknownUnit, convert, written
 
@@ -62,7 +62,7 @@ class Criterion(Struct, frozen=True, omit_defaults=True):
         return bool(self.conditions) or self.failed_percent is not None
 
 
-def criterion_of(stored: Mapping[str, Any]) -> Criterion:
+def criterion_of(stored: Json) -> Criterion:
     """Return `Campaign.criterion` as a struct."""
     return msgspec.convert(stored, Criterion)
 
@@ -292,7 +292,7 @@ def _unfit(
 
 
 def _part(
-    values: Mapping[str, Any],
+    values: Json,
     name: str,
     read: Any,
     wrong: dict[str, list[str]],
@@ -349,7 +349,7 @@ def amount_text(value: float, unit: str) -> str:
     return f"{plain(value)}{f' {unit}' if unit not in ('', 'count') else ''}"
 
 
-def labels_of(stored: Mapping[str, Any], metrics: Sequence[Metric]) -> list[str]:
+def labels_of(stored: Json, metrics: Sequence[Metric]) -> list[str]:
     """Return each stated condition as a text: “Duration at most 3 min”, “at most 5 % of the work fails”."""
     criterion = criterion_of(stored)
     known = {metric.name: metric for metric in metrics}
@@ -363,7 +363,7 @@ def labels_of(stored: Mapping[str, Any], metrics: Sequence[Metric]) -> list[str]
     return texts
 
 
-def text_of(stored: Mapping[str, Any], metrics: Sequence[Metric]) -> str:
+def text_of(stored: Json, metrics: Sequence[Metric]) -> str:
     """Return a criterion as one text; empty where none is stated."""
     texts = labels_of(stored, metrics)
     if (resolution := criterion_of(stored).resolution) != DEFAULT_RESOLUTION:
@@ -378,7 +378,7 @@ ONE_SIDE = {"<=": "at_most", "≤": "at_most", "at most": "at_most"}
 FAILED = "failed"
 
 
-def as_lines(stored: Mapping[str, Any], metrics: Sequence[Metric]) -> str:
+def as_lines(stored: Json, metrics: Sequence[Metric]) -> str:
     """Return a criterion as text, a condition a line: “duration <= 3 min”, “failed <= 5 %”."""
     criterion = criterion_of(stored)
     units = {metric.name: metric.unit for metric in metrics}

@@ -11,7 +11,7 @@ from django import forms
 from msgspec import Struct
 
 from campaigns.kinds.base import Driver
-from campaigns.kit.mappings import FieldValues, Levels
+from campaigns.kit.mappings import FieldValues, Json, JsonObject, Levels
 from campaigns.kit.numbers import plain
 from campaigns.models import Campaign
 from campaigns.planning.criterion import criterion_of
@@ -39,17 +39,17 @@ class Search(Struct, frozen=True, omit_defaults=True):
 FIELDS = tuple(name for name in Search.__struct_fields__ if name != "extra_blocks")
 
 
-def search_of(stored: Mapping[str, Any] | None) -> Search | None:
+def search_of(stored: Json | None) -> Search | None:
     """Return `Campaign.search` as a struct; None for a campaign that searches nothing."""
     return msgspec.convert(stored, Search) if stored else None
 
 
-def as_json(search: Search) -> dict[str, Any]:
+def as_json(search: Search) -> JsonObject:
     """Return it as `Campaign.search` holds it."""
     return dict(msgspec.to_builtins(search))
 
 
-def shown(stored: Mapping[str, Any] | None) -> dict[str, Any]:
+def shown(stored: Json | None) -> JsonObject:
     """Return it as a definition has it, with every field; empty for a campaign that searches nothing."""
     search = search_of(stored)
     return {name: getattr(search, name) for name in FIELDS} if search else {}
@@ -89,7 +89,7 @@ def read_search(
 
 
 def _checked(
-    known: Mapping[str, Any],
+    known: Json,
     load: str,
     field: forms.Field | None,
     driver: Driver,

@@ -6,7 +6,7 @@ from typing import Any
 
 from campaigns.findings.charts import levels
 from campaigns.findings.charts.base import View, quantity_of, run_note
-from campaigns.findings.charts.capacity import JUDGED
+from campaigns.findings.charts.capacity_lines import JUDGED
 from campaigns.findings.charts.cells import (
     STATES,
     CarriedBand,

@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django import forms
 
 from campaigns.kinds.base import Metric
-from campaigns.kit.mappings import JsonObject
+from campaigns.kit.mappings import Json, JsonObject
 from campaigns.kit.numbers import plain
 from campaigns.kit.pages.forms import with_errors
 from campaigns.planning.criterion import (
@@ -117,7 +116,7 @@ def _filled(values: Mapping[str, str]) -> list[int]:
     return [number for number, names in enumerate(ROWS) if any(values.get(name) for name in names)]
 
 
-def as_entered(stored: Mapping[str, Any] | None, metrics: Sequence[Metric]) -> dict[str, str]:
+def as_entered(stored: Json | None, metrics: Sequence[Metric]) -> dict[str, str]:
     """Write a stored criterion as the fields hold it."""
     criterion = criterion_of(stored or {})
     units = {metric.name: metric.unit for metric in metrics}

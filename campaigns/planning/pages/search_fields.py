@@ -1,11 +1,10 @@
 """Fields that state a search for capacity: which load, from where, and how far. No HTML, no database."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from django import forms
 
-from campaigns.kit.mappings import JsonObject
+from campaigns.kit.mappings import Json, JsonObject
 from campaigns.kit.numbers import plain
 from campaigns.kit.pages.forms import with_errors
 from campaigns.planning.search import FIELDS, FIRST, MOST_RUNS, shown
@@ -63,7 +62,7 @@ class SearchForm(forms.Form):
         with_errors(self, places)
 
 
-def as_entered(stored: Mapping[str, Any] | None) -> dict[str, str]:
+def as_entered(stored: Json | None) -> dict[str, str]:
     """Write a stored search as the fields hold it."""
     search = shown(stored)
     return {

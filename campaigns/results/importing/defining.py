@@ -107,7 +107,7 @@ def _factors(submitted: Submitted) -> dict[str, list[Any]]:
 
 
 def _roles(
-    submitted: Submitted, factors: Mapping[str, list[Any]], errors: dict[str, Any]
+    submitted: Submitted, factors: Mapping[str, list[Any]], errors: dict[str, list[str]]
 ) -> dict[str, str]:
     """Return the stated roles; what is work in one field may not be something else in the other."""
     roles = read_submitted(submitted.roles, factors, errors, f"campaign.{ROLES}")
@@ -123,14 +123,14 @@ def _check_loads(
     loads: Sequence[str],
     factors: Mapping[str, Sequence[Any]],
     paired: str,
-    errors: dict[str, Any],
+    errors: dict[str, list[str]],
 ) -> None:
     wrong: dict[str, list[str]] = {}
     check_loads(loads, factors, paired, wrong)
     errors.update({f"campaign.{path}": messages for path, messages in wrong.items()})
 
 
-def _criterion(values: Json, submitted: Submitted, errors: dict[str, Any]) -> JsonObject:
+def _criterion(values: Json, submitted: Submitted, errors: dict[str, list[str]]) -> JsonObject:
     """Return the criterion, on the submitted metrics. A text has a condition a line."""
     stated = values.get("criterion")
     wrong: dict[str, list[str]] = {}
@@ -165,7 +165,7 @@ def load_questions(submitted: Submitted) -> list[str]:
 
 
 def _paired(
-    values: Json, order: str, factors: Mapping[str, list[Any]], errors: dict[str, Any]
+    values: Json, order: str, factors: Mapping[str, list[Any]], errors: dict[str, list[str]]
 ) -> tuple[str, Any]:
     if order != Campaign.Order.PAIRED:
         if values.get("paired_factor") or values.get("baseline") not in (None, ""):
@@ -192,7 +192,7 @@ def _closed_loop(
     factors: Mapping[str, list[Any]],
     roles: Mapping[str, str],
     submitted: Submitted,
-    errors: dict[str, Any],
+    errors: dict[str, list[str]],
 ) -> dict[str, str] | None:
     requested = values.get("closed_loop")
     if not requested:
@@ -201,7 +201,7 @@ def _closed_loop(
     return read_loop(requested, factors, roles, metrics, errors)
 
 
-def _primary(values: Json, submitted: Submitted, errors: dict[str, Any]) -> str:
+def _primary(values: Json, submitted: Submitted, errors: dict[str, list[str]]) -> str:
     directed = [each.name for each in submitted.metrics if each.lower_is_better is not None]
     requested = values.get("primary_metric")
     if requested and requested not in directed:

@@ -4,18 +4,14 @@ import pytest
 
 from campaigns.findings import values as stored
 from campaigns.findings.charts import capacity
-from campaigns.findings.charts.capacity import (
+from campaigns.findings.charts.capacity import describe, draw, legend, note, panel
+from campaigns.findings.charts.capacity_lines import (
     CapacityChart,
     CapacityLine,
     Carried,
     LoadPoint,
     RunPoint,
     SharePoint,
-    describe,
-    draw,
-    legend,
-    note,
-    panel,
 )
 from campaigns.kit.charts.figure import Quantity
 from campaigns.stats.capacity import (
