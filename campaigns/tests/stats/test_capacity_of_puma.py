@@ -10,10 +10,17 @@ from campaigns.stats.capacity_by_conditions import capacity_of
 from campaigns.stats.capacity_ratio import ratio_of
 from campaigns.stats.capacity_search import Bounds, Phase, SearchRun, next_step
 from sandbox.katello.machine import Machine
-from sandbox.tests.katello.test_known_capacity import LIMIT, registered
+from sandbox.tests.katello.registering import register
 
 LOADS = (100, 200, 300, 400, 600)
 KNOWN = {2: 205, 4: 347}
+LIMIT = 180.0
+
+
+def registered(machine, hosts):
+    """The 95th percentile of a registration, and the share that fails."""
+    seen = register(hosts, machine, LIMIT)
+    return seen.p95_seconds, seen.failed / hosts
 
 
 def machine(workers, seed):

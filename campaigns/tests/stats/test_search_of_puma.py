@@ -1,14 +1,17 @@
 """The search finds the capacity of the simulated Katello's model of Puma, off line, of which the capacity is known."""
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
 from campaigns.stats.capacity_search import Bounds, Phase, SearchRun, Step, next_step
-from campaigns.tests.stats.puma_model import registered
+from sandbox.katello.machine import Machine
+from sandbox.tests.katello.registering import register
 
 LIMIT_SECONDS = 180.0
+MACHINE = Machine(puma_threads=16, cpus=8, memory_gib=32.0)
 KNOWN = {2: (203, 207), 4: (340, 352)}
 """Hosts at which the 95th percentile of a registration reaches the limit, by workers."""
 KNOWN_FAILURES = {2: (289, 305), 4: (500, 509)}
@@ -19,7 +22,8 @@ def searched(workers: int, seed: int, *, by_failures: bool = False) -> tuple[lis
     history: list[SearchRun] = []
     while (step := next_step(bounds, {"": history})).phase is not None:
         hosts = int(step.load)
-        result = registered(hosts, workers, 1000 * seed + len(history))
+        machine = replace(MACHINE, puma_workers=workers, seed=1000 * seed + len(history))
+        result = register(hosts, machine, LIMIT_SECONDS)
         too_many = result.failed > 0.05 * hosts
         strain = None if too_many else math.log(result.p95_seconds / LIMIT_SECONDS)
         slow = not by_failures and (strain is None or strain > 0)

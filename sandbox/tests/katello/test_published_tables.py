@@ -1,30 +1,9 @@
 """What the model says of the tables of the tuning guide: 200 hosts (32 CPUs: 800) register at once."""
 
-import math
-from collections.abc import Callable
-
 import pytest
 
 from sandbox.katello.machine import Machine
-from sandbox.katello.puma import Outcome, Puma
-from sandbox.katello.work import work_of
-
-OWN = "/rhsm/consumers/uuid"
-STEPS = [
-    work_of(method, path)
-    for method, path in (
-        ("GET", "/rhsm/"),
-        ("POST", "/rhsm/consumers"),
-        ("GET", "/rhsm/status"),
-        ("GET", f"{OWN}/certificates/serials"),
-        ("GET", f"{OWN}/certificates"),
-        ("GET", "/rhsm/status"),
-        ("GET", f"{OWN}/accessible_content"),
-        ("GET", f"{OWN}/content_overrides"),
-        ("GET", "/rhsm/status"),
-        ("PUT", f"{OWN}/profiles"),
-    )
-]
+from sandbox.tests.katello.registering import register
 
 
 def registered(hosts: int, **settings: float) -> tuple[float, float]:
@@ -32,27 +11,7 @@ def registered(hosts: int, **settings: float) -> tuple[float, float]:
     machine = Machine()
     for name, value in settings.items():
         machine = machine.changed(name, value)
-    puma, ends = Puma(machine), list[float]()
-    to_come: list[int] = []  # the next step of a host whose last one has ended
-
-    def leaving(step: int) -> Callable[[Outcome], None]:
-        def leave(outcome: Outcome) -> None:
-            if outcome is Outcome.DONE:
-                if step + 1 == len(STEPS):
-                    ends.append(puma.now)
-                else:
-                    to_come.append(step + 1)
-
-        return leave
-
-    for _ in range(hosts):
-        puma.arrive(0.0, STEPS[0], leaving(0))
-    while to_come or puma.next_at() < math.inf:
-        while to_come:
-            step = to_come.pop()
-            puma.arrive(puma.now, STEPS[step], leaving(step))
-        if (at := puma.next_at()) < math.inf:
-            puma.advance(at)
+    ends = register(hosts, machine).ends
     return sum(ends) / max(1, len(ends)), 1 - len(ends) / hosts
 
 
