@@ -92,12 +92,17 @@ def searched(workers, seed):
 
 
 @pytest.mark.parametrize(
-    ("seeds", "enough"), [(3, 3), pytest.param(20, 19, marks=pytest.mark.slow)]
+    ("workers", "seeds", "enough"),
+    [
+        (2, 3, 3),
+        pytest.param(2, 20, 19, marks=pytest.mark.slow),
+        pytest.param(4, 20, 19, marks=pytest.mark.slow),
+    ],
 )
-def test_searches_find_what_the_model_carries(seeds, enough):
+def test_searches_find_what_the_model_carries(workers, seeds, enough):
     near = few = 0
     for seed in range(seeds):
-        history = searched(2, seed)
+        history = searched(workers, seed)
         runs = [
             ValueRun(run.block, run.load, LIMIT * math.exp(run.strains["p95"]))
             for run in history
@@ -105,9 +110,9 @@ def test_searches_find_what_the_model_carries(seeds, enough):
         ]
         result = capacity_of([ValueCondition("p95", LIMIT, True, runs)])
         made = sum(run.phase != Phase.CHECK for run in history)
-        near += abs(result.estimate / KNOWN[2] - 1) < 0.1
+        near += abs(result.estimate / KNOWN[workers] - 1) < 0.1
         few += made <= 18
-        assert max(run.load for run in history) <= 2.1 * KNOWN[2]
+        assert max(run.load for run in history) <= 2.1 * KNOWN[workers]
 
     assert near >= enough
     assert few == seeds
