@@ -204,6 +204,11 @@ def _roles(
     if not wrong:
         loads = [name for name, role in roles.items() if role == Factor.Role.LOAD]
         check_loads(loads, factors, campaign.paired_factor, wrong)
+        searched = (campaign.search or {}).get("load")
+        if searched in roles and searched not in loads:
+            wrong["roles"] = [
+                f"The campaign searches for what it carries of {searched}; that stays its load."
+            ]
     if wrong:
         messages = [text for texts in wrong.values() for text in texts]
         errors.setdefault("roles", []).extend(messages)

@@ -159,6 +159,11 @@ def _extend_search(
 ) -> Campaign:
     """Let a search confirm with so many more blocks of the loads that it confirmed last."""
     search = dict(campaign.search or {})
+    left = MOST_REPETITIONS - search.get("extra_blocks", 0)
+    if blocks > left:
+        raise NotPossible(
+            f"A search confirms with {MOST_REPETITIONS} more blocks at most; {left} are left."
+        )
     new_session(campaign, Session.Kind.EXTENSION, user)
     campaign.search = search | {"extra_blocks": search.get("extra_blocks", 0) + blocks}
     campaign.save(update_fields=["search"])

@@ -16,6 +16,7 @@ from campaigns.kit.revisions import Changed, revision_of
 from campaigns.models import Attempt, Block, Campaign, LogLine, Run, TargetLease
 from campaigns.planning import checking, drafts, lifecycle
 from campaigns.planning import preview as previewing
+from campaigns.planning.amending import amend
 from campaigns.planning.calibrating import calibrate
 from campaigns.planning.roles import loads_of
 from campaigns.results.search_runs import state_of
@@ -213,6 +214,26 @@ def test_the_largest_load_holds(searching):
 
     assert max(runs_of(campaign, "explore") + runs_of(campaign, "confirm")) == 30
     assert campaign.state == Campaign.State.FINISHED
+
+
+def test_extensions_of_a_search_have_an_end(searching):
+    campaign = searching()
+    campaign.search = {**campaign.search, "extra_blocks": 199}
+    campaign.save()
+
+    with pytest.raises(NotPossible, match="1 are left"):
+        lifecycle.extend(campaign, 2, None)
+
+
+def test_what_a_search_searches_stays_its_load(searching, server):
+    server.may_be_load, server.load = ("level",), ()
+    campaign = searching(roles={"level": "load"})
+    go_on(campaign)
+
+    with pytest.raises(Invalid) as refused:
+        amend(campaign, {"roles": {"level": "setting"}}, "no", None)
+
+    assert "that stays its load" in str(refused.value.errors["roles"])
 
 
 def test_an_extension_confirms_with_more_blocks(searching):
