@@ -50,6 +50,15 @@ def is_offered_rate(name: str) -> bool:
     return bool(RATE.match(name))
 
 
+def is_offered(campaign: Campaign, load: str) -> bool:
+    """Return whether a load is offered at a rate, whatever the target does: by its kind, or by its name."""
+    loop = loop_of(campaign)
+    if loop is not None and loop.parameter == load:
+        return False
+    driver = driver_if_known(campaign.kind)
+    return is_offered_rate(load) or bool(driver and driver.offers_rate(campaign.parameters))
+
+
 def _of_kind(campaign: Campaign) -> Loop | None:
     driver = driver_if_known(campaign.kind)
     loop = driver.closed_loop if driver else None

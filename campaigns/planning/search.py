@@ -14,6 +14,7 @@ from campaigns.kinds.base import Driver
 from campaigns.kit.mappings import FieldValues, Json, JsonObject, Levels
 from campaigns.kit.numbers import plain
 from campaigns.models import Campaign
+from campaigns.planning.closed_loops import is_offered
 from campaigns.planning.criterion import criterion_of
 from campaigns.stats.capacity_search import Bounds, Bracket, Phase, Step, Why
 from campaigns.targets.allowed import Allowed
@@ -174,7 +175,7 @@ def bounds_of(campaign: Campaign, search: Search, *, largest: float, noise: floa
         blocks=campaign.repetitions,
         resolution=criterion.resolution,
         seed=campaign.seed,
-        offered_rate=campaign.parameters.get("start") == "ramp",
+        offered_rate=is_offered(campaign, search.load),
         by_failures=not criterion.conditions,
         noise=noise,
         extra_blocks=search.extra_blocks,

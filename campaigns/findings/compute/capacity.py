@@ -34,7 +34,7 @@ from campaigns.findings.values import (
     SettingRatio,
 )
 from campaigns.models import Campaign, Cell
-from campaigns.planning.closed_loops import is_offered_rate, loop_of
+from campaigns.planning.closed_loops import is_offered
 from campaigns.planning.metrics import driver_if_known
 from campaigns.results.values import ObservedRun
 from campaigns.stats.capacity import (
@@ -125,14 +125,6 @@ def sessions_of(conditions: Conditions, loads: Mapping[int, float]) -> list[int]
     return sorted(
         {run.session for run in conditions.runs if run.cell in loads and run.state in COUNTED}
     )
-
-
-def is_offered(campaign: Campaign, load: str) -> bool:
-    """Return whether a load is a rate that is offered, whatever the target does."""
-    loop = loop_of(campaign)
-    if loop is not None and loop.parameter == load:
-        return False
-    return is_offered_rate(load)
 
 
 def _as_judged(

@@ -163,6 +163,10 @@ class Driver(ABC):
     ) -> None:
         """Remove what a run has left; called after every attempt, cancelled ones included."""
 
+    def offers_rate(self, parameters: Parameters) -> bool:
+        """Return whether its load begins at a fixed rate, however many requests are still being answered."""
+        return False
+
     def prepares_at_length(self, parameters: Parameters) -> bool:
         """Return whether `apply` does as much as `measure`, and so needs the time of a whole run."""
         return False

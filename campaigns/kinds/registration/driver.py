@@ -219,6 +219,10 @@ class Registration(Driver):
         """Return commands of foreman-installer; parameters of the hosts set nothing on the server."""
         return foreman_snippets(settings) if family == KATELLO else ()
 
+    def offers_rate(self, parameters: Parameters) -> bool:
+        """Return True with a ramp: the hosts begin evenly, whatever the server does."""
+        return parameters.get("start") == "ramp"
+
     def concurrency(self, parameters: Parameters) -> int:
         """Return the number of hosts: each has one request at a time."""
         return int(parameters["hosts"])

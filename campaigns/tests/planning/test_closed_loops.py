@@ -2,7 +2,8 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from campaigns.planning.closed_loops import read_loop
+from campaigns.models import Campaign
+from campaigns.planning.closed_loops import is_offered, read_loop
 
 FACTORS: Mapping[str, Sequence[object]] = {
     "throttle": ["none", "maxconn 3"],
@@ -76,3 +77,19 @@ def test_names_are_texts():
 
     assert loop is None
     assert errors == {"closed_loop": "Name metrics: {“throughput”: “rate”, “response”: “latency”}."}
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "load", "expected"),
+    [
+        ("registration", {"start": "ramp"}, "hosts", True),
+        ("registration", {"start": "barrier"}, "hosts", False),
+        ("external", {}, "arrival_rate", True),
+        ("external", {}, "clients", False),
+        ("no longer installed", {}, "clients", False),
+    ],
+)
+def test_a_load_is_offered_at_a_rate_by_its_kind_or_its_name(kind, parameters, load, expected):
+    campaign = Campaign(team_id=None, kind=kind, parameters=parameters)
+
+    assert is_offered(campaign, load) == expected
