@@ -7,9 +7,10 @@ from django.db.models.functions import Now
 from campaigns.execution.leases import lease_host, renew_queued
 from campaigns.kit.database_clock import database_now
 from campaigns.models import Attempt, Campaign, LogLine, Run
+from campaigns.planning import carried
 from campaigns.planning.expected import budget_seconds_left
 from campaigns.planning.lifecycle.rows import release_leases
-from campaigns.targets import overload, quiet
+from campaigns.targets import quiet
 
 
 @transaction.atomic
@@ -17,7 +18,7 @@ def claim(attempt_pk: int, worker: str, host: str) -> Attempt | None:
     """Claim an attempt for this worker, or return None where it must not begin.
 
     That is so where the message is old, the lease has lapsed or is one of a former address, somebody paused
-    or cancelled, quiet hours have begun, a search may not overload the target any more, or the host measures
+    or cancelled, quiet hours have begun, it may not overload the target any more, or the host measures
     another run. In the last cases the target is released, so that dispatch sends the attempt again when it may start.
     """
     Run.objects.select_for_update(of=("self",), no_key=True).filter(attempts=attempt_pk).first()
@@ -56,7 +57,7 @@ def _may_start(run: Run) -> bool:
 def _within_time(run: Run) -> bool:
     """Return whether no quiet hours, end of the time budget or of allowed overload came since dispatch looked."""
     now = database_now()
-    if run.target and run.campaign.search and overload.why_not_now(run.target, now):
+    if carried.why_not_now(run, now):
         return False
     silent = run.target and quiet.on_by(run.target, now)
     return silent is None and budget_seconds_left(run.campaign, now) > 0

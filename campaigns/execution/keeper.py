@@ -29,7 +29,7 @@ from campaigns.models import Attempt
 from campaigns.planning.lifecycle.stopping import apply_limits
 
 LOOK_SECONDS = 0.4
-LIMITS_SECONDS = 3.0
+LIMITS_SECONDS = 1.0
 """Seconds between two checks of the limits."""
 STOP_SECONDS = 30.0
 """Seconds that a step may take to end after it was stopped."""

@@ -10,11 +10,11 @@ from campaigns.execution.restore_settings import addresses_held
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.owners import quoted_campaign
 from campaigns.models import Attempt, Campaign, Run, TargetLease, on_address
-from campaigns.planning import analyses
+from campaigns.planning import analyses, carried
 from campaigns.planning.expected import expected_seconds
 from campaigns.planning.pools import needed_pools
 from campaigns.planning.workers import present_by_pool
-from campaigns.targets import overload, quiet
+from campaigns.targets import quiet
 
 ORDER = (F("queue_place").asc(nulls_first=True), F("launched_at").asc(nulls_first=True), "pk")
 
@@ -62,7 +62,7 @@ def _for_the_target(campaign: Campaign, now: datetime) -> Wait | None:
     target = following.target if following is not None else None
     if target is None or following is None:
         return None
-    if campaign.search and (why := overload.why_not_now(target, now)):
+    if why := carried.why_not_now(following, now, expected_seconds(following)):
         return Wait(f"{_capitalised(why).rstrip('.')}.", open_end=True)
     if quiet.setters(target) and (
         why := quiet.holding_back(target, now, expected_seconds(following))

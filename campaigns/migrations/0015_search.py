@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='target',
             name='overload_until',
-            field=models.DateTimeField(blank=True, help_text='A search for capacity loads it until work fails, up to this time (UTC). Empty: never.', null=True, verbose_name='may be overloaded until'),
+            field=models.DateTimeField(blank=True, help_text='Up to this time (UTC) a search may load it until work fails, and a production server may get more load than it has carried. Empty: never.', null=True, verbose_name='may be overloaded until'),
         ),
         migrations.AddField(
             model_name='target',

@@ -118,7 +118,7 @@ class Target(models.Model):
         "may be overloaded until",
         null=True,
         blank=True,
-        help_text="A search for capacity loads it until work fails, up to this time (UTC). Empty: never.",
+        help_text="Up to this time (UTC) a search may load it until work fails, and a production server may get more load than it has carried. Empty: never.",
     )
     overload_hours = models.TextField(
         "hours in which it may be overloaded",

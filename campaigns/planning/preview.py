@@ -11,6 +11,7 @@ from campaigns.kit.database_clock import database_now
 from campaigns.kit.numbers import counted, number, plain, plain_percent, without_sign
 from campaigns.kit.units import written
 from campaigns.models import Campaign, Target
+from campaigns.planning.carried import LEAST, Asked, asked_of
 from campaigns.planning.checking import Definition
 from campaigns.planning.criterion import criterion_of
 from campaigns.planning.design import IN_BLOCKS
@@ -74,7 +75,7 @@ class Preview:
 
     estimated_from: number of earlier runs that the time comes from; 0: an estimate of the driver.
     remarks: (tone, text), tone being `pass`, `warn` or `info`. calibrate: whether an A/A campaign
-    would improve the estimate.
+    would improve the estimate. asked: each load of each target, and the most that it has carried.
     """
 
     plan: Plan
@@ -84,6 +85,7 @@ class Preview:
     estimated_from: int
     remarks: tuple[tuple[str, str], ...]
     calibrate: bool = False
+    asked: tuple[Asked, ...] = ()
 
     @property
     def measured_runs(self) -> int:
@@ -116,15 +118,27 @@ def preview(definition: Definition) -> Preview:
         seconds = sum(guesses[run.cell] + OVERHEAD_SECONDS for run in plan.runs)
     sight = sight_of(definition, len(plan.cells))
     seconds += definition.campaign.cool_down_seconds * max(0, len(plan.runs) - 1)
+    asked = _asked(definition, plan, driver)
     return Preview(
         plan=plan,
         order=definition.campaign.order,
         seed=definition.campaign.seed,
         seconds=seconds,
         estimated_from=earlier.runs if earlier else 0,
-        remarks=tuple(_remarks(definition, plan, driver, seconds, sight)),
+        remarks=tuple(_remarks(definition, plan, driver, seconds, sight, asked)),
         calibrate=sight is not None and sight.calibrate and definition.campaign.target is not None,
+        asked=tuple(asked),
     )
+
+
+def _asked(definition: Definition, plan: Plan, driver: Driver) -> list[Asked]:
+    """Return what is asked of each target, by load, with the most that it has carried."""
+    campaign = definition.campaign
+    cells = [
+        (target, cell) for cell in plan.cells if (target := definition.target_at(cell)) is not None
+    ]
+    loads = load_among(driver, definition.factors, definition.roles)
+    return asked_of(campaign.kind, campaign.parameters, cells, loads)
 
 
 def _remarks(
@@ -133,6 +147,7 @@ def _remarks(
     driver: Driver,
     seconds: float,
     sight: Sight | None,
+    asked: Sequence[Asked],
 ) -> list[tuple[str, str]]:
     remarks = [
         *_remark_on_search(definition),
@@ -142,6 +157,7 @@ def _remarks(
     loads = load_among(driver, definition.factors, definition.roles)
     remarks += _remarks_on_load(definition, loads)
     remarks += _remarks_on_criterion(definition, plan, driver, loads)
+    remarks += _remarks_on_what_was_carried(definition, asked)
     if sight is not None:
         remarks.append((sight.tone, sight.text))
     if definition.campaign.repetitions < 3:
@@ -311,6 +327,36 @@ def _remark_on_search(definition: Definition) -> list[tuple[str, str]]:
     if target is not None and (never := why_never(target, database_now())):
         remarks.append(("warn", never))
     return remarks
+
+
+def _remarks_on_what_was_carried(definition: Definition, asked: Sequence[Asked]) -> Remarks:
+    """Return the most that each target has carried, and which levels are above it: they may overload the target."""
+    remarks: Remarks = []
+    for each in asked:
+        if definition.campaign.search:
+            remarks.append(("info", f"{each.text}."))
+        elif not each.above:
+            if each.levels[-1] > LEAST:
+                remarks.append(("pass", f"{each.text}; no level is above that."))
+        else:
+            remarks.append(_remark_on_more_than_carried(each))
+    return remarks
+
+
+def _remark_on_more_than_carried(asked: Asked) -> tuple[str, str]:
+    if allowed_on(asked.target).production is not None:
+        now = database_now()
+        if never := why_never(asked.target, now, asked.why_permission):
+            return ("warn", never)
+        until = asked.target.overload_until
+        allowed = f" Its owner allows that until {until:%Y-%m-%d %H:%M} UTC." if until else ""
+        return ("warn", f"{asked.why_permission}.{allowed}")
+    levels = ", ".join(map(plain, asked.above))
+    if asked.carried is None:
+        many = "each level" if len(asked.levels) > 1 else levels
+        return ("info", f"{asked.text}: {many} may overload it.")
+    be = "is" if len(asked.above) == 1 else "are"
+    return ("warn", f"{asked.text}; {levels} {be} above that and may overload it.")
 
 
 def _remarks_on_targets(definition: Definition) -> Iterator[tuple[str, str]]:

@@ -3,9 +3,8 @@
 from django.db.models import Count, Exists, Max, OuterRef, Q
 from django.db.models.functions import Now
 
-from campaigns.kit.activity import Action, record
-from campaigns.kit.outbox import announce
-from campaigns.models import Announcement, Attempt, Block, Campaign, LogLine, Run
+from campaigns.models import Attempt, Block, Campaign, Run
+from campaigns.planning.lifecycle.stopping import pause_itself
 from campaigns.results.failing_targets import note_end
 
 ENDS = {
@@ -18,7 +17,6 @@ JUDGED_FROM = 10
 """The share of failures is judged from so many runs on."""
 BAD = (Run.State.FAILED, Run.State.VOID)
 ENDED = (Run.State.DONE, *BAD)
-WHAT_TO_DO = "Look at the target, then resume or cancel."
 
 
 def settle(
@@ -115,21 +113,3 @@ def _stop_search_where_nothing_begins(campaign: Campaign) -> None:
             f"{number} runs in a row measured nothing" if number > 1 else "a run measured nothing"
         )
         pause_itself(campaign, what, latest[0].reason)
-
-
-def pause_itself(campaign: Campaign, what: str, last: str = "") -> None:
-    """Pause a locked campaign without a person. what: the reason; last: why the last run ended."""
-    ended = f", the last one: {last.rstrip('.')}" if last else ""
-    reason = f"stopped automatically: {what}{ended}. {WHAT_TO_DO}"
-    campaign.state, campaign.state_reason = Campaign.State.PAUSED, reason
-    campaign.save(update_fields=["state", "state_reason"])
-    LogLine.objects.create(campaign=campaign, text=reason, tone=LogLine.Tone.BAD)
-    record(Action.CAMPAIGN_STOPPED, user=None, campaign=campaign, reason=reason)
-    announce(
-        Announcement.Kind.CAMPAIGN_FAILED,
-        campaign.team,
-        campaign=campaign,
-        what=f"The campaign paused automatically: {what}.",
-        words=last,
-        to_do=WHAT_TO_DO,
-    )

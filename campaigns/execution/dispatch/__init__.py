@@ -25,7 +25,7 @@ from campaigns.execution.dispatch.due import (
     due_generators,
     forget_messages,
 )
-from campaigns.execution.dispatch.limits import end_used_up_budgets, interrupt_in_quiet_hours
+from campaigns.execution.dispatch.limits import end_used_up_budgets, interrupt_where_not_allowed
 from campaigns.execution.dispatch.lost_workers import holding, take_back_lost
 from campaigns.execution.dispatch.queueing import queue_runs
 from campaigns.kit.database_clock import database_now
@@ -60,7 +60,7 @@ def dispatch() -> None:
             take_back_lost()
         now = database_now()
         end_used_up_budgets(now)
-        interrupt_in_quiet_hours(now)
+        interrupt_where_not_allowed(now)
         close_campaigns()
         analyses = due_for_runs()
         generators = due_generators()

@@ -6,13 +6,17 @@ from campaigns.execution.dispatch.analyses import untouched
 from campaigns.kit.activity import Action, record
 from campaigns.kit.numbers import plain_percent, without_sign
 from campaigns.kit.outbox import announce
-from campaigns.models import Announcement, Attempt, Campaign, Finding, LogLine, Run, Target
+from campaigns.kit.owners import target_name
+from campaigns.models import Announcement, Attempt, Campaign, Finding, LogLine, Run
 from campaigns.planning.analyses import request_analysis
+from campaigns.planning.carried import why_permission
 from campaigns.planning.lifecycle.planning import add_block
 from campaigns.planning.lifecycle.searching import add_run
+from campaigns.planning.lifecycle.stopping import pause_itself
 from campaigns.results.search_runs import state_of
-from campaigns.results.settling import pause_itself
 from campaigns.stats.capacity_search import Why
+from campaigns.targets import overload
+from campaigns.targets.allowed import same_server
 
 STOPS = {
     "precise": "precise enough",
@@ -103,15 +107,22 @@ def _end(campaign: Campaign, state: Campaign.State) -> None:
     record(Action.CAMPAIGN_ENDED, user=None, campaign=campaign, state=state)
     if state == Campaign.State.FINISHED:
         _announce(campaign)
-    if campaign.search and campaign.target is not None and campaign.target.is_production:
-        # Its owner allows each search anew.
-        Target.objects.filter(pk=campaign.target.pk).update(overload_until=None)
-        LogLine.objects.create(
-            campaign=campaign, text=f"{campaign.target.name} may not be overloaded any more"
-        )
+    _withdraw_permissions(campaign)
     # Findings from between two runs cover a part of them: they are not the answer of a campaign that has ended.
     campaign.findings.filter(name__in=Finding.JUDGING).delete()
     request_analysis(campaign)
+
+
+def _withdraw_permissions(campaign: Campaign) -> None:
+    """Take back the permissions to overload production servers that the campaign needed: owners give them for one campaign."""
+    needed = why_permission(campaign)
+    for target in campaign.targets:
+        for marked in same_server(target) if target.pk in needed else ():
+            if marked.is_production and marked.overload_until is not None:
+                overload.withdraw(marked)
+                name = target_name(marked, campaign.team_id)
+                text = f"{name} may not be overloaded any more"
+                LogLine.objects.create(campaign=campaign, text=text)
 
 
 def _announce(campaign: Campaign) -> None:

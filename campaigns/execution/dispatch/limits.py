@@ -6,14 +6,16 @@ from django.db.models import Q
 
 from campaigns.kit.units import roughly
 from campaigns.models import Attempt, Campaign, LogLine, Run
+from campaigns.planning import carried
 from campaigns.planning.expected import budget_seconds_left, expected_seconds
 from campaigns.planning.lifecycle.stopping import (
     apply_budget,
+    apply_overload,
     apply_quiet_hours,
     end_budget,
     measuring,
 )
-from campaigns.targets import overload, quiet
+from campaigns.targets import quiet
 
 
 def end_used_up_budgets(now: datetime) -> None:
@@ -29,17 +31,20 @@ def end_used_up_budgets(now: datetime) -> None:
         apply_budget(campaign, now)
 
 
-def interrupt_in_quiet_hours(now: datetime) -> None:
-    """Interrupt open runs where quiet hours have begun; they are repeated afterwards."""
+def interrupt_where_not_allowed(now: datetime) -> None:
+    """Interrupt open runs where quiet hours have begun, or the permission to overload has ended; they are repeated."""
     for attempt in measuring():
         apply_quiet_hours(attempt, now)
+        apply_overload(attempt, now)
 
 
 def may_begin(run: Run, now: datetime) -> bool:
     """Return whether a run may begin now and is expected to end in time; if not, act on it, or log why."""
     campaign = run.campaign
     target = run.target
-    waits = overload.why_not_now(target, now) if target and campaign.search else ""
+    waits = carried.why_not_now(
+        run, now, expected_seconds(run) if target and target.overload_hours else 0.0
+    )
     if waits:
         _log_once(campaign, waits)
         return False

@@ -40,8 +40,31 @@ class Remark(Part):
     text = serializers.CharField()
 
 
+class CarriedOutput(Part):
+    """The largest load that a target has carried in a stored campaign, with that campaign and when it ended."""
+
+    load = serializers.FloatField()
+    campaign = serializers.IntegerField()
+    name = serializers.CharField()
+    at = serializers.DateTimeField()
+
+
+class AskedOutput(Part):
+    """A load that is asked of a target. `above`: its levels that are above what the target has carried.
+
+    `offered`: the load begins at a fixed rate. `carried`: null where it has carried none yet.
+    """
+
+    target = serializers.IntegerField(source="target_id")
+    load = serializers.CharField()
+    levels = serializers.ListField(child=serializers.FloatField())
+    above = serializers.ListField(child=serializers.FloatField())
+    offered = serializers.BooleanField()
+    carried = CarriedOutput(allow_null=True)
+
+
 class PreviewOutput(Part):
-    """What a definition would do. `seconds`: expected, of all runs together."""
+    """What a definition would do. `seconds`: expected, of all runs together. `loads`: what is asked of each target."""
 
     order = serializers.ChoiceField(choices=Campaign.Order.choices)
     seed = serializers.IntegerField()
@@ -52,6 +75,7 @@ class PreviewOutput(Part):
     seconds = serializers.FloatField()
     estimated_from_runs = serializers.IntegerField()
     remarks = Remark(many=True)
+    loads = AskedOutput(many=True)
     runs = PlannedRun(many=True)
 
 
@@ -80,6 +104,7 @@ class Preview(CampaignApi):
                 "seconds": planned.seconds,
                 "estimated_from_runs": planned.estimated_from,
                 "remarks": [{"tone": tone, "text": text} for tone, text in planned.remarks],
+                "loads": AskedOutput(planned.asked, many=True).data,
                 "runs": [
                     {
                         "position": run.position,

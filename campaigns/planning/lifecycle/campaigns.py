@@ -206,12 +206,12 @@ def try_or_request_approval(
     require_right(user, campaign, Right.OPERATE)
     require_draft(campaign)
     require_executable(campaign)
-    require_overload(campaign)
+    if cell is None:
+        cell = campaign.cells.order_by("position")[0]
+    require_overload(campaign, [cell])
     require_confirmed(campaign, confirmed_name)
     if campaign.runs.filter(state__in=Run.OPEN).exists():
         raise NotPossible("A try-out run is waiting or going on already.")
-    if cell is None:
-        cell = campaign.cells.order_by("position")[0]
     if user is not None and second is None and approval.takes_two(campaign):
         return approval.request_approval(campaign, LaunchRequest.Step.TRY, user, cell=cell.position)
     last = campaign.runs.aggregate(Max("position"))["position__max"] or 0

@@ -9,7 +9,8 @@ from campaigns.kit import network
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.errors import NotConfirmed, NotPossible
 from campaigns.kit.owners import quoted_target
-from campaigns.models import Campaign, Target
+from campaigns.models import Campaign, Cell, Target
+from campaigns.planning.carried import why_permission
 from campaigns.planning.limits import excess_at
 from campaigns.targets import overload
 from campaigns.targets.allowed import allowed_on
@@ -41,12 +42,14 @@ def require_executable(campaign: Campaign) -> None:
             raise NotPossible(excess)
 
 
-def require_overload(campaign: Campaign) -> None:
-    """Raise NotPossible where the campaign searches for capacity on a target that nothing may overload."""
-    if not campaign.search or campaign.target is None:
-        return
-    if why := overload.why_never(campaign.target, database_now()):
-        raise NotPossible(why)
+def require_overload(campaign: Campaign, cells: Sequence[Cell] | None = None) -> None:
+    """Raise NotPossible where the campaign may overload a target whose owner has not allowed that. cells: by default all."""
+    reasons = why_permission(campaign, cells)
+    now = database_now() if reasons else None
+    for target in campaign.targets:
+        because = reasons.get(target.pk)
+        if because and now and (why := overload.why_never(target, now, because)):
+            raise NotPossible(why)
 
 
 def require_apart(targets: Sequence[Target]) -> None:

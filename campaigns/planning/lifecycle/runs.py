@@ -79,7 +79,7 @@ def run_again(
             f"Run {run.position} is excluded, and so would be its new value; include it first."
         )
     require_executable(campaign)
-    require_overload(campaign)
+    require_overload(campaign, [run.cell])
     require_confirmed(campaign, confirmed_name)
     if user is not None and second is None and approval.takes_two(campaign):
         return approval.request_approval(campaign, LaunchRequest.Step.AGAIN, user, run=run.position)

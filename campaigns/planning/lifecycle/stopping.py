@@ -1,4 +1,4 @@
-"""Stop runs where a time budget is used up or quiet hours begin.
+"""Stop runs where a time budget is used up, quiet hours begin, or the permission to overload ends.
 
 Dispatch does it for all campaigns, and each keeper for its own attempt, so that a limit holds while the
 broker is away. Both lock in the usual order, campaign, run, attempt, but wait for no row: a row that is
@@ -11,13 +11,18 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
+from campaigns.kit.activity import Action, record
 from campaigns.kit.database_clock import database_now
+from campaigns.kit.outbox import announce
 from campaigns.kit.owners import target_name
 from campaigns.kit.units import written
-from campaigns.models import Attempt, Campaign, LogLine, Run
+from campaigns.models import Announcement, Attempt, Campaign, LogLine, Run
+from campaigns.planning import carried
 from campaigns.planning.expected import budget_seconds_left
 from campaigns.planning.lifecycle.rows import log, stop_everything
-from campaigns.targets import quiet
+from campaigns.targets import overload, quiet
+
+WHAT_TO_DO = "Look at the target, then resume or cancel."
 
 
 @transaction.atomic
@@ -29,6 +34,7 @@ def apply_limits(attempt_pk: int) -> None:
     now = database_now()
     apply_budget(attempt.run.campaign, now)
     apply_quiet_hours(attempt, now)
+    apply_overload(attempt, now)
 
 
 def measuring() -> QuerySet[Attempt]:
@@ -44,6 +50,32 @@ def apply_quiet_hours(attempt: Attempt, now: datetime) -> None:
     silent = quiet.on_by(target, now) if target else None
     if target is not None and silent is not None:
         _interrupt(attempt, f"the quiet hours of {target_name(silent, target.team_id)} began")
+
+
+def apply_overload(attempt: Attempt, now: datetime) -> None:
+    """Stop an attempt above what its target has carried where the owner's permission to overload that has ended.
+
+    In hours without it, the run starts again when the next begin. Where the permission is over or was taken back, the campaign
+    is paused: nobody knows whether it will be given again.
+    """
+    run, target, campaign = attempt.run, attempt.run.target, attempt.run.campaign
+    if target is None or not carried.why_not_now(run, now):
+        return
+    if campaign.search and not carried.is_above(run):
+        return
+    if not overload.why_never(target, now):
+        _interrupt(attempt, f"the hours in which {target.name} may be overloaded ended")
+        return
+    if campaign.state == Campaign.State.RUNNING and not _lock(campaign, Campaign.State.RUNNING):
+        return
+    if not _interrupt(attempt, f"the time in which {target.name} may be overloaded ended"):
+        return
+    if campaign.state == Campaign.State.RUNNING:
+        pause_itself(
+            campaign,
+            f"{target.name} may not be overloaded any more, so the run that was on is stopped and will be repeated",
+            to_do="Have the owner of the target allow it again, then resume; or cancel.",
+        )
 
 
 def apply_budget(campaign: Campaign, now: datetime) -> None:
@@ -113,3 +145,21 @@ def _lock(campaign: Campaign, state: Campaign.State) -> bool:
 
 def _over(campaign: Campaign) -> str:
     return f"time budget of {written(campaign.time_budget_seconds or 0)} is over"
+
+
+def pause_itself(campaign: Campaign, what: str, last: str = "", *, to_do: str = WHAT_TO_DO) -> None:
+    """Pause a locked campaign without a person. what: the reason; last: why the last run ended."""
+    ended = f", the last one: {last.rstrip('.')}" if last else ""
+    reason = f"stopped automatically: {what}{ended}. {to_do}"
+    campaign.state, campaign.state_reason = Campaign.State.PAUSED, reason
+    campaign.save(update_fields=["state", "state_reason"])
+    LogLine.objects.create(campaign=campaign, text=reason, tone=LogLine.Tone.BAD)
+    record(Action.CAMPAIGN_STOPPED, user=None, campaign=campaign, reason=reason)
+    announce(
+        Announcement.Kind.CAMPAIGN_FAILED,
+        campaign.team,
+        campaign=campaign,
+        what=f"The campaign paused automatically: {what}.",
+        words=last,
+        to_do=to_do,
+    )
