@@ -39,6 +39,7 @@ from campaigns.kinds.base.values import driver_levels
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit.encryption import SecretUnreadable
 from campaigns.kit.mappings import JsonObject, Levels, Parameters, Settings
+from campaigns.kit.network import Rules
 from campaigns.kit.redaction import storable
 from campaigns.models import Attempt, Campaign, EnvironmentFact, LogLine, Run, Setting, TargetStep
 from campaigns.models import Target as TargetRow
@@ -140,7 +141,12 @@ class Steps:
         )
         reached, patiently = server_of(server, context.sender), self.keeper.patiently
         self.bench = Workbench(server, reached, context.check, self._log, patiently)
-        return as_driver_sees_it(server, self.own.wanted), context
+        target = as_driver_sees_it(server, self.own.wanted)
+        return target, replace(context, ask_health=lambda: self._unhealthy(target, context.rules))
+
+    def _unhealthy(self, target: Target, rules: Rules) -> str:
+        """Return why the target is not healthy, by the probe of its kind; empty where it is."""
+        return proofs_text([proof for proof in self.driver.probe(target, rules) if not proof.ok])
 
     def _measure_properly(self, target: Target, context: Context) -> Outcome | None:
         """Return the outcome of an attempt that failed to measure, else None."""

@@ -10,6 +10,7 @@ from django.db.models.functions import Greatest, Now
 from campaigns.kit.redaction import storable
 from campaigns.models import Attempt, Campaign, Generator, Run, TargetLease
 from campaigns.planning.lifecycle.rows import release_leases
+from campaigns.planning.lifecycle.stopping import pause_itself
 from campaigns.results.settling import settle
 from campaigns.results.storing import Outcome, stand_in_of, store, without_secrets
 
@@ -62,6 +63,8 @@ def close(attempt: Attempt, outcome: Outcome, *, hung: bool = False) -> Run:
         soon = Now() + timedelta(seconds=HUNG_LEASE_SECONDS)
         TargetLease.objects.filter(attempt=attempt).update(expires_at=Greatest(soon, until))
     settle(attempt, run, outcome.state, storable(outcome.reason), lasting=outcome.lasting)
+    if measured and measured.pauses and campaign.state == Campaign.State.RUNNING:
+        pause_itself(campaign, measured.pauses, storable(outcome.reason))
     if campaign.cool_down_seconds:
         Campaign.objects.filter(pk=campaign.pk).update(
             not_before=Now() + timedelta(seconds=campaign.cool_down_seconds)

@@ -4,6 +4,7 @@ They communicate by rows and the database's clock. From the start to the end of 
 here; rows are read, as the keeper reads whether somebody cancelled.
 """
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -45,11 +46,12 @@ Ask = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """The generators of one load: `part` of the attempt."""
+    """The generators of one load: `part` of the attempt. cancelled: set where this load has to end, beside the whole run."""
 
     attempt: Attempt
     part: int
     size: int
+    cancelled: threading.Event
 
     @property
     def rows(self) -> Any:
@@ -81,12 +83,13 @@ class Gathering:
         requests: Sequence[ProgramRequest],
         deadline_seconds: float,
         tell: Progress,
+        cancelled: threading.Event,
     ) -> Outcome:
         """Run a load program with several requests at once; return the sum of their results.
 
         Raise Cancelled, or GeneratorFailed where a generator did not start, or was lost.
         """
-        party = self._ask_for(module, requests, deadline_seconds)
+        party = self._ask_for(module, requests, deadline_seconds, cancelled)
         try:
             self._wait_until_ready(party)
             self._set_the_start(party)
@@ -106,7 +109,11 @@ class Gathering:
         return measured
 
     def _ask_for(
-        self, module: str, requests: Sequence[ProgramRequest], deadline_seconds: float
+        self,
+        module: str,
+        requests: Sequence[ProgramRequest],
+        deadline_seconds: float,
+        cancelled: threading.Event,
     ) -> Party:
         whole = deadline_seconds + settings.GENERATORS_SECONDS
         try:
@@ -116,7 +123,7 @@ class Gathering:
 
         @transaction.atomic
         def make() -> Party:
-            party = Party(self.attempt, len(self.gathered) + 1, len(orders))
+            party = Party(self.attempt, len(self.gathered) + 1, len(orders), cancelled)
             if not party.rows.exists():  # the answer to an earlier try may have been lost
                 Generator.objects.bulk_create(
                     Generator(
@@ -192,7 +199,9 @@ class Gathering:
 
     def _look(self, party: Party) -> list[Generator]:
         """Read the rows. Raise Cancelled, or GeneratorFailed where one of them has ended."""
-        if self.keeper.cancelled.is_set() or self.keeper.lease_seconds() <= 0:
+        if party.cancelled.is_set() or self.keeper.cancelled.is_set():
+            raise Cancelled
+        if self.keeper.lease_seconds() <= 0:
             raise Cancelled
         now = self.keeper.patiently(lambda: list(party.rows.defer("request", "result", "samples")))
         for row in now:

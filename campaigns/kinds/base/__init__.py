@@ -4,6 +4,7 @@ A kind is a module, or a folder, next to this package. Its name is the kind; it 
 a subclass of Driver. `values` holds what a driver receives and returns, `errors` what it raises on purpose.
 """
 
+from campaigns.kinds.base.cutting_short import CutShort, cut_short
 from campaigns.kinds.base.driver import Driver
 from campaigns.kinds.base.errors import (
     AddressRefused,
@@ -44,6 +45,7 @@ __all__ = [
     "Cancelled",
     "ClosedLoop",
     "Context",
+    "CutShort",
     "Distribution",
     "Driver",
     "DriverError",
@@ -65,5 +67,6 @@ __all__ = [
     "Snippet",
     "Target",
     "TargetUnavailable",
+    "cut_short",
     "parts_of",
 ]

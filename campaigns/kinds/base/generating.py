@@ -7,6 +7,7 @@ outcome: the sum of those of all programs.
 
 import re
 from collections.abc import Callable, Sequence
+from threading import Event
 from types import new_class
 
 from django import forms
@@ -22,8 +23,8 @@ POOL = "generate"
 POOL_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,49}\Z", re.ASCII)
 
 Progress = Callable[[ProgramProgress], None]
-Gather = Callable[[str, Sequence[ProgramRequest], float, Progress], Outcome]
-"""Runs an engine module once for each request, all at once, within a number of seconds (Context.generate)."""
+Gather = Callable[[str, Sequence[ProgramRequest], float, Progress, Event], Outcome]
+"""Runs an engine module once for each request, all at once, within a number of seconds, unless the flag is set (Context.generate)."""
 
 
 def read_pools(text: str) -> tuple[str, ...]:

@@ -192,6 +192,7 @@ class Measured:
     failure: a message where the run as a whole failed; empty otherwise.
     samples: columns of equal length, one row per sample.
     work: what was done, for `verify` (never stored).
+    pauses: why the campaign pauses after this run; empty where it goes on.
     """
 
     values: Mapping[str, float]
@@ -206,6 +207,7 @@ class Measured:
     censored: frozenset[str] = frozenset()
     failure: str = ""
     work: Json = field(default_factory=dict)
+    pauses: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +227,8 @@ class Context:
     most_concurrent: the most requests at a time that the target's owner allows; None: any number.
     most_per_second: the most requests that may begin in any second, redirects included; None: any.
     gather: runs several generators, for `generate`; None where that is not possible.
-    most_failed: the share of planned units above which failures end the run at once; None: they never do.
+    most_failed: the share of units above which failures end the run at once (`cut_short`); None: they never do.
+    ask_health: asks the target whether it is healthy, and returns why it is not; raises DriverError without an answer.
     """
 
     cancelled: threading.Event
@@ -241,6 +244,7 @@ class Context:
     most_per_second: float | None = None
     gather: Gather | None = None
     most_failed: float | None = None
+    ask_health: Callable[[], str] | None = None
 
     def generate(
         self, module: str, requests: Sequence[ProgramRequest], deadline_seconds: float
@@ -256,7 +260,7 @@ class Context:
         if len(requests) > 1:
             if self.gather is None:
                 raise GeneratorFailed("Several generators cannot be asked for from here.")
-            return self.gather(module, requests, deadline_seconds, self.progress)
+            return self.gather(module, requests, deadline_seconds, self.progress, self.cancelled)
         try:
             outcome = run_program(
                 module,

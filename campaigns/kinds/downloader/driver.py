@@ -15,6 +15,7 @@ from campaigns.kinds.base import (
     Cancelled,
     ClosedLoop,
     Context,
+    CutShort,
     Distribution,
     Driver,
     EffectiveSetting,
@@ -30,6 +31,7 @@ from campaigns.kinds.base import (
     Recomputed,
     Series,
     Target,
+    cut_short,
 )
 from campaigns.kinds.base.content import content_proofs
 from campaigns.kinds.downloader.form import DownloaderForm
@@ -56,7 +58,7 @@ from campaigns.kinds.programs.program import Outcome, ProgramFailed, run_program
 from campaigns.kit import histogram
 from campaigns.kit.http.failures import FAILURES
 from campaigns.kit.http.pacing import Pacer
-from campaigns.kit.mappings import ProgramRequest
+from campaigns.kit.mappings import ProgramProgress, ProgramRequest
 from campaigns.kit.network import Rules, normalised_address
 
 SANDBOX = "perfdash-sandbox"
@@ -179,9 +181,12 @@ class Downloader(Driver):
         """Fetch all files in the engine program; the manifest was fetched before."""
         entries = entries_of(target, parameters, context)
         limit = context.deadline_seconds
-        outcome = run_engine(
-            parameters, request_of(target, parameters, context, entries, limit), context, limit
-        )
+        request = request_of(target, parameters, context, entries, limit)
+        try:
+            with cut_short(context, len(entries), _counts) as watched:
+                outcome = run_engine(parameters, request, watched, limit)
+        except CutShort as cut:
+            return cut.measured("files")
         reported = {**outcome.hello, **spoken(outcome.result)}
         for setting in in_force(parameters, reported, context):
             if not setting.ok and not outcome.timed_out:
@@ -363,6 +368,12 @@ def request_of(
         "most_per_second": context.most_per_second,
         "only_describe": only_describe,
     }
+
+
+def _counts(values: ProgramProgress) -> tuple[int, int]:
+    """Return how many files were fetched, and how many failed by the target's doing."""
+    failed = int(values.get("files_failed") or 0) - int(values.get("own_failures") or 0)
+    return int(values.get("files_done") or 0), failed
 
 
 def run_engine(

@@ -21,6 +21,8 @@ from campaigns.kit.http.pacing import Pacer
 from campaigns.kit.mappings import ProgramRequest, ProgramResult
 from campaigns.kit.network import NetworkError, Refused, Rules, check_url, normalised_address
 
+THE_GENERATORS_OWN = ("disk", "disk_full", "generator")
+"""Failures of files that the generator caused, not the target."""
 MOST_REDIRECTS = 5
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 PATH_CHARACTERS = "/~!$&'()*+,;=:@"
@@ -202,6 +204,7 @@ class Run:
             {
                 "files_done": done,
                 "files_failed": failed,
+                "own_failures": sum(map(self.tally.failed_as, THE_GENERATORS_OWN)),
                 "files": len(self.job.items),
                 "bytes": self.tally.received(),
                 "seconds": seconds,

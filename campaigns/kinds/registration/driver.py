@@ -6,6 +6,7 @@ from typing import Any
 
 from campaigns.kinds.base import (
     Context,
+    CutShort,
     Distribution,
     Driver,
     DriverError,
@@ -33,7 +34,7 @@ from campaigns.kinds.registration.form import RegistrationForm
 from campaigns.kinds.registration.katello import KatelloServer
 from campaigns.kinds.registration.program.profiles import CONSUMER, FOREMAN_GLOBAL, PROFILES
 from campaigns.kinds.registration.requests import CANDLEPIN, KATELLO, require_tls
-from campaigns.kinds.registration.running import CutShort, register, remove_by_identity
+from campaigns.kinds.registration.running import register, remove_by_identity
 from campaigns.kinds.registration.summary import PERCENTILES, TIMED_OUT, Registrations
 from campaigns.kit import histogram
 from campaigns.kit.mappings import Settings
@@ -174,7 +175,7 @@ class Registration(Driver):
         try:
             hosts = register(target, parameters, context, command)
         except CutShort as cut:
-            return _cut_short(cut)
+            return cut.measured("hosts")
         _refuse_no_connection(hosts)
         for kind, message in hosts.examples().items():
             count = hosts.failures()[kind]
@@ -283,20 +284,6 @@ class Registration(Driver):
         """Return a guess: how long a host takes is what is measured."""
         ramp = parameters["ramp_seconds"] if parameters["start"] == "ramp" else 0.0
         return 10.0 + float(ramp or 0.0) + 0.05 * float(parameters["hosts"] or 1)
-
-
-def _cut_short(cut: CutShort) -> Measured:
-    """Return the result of a run that was ended early: counts of all that was planned, and no values."""
-    return Measured(
-        values={},
-        health=Health("healthy", (), {}),
-        units_done=cut.hosts - cut.failed,
-        units_failed=cut.failed,
-        failures={"cut short": cut.failed},
-        failure=(
-            f"Cut short: {cut.failed} of {cut.hosts} hosts had failed, more than may fail in the whole run."
-        ),
-    )
 
 
 def _refuse_no_connection(hosts: Registrations) -> None:

@@ -2,17 +2,16 @@
 
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
 from campaigns.kinds.base import (
-    Cancelled,
     Context,
     DriverError,
     GeneratorFailed,
     Parameters,
     Target,
+    cut_short,
     parts_of,
 )
 from campaigns.kinds.programs.program import ProgramFailed, run_program
@@ -27,59 +26,21 @@ LEAST_RETRY_SECONDS = 1.0
 REMOVE_SECONDS = 400.0
 
 
-class CutShort(Exception):
-    """More hosts failed than may fail of all that were planned, so the run was ended. failed: by then."""
-
-    def __init__(self, failed: int, hosts: int) -> None:
-        super().__init__(f"{failed} of {hosts} hosts had failed")
-        self.failed, self.hosts = failed, hosts
-
-
-class _Hopeless(threading.Event):
-    """A flag that is set where the run is cancelled, and where too many hosts have failed."""
-
-    def __init__(self, cancelled: threading.Event, hosts: int, most_failed: float) -> None:
-        super().__init__()
-        self.cancelled, self.hosts, self.most = cancelled, hosts, most_failed * hosts
-        self.failed = 0
-
-    def is_set(self) -> bool:
-        """Return whether the load has to end."""
-        return super().is_set() or self.cancelled.is_set()
-
-    def look(self, values: ProgramProgress) -> None:
-        """Set the flag as soon as more hosts have failed than may fail of all."""
-        failed = int(values.get("hosts_failed") or 0)
-        if failed > self.most and not super().is_set():
-            self.failed = failed
-            self.set()
-
-
 def register(
     target: Target, parameters: Parameters, context: Context, command: ProgramRequest
 ) -> Registrations:
     """Register all hosts, and retry those that failed. Raise CutShort, Cancelled or GeneratorFailed."""
     limit, began_at = context.deadline_seconds, time.monotonic()
     reporting = replace(context, progress=partial(_report, context))
-    hopeless = None
-    if context.most_failed is not None and int(parameters.get("generators") or 1) == 1:
-        hopeless = _Hopeless(context.cancelled, parameters["hosts"], context.most_failed)
-        reporting = replace(
-            context, cancelled=hopeless, progress=partial(_report, context, look=hopeless.look)
-        )
     request = registering(target, parameters, context, limit, command)
     generators = int(parameters.get("generators") or 1)
     if generators > 1:
         # No other machine stores the hosts' keys; the hosts are deleted by their names.
         request["directory"] = ""
-    try:
-        outcome = reporting.generate(
+    with cut_short(reporting, parameters["hosts"], _counts) as watched:
+        outcome = watched.generate(
             REGISTERS, parts_of(request, generators), limit + SECONDS_TO_START_AND_END
         )
-    except Cancelled:
-        if hopeless is None or not hopeless.failed or context.cancelled.is_set():
-            raise
-        raise CutShort(hopeless.failed, hopeless.hosts) from None
     hosts = registrations(parameters, outcome.samples, outcome.result, limit)
     retried: set[int] = set()
     for round_ in range(1, parameters["retry_rounds"] + 1):
@@ -120,13 +81,13 @@ def remove_by_identity(target: Target, context: Context) -> None:
     forget(context.directory)
 
 
-def _report(
-    context: Context,
-    values: ProgramProgress,
-    look: Callable[[ProgramProgress], None] = lambda values: None,
-) -> None:
-    """Report the engine's progress under the names that all kinds use. look: also looks at it."""
-    look(values)
+def _counts(values: ProgramProgress) -> tuple[int, int]:
+    """Return how many hosts have registered, and how many failed."""
+    return int(values.get("hosts_done") or 0), int(values.get("hosts_failed") or 0)
+
+
+def _report(context: Context, values: ProgramProgress) -> None:
+    """Report the engine's progress under the names that all kinds use."""
     context.progress(
         {
             "seconds": values.get("seconds", 0.0),

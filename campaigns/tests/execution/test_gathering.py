@@ -64,6 +64,19 @@ def test_all_begin_at_one_instant_of_the_databases_clock(run_together, together)
     assert all(0 <= late < 200_000 for late in together.outcome.samples["late_us"])
 
 
+def test_failures_of_all_generators_together_end_the_load_of_all(run_together, together):
+    together.planned = 20
+    _, joined = run_together(seconds=15, counts={"failed": 1})
+
+    attempt = joined()
+
+    assert attempt.state == Attempt.State.FAILED
+    assert attempt.reason.startswith("Cut short: 3 of 20 hosts had failed")
+    assert (attempt.units_done, attempt.units_failed) == (17, 3)
+    assert together.outcome is None
+    assert set(states()) == {STATE.FAILED}
+
+
 def test_what_a_program_is_asked_for_is_encrypted_and_gone_at_the_end(run_together):
     _, joined = run_together(2, seconds=1.0)
     until(lambda: states() == [STATE.STARTED] * 2)

@@ -159,6 +159,22 @@ def test_runs_that_measure_nothing_pause_it(searching, server):
     assert "The server is off" in campaign.state_reason
 
 
+def test_a_run_that_says_so_pauses_the_campaign(searching, server):
+    def measure(target, parameters, context):
+        why = "the target failed two health checks in a row"
+        health = Health("healthy", (), {})
+        return Measured({}, health, units_failed=5, failure="Cut short: it hangs.", pauses=why)
+
+    server.measure = measure
+    campaign = searching()
+
+    go_on(campaign)
+
+    assert campaign.state == Campaign.State.PAUSED
+    assert "failed two health checks in a row, the last one: Cut short" in campaign.state_reason
+    assert campaign.runs.get().state == Run.State.FAILED
+
+
 def test_a_target_that_does_not_recover_pauses_it_and_resuming_goes_on(searching, server):
     hung: list[int] = []
     measure = server.measure

@@ -1,7 +1,7 @@
 """A kind that several generators load, and workers that take them, each a thread with a real program."""
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from django.db import connection
@@ -12,7 +12,7 @@ from campaigns.execution.generators import gathering, hold
 from campaigns.execution.generators.serving import generate
 from campaigns.execution.running import execute
 from campaigns.kinds import registry
-from campaigns.kinds.base import Measured, parts_of
+from campaigns.kinds.base import CutShort, Measured, cut_short, parts_of
 from campaigns.models import Generator, Worker
 from campaigns.tests.execution.beside import Beside
 from campaigns.tests.execution.conftest import StandIn, StandInForm
@@ -25,18 +25,30 @@ class TogetherForm(StandInForm):
 
 
 class Together(StandIn):
-    """Measures with a program; `request` is what a test adds to what it is asked for."""
+    """Measures with a program; `request` is what a test adds to what it is asked for.
+
+    planned: hosts, of which no more than a tenth may fail; 0: any number may.
+    """
 
     generators = True
     parameters = TogetherForm
     request: dict = {"seconds": 0.4}
     outcome = None
+    planned = 0
 
     def measure(self, target, parameters, context):
         self.context = context
         self.measuring.set()
         request = {"seconds": 0.4, "name": "secret key of host 7"} | self.request
-        self.outcome = context.generate(COUNTING, parts_of(request, parameters["generators"]), 20.0)
+        context = replace(context, most_failed=0.1 if self.planned else None)
+        parts = parts_of(request, parameters["generators"])
+        try:
+            with cut_short(
+                context, self.planned, lambda values: (0, values.get("failed", 0))
+            ) as watched:
+                self.outcome = watched.generate(COUNTING, parts, 20.0)
+        except CutShort as cut:
+            return cut.measured("hosts")
         measured = self._measured({"duration": self.outcome.result["seconds"], "rate": 1.0})
         assert isinstance(measured, Measured)
         return measured

@@ -214,6 +214,19 @@ def test_a_failed_file_is_counted_and_the_rest_is_proved(target, keeper):
     assert any("the server answered 404" in line for line in keeper.lines)
 
 
+def test_a_run_of_which_too_much_fails_is_cut_short(target, keeper):
+    context = replace(keeper.context(), most_failed=0.05)
+    values = parameters(settings={"files": 100, "errors": 0.5, "latency": 200})
+    driver.reset(target, values, context)
+
+    measured = driver.measure(target, values, context)
+
+    failed = measured.units_failed
+    assert measured.failure.startswith(f"Cut short: {failed} of 100 files had failed")
+    assert 5 < failed < 50
+    assert (measured.units_done, measured.values) == (100 - failed, {})
+
+
 def test_a_run_without_any_file_fails_in_words(target, keeper):
     measured = run(target, keeper, settings={"files": 5, "errors": 1})
 
@@ -453,7 +466,8 @@ def test_progress_is_passed_on(target, keeper):
 
     assert keeper.progress
     assert set(keeper.progress[0]) == {
-        "files", "files_done", "files_failed", "bytes", "seconds", "step_seconds", "rate_series",
+        "files", "files_done", "files_failed", "own_failures", "bytes", "seconds", "step_seconds",
+        "rate_series",
     }  # fmt: skip
     assert keeper.progress[-1]["files_done"] <= 30
 

@@ -34,7 +34,8 @@ def main(keeper: lifeline.Lifeline) -> ProgramResult:
         time.sleep(0.02)
         if ways == "dying" and monotonic() > began + 0.3:
             raise RuntimeError("it fell over")
-        keeper.report("progress", {"seconds": monotonic() - began})
+        counts = request.get("counts", {})
+        keeper.report("progress", {"seconds": monotonic() - began, **counts})
     if place := request.get("directory"):
         (Path(place) / f"of-{number}").write_text("secret")
     times = [1000 * (number + 1)] * (number + 1)
