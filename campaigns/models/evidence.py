@@ -257,10 +257,10 @@ class Finding(models.Model):
 
 
 class PublishedAnswer(models.Model):
-    """The answer of a campaign as text, for readers of `perfdash_views.campaigns` alone.
+    """The answer of a campaign as text, for readers of `perfdash_views.campaigns` and messages.
 
-    perfdash writes it with the findings and never reads it: its pages write the answer from the findings. The view shows it
-    where the finding `answer` is stored, so that nobody else has to delete it.
+    perfdash writes it with the findings, and reads it for messages alone: its pages write the answer from the findings. It
+    holds where the finding `answer` is stored, so that nobody else has to delete it.
     """
 
     campaign = models.OneToOneField(

@@ -48,12 +48,16 @@ HAPPENED: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """The text of a message. `words`: a quotation of what a person wrote. `url`: empty without a base URL."""
+    """The text of a message.
+
+    answer: that of a campaign that has ended. words: a quotation of what a person wrote. url: empty without a base URL.
+    """
 
     kind: str
     title: str
     which: str
     what: str
+    answer: str
     words: str
     to_do: str
     url: str
@@ -69,7 +73,7 @@ class Message:
     def text(self) -> str:
         """Return the body as plain text."""
         quoted = "\n".join(f"> {line}" for line in self.words.splitlines())
-        parts = (self.what, quoted, self.to_do, self.url)
+        parts = (self.what, self.answer, quoted, self.to_do, self.url)
         return "\n\n".join(part for part in parts if part)
 
 
@@ -89,6 +93,7 @@ def message_of(delivery: Delivery) -> Message:
         title=title,
         which=_which(row),
         what=what,
+        answer=" ".join(filter(None, (_text(data.get(name)) for name in ("answer", "caveat")))),
         words=_text(data.get("words"))[:LONGEST_WORDS],
         to_do=_text(data.get("to_do")) or to_do,
         url=url,

@@ -10,9 +10,21 @@ from django.db.models.functions import Now
 
 from campaigns.accounts.notifications.defaults import give_default_channels
 from campaigns.kit.rights import Right, may, people_with
-from campaigns.models import Announcement, Channel, Delivery, Team
+from campaigns.models import (
+    Announcement,
+    Campaign,
+    Channel,
+    Delivery,
+    Finding,
+    PublishedAnswer,
+    Team,
+)
 
 MOST_AT_ONCE = 100
+ANSWER_SECONDS = 600
+"""The time for which the end of a campaign is not told while its answer is being computed."""
+ENDED = (Announcement.Kind.CAMPAIGN_FINISHED, Announcement.Kind.CAMPAIGN_FAILED)
+NO_ANSWER = "There is no answer yet: the analysis has not ended."
 RIGHTS = {Announcement.Kind.LAUNCH_REQUESTED: Right.OPERATE}
 """The right that receivers of a kind need, in addition to seeing the object, where none are named."""
 RETENTION_DAYS = 30
@@ -24,19 +36,41 @@ def read_outbox() -> int:
 
     Processes that read at once read different announcements; one that is killed leaves no changes.
     """
+    awaited = Q(
+        kind__in=ENDED,
+        campaign__state__in=Campaign.CLOSED,
+        campaign__analysis_requested_at__isnull=False,
+        at__gt=Now() - timedelta(seconds=ANSWER_SECONDS),
+    )
     unread = Announcement.objects.filter(read_at=None)
     rows = list(
-        unread.select_for_update(of=("self",), no_key=True, skip_locked=True)
+        unread.exclude(awaited)
+        .select_for_update(of=("self",), no_key=True, skip_locked=True)
         .select_related("team", "campaign", "conclusion")
         .order_by("pk")[:MOST_AT_ONCE]
     )
     for row in rows:
+        _add_answer(row)
         Delivery.objects.bulk_create(
             [Delivery(announcement=row, channel=channel) for channel in channels_for(row)],
             ignore_conflicts=True,
         )
     Announcement.objects.filter(pk__in=[row.pk for row in rows]).update(read_at=Now())
     return len(rows)
+
+
+def _add_answer(row: Announcement) -> None:
+    """Add to the end of a campaign what it answers, as its page says it when the message is made."""
+    campaign = row.campaign
+    if row.kind not in ENDED or campaign is None or campaign.state not in Campaign.CLOSED:
+        return
+    if campaign.analysis_requested_at is not None:
+        row.data["answer"] = NO_ANSWER
+    elif Finding.objects.filter(campaign=campaign, name="answer").exists():
+        answer = PublishedAnswer.objects.filter(campaign=campaign).first()
+        if answer is not None:
+            row.data |= {"answer": answer.sentence, "caveat": answer.caveat}
+    row.save(update_fields=["data"])
 
 
 def channels_for(row: Announcement) -> list[Channel]:

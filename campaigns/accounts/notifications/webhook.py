@@ -88,6 +88,7 @@ def content(delivery: Delivery, message: Message) -> JsonObject:
         "data": {
             "title": message.subject,
             "what": message.what,
+            "answer": message.answer,
             "words": message.words,
             "to_do": message.to_do,
             "url": message.url,
