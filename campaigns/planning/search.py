@@ -1,6 +1,6 @@
 """The search for capacity as a campaign states it: which load, from where, and how far at most. Pure but for the form's fields.
 
-`stats.capacity_search` decides each step; this module says what the step is and why.
+`stats.capacity_search` decides each step; `search_text` says what the step is and why.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from campaigns.kit.numbers import plain
 from campaigns.models import Campaign
 from campaigns.planning.closed_loops import is_offered
 from campaigns.planning.criterion import criterion_of
-from campaigns.stats.capacity_search import Bounds, Bracket, Phase, Step, Why
+from campaigns.stats.capacity_search import Bounds
 from campaigns.targets.allowed import Allowed
 
 FIRST, MOST_RUNS, FEWEST_RUNS, MOST_RUNS_EVER = 25.0, 20, 8, 100
@@ -198,46 +198,3 @@ def settings_of(cells: Sequence[Levels], load: str) -> list[Levels]:
         if setting not in settings:
             settings.append(setting)
     return settings
-
-
-def bracket_text(bracket: Bracket) -> str:
-    """Return what is known so far: one run a load, so no verdict."""
-    parts = []
-    if bracket.held is not None:
-        parts.append(f"held at {plain(bracket.held)}")
-    if bracket.failed is not None:
-        parts.append(f"failed at {plain(bracket.failed)}")
-    return ", ".join(parts) or "nothing measured yet"
-
-
-WHYS = {
-    Why.FIRST: "the first load",
-    Why.DOUBLE: "doubles it",
-    Why.QUADRUPLE: "four times as many: all values are far below their limits",
-    Why.HALVE_DOWN: "halves it, since the first load failed",
-    Why.HALVE: "halves the bracket",
-    Why.CROSSING: "where the line through both crosses the limit",
-    Why.CONFIRM: "confirms in fresh blocks",
-    Why.CONFIRM_LARGEST: "confirms the largest load that it may reach",
-    Why.CONFIRM_LOWEST: "confirms that the smallest load fails",
-    Why.SHIFT: "confirms anew, since all loads ended alike",
-    Why.RECOVERY: "checks that the target has recovered",
-    Why.AGAIN: "repeats it",
-}
-
-
-def step_text(step: Step, load: str) -> str:
-    """Return the next step, or the end, as a sentence."""
-    known = bracket_text(step.bracket)
-    if step.phase is None:
-        if step.why == Why.NOT_RECOVERED:
-            return f"the target has not recovered from {plain(step.load)} {load}"
-        if step.why == Why.FEW_RUNS:
-            return f"{known}; too few runs are left to confirm it"
-        return f"{known}; confirmed"
-    next_load = f"next {plain(step.load)}: {WHYS[step.why]}"
-    if step.phase == Phase.CONFIRM:
-        next_load += f", block {step.block + 1} of {step.blocks}"
-    if step.phase == Phase.CHECK and step.checks:
-        next_load += f", once more after a longer pause ({step.checks} failed)"
-    return f"{known}; {next_load}"

@@ -20,8 +20,8 @@ from campaigns.planning.search import (
     largest_allowed,
     search_of,
     settings_of,
-    step_text,
 )
+from campaigns.planning.search_text import step_text
 from campaigns.results.rows import Accepted, accepted_values
 from campaigns.stats.capacity_search import (
     Bounds,

@@ -78,9 +78,9 @@ def test_failures_end_two_workers_between_200_and_400_hosts_and_four_between_400
     assert (found[4].low, found[4].high) == (400, 600)
 
 
-def searched(workers, seed):
-    """Search from 25 hosts; each run has a seed of the model of its own."""
-    bounds = Bounds(25, 2000, seed=seed)
+def searched(workers, seed, *, first=25, largest=2000, lowest=1):
+    """Search from 25 hosts, or as stated; each run has a seed of the model of its own."""
+    bounds = Bounds(first, largest, lowest, seed=seed)
     history: list[SearchRun] = []
     while (step := next_step(bounds, {"": history})).phase is not None:
         p95, _ = registered(machine(workers, 1000 * seed + len(history)), round(step.load))
@@ -89,6 +89,50 @@ def searched(workers, seed):
             SearchRun(step.load, step.phase, step.block, p95 <= LIMIT, {"p95": strain}, None)
         )
     return history
+
+
+def confirmed(history):
+    """What the runs that confirm say is carried."""
+    runs = [
+        ValueRun(run.block, run.load, LIMIT * math.exp(run.strains["p95"]))
+        for run in history
+        if run.phase == Phase.CONFIRM
+    ]
+    return capacity_of([ValueCondition("p95", LIMIT, True, runs)])
+
+
+def test_a_search_that_may_go_no_further_says_at_least():
+    history = searched(2, 1, largest=150)
+
+    result = confirmed(history)
+
+    assert (result.word, result.low, result.high) == ("at_least", 150, None)
+    assert max(run.load for run in history) == 150
+
+
+def test_a_search_whose_smallest_load_fails_says_less_than():
+    history = searched(2, 1, first=700, lowest=700)
+
+    result = confirmed(history)
+
+    assert (result.word, result.low, result.high) == ("less_than", None, 700)
+    assert min(run.load for run in history) == 700
+
+
+def test_a_setting_that_changed_between_two_loads_makes_no_number():
+    workers = {120: 2, 240: 2, 480: 8}  # somebody added workers before 480 hosts
+    runs = [
+        ValueRun(block, load, registered(machine(workers[load], 10 * block + load), load)[0])
+        for block in range(3)
+        for load in workers
+    ]
+
+    result = capacity_of([ValueCondition("p95", LIMIT, True, runs)])
+
+    assert (
+        result.word == "not_monotone"
+    )  # and so its first crossing is shown without a word of confidence
+    assert [tuple(pair) for pair in result.conditions[0].not_monotone] == [(240, 480)]
 
 
 @pytest.mark.parametrize(
@@ -103,12 +147,7 @@ def test_searches_find_what_the_model_carries(workers, seeds, enough):
     near = few = 0
     for seed in range(seeds):
         history = searched(workers, seed)
-        runs = [
-            ValueRun(run.block, run.load, LIMIT * math.exp(run.strains["p95"]))
-            for run in history
-            if run.phase == Phase.CONFIRM
-        ]
-        result = capacity_of([ValueCondition("p95", LIMIT, True, runs)])
+        result = confirmed(history)
         made = sum(run.phase != Phase.CHECK for run in history)
         near += abs(result.estimate / KNOWN[workers] - 1) < 0.1
         few += made <= 18
