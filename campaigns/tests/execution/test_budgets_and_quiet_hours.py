@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from django.db.models import F
+from django.utils import timezone
 
 from campaigns.execution import dispatch, keeper
 from campaigns.execution.claim import claim
@@ -236,6 +237,31 @@ def test_a_run_stops_when_quiet_hours_begin_although_nobody_dispatches(
     assert (attempt.state, attempt.reason) == ("lost", "the quiet hours of server began")
     assert attempt.interrupted_at is not None
     assert (campaign.runs.get().state, campaign.runs.get().reason) == (Run.State.PLANNED, "")
+
+
+def test_a_run_stops_when_the_owner_takes_the_permission_back_and_is_repeated_later(
+    draft, target, stand_in, measuring_alone
+):
+    stand_in.load = ("level",)
+    target.is_production, target.overload_until = True, timezone.now() + timedelta(days=1)
+    target.save()
+    slow = draft(factors={"manners": ["slow"]}, parameters={"level": 50}, repetitions=1)
+    campaign = lifecycle.launch(slow, None, "server")
+    measuring = measuring_alone()
+
+    Target.objects.update(overload_until=None)
+    measuring.get()
+
+    attempt = Attempt.objects.get()
+    reason = "the time in which server may be overloaded ended"
+    assert (attempt.state, attempt.reason) == ("lost", reason)
+    campaign.refresh_from_db()
+    assert campaign.state == Campaign.State.PAUSED
+    assert "server may not be overloaded any more, so the run" in campaign.state_reason
+    Target.objects.update(overload_until=timezone.now() + timedelta(days=1))
+    lifecycle.resume(campaign, None, "server")
+    stand_in.go_on.set()
+    assert execute_next().state == Run.State.DONE
 
 
 def test_a_run_stops_when_the_budget_is_over_although_nobody_dispatches(launched, measuring_alone):

@@ -1,5 +1,6 @@
 """A search for capacity, run by run, on a target of which the capacity is known."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -10,10 +11,11 @@ from campaigns.execution import dispatch
 from campaigns.execution.claim import claim
 from campaigns.execution.running import execute
 from campaigns.execution.waiting import waiting_for
+from campaigns.findings import compute
 from campaigns.kinds.base import Health, Measured, TargetUnavailable
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.revisions import Changed, revision_of
-from campaigns.models import Attempt, Block, Campaign, LogLine, Run, TargetLease
+from campaigns.models import Attempt, Block, Campaign, Finding, LogLine, Run, TargetLease
 from campaigns.planning import checking, drafts, lifecycle
 from campaigns.planning import preview as previewing
 from campaigns.planning.amending import amend
@@ -173,6 +175,33 @@ def test_a_run_that_says_so_pauses_the_campaign(searching, server):
     assert campaign.state == Campaign.State.PAUSED
     assert "failed two health checks in a row, the last one: Cut short" in campaign.state_reason
     assert campaign.runs.get().state == Run.State.FAILED
+
+
+@pytest.mark.parametrize("faulty", [0, 1])
+def test_failures_in_one_run_that_confirms_make_no_wrong_number(searching, server, faulty):
+    measure = server.measure
+    runs = iter(range(100))
+
+    def failing(target, parameters, context):
+        measured = replace(measure(target, parameters, context), units_done=40)
+        (attempt,) = Attempt.objects.filter(state="running").select_related("run__block")
+        if attempt.run.block.phase == "confirm" and next(runs) == faulty:
+            why = "Cut short: 3 of 40 had failed."
+            return replace(measured, values={}, units_done=37, units_failed=3, failure=why)
+        return measured
+
+    server.measure = failing
+    campaign = searching()
+    go_on(campaign)
+    compute.analyse(campaign)
+
+    assert campaign.state == Campaign.State.FINISHED
+    assert campaign.runs.filter(state=Run.State.FAILED, block__phase="confirm").count() == 1
+    result = Finding.objects.get(campaign=campaign, name="capacity").result
+    capacity = result["settings"][0]["capacity"]
+    assert capacity["word"] in ("carries", "at_least", "less_than", "not_decided")
+    assert (capacity["low"] or 0) < CAPACITY * 1.001
+    assert (capacity["high"] or 1000) > CAPACITY * 0.999
 
 
 def test_a_target_that_does_not_recover_pauses_it_and_resuming_goes_on(searching, server):
