@@ -1,7 +1,8 @@
-"""A search for capacity on the stand-in's Katello, whose workers are killed while it explores."""
+"""A search for capacity on the stand-in's Katello: its worker is killed, and the owner takes the permission back."""
 
 import os
 import signal
+import time
 
 import psutil
 import pytest
@@ -10,12 +11,13 @@ from e2e.conftest import FAST, served, wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
-LIMIT = 1.5
+LIMIT = 60.0
+"""Seconds that no registration takes: all loads hold, up to the largest one."""
 SEARCH = {
     "question": "How many hosts may register at once?",
     "kind": "registration",
     "parameters": {"packages": 0},
-    "search": {"load": "hosts", "first": 4, "largest": 100},
+    "search": {"load": "hosts", "first": 8, "largest": 16},
     "criterion": {"conditions": [{"metric": "registration_time", "at_most": LIMIT}]},
     "order": "interleaved",
     "repetitions": 3,
@@ -65,8 +67,8 @@ def test_a_search_is_refused_until_the_owner_allows_it_and_survives_a_kill(perfd
     runs = runs_of(perfdash, campaign)
     assert [run["state"] for run in runs] == ["done"] * len(runs)
     loads = [run["cell"]["levels"]["hosts"] for run in runs]
-    assert loads[:2] == [4, 8]
-    assert max(loads) <= 100
+    assert loads[:2] == [8, 16]
+    assert max(loads) == 16
     names = f"campaigns/{campaign}/findings?limit=100"
     wait_for(
         lambda: "capacity" in [each["name"] for each in perfdash.api("GET", names)["results"]],
@@ -75,6 +77,47 @@ def test_a_search_is_refused_until_the_owner_allows_it_and_survives_a_kill(perfd
     found = perfdash.api("GET", f"campaigns/{campaign}/findings/capacity")["result"]
     (setting,) = found["settings"]
     assert setting["capacity"]["blocks"] == 3
+    assert (setting["capacity"]["word"], setting["capacity"]["low"]) == ("at_least", 16)
     measured = sum(run["purpose"] == "measured" for run in runs)
     confirmed = sum(cell["runs"] for cell in setting["cells"])
     assert len(found["explored"]) + confirmed == measured  # none twice, none lost
+
+
+def load_programs(perfdash):
+    """Return the processes below the worker that measures which load the target."""
+    worker = psutil.Process(perfdash.state["services"]["measure"])
+    return [
+        process
+        for process in worker.children(recursive=True)
+        if "campaigns.kinds.registration.program" in " ".join(process.cmdline())
+    ]
+
+
+def test_the_load_stops_within_two_seconds_when_the_owner_takes_the_permission_back(
+    perfdash, target
+):
+    allowed = {"overload_until": "2099-01-01T00:00:00Z"}
+    perfdash.api("PATCH", f"targets/{target}", allowed)
+    slow = SEARCH | {
+        "target": target,
+        "parameters": {"packages": 0, "start": "ramp", "ramp_seconds": 120},
+        "search": {"load": "hosts", "first": 30, "largest": 60},
+    }
+    campaign = perfdash.api("POST", "campaigns", slow)["id"]
+    wait_for(lambda: load_programs(perfdash), "the load")
+
+    perfdash.api("PATCH", f"targets/{target}", {"overload_until": None})
+    began_at = time.monotonic()
+    wait_for(lambda: not load_programs(perfdash), "the end of the load")
+
+    assert time.monotonic() - began_at < 2.5  # it is looked for every half second
+    read = lambda: perfdash.api("GET", f"campaigns/{campaign}")  # noqa: E731
+    wait_for(lambda: read()["state"] == "paused", "the pause")
+    assert (
+        "may not be overloaded any more, so the run that was on is stopped"
+        in (read()["state_reason"])
+    )
+    wait_for(lambda: runs_of(perfdash, campaign)[0]["state"] == "planned", "the run given back")
+    with pytest.raises(AssertionError, match=r"409: .*its owner has not allowed that"):
+        perfdash.api("POST", f"campaigns/{campaign}/resume")
+    perfdash.api("POST", f"campaigns/{campaign}/cancel", {"reason": "tried"})

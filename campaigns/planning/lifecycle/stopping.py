@@ -21,8 +21,12 @@ from campaigns.planning import carried
 from campaigns.planning.expected import budget_seconds_left
 from campaigns.planning.lifecycle.rows import log, stop_everything
 from campaigns.targets import overload, quiet
+from campaigns.targets.allowed import allowed_on
 
 WHAT_TO_DO = "Look at the target, then resume or cancel."
+MOST_REMEMBERED = 100
+_above: dict[int, bool] = {}
+"""By the key of an attempt, whether it asks more than its target had carried; its levels do not change."""
 
 
 @transaction.atomic
@@ -59,9 +63,9 @@ def apply_overload(attempt: Attempt, now: datetime) -> None:
     is paused: nobody knows whether it will be given again.
     """
     run, target, campaign = attempt.run, attempt.run.target, attempt.run.campaign
-    if target is None or not carried.why_not_now(run, now):
+    if target is None or not (campaign.search or allowed_on(target).production):
         return
-    if campaign.search and not carried.is_above(run):
+    if not overload.why_not_now(target, now) or not _is_above(attempt):
         return
     if not overload.why_never(target, now):
         _interrupt(attempt, f"the hours in which {target.name} may be overloaded ended")
@@ -76,6 +80,15 @@ def apply_overload(attempt: Attempt, now: datetime) -> None:
             f"{target.name} may not be overloaded any more, so the run that was on is stopped and will be repeated",
             to_do="Have the owner of the target allow it again, then resume; or cancel.",
         )
+
+
+def _is_above(attempt: Attempt) -> bool:
+    """Return whether an attempt asks more of its target than that had carried; looked up once for each attempt."""
+    if attempt.pk not in _above:
+        _above[attempt.pk] = carried.is_above(attempt.run)
+        while len(_above) > MOST_REMEMBERED:
+            del _above[next(iter(_above))]
+    return _above[attempt.pk]
 
 
 def apply_budget(campaign: Campaign, now: datetime) -> None:
