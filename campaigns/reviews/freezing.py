@@ -10,6 +10,7 @@ from campaigns.planning.analyses import failure_of
 from campaigns.results.data_stamp import stamp_of
 from campaigns.reviews.checklist import check_as_json, checks_of
 from campaigns.reviews.errors import AnalysisFailed, NotReady, Outdated
+from campaigns.reviews.reports.sizing import measured_on
 from campaigns.stats.hashing import hash_together
 
 
@@ -19,7 +20,7 @@ def data_hash_of(conclusion: Conclusion) -> str:
 
 
 def freeze(conclusion: Conclusion) -> None:
-    """Store findings, checklist, hash and stamp of each campaign as they are now.
+    """Store findings, checklist, hash, stamp and targets of each campaign as they are now.
 
     Its campaigns must be locked. Raise NotReady where one is still measured or not analysed.
     """
@@ -29,7 +30,11 @@ def freeze(conclusion: Conclusion) -> None:
         require_ready(campaign)
     checks = checks_of(campaigns)
     frozen: dict[int, JsonObject] = {
-        each.pk: {**snapshot(each), "checks": [check_as_json(check) for check in checks[each.pk]]}
+        each.pk: {
+            **snapshot(each),
+            "measured_on": measured_on(each),
+            "checks": [check_as_json(check) for check in checks[each.pk]],
+        }
         for each in campaigns
     }
     for each in evidence:

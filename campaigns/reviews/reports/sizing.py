@@ -3,9 +3,11 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from campaigns.findings.store import findings_of
+from campaigns.findings.store import findings_of, read
+from campaigns.findings.values import CapacityFinding
 from campaigns.findings.wording.sizing import SizingRow, SizingTable, sizing_table
 from campaigns.kit.downloads import lines_of
+from campaigns.kit.mappings import Json, JsonObject
 from campaigns.models import Campaign, Conclusion
 from campaigns.planning.roles import work_of
 from campaigns.reviews.reports.markdown import line, table
@@ -17,10 +19,20 @@ NOTHING = "No campaign of this conclusion has a load, so there is nothing to siz
 
 
 def sizing_of(conclusion: Conclusion) -> list[SizingTable]:
-    """Return one table for each load and conditions among the campaigns of a conclusion; rows of the same kind are together."""
-    evidence = conclusion.evidence.select_related("campaign__target").order_by("position")
-    rows = evidence.prefetch_related("campaign__places__target")
-    return merged(filter(None, (sizing_of_campaign(each.campaign) for each in rows)))
+    """Return one table for each load and conditions among the campaigns of a conclusion; rows of the same kind are together.
+
+    Findings, targets and their sizes are as frozen when it was sent to review; while it can be edited, as they are now.
+    """
+    evidence = conclusion.evidence.defer(None).select_related("campaign__target")
+    rows = evidence.order_by("position").prefetch_related("campaign__places__target")
+    edited = conclusion.state in Conclusion.EDITABLE
+    tables = (
+        sizing_of_campaign(each.campaign)
+        if edited or not each.snapshot
+        else _frozen(each.snapshot, each.campaign)
+        for each in rows
+    )
+    return merged(filter(None, tables))
 
 
 def sizing_of_campaign(campaign: Campaign) -> SizingTable | None:
@@ -28,17 +40,34 @@ def sizing_of_campaign(campaign: Campaign) -> SizingTable | None:
     if campaign.state in Campaign.ACTIVE:
         return None
     finding = findings_of(campaign, "", brief=True).capacity
-    if finding is None:
-        return None
+    return _table(finding, measured_on(campaign)) if finding else None
+
+
+def measured_on(campaign: Campaign) -> JsonObject:
+    """Return what a table has beside the findings, for JSON: work, the name of the target, hardware of each by its name."""
     target = campaign.target
     name = target.name if target else "imported"
     hardware = {name: target.hardware} if target else {}
     hardware |= {place.level: place.target.hardware for place in campaign.places.all()}
+    return {"target": name, "work": list(work_of(campaign)), "hardware": hardware}
+
+
+def _frozen(snapshot: Json, campaign: Campaign) -> SizingTable | None:
+    """Return the table of frozen findings. A snapshot of an earlier version holds no hardware: that of today is used."""
+    stored = snapshot["findings"].get("capacity")
+    if stored is None:
+        return None
+    return _table(
+        read(stored, CapacityFinding), snapshot.get("measured_on") or measured_on(campaign)
+    )
+
+
+def _table(finding: CapacityFinding, where: Json) -> SizingTable:
     return sizing_table(
         finding,
-        target=name,
-        work=work_of(campaign),
-        sizes={name: sizes_of(text) for name, text in hardware.items()},
+        target=where["target"],
+        work=where["work"],
+        sizes={name: sizes_of(text) for name, text in where["hardware"].items()},
     )
 
 

@@ -6,9 +6,10 @@ import pytest
 from django.urls import reverse
 
 from campaigns.findings import compute
-from campaigns.models import Campaign, Target
+from campaigns.models import Campaign, Finding, Target
+from campaigns.reviews.freezing import freeze
 from campaigns.reviews.reports.building import advice_of
-from campaigns.reviews.reports.sizing import sizing_of_campaign
+from campaigns.reviews.reports.sizing import as_csv, sizing_of, sizing_of_campaign
 from campaigns.reviews.suggesting import suggestion
 from campaigns.tests.browsing import Page
 from campaigns.tests.findings.compute import loads
@@ -73,6 +74,29 @@ def test_numbers_are_in_the_csv_and_no_text_is_a_formula(browser, carries):
     assert float(row["low"]) < 300 < float(row["high"])
     assert float(row["estimate_per_CPU"]) == pytest.approx(float(row["estimate"]) / 8)
     assert float(row["high_per_GiB"]) == pytest.approx(float(row["high"]) / 24)
+
+
+def test_what_is_signed_off_is_not_changed_by_another_analysis_or_description(carries):
+    freeze(carries)
+    signed = as_csv(sizing_of(carries))
+    campaign = carries.evidence.get().campaign
+    Finding.objects.filter(campaign=campaign, name="capacity").update(
+        result={"of": "other methods"}
+    )
+    Finding.objects.filter(campaign=campaign).update(versions={"methods": "later"})
+    Target.objects.update(name="renamed", hardware="CPU=16")
+
+    assert as_csv(sizing_of(carries)) == signed
+
+
+def test_while_it_can_be_edited_the_present_findings_are_shown(carries):
+    freeze(carries)
+    Target.objects.update(hardware="CPU=16")
+    carries.state = "reopened"
+
+    (table,) = sizing_of(carries)
+
+    assert table.rows[0].sizes["CPU"] == 16
 
 
 def test_each_of_several_targets_is_divided_by_its_own_sizes(settings):
