@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.db.models.functions import Now
 
-from campaigns.accounts.notifications.delivering import message_of
+from campaigns.accounts.notifications.messages import message_of
 from campaigns.accounts.notifications.recipients import ANSWER_SECONDS, NO_ANSWER, read_outbox
 from campaigns.kit.outbox import announce
 from campaigns.models import Announcement, Campaign, Delivery, Finding, PublishedAnswer
@@ -15,7 +15,7 @@ SENTENCE = "Carries 402 hosts (388 to 416, 95 %)."
 
 
 @pytest.fixture
-def ended(team, campaign, hook) -> Campaign:
+def ended(team, campaign, hook):
     """A campaign whose end is announced, and whose analysis is not done."""
     Campaign.objects.filter(pk=campaign.pk).update(
         state="finished", launched_at=Now(), closed_at=Now(), analysis_requested_at=Now()
