@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 from math import sqrt
+from queue import Empty, Queue
 from typing import Any
 
 from campaigns.kinds.base.errors import Cancelled, DriverError
@@ -23,8 +24,8 @@ LEAST_UNITS = 50
 """Units that have ended from which on a share is judged, where the number of planned ones is unknown."""
 Z_ONE_IN_A_THOUSAND = 3.0902
 """The quantile .999 of the normal distribution."""
-CHECK_SECONDS = 15.0
-"""Seconds between two health checks."""
+CHECK_SECONDS, ANSWER_SECONDS = 15.0, 20.0
+"""Seconds between two health checks, and those after which one is without an answer."""
 ROUNDING = 1e-9
 
 Count = Callable[[ProgramProgress], tuple[int, int]]
@@ -121,13 +122,7 @@ class _Watch(threading.Event):
         bad, before = 0, self.answers
         while not self.over.wait(CHECK_SECONDS):
             begun = self.answers
-            try:
-                reason, silent = ask(), False
-            except DriverError as error:
-                reason, silent = str(error), True
-            except Exception:
-                log.exception("The health of the target cannot be asked for.")
-                return
+            reason, silent = _asked(ask)
             if self.over.is_set():
                 return
             if not reason or (silent and self.answers > begun):
@@ -154,7 +149,6 @@ def cut_short(context: Context, planned: int | None, count: Count) -> Iterator[C
     watch = _Watch(context, planned, count, context.most_failed)
     if context.ask_health is not None:
         run = copy_context().run
-        # A check that is on when the load ends is left to its own time limit.
         threading.Thread(
             target=run, args=(watch.check_health, context.ask_health), name="health", daemon=True
         ).start()
@@ -166,6 +160,26 @@ def cut_short(context: Context, planned: int | None, count: Count) -> Iterator[C
         raise CutShort(watch.done, watch.failed, planned, watch.unhealthy) from None
     finally:
         watch.over.set()
+
+
+def _asked(ask: Callable[[], str]) -> tuple[str, bool]:
+    """Return why the target is not healthy, and whether it gave no answer at all. A question is left to its own time limit."""
+    answers = Queue[tuple[str, bool]](1)
+
+    def answer() -> None:
+        try:
+            answers.put((ask(), False))
+        except DriverError as error:
+            answers.put((str(error), True))
+        except Exception:
+            log.exception("The health of the target cannot be asked for.")
+            answers.put(("", False))
+
+    threading.Thread(target=copy_context().run, args=(answer,), name="asks", daemon=True).start()
+    try:
+        return answers.get(timeout=ANSWER_SECONDS)
+    except Empty:
+        return f"it gave no answer within {ANSWER_SECONDS:g} s", True
 
 
 def _sum(values: Mapping[str, Any]) -> float:

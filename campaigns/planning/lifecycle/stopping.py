@@ -62,7 +62,7 @@ def apply_overload(attempt: Attempt, now: datetime) -> None:
     In hours without it, the run starts again when the next begin. Where the permission is over or was taken back, the campaign
     is paused: nobody knows whether it will be given again.
     """
-    run, target, campaign = attempt.run, attempt.run.target, attempt.run.campaign
+    target, campaign = attempt.run.target, attempt.run.campaign
     if target is None or not (campaign.search or allowed_on(target).production):
         return
     if not overload.why_not_now(target, now) or not _is_above(attempt):

@@ -139,7 +139,8 @@ def test_the_preview_of_rest_tells_number_campaign_and_time(
     measured, draft, admin_client, django_assert_max_num_queries
 ):
     campaign = measured(5, 10)
-    data = drafts.as_data(draft(factors={"level": [10, 20]}))
+    above = draft(factors={"level": [10, 20]})
+    data = drafts.as_data(above)
 
     answer = admin_client.post(
         "/api/v1/campaigns/preview", data, content_type="application/json"
@@ -150,6 +151,8 @@ def test_the_preview_of_rest_tells_number_campaign_and_time(
     assert load["carried"]["load"] == 10
     assert load["carried"]["campaign"] == campaign.pk
     assert load["carried"]["at"]
+    page = admin_client.get(f"/campaigns/{above.pk}/").content.decode()
+    assert "has carried up to 10 level" in page
     with django_assert_max_num_queries(6):  # five read the campaign, one all loads
         asked_by(Campaign.objects.get(pk=campaign.pk))
 
