@@ -1,7 +1,7 @@
 """Load everything that a comparison of campaigns needs, in a fixed number of queries. Reads only."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import reduce
 from operator import or_
@@ -10,12 +10,14 @@ from typing import Any, NamedTuple, TypeVar
 from django.db.models import Max, Min, Q, QuerySet
 
 from campaigns.findings.compute.sameness import Content, contents_of
+from campaigns.findings.compute.targets import facts_as_text
 from campaigns.findings.store import read
-from campaigns.findings.values import Cells
+from campaigns.findings.values import Cells, SummarisedCell
+from campaigns.kinds.base.values import TARGET
 from campaigns.kinds.registry import UnknownKind, driver_of
-from campaigns.models import Attempt, Campaign, EnvironmentFact, Finding, Proof, Run
+from campaigns.models import Attempt, Campaign, EnvironmentFact, Finding, Proof, Run, Target
 from campaigns.planning.amendments import adaptive_among
-from campaigns.results.environment import stand_ins
+from campaigns.results.environment import WHICH_TARGET, stand_ins
 from campaigns.stats.methods import METHODS
 
 Fact = tuple[str, str]
@@ -33,7 +35,7 @@ class Side:
     cells: of the requested metric, or of its own primary one where it has none of that; None without current
     findings. metrics: that it has findings of. facts: what its accepted runs
     saw, each value once. amounts: of each cell, how much work the proofs of its runs counted; contents: what it was.
-    adaptive: it could stop by precision.
+    adaptive: it could stop by precision. target_facts: of each of several targets by its level, or of the only one by "".
     """
 
     campaign: Campaign
@@ -49,6 +51,15 @@ class Side:
     sessions: int
     first_run: datetime | None
     last_run: datetime | None
+    target_facts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def target_of(self, cell: SummarisedCell) -> tuple[Target | None, Mapping[str, str]]:
+        """Return the target of a cell with its facts; None where runs came from outside."""
+        level = str(cell.levels.get(TARGET, ""))
+        for place in self.campaign.places.all():
+            if place.level == level:
+                return place.target, self.target_facts.get(level, {})
+        return self.campaign.target, self.target_facts.get("", {})
 
 
 def sides_of(keys: Sequence[int], teams: Set[int], metric: str = "") -> list[Side]:
@@ -69,7 +80,8 @@ def sides_of(keys: Sequence[int], teams: Set[int], metric: str = "") -> list[Sid
     metrics = _metrics(campaigns)
     wanted = metric if metric in metrics[keys[0]] else campaigns[0].primary_metric
     findings = _findings(keys, wanted)
-    facts, marks, amounts, spans = _facts(keys), stand_ins(keys), _amounts(campaigns), _spans(keys)
+    (facts, by_target), marks = _facts(keys), stand_ins(keys)
+    amounts, spans = _amounts(campaigns), _spans(keys)
     contents, adaptive = contents_of(keys), adaptive_among(campaigns)
     return [
         Side(
@@ -89,6 +101,7 @@ def sides_of(keys: Sequence[int], teams: Set[int], metric: str = "") -> list[Sid
             sessions=_sessions(found.cells) if found else 0,
             first_run=spans[each.pk][0] if each.pk in spans else None,
             last_run=spans[each.pk][1] if each.pk in spans else None,
+            target_facts=_target_facts(each, by_target),
         )
         for each in campaigns
     ]
@@ -125,26 +138,47 @@ def _current(keys: Iterable[int]) -> QuerySet[Finding]:
     return Finding.objects.filter(campaign__in=list(keys), versions__methods=METHODS)
 
 
-def _facts(keys: Sequence[int]) -> dict[int, dict[Fact, tuple[str, ...]]]:
+_ByTarget = Mapping[tuple[int, str], Mapping[str, Sequence[str]]]
+"""Values of the facts of targets by campaign and name of one of several targets."""
+
+
+def _target_facts(campaign: Campaign, known: _ByTarget) -> dict[str, Mapping[str, str]]:
+    several = [(place.level, place.target.name, place.target) for place in campaign.places.all()]
+    only = [("", "", campaign.target)] if campaign.target and not several else []
+    return {
+        level: facts_as_text(known.get((campaign.pk, name), {}), target)
+        for level, name, target in several or only
+    }
+
+
+def _facts(keys: Sequence[int]) -> tuple[dict[int, dict[Fact, tuple[str, ...]]], _ByTarget]:
+    """Return the values of each fact by campaign, and those of targets by target."""
     result: dict[int, dict[Fact, dict[str, None]]] = {}
+    by_target: dict[tuple[int, str], dict[str, list[str]]] = {}
     rows = (
         EnvironmentFact.objects.filter(
             attempt__run__campaign__in=keys, attempt__state=Attempt.State.ACCEPTED
         )
         .exclude(attempt__run__purpose=Run.Purpose.TRIAL)
         .order_by("side", "name")
-        .values("attempt__run__campaign_id", "side", "name", "value", "value_after")
+        .annotate(which=WHICH_TARGET)
+        .values("attempt__run__campaign_id", "side", "name", "which", "value", "value_after")
         .annotate(first=Min("attempt__run__position"))
         .order_by("side", "name", "first", "value")
     )
     for row in rows:
         fact = row["side"], row["name"]
         seen = result.setdefault(row["attempt__run__campaign_id"], {}).setdefault(fact, {})
-        seen |= {value: None for value in (row["value"], row["value_after"]) if value}
+        values = [value for value in (row["value"], row["value_after"]) if value]
+        seen |= dict.fromkeys(values)
+        if row["side"] == EnvironmentFact.Side.TARGET:
+            place = row["attempt__run__campaign_id"], row["which"]
+            own = by_target.setdefault(place, {}).setdefault(row["name"], [])
+            own += [value for value in dict.fromkeys(values) if value not in own]
     return {
         campaign: {fact: tuple(values) for fact, values in facts.items()}
         for campaign, facts in result.items()
-    }
+    }, by_target
 
 
 def _amounts(campaigns: Sequence[Campaign]) -> dict[int, dict[int, dict[str, float]]]:
@@ -197,11 +231,15 @@ def _spans(keys: Sequence[int]) -> dict[int, tuple[datetime | None, datetime | N
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What is compared; the first is the baseline. cells: (campaign, cell), instead of whole campaigns."""
+    """What is compared; the first is the baseline. cells: (campaign, cell), instead of whole campaigns.
+
+    hardware: it is part of the question, so that builds on targets of other hardware are compared.
+    """
 
     campaigns: tuple[int, ...] = ()
     cells: tuple[tuple[int, int], ...] = ()
     metric: str = ""
+    hardware: bool = False
 
     @property
     def all_campaigns(self) -> tuple[int, ...]:

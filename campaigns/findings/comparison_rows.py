@@ -5,8 +5,17 @@ from typing import Any
 
 from campaigns.findings.compute.compared import Compared
 from campaigns.findings.store import read
-from campaigns.findings.values import CapacityFinding, Differs, Levels, LevelsFinding, Pairs
-from campaigns.findings.wording.compare import confirmation_text
+from campaigns.findings.values import (
+    Answer,
+    CapacityFinding,
+    Differs,
+    Levels,
+    LevelsFinding,
+    Pairs,
+    TargetsTold,
+)
+from campaigns.findings.wording.compare import also_in_row, confirmation_text
+from campaigns.findings.wording.targets import also_differs
 from campaigns.models import Campaign
 from campaigns.planning.roles import roles_of
 from campaigns.results.pages_data import shown_findings
@@ -16,13 +25,13 @@ from campaigns.stats.verdict import Verdict
 HEAD = (
     "where", "factor", "baseline", "candidate", "verdict", "reason", "badges", "change_pct",
     "low_pct", "high_pct", "p", "p_holm", "p_ranks", "model", "n", "df", "required_n",
-    "detectable_pct", "standing", "metric", "unit", "data_hash", "role",
+    "detectable_pct", "standing", "metric", "unit", "data_hash", "role", "also_differs",
 )  # fmt: skip
-FACTOR = HEAD.index("factor")
+FACTOR, BASELINE, CANDIDATE = map(HEAD.index, ("factor", "baseline", "candidate"))
 HEAD_OF_CAMPAIGNS = (
     "baseline", "candidate", "baseline_cell", "candidate_cell", "verdict", "reason", "fields",
     "badges", "change_pct", "low_pct", "high_pct", "p", "p_holm", "p_ranks", "model", "n", "df",
-    "baseline_mean", "candidate_mean", "metric", "unit", "standing", "data_hash",
+    "baseline_mean", "candidate_mean", "metric", "unit", "standing", "data_hash", "also_differs",
 )  # fmt: skip
 
 
@@ -32,9 +41,15 @@ def comparison_rows(campaign: Campaign) -> Iterator[tuple[Any, ...]]:
     The head alone while the campaign is active, and while findings of earlier methods are computed again.
     """
     yield HEAD
-    roles = roles_of(campaign)
+    roles, told = roles_of(campaign), _told(campaign)
     for row in _rows(campaign):
-        yield (*row, roles.get(row[FACTOR], ""))
+        also = also_differs(told, row[FACTOR], row[BASELINE], row[CANDIDATE])
+        yield (*row, roles.get(row[FACTOR], ""), also)
+
+
+def _told(campaign: Campaign) -> TargetsTold | None:
+    row = shown_findings(campaign).filter(versions__methods=METHODS, name="answer").first()
+    return read(row.result, Answer).targets if row else None
 
 
 def _rows(campaign: Campaign) -> Iterator[tuple[Any, ...]]:
@@ -165,7 +180,7 @@ def rows_of_campaigns(compared: Compared | None) -> Iterator[Sequence[object]]:
             refused = (names.campaigns[0], names.campaigns[each.side], "", "", "not_comparable")
             yield (
                 *refused, "", _fields(each.refused), *[""] * 12, terms.metric, terms.unit, "",
-                compared.data_hash,
+                compared.data_hash, "",
             )  # fmt: skip
     for row in compared.rows:
         verdict, ranks = row.comparison.verdict, row.comparison.ranks
@@ -183,6 +198,7 @@ def rows_of_campaigns(compared: Compared | None) -> Iterator[Sequence[object]]:
             ranks.p if ranks else None,
             row.comparison.model.value, verdict.n, row.comparison.df,
             *row.means, terms.metric, terms.unit, confirmation_text(row), compared.data_hash,
+            also_in_row(row),
         )  # fmt: skip
 
 

@@ -57,12 +57,12 @@ def texts_of(campaign: Campaign, names: Collection[str] = NAMES) -> dict[str, An
 
 def _texts(results: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     terms: Terms | None = None
+    answer = read(results["answer"], Answer) if "answer" in results else None
     for name, shape in COMPARED.items():
         if name in results:
             terms = compared = read(results[name], shape)
-            yield name, comparison_texts(compared)
+            yield name, comparison_texts(compared, answer.targets if answer else None)
     if "capacity" in results:
-        answer = read(results["answer"], Answer) if "answer" in results else None
         yield "capacity", capacity_texts(read(results["capacity"], CapacityFinding), answer)
     if "thresholds" in results:
         yield "thresholds", threshold_texts(read(results["thresholds"], Thresholds))

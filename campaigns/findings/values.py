@@ -1235,7 +1235,7 @@ class ComparedCells(Struct, frozen=True, kw_only=True):
     side: the place of the candidate among the campaigns. name: the levels that both have; empty where cells
     were chosen one by one. titles: of both, with their campaigns. means: geometric where there is one, in the unit of
     the baseline. sessions: with a value, of each; between: the verdict is that between sessions. refused: why
-    they are not compared. settings: what else was set otherwise.
+    they are not compared. settings: what else was set otherwise. differs: facts of two targets; None where it is one, or none is known.
     """
 
     side: int
@@ -1249,6 +1249,7 @@ class ComparedCells(Struct, frozen=True, kw_only=True):
     between: bool
     refused: Sequence[Differs] = ()
     settings: Sequence[Differs] = ()
+    differs: Sequence[FactOnBoth] | None = None
 
 
 class ComparedCandidate(Struct, frozen=True, kw_only=True):

@@ -28,6 +28,7 @@ from campaigns.findings.compute.compared import Compared, compare
 from campaigns.findings.values import ComparedCandidate, ComparedCells, Differs
 from campaigns.findings.wording.compare import (
     advice_of_row,
+    also_in_row,
     answer_of,
     confirmation_text,
     label_of_row,
@@ -67,6 +68,10 @@ class CompareQuery(Input):
         max_length=MOST_CELLS,
     )
     metric = Word(max_length=50)
+    hardware = serializers.BooleanField(
+        required=False,
+        help_text="Hardware is part of the question: compare builds on other hardware.",
+    )
     format = serializers.ChoiceField(choices=["json", "csv"], default="json")
 
 
@@ -133,7 +138,10 @@ class ComparedCell(outputs.Part):
 
 
 class ComparedPair(outputs.Part):
-    """A cell against one of the baseline. `verdict`: stored word; `word`: as the metric calls it."""
+    """A cell against one of the baseline. `verdict`: stored word; `word`: as the metric calls it.
+
+    `also_differs`: between two targets, both values of each fact; empty where it is one target.
+    """
 
     baseline = ComparedCell()
     candidate = ComparedCell()
@@ -154,6 +162,7 @@ class ComparedPair(outputs.Part):
     advice = outputs.text()
     refused = DifferingField(many=True)
     settings = DifferingField(many=True)
+    also_differs = outputs.text()
 
 
 class DifferingFact(outputs.Part):
@@ -244,6 +253,7 @@ def _chosen(query: Json, teams: Set[int]) -> tuple[Choice, Sequence[Side], Posit
         campaigns=() if places else wanted,
         cells=tuple(dict.fromkeys((campaign, by_place[campaign, at]) for campaign, at in places)),
         metric=str(query.get("metric", "")),
+        hardware=bool(query.get("hardware", False)),
     )
     sides = sides_of(choice.all_campaigns, teams, choice.metric)
     _, wrong = there_is(choice, sides)
@@ -340,6 +350,7 @@ def _row(compared: Compared, row: ComparedCells, positions: Positions) -> JsonOb
         "advice": advice_of_row(compared, row),
         "refused": _differing(row.refused),
         "settings": _differing(row.settings),
+        "also_differs": also_in_row(row),
     }
 
 

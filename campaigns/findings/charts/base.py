@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from campaigns.findings.values import (
+    Answer,
     BriefCells,
     CapacityFinding,
     Cells,
@@ -55,6 +56,8 @@ class Stored(Protocol):
     def matrix(self) -> Matrix | None: ...
     @property
     def sessions(self) -> SessionsFinding | None: ...
+    @property
+    def answer(self) -> Answer | None: ...
     @property
     def curves(self) -> LevelsFinding | None: ...
     @property

@@ -13,13 +13,15 @@ from django.forms.utils import pretty_name
 
 from campaigns.findings.compared import Side
 from campaigns.findings.compute.sameness import Content
-from campaigns.findings.values import Cell, Differs, Levels
+from campaigns.findings.compute.targets import differing_facts, is_hardware
+from campaigns.findings.values import NOT_RECORDED, Cell, Differs, FactOnBoth, Levels
 from campaigns.kinds.base import Driver
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit.charts.labels import short_labels
 from campaigns.kit.numbers import amount, number
 from campaigns.kit.units import UNITS
-from campaigns.planning.roles import loads_of, work_of
+from campaigns.models import Factor
+from campaigns.planning.roles import loads_of, roles_of, work_of
 
 NOT_SET = "not set"
 
@@ -94,6 +96,39 @@ def setting_differences(baseline: Side, one: Cell, candidate: Side, other: Cell)
         _settings_of(baseline, one.levels, more=more),
         _settings_of(candidate, other.levels, more=more),
     )
+
+
+def target_differences(
+    baseline: Side, one: Cell, candidate: Side, other: Cell
+) -> list[FactOnBoth] | None:
+    """Return the facts in which the targets of two cells differ, hardware first; None where it is one target, or unknown."""
+    (first, facts), (second, others) = baseline.target_of(one), candidate.target_of(other)
+    if first is None or second is None or first.address == second.address:
+        return None
+    return differing_facts(facts, others)
+
+
+def hardware_of_builds(baseline: Side, one: Cell, candidate: Side, other: Cell) -> list[Differs]:
+    """Return the hardware that forbids to compare two builds on two targets: the change would be that of both."""
+    differs = target_differences(baseline, one, candidate, other) or []
+    hardware = [fact for fact in differs if is_hardware(fact.name)]
+    names = _builds(baseline) | _builds(candidate)
+    builds = [(_build(baseline, one, name), _build(candidate, other, name)) for name in names]
+    if not hardware or all(_plain(here) == _plain(there) for here, there in builds):
+        return []
+    return [
+        Differs(fact.name, fact.baseline or NOT_RECORDED, fact.candidate or NOT_RECORDED)
+        for fact in hardware
+    ]
+
+
+def _builds(side: Side) -> set[str]:
+    return {name for name, role in roles_of(side.campaign).items() if role == Factor.Role.BUILD}
+
+
+def _build(side: Side, cell: Cell, name: str) -> Any:
+    """Return the build of a cell: its level, or what was read back under this name."""
+    return cell.levels.get(name, side.target_of(cell)[1].get(name, NOT_SET))
 
 
 def is_same_content(baseline: Side, one: Cell, candidate: Side, other: Cell) -> bool:

@@ -18,10 +18,12 @@ from campaigns.findings.compared import Choice, Side
 from campaigns.findings.compute.comparability import (
     Names,
     cell_differences,
+    hardware_of_builds,
     installed_driver,
     levels_apart,
     same_levels,
     setting_differences,
+    target_differences,
     work_differences,
 )
 from campaigns.findings.compute.differences import differences_of
@@ -49,6 +51,8 @@ from campaigns.stats.hashing import data_hash
 from campaigns.stats.rounding import step_shares, within_resolution
 from campaigns.stats.verdict import WITHOUT_NUMBERS, Verdict, Word
 
+OTHER_HARDWARE = "other_hardware"
+"""Reason to refuse two builds: their targets differ in hardware, too."""
 MOST_COMPARISONS = 100
 """So many comparisons take half a second at worst (few runs with ties); a dozen take milliseconds."""
 
@@ -162,10 +166,10 @@ class _Pair:
     candidate: tuple[int, Cell]
 
 
-def compare_campaigns(sides: Sequence[Side]) -> Compared:
+def compare_campaigns(sides: Sequence[Side], *, hardware: bool = False) -> Compared:
     """Compare the cells of each campaign with those of the first one that have the same levels.
 
-    sides: two or more, all with findings.
+    sides: two or more, all with findings. hardware: it is part of the question, so builds on other hardware are compared.
     """
     names = Names(sides)
     pairs: list[_Pair] = []
@@ -183,16 +187,18 @@ def compare_campaigns(sides: Sequence[Side]) -> Compared:
                 only_there=only_there,
             )
         candidates.append(candidate)
-    return _compared(names, pairs, candidates)
+    return _compared(names, pairs, candidates, hardware=hardware)
 
 
-def compare_chosen(sides: Sequence[Side], chosen: Sequence[tuple[int, Cell]]) -> Compared:
+def compare_chosen(
+    sides: Sequence[Side], chosen: Sequence[tuple[int, Cell]], *, hardware: bool = False
+) -> Compared:
     """Compare chosen cells with the first of them, which is of the first side.
 
-    chosen: two or more, each with the place of its side.
+    chosen: two or more, each with the place of its side. hardware: as for `compare_campaigns`.
     """
     pairs = [_Pair("", chosen[0], each) for each in chosen[1:]]
-    return _compared(Names(sides), pairs, [])
+    return _compared(Names(sides), pairs, [], hardware=hardware)
 
 
 def _matched(names: Names, place: int) -> tuple[list[_Pair], list[str], list[str]]:
@@ -211,12 +217,16 @@ def _matched(names: Names, place: int) -> tuple[list[_Pair], list[str], list[str
 
 
 def _compared(
-    names: Names, pairs: Sequence[_Pair], candidates: Sequence[ComparedCandidate]
+    names: Names,
+    pairs: Sequence[_Pair],
+    candidates: Sequence[ComparedCandidate],
+    *,
+    hardware: bool,
 ) -> Compared:
     made, left_out = pairs[:MOST_COMPARISONS], max(0, len(pairs) - MOST_COMPARISONS)
     measured = [measured_of(side, names.sides[0]) for side in names.sides]
     criteria = _strictest(names.sides)
-    rows = _rows(names, measured, made, criteria)
+    rows = _rows(names, measured, made, criteria, hardware=hardware)
     return Compared(
         names=names,
         measured=measured,
@@ -227,7 +237,7 @@ def _compared(
         rows=rows,
         differences=differences_of(names.sides),
         left_out=left_out,
-        data_hash=_hash(measured, made, criteria),
+        data_hash=_hash(measured, made, criteria, hardware=hardware),
     )
 
 
@@ -267,7 +277,12 @@ def _strictest(sides: Sequence[Side]) -> Criteria:
 
 
 def _rows(
-    names: Names, measured: Sequence[Measured], pairs: Sequence[_Pair], criteria: Criteria
+    names: Names,
+    measured: Sequence[Measured],
+    pairs: Sequence[_Pair],
+    criteria: Criteria,
+    *,
+    hardware: bool,
 ) -> list[ComparedCells]:
     """Judge all comparable pairs as one family; refuse the others, with the fields that differ."""
     cells: dict[tuple[int, int], int] = {}
@@ -276,12 +291,12 @@ def _rows(
         if (side, cell.cell) not in cells:
             cells[side, cell.cell] = len(cell_runs)
             cell_runs.append(measured[side].cell_runs[cell.cell])
-    fields = [_fields(measured, pair) for pair in pairs]
+    fields = [_fields(measured, pair, hardware=hardware) for pair in pairs]
     places = [
         tuple(cells[side, cell.cell] for side, cell in (pair.baseline, pair.candidate))
         for pair in pairs
     ]
-    wanted = [(b, c) for (b, c), refused in zip(places, fields, strict=True) if not refused]
+    wanted = [(b, c) for (b, c), (refused, _) in zip(places, fields, strict=True) if not refused]
     judged = iter(
         compare_cells(
             cell_runs,
@@ -294,24 +309,34 @@ def _rows(
     )
     return [
         _row(
-            names, measured, pair, _refused(place, cell_runs, refused) if refused else next(judged), refused,
+            names,
+            measured,
+            pair,
+            _refused(place, cell_runs, refused, why) if refused else next(judged),
+            refused,
             criteria,
         )
-        for pair, place, refused in zip(pairs, places, fields, strict=True)
-    ]  # fmt: skip
+        for pair, place, (refused, why) in zip(pairs, places, fields, strict=True)
+    ]
 
 
-def _fields(measured: Sequence[Measured], pair: _Pair) -> list[Differs]:
+def _fields(
+    measured: Sequence[Measured], pair: _Pair, *, hardware: bool
+) -> tuple[list[Differs], str]:
+    """Return why two cells are not compared: the fields that differ, and the reason of the verdict."""
     (base, one), (candidate, other) = pair.baseline, pair.candidate
-    return cell_differences(measured[base].side, one, measured[candidate].side, other)
+    sides = measured[base].side, one, measured[candidate].side, other
+    if fields := cell_differences(*sides):
+        return fields, ""
+    return ([] if hardware else hardware_of_builds(*sides)), OTHER_HARDWARE
 
 
 def _refused(
-    place: tuple[int, ...], cell_runs: Sequence[CellRuns], fields: Sequence[Differs]
+    place: tuple[int, ...], cell_runs: Sequence[CellRuns], fields: Sequence[Differs], reason: str
 ) -> Comparison:
     n = min(len(cell_runs[index].values) for index in place)
     names = tuple(each.label for each in fields)
-    verdict = Verdict(Word.NOT_COMPARABLE, n=n, fields=names)
+    verdict = Verdict(Word.NOT_COMPARABLE, n=n, fields=names, reason=reason)
     return Comparison(place[0], place[1], Model.WELCH, verdict)
 
 
@@ -339,6 +364,7 @@ def _row(
         between=enough_sessions(*cell_runs),
         refused=refused,
         settings=setting_differences(measured[base].side, one, measured[candidate].side, other),
+        differs=target_differences(measured[base].side, one, measured[candidate].side, other),
     )
 
 
@@ -370,7 +396,9 @@ def _with_overall(
     return structs.replace(candidate, over=over)
 
 
-def _hash(measured: Sequence[Measured], pairs: Sequence[_Pair], criteria: Criteria) -> str:
+def _hash(
+    measured: Sequence[Measured], pairs: Sequence[_Pair], criteria: Criteria, *, hardware: bool
+) -> str:
     """Hash the data of every campaign, what was compared, and the criteria."""
     return data_hash(
         definition={
@@ -380,6 +408,7 @@ def _hash(measured: Sequence[Measured], pairs: Sequence[_Pair], criteria: Criter
                 [[side, cell.levels] for side, cell in (pair.baseline, pair.candidate)]
                 for pair in pairs
             ],
+            **({"hardware": True} if hardware else {}),
         },
         runs=[],
         exclusions=[],
@@ -390,7 +419,7 @@ def _hash(measured: Sequence[Measured], pairs: Sequence[_Pair], criteria: Criter
 def compare(choice: Choice, sides: Sequence[Side]) -> Compared | None:
     """Compare chosen cells, or whole campaigns; None where there are not two. sides: usable ones."""
     if not choice.cells:
-        return compare_campaigns(sides) if len(sides) > 1 else None
+        return compare_campaigns(sides, hardware=choice.hardware) if len(sides) > 1 else None
     by_key = {side.campaign.pk: {cell.cell: cell for cell in cells_of(side)} for side in sides}
     chosen = [(campaign, cell) for campaign, cell in choice.cells if campaign in by_key]
     if len(chosen) < 2:
@@ -401,5 +430,7 @@ def compare(choice: Choice, sides: Sequence[Side]) -> Compared | None:
         key=lambda side: owners.index(side.campaign.pk),
     )
     return compare_chosen(
-        ordered, [(owners.index(campaign), by_key[campaign][cell]) for campaign, cell in chosen]
+        ordered,
+        [(owners.index(campaign), by_key[campaign][cell]) for campaign, cell in chosen],
+        hardware=choice.hardware,
     )

@@ -56,7 +56,7 @@ def targets_told(campaign: Campaign, stretches: Mapping[str, int]) -> TargetsTol
                 baseline=one.level,
                 candidate=other.level,
                 together=len(took_part[one.level] & took_part[other.level]),
-                differs=_differences(facts[one.target_id], facts[other.target_id]),
+                differs=differing_facts(facts[one.target_id], facts[other.target_id]),
             )
             for one, other in combinations(places, 2)
         ],
@@ -72,17 +72,24 @@ def _facts(campaign: Campaign, targets: Sequence[Target]) -> dict[int, dict[str,
         known = fact.target in named  # a target may have another name since
         if known and fact.side == EnvironmentFact.Side.TARGET and fact.value != UNKNOWN:
             values[named[fact.target]].setdefault(fact.name, []).append(fact.value)
-    for target in targets:  # not every kind records what its owner has typed in
-        if target.hardware and HARDWARE_FACT not in values[target.pk]:
-            values[target.pk][HARDWARE_FACT] = [target.hardware]
-    return {
-        target: {name: ", then ".join(each) for name, each in of_target.items()}
-        for target, of_target in values.items()
-    }
+    return {target.pk: facts_as_text(values[target.pk], target) for target in targets}
 
 
-def _differences(one: Mapping[str, str], other: Mapping[str, str]) -> list[FactOnBoth]:
+def facts_as_text(values: Mapping[str, Sequence[str]], target: Target) -> dict[str, str]:
+    """Return the facts of a target with all values that each had, and the hardware that its owner has typed in."""
+    known = {name: ", then ".join(each) for name, each in values.items() if [*each] != [UNKNOWN]}
+    if target.hardware and HARDWARE_FACT not in known:  # not every kind records it
+        known[HARDWARE_FACT] = target.hardware
+    return known
+
+
+def differing_facts(one: Mapping[str, str], other: Mapping[str, str]) -> list[FactOnBoth]:
     """Return the facts that both have and that differ, and those that one of them lacks; hardware first."""
     names = [name for name in dict.fromkeys([*one, *other]) if one.get(name) != other.get(name)]
-    names.sort(key=lambda name: not any(word in name.lower() for word in HARDWARE))
+    names.sort(key=lambda name: not is_hardware(name))
     return [FactOnBoth(name, one.get(name, ""), other.get(name, "")) for name in names]
+
+
+def is_hardware(name: str) -> bool:
+    """Return whether a fact of this name tells of hardware."""
+    return any(word in name.lower() for word in HARDWARE)

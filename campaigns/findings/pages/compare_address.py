@@ -1,7 +1,7 @@
 """Parse and build addresses of the compare page. Pure.
 
 `/compare/?c=12&c=9`: campaigns, the first one is the baseline. `&cell=12:40&cell=9:31`: cells of them
-instead, by campaign and cell. The order of the address is that of the page.
+instead, by campaign and cell. `&hardware=1`: builds on other hardware are compared. The order of the address is that of the page.
 """
 
 from collections.abc import Sequence
@@ -45,7 +45,8 @@ class Address(Choice):
         """Return all names and values of the query in order, also for hidden inputs."""
         named = [("c", str(campaign)) for campaign in self.campaigns]
         named += [("cell", f"{campaign}:{cell}") for campaign, cell in self.cells]
-        return [*named, *([("metric", self.metric)] if self.metric else [])]
+        named += [("metric", self.metric)] if self.metric else []
+        return [*named, *([("hardware", "1")] if self.hardware else [])]
 
     def moves(self, place: int) -> list[Move]:
         """Return the links of the campaign, or the cell, at a place."""
@@ -62,6 +63,11 @@ class Address(Choice):
     def swapped(self) -> str:
         """Return the query with baseline and candidate swapped; empty unless there are two."""
         return self._moved(1, 0) if len(self.cells or self.campaigns) == 2 else ""
+
+    @property
+    def with_hardware(self) -> str:
+        """Return the query that makes the hardware part of the question."""
+        return replace(self, hardware=True).query
 
     @property
     def without_cells(self) -> str:
@@ -105,6 +111,7 @@ def read(query: QueryDict) -> Address:
         campaigns=stored,
         cells=tuple(each for each in chosen if each[0] in owners),
         metric=query.get("metric", "").replace("\x00", "")[:50],
+        hardware=query.get("hardware", "") == "1",
         wrong=tuple(wrong),
     )
 

@@ -9,6 +9,7 @@ from campaigns.findings.pages.tables import forest_of, interval_text
 from campaigns.findings.values import NOT_RECORDED, ComparedCandidate, ComparedCells, Difference
 from campaigns.findings.wording.compare import (
     advice_of_row,
+    also_in_row,
     both_values,
     confirmation_text,
     label_of_row,
@@ -27,7 +28,7 @@ TONES = {"cause": "worse", "design": "warn", "time": ""}
 class Line:
     """One comparison. refused: fields with both values; settings: what else was set otherwise.
 
-    environment: whether there is another cause in sight than what was to be compared.
+    also: what else differs between two targets. environment: whether there is another cause in sight than what was to be compared.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Line:
     refused: tuple[str, ...]
     settings: tuple[str, ...]
     environment: bool = False
+    also: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +194,7 @@ def _line(compared: Compared, row: ComparedCells, scale: strips.Scale) -> Line:
         if not compared.candidates
         else (),
         environment=bool(compared.causes_of(row.side)),
+        also=also_in_row(row),
     )
 
 

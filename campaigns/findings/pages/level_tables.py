@@ -12,6 +12,7 @@ from campaigns.findings.values import (
     LevelGroup,
     LevelRow,
     LevelsFinding,
+    TargetsTold,
 )
 from campaigns.findings.wording.levels import (
     cost_text,
@@ -26,6 +27,7 @@ from campaigns.findings.wording.remarks import (
     session_remarks,
     verdict_remarks,
 )
+from campaigns.findings.wording.targets import also_differs
 from campaigns.findings.wording.verdicts import Display, label_of, row_advice
 from campaigns.kit.charts.labels import LevelLabels
 from campaigns.kit.numbers import MISSING, amount, p_value, percent, span_pct
@@ -38,7 +40,7 @@ MOST_OPEN = 2
 
 @dataclass(frozen=True, slots=True)
 class StepLine:
-    """One comparison of two levels."""
+    """One comparison of two levels. also: what else differs between two targets."""
 
     baseline: str
     candidate: str
@@ -53,6 +55,7 @@ class StepLine:
     advice: str
     confirmation: str
     remarks: tuple[str, ...]
+    also: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +109,11 @@ def level_tables(
     cells: Cells | BriefCells,
     labels: LevelLabels,
     only: Collection[str] | None = None,
+    told: TargetsTold | None = None,
 ) -> LevelTables:
     """Return the tables of a campaign of levels, with means from the summaries of the cells.
 
-    only: the ids of the groups whose lines are wanted, where groups are folded; None for all.
+    only: the ids of the groups whose lines are wanted, where groups are folded; None for all. told: of several targets.
     """
     verdicts = [row.comparison.verdict for group in levels.groups for row in group.comparisons]
     drawn = [verdict.pct_change for verdict in verdicts]
@@ -126,7 +130,7 @@ def level_tables(
                 name, labels.sentence(group.levels), verdict_counts(levels, group), late=True
             )
             if only is not None and name not in only and len(levels.groups) > MOST_OPEN
-            else _group(name, group, levels, summaries, scale, labels)
+            else _group(name, group, levels, summaries, scale, labels, told)
             for name, group in named_groups(levels)
         ),
         scale=scale.text if known else "",
@@ -146,17 +150,28 @@ def _group(
     summaries: Mapping[int, CellSummary],
     scale: strips.Scale,
     labels: LevelLabels,
+    told: TargetsTold | None,
 ) -> GroupTable:
     names = {
         cell: labels.short(levels.factor, value)
         for cell, value in zip(group.cells, group.values, strict=True)
     }
     best = group.best
+    values = dict(zip(group.cells, group.values, strict=True))
     return GroupTable(
         id=name,
         title=labels.sentence(group.levels),
         counts=verdict_counts(levels, group),
-        steps=tuple(_step(row, levels, names, scale) for row in group.comparisons),
+        steps=tuple(
+            _step(
+                row,
+                levels,
+                names,
+                scale,
+                also_differs(told, levels.factor, values[row.baseline], values[row.candidate]),
+            )
+            for row in group.comparisons
+        ),
         costs=_costs(best, names, summaries, levels.unit) if best else (),
         recommended=tuple(within_rows(best, names)) if best else (),
         knee=tuple(knee_rows(group.knee, group.values)) if group.knee else (),
@@ -164,7 +179,11 @@ def _group(
 
 
 def _step(
-    row: LevelRow, levels: LevelsFinding, names: Mapping[int, str], scale: strips.Scale
+    row: LevelRow,
+    levels: LevelsFinding,
+    names: Mapping[int, str],
+    scale: strips.Scale,
+    also: str,
 ) -> StepLine:
     comparison, verdict = row.comparison, row.comparison.verdict
     other, display = comparison.sensitivity, label_of(levels, verdict.word)
@@ -182,6 +201,7 @@ def _step(
         advice=row_advice(levels, row),
         confirmation=confirmation_text(row.confirmation),
         remarks=session_remarks(row.confirmation) + verdict_remarks(verdict),
+        also=also,
     )
 
 

@@ -78,6 +78,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
     primary = metric == campaign.primary_metric
     runs = RunList(campaign, metric)
     is_open = campaign.state in Campaign.ACTIVE
+    told = findings.answer.targets if findings.answer else None
     pairs = _pairs(shown)
     opened = request.GET.get("open", "").split(",")
     judged = findings.pairs or findings.levels
@@ -108,7 +109,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "thresholds": threshold_table(findings.thresholds)
         if primary and not is_open and findings.thresholds
         else None,
-        "strata": strata_table(pairs, labels, withheld=is_open) if pairs else None,
+        "strata": strata_table(pairs, labels, told, withheld=is_open) if pairs else None,
         "levels": levels_of(shown, opened if shown.many else None),
         "excluded": excluded_table(findings.with_excluded, judged, labels)
         if primary and not is_open and findings.with_excluded and judged
@@ -116,9 +117,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "robust": sensitivity_panel(judged, findings.sensitivity)
         if primary and not is_open and findings.sensitivity and judged
         else None,
-        "told": target_table(findings.answer.targets)
-        if primary and not is_open and findings.answer and findings.answer.targets
-        else None,
+        "told": target_table(told) if primary and not is_open and told else None,
         "calibration": _calibration(campaign, findings.calibration)
         if primary and not is_open and findings.calibration
         else None,
@@ -166,7 +165,8 @@ def levels_of(shown: Shown, only: Collection[str] | None = None) -> LevelTables 
     findings = shown.findings
     if not findings.levels or not findings.summaries or not shown.primary or shown.is_open:
         return None
-    return level_tables(findings.levels, findings.summaries, shown.labels, only)
+    told = findings.answer.targets if findings.answer else None
+    return level_tables(findings.levels, findings.summaries, shown.labels, only, told)
 
 
 def _pairs(shown: Shown) -> Pairs | None:

@@ -17,6 +17,7 @@ from campaigns.findings.values import (
     LevelsFinding,
     Pairs,
     Stratum,
+    TargetsTold,
     WithExcluded,
 )
 from campaigns.findings.wording.cells import cell_notes
@@ -26,6 +27,7 @@ from campaigns.findings.wording.remarks import (
     session_remarks,
     verdict_remarks,
 )
+from campaigns.findings.wording.targets import also_differs
 from campaigns.findings.wording.verdicts import (
     NO_VERDICT_YET,
     Display,
@@ -75,7 +77,7 @@ class CellTable:
 
 @dataclass(frozen=True, slots=True)
 class StratumLine:
-    """One stratum of a paired campaign with its verdict."""
+    """One stratum of a paired campaign with its verdict. also: what else differs between two targets."""
 
     name: str
     pairs: str
@@ -93,6 +95,7 @@ class StratumLine:
     advice: str
     confirmation: str
     remarks: tuple[str, ...]
+    also: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,19 +203,22 @@ def _observed(cell: Cell | BriefCell) -> Sequence[float]:
     return [value for value in values if value is not None]
 
 
-def strata_table(pairs: Pairs, labels: LevelLabels, *, withheld: bool = False) -> StrataTable:
-    """Return the strata of a paired campaign in their order. withheld: without verdicts and advice."""
+def strata_table(
+    pairs: Pairs, labels: LevelLabels, told: TargetsTold | None = None, *, withheld: bool = False
+) -> StrataTable:
+    """Return the strata of a paired campaign in their order. told: of several targets. withheld: without verdicts and advice."""
     verdicts = [stratum.comparison.verdict for stratum in pairs.strata]
     bounds = [bound for verdict in verdicts for bound in verdict.ci_pct or ()]
     scale = strips.scale_of([*(verdict.pct_change for verdict in verdicts), *bounds], zero=True)
     baseline, candidate = level_text(pairs.baseline), level_text(pairs.candidate)
     order, tone = order_remark(pairs, baseline, candidate)
+    also = also_differs(told, pairs.factor, pairs.baseline, pairs.candidate)
     return StrataTable(
         head=labels.other_factors(pairs.factor) or "comparison",
         baseline=baseline,
         candidate=candidate,
         lines=tuple(
-            _stratum_line(stratum, pairs, scale, labels, withheld=withheld)
+            _stratum_line(stratum, pairs, scale, labels, also, withheld=withheld)
             for stratum in pairs.strata
         ),
         scale=scale.text if bounds else "",
@@ -222,7 +228,13 @@ def strata_table(pairs: Pairs, labels: LevelLabels, *, withheld: bool = False) -
 
 
 def _stratum_line(
-    stratum: Stratum, pairs: Pairs, scale: strips.Scale, labels: LevelLabels, *, withheld: bool
+    stratum: Stratum,
+    pairs: Pairs,
+    scale: strips.Scale,
+    labels: LevelLabels,
+    also: str,
+    *,
+    withheld: bool,
 ) -> StratumLine:
     comparison, unit = stratum.comparison, pairs.unit
     verdict = comparison.verdict
@@ -244,6 +256,7 @@ def _stratum_line(
         advice="" if withheld else stratum_advice(pairs, stratum),
         confirmation=confirmation_text(stratum.confirmation),
         remarks=session_remarks(stratum.confirmation) + verdict_remarks(verdict, pairs=True),
+        also=also,
     )
 
 

@@ -21,6 +21,7 @@ from campaigns.findings.wording.answer_text import (
 from campaigns.findings.wording.capacity_ratio import larger_first, ratio_label, ratio_text
 from campaigns.findings.wording.cells import centre_of
 from campaigns.findings.wording.loads import LoadWords, setting_name
+from campaigns.findings.wording.targets import also_differs
 from campaigns.findings.wording.verdicts import Display
 from campaigns.kit.charts.labels import inside
 from campaigns.kit.numbers import amount, counted, number, share
@@ -77,12 +78,16 @@ class CapacityText:
 
 @dataclass(frozen=True, slots=True)
 class RatioText:
-    """The ratio of two capacities. larger, smaller: names of settings, in this order where the ratio is written."""
+    """The ratio of two capacities. larger, smaller: names of settings, in this order where the ratio is written.
+
+    also: what else differs between two targets, the larger one first.
+    """
 
     larger: str
     smaller: str
     text: str
     label: Display
+    also: str = ""
 
 
 def kept(condition: ConditionTerms) -> str:
@@ -441,7 +446,13 @@ class CapacityWords:
         larger, smaller = reversed(names) if turned else names
         margin = self.finding.margin_pct
         text = ratio_text(one, self.loads.as_many, margin)
-        return RatioText(larger, smaller, text, ratio_label(ratio.ratio, margin))
+        sides = [
+            self.capacities[place].levels.get(ratio.factor)
+            for place in (ratio.baseline, ratio.candidate)
+        ]
+        told = self.answer.targets if self.answer else None
+        also = also_differs(told, ratio.factor, *(sides if turned else reversed(sides)))
+        return RatioText(larger, smaller, text, ratio_label(ratio.ratio, margin), also)
 
 
 def _upper_share(value: float) -> str:

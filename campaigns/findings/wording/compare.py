@@ -12,6 +12,7 @@ from campaigns.findings.values import (
 )
 from campaigns.findings.wording.answer_text import AnswerText, Fact
 from campaigns.findings.wording.cells import bound_of
+from campaigns.findings.wording.targets import differing_text
 from campaigns.findings.wording.verdicts import Display, advice_of, label_of
 from campaigns.kit.numbers import counted, percent, span_pct
 from campaigns.stats.verdict import DECIDED, WITHOUT_NUMBERS
@@ -48,6 +49,11 @@ def confirmation_text(row: ComparedCells) -> str:
     if not row.between:
         return f"{counts}: too few to confirm"
     return f"{'confirmed' if word in DECIDED else 'not confirmed'} over {counts}"
+
+
+def also_in_row(row: ComparedCells) -> str:
+    """Return what else differs between the targets of both sides; empty where it is one target."""
+    return "" if row.differs is None else differing_text(row.differs)
 
 
 def both_values(field: Differs) -> str:
@@ -135,7 +141,8 @@ def _row_briefly(compared: CampaignComparison, row: ComparedCells, name: str) ->
 
 def _of_row(compared: CampaignComparison, row: ComparedCells, baseline: str, candidate: str) -> str:
     if row.refused:
-        return _not_comparable(candidate, baseline, row.refused)
+        text = _not_comparable(candidate, baseline, row.refused)
+        return f"{text} {advice_of_row(compared, row)}".strip()
     verdict, word = row.comparison.verdict, label_of_row(compared, row).word
     if verdict.pct_change is None:
         return f"{candidate} vs. {baseline}: {word}."

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from campaigns.findings.values import TargetPair, TargetPart, TargetsTold
+from campaigns.findings.values import FactOnBoth, TargetPair, TargetPart, TargetsTold
 from campaigns.kit.numbers import counted
 
 MOST_FACTS = 6
@@ -63,15 +64,35 @@ def part_text(part: TargetPart) -> str:
 
 def pair_text(pair: TargetPair) -> str:
     """Return the facts that differ between two targets, both values of each; hardware first."""
-    if not pair.differs:
+    return differing_text(pair.differs)
+
+
+def differing_text(differs: Sequence[FactOnBoth], *, turned: bool = False) -> str:
+    """Return facts with both values, the first few of them. turned: the value of the candidate comes first."""
+    if not differs:
         return "no recorded fact differs; unrecorded ones may"
-    facts = [
-        f"{fact.name} {_value(fact.baseline)} / {_value(fact.candidate)}"
-        for fact in pair.differs[:MOST_FACTS]
-    ]
-    if len(pair.differs) > MOST_FACTS:
-        facts.append(f"and {counted(len(pair.differs) - MOST_FACTS, 'more fact')}")
+    facts = []
+    for fact in differs[:MOST_FACTS]:
+        if not fact.baseline and not fact.candidate:  # values that a public report does not show
+            facts.append(fact.name)
+            continue
+        both = [_value(fact.baseline), _value(fact.candidate)]
+        facts.append(f"{fact.name} {' / '.join(reversed(both) if turned else both)}")
+    if len(differs) > MOST_FACTS:
+        facts.append(f"and {counted(len(differs) - MOST_FACTS, 'more fact')}")
     return f"also differs: {', '.join(facts)}"
+
+
+def also_differs(told: TargetsTold | None, factor: str, baseline: Any, candidate: Any) -> str:
+    """Return what else differs between the targets of a comparison, baseline first; empty where it is of one target."""
+    if told is None or factor != told.factor:
+        return ""
+    for pair in told.pairs:
+        if (pair.baseline, pair.candidate) == (baseline, candidate):
+            return differing_text(pair.differs)
+        if (pair.candidate, pair.baseline) == (baseline, candidate):
+            return differing_text(pair.differs, turned=True)
+    return ""
 
 
 def shared_texts(shared: Sequence[Sequence[str]]) -> list[str]:

@@ -116,6 +116,11 @@ def advice_of(terms: Terms, verdict: Verdict, noun: str = "pair", where: str = "
         return "Both labels are one setting." if verdict.word in ALARMS else ""
     delta, confidence = plain_percent(terms.delta_pct), share(1 - terms.alpha)
     match verdict.word:
+        case Word.NOT_COMPARABLE if verdict.reason == "other_hardware":
+            return (
+                "Two builds on other hardware: a change would be that of both. Measure both builds on each "
+                "target, or make the hardware part of the question."
+            )
         case Word.NO_DIFFERENCE_SHOWN:
             return f"A change of {delta} or more is excluded with {confidence} confidence."
         case Word.EQUIVALENT if "real_below_margin" in verdict.badges:

@@ -111,7 +111,11 @@ def _part(part: Part) -> Iterator[str]:
     yield f"**{line(part.answer)}**"
     yield line(part.caveat)
     heads = ("comparison", "change", "95 % interval, %", "verdict", "sessions")
-    yield table(heads, [(c.name, c.change, c.interval, c.word, c.standing) for c in part.compared])
+    rows = [
+        (c.name, c.change, c.interval, "; ".join(filter(None, (c.word, c.also))), c.standing)
+        for c in part.compared
+    ]
+    yield table(heads, rows)
     if part.more_compared:
         yield f"And {part.more_compared} more."
     for chart in part.charts:

@@ -1,15 +1,18 @@
 """The part of a report about one campaign."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from urllib.parse import parse_qsl, urlsplit
 
 from django.db.models import Count, Max, Min
+from msgspec import structs
 
 from campaigns.findings.answers import answer_of
 from campaigns.findings.pages.level_tables import level_tables
 from campaigns.findings.pages.tables import strata_table
 from campaigns.findings.store import Findings, findings_of
+from campaigns.findings.values import FactOnBoth
 from campaigns.findings.wording.answer_text import NOT_ANALYSED, WITHHELD
 from campaigns.findings.wording.capacity_answer import capacity_texts
 from campaigns.findings.wording.sensitivity import sensitivity_sentence
@@ -43,6 +46,8 @@ def part_of(campaign: Campaign, evidence: Evidence | None = None, *, public: boo
     outline = outline_of(campaign)
     query = dict(parse_qsl(urlsplit(evidence.view).query)) if evidence else {}
     findings = findings_of(campaign, "")
+    if public:
+        findings = _public(findings)
     is_open = campaign.state in Campaign.ACTIVE
     compared = [] if is_open else list(_compared(campaign, outline, findings))
     answer = WITHHELD if is_open else answer_of(findings) or NOT_ANALYSED
@@ -86,6 +91,22 @@ def part_of(campaign: Campaign, evidence: Evidence | None = None, *, public: boo
     )
 
 
+def _public(findings: Findings) -> Findings:
+    """Return findings without the facts of targets that are not public: that some differ is all that is said of them."""
+    answer = findings.answer
+    if answer is None or answer.targets is None:
+        return findings
+    told = answer.targets
+    pairs = [structs.replace(pair, differs=_public_facts(pair.differs)) for pair in told.pairs]
+    told = structs.replace(told, pairs=pairs)
+    return replace(findings, answer=structs.replace(answer, targets=told))
+
+
+def _public_facts(differs: Sequence[FactOnBoth]) -> list[FactOnBoth]:
+    public = [fact for fact in differs if fact.name in PUBLIC_FACTS]
+    return public + [FactOnBoth("other facts", "", "")] * (len(public) < len(differs))
+
+
 def at(instant: datetime | None) -> str:
     """Format an instant in UTC; empty where there is none."""
     return f"{instant:%Y-%m-%d %H:%M:%S} UTC" if instant else ""
@@ -93,8 +114,9 @@ def at(instant: datetime | None) -> str:
 
 def _compared(campaign: Campaign, outline: Outline, findings: Findings) -> Iterator[Compared]:
     labels = LevelLabels(outline.factors, campaign.block_word)
+    told = findings.answer.targets if findings.answer else None
     if findings.pairs:
-        table = strata_table(findings.pairs, labels)
+        table = strata_table(findings.pairs, labels, told)
         sides = f"{table.candidate} vs. {table.baseline}"
         for line in table.lines:
             name = f"{line.name}: {sides}" if len(table.lines) > 1 else sides
@@ -106,9 +128,10 @@ def _compared(campaign: Campaign, outline: Outline, findings: Findings) -> Itera
                 line.display.tone,
                 line.confirmation,
                 line.pairs,
+                line.also,
             )
     elif findings.levels and findings.summaries:
-        levels = level_tables(findings.levels, findings.summaries, labels)
+        levels = level_tables(findings.levels, findings.summaries, labels, told=told)
         for group in levels.groups:
             where = f"{group.title}: " if len(levels.groups) > 1 else ""
             for step in group.steps:
@@ -120,6 +143,7 @@ def _compared(campaign: Campaign, outline: Outline, findings: Findings) -> Itera
                     step.display.tone,
                     step.confirmation,
                     "",
+                    step.also,
                 )
 
 
@@ -135,7 +159,10 @@ def _carried(findings: Findings) -> Iterator[tuple[str, str]]:
         parts = (setting.short, first, safe, *setting.remarks, setting.advice)
         yield setting.setting or "carried", "; ".join(filter(None, parts))
     for ratio in texts.ratios:
-        yield f"{ratio.larger} against {ratio.smaller}", ratio.text
+        yield (
+            f"{ratio.larger} against {ratio.smaller}",
+            "; ".join(filter(None, (ratio.text, ratio.also))),
+        )
 
 
 def _criterion(findings: Findings) -> Iterator[tuple[str, str]]:

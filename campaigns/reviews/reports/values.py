@@ -25,7 +25,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One comparison: what, its change with the interval, the verdict and its tone."""
+    """One comparison: what, its change with the interval, the verdict and its tone. also: what else differs between two targets."""
 
     name: str
     change: str
@@ -34,6 +34,7 @@ class Compared:
     tone: str
     standing: str
     n: str
+    also: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,17 @@ from campaigns.execution.move_in_queue import move_down, move_up
 from campaigns.execution.queues import place_of, queue_of
 from campaigns.execution.running import execute
 from campaigns.execution.waiting import waiting_for
+from campaigns.findings.comparison_rows import comparison_rows
 from campaigns.findings.compute import findings as computing
 from campaigns.findings.store import findings_of
+from campaigns.findings.texts import texts_of
 from campaigns.findings.wording.answer import answer_text
 from campaigns.kinds.base import Health, Measured, TargetUnavailable
 from campaigns.kit.errors import NotPossible
 from campaigns.kit.rights import May
 from campaigns.models import Attempt, Campaign, Run, Target, TargetLease, Worker
 from campaigns.planning import lifecycle
+from campaigns.reviews.reports.parts import part_of
 from campaigns.tests.execution.going_on import execute_next, run_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -226,6 +229,14 @@ def test_one_that_fails_leaves_the_answer_of_the_others_standing(side_by_side, d
     assert "proxy-16 took part in 2 of 5 blocks: " in text
     assert "proxy-8 / proxy-46: also differs: CPU -8 / 46" in text
     assert found.levels
+    beside = {(row[2], row[3]): row[-1] for row in comparison_rows(campaign) if row[1] == "target"}
+    assert beside["proxy-8", "proxy-46"] == "also differs: CPU -8 / 46"
+    texts = texts_of(campaign, ["levels"])["levels"]["comparisons"]
+    assert all(text["also"].startswith("also differs: CPU ") for text in texts)
+    (compared,) = [
+        each for each in part_of(campaign).compared if "proxy-46 vs. proxy-8" in each.name
+    ][:1]
+    assert compared.also == "also differs: CPU -8 / 46"
     rows = [row for group in found.levels.groups for row in group.comparisons]
     names = {cell.pk: cell.levels_by_factor["target"] for cell in campaign.cells.all()}
     words = {

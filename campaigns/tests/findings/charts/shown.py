@@ -8,7 +8,7 @@ from campaigns.kit.charts.labels import FactorOutline, LevelLabels
 
 WORKERS = FactorOutline("workers", "Workers", (2, 4))
 MISSING = dict.fromkeys(
-    ("cells", "summaries", "levels", "pairs", "matrix", "sessions", "curves", "capacity")
+    ("answer", "cells", "summaries", "levels", "pairs", "matrix", "sessions", "curves", "capacity")
 )
 
 

@@ -8,8 +8,21 @@ from msgspec import structs
 from campaigns.findings import compute
 from campaigns.findings.compared import sides_of, why_unusable
 from campaigns.findings.compute.compared import compare_campaigns, compare_chosen
-from campaigns.findings.wording.compare import answer_of, confirmation_text
-from campaigns.models import Campaign, EnvironmentFact, Proof, Run, Session
+from campaigns.findings.wording.compare import (
+    advice_of_row,
+    also_in_row,
+    answer_of,
+    confirmation_text,
+)
+from campaigns.models import (
+    Campaign,
+    EnvironmentFact,
+    Factor,
+    Proof,
+    Run,
+    Session,
+    Target,
+)
 from campaigns.stats.verdict import Word
 from campaigns.tests.findings.compute.conftest import store
 from campaigns.tests.people import everywhere
@@ -190,6 +203,53 @@ def test_a_chosen_cell_is_compared_whatever_its_level(measured):
         ("concurrency", "5", "10")
     ]
     assert "concurrency 10" in answer_of(found).sentence
+
+
+def on_larger_server(campaign):
+    """As if the campaign had been measured on another target, with more memory."""
+    address = "127.0.0.2:9"
+    other = Target.objects.create(
+        name="larger",
+        family="http",
+        base_url=f"http://{address}",
+        address=address,
+        hardware="16 CPUs",
+    )
+    Campaign.objects.filter(pk=campaign.pk).update(target=other)
+
+
+def test_what_else_differs_between_two_targets_is_beside_each_verdict(measured):
+    one, same, other = measured(), measured(), measured()
+    see(one, "3.122")
+    see(other, "3.123")
+    on_larger_server(other)
+
+    rows = compared(one, same, other).rows
+
+    assert [also_in_row(row) for row in rows] == ["", ""] + 2 * [
+        "also differs: hardware and network not recorded / 16 CPUs, Pulp 3.122 / 3.123"
+    ]
+
+
+def test_builds_on_other_hardware_are_refused_unless_it_is_part_of_the_question(measured):
+    one, other = measured(), measured()
+    Factor.objects.update(role=Factor.Role.BUILD)
+    on_larger_server(other)
+    sides = sides_of([one.pk, other.pk], everywhere().see)
+    slow, same, fast = (
+        finding(sides[side]).cells[place] for side, place in ((0, 0), (1, 0), (1, 1))
+    )
+
+    found = compare_chosen(sides, [(0, slow), (1, same), (1, fast)])
+    asked = compare_chosen(sides, [(0, slow), (1, fast)], hardware=True)
+
+    assert [row.comparison.verdict.reason for row in found.rows] == ["", "other_hardware"]
+    assert words(found)[1] == Word.NOT_COMPARABLE
+    assert [each.label for each in found.rows[1].refused] == ["hardware and network"]
+    assert "Measure both builds on each target" in advice_of_row(found, found.rows[1])
+    assert words(asked) == [Word.BETTER]
+    assert also_in_row(asked.rows[0]).startswith("also differs: hardware and network")
+    assert found.data_hash != asked.data_hash
 
 
 def in_sessions(campaign, number):
