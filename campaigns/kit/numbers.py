@@ -21,6 +21,8 @@ CLOCK_FROM_SECONDS = 119.5
 """What rounds to two minutes or more is written as 2:00 min or 1:02:03 h."""
 BOUND_DIGITS = 10
 """Digits of a computed bound; further ones are floating-point noise."""
+LONGEST_GROUPED = 1e15
+"""Larger numbers are not written out."""
 SCALES = {"B": ("B", "kB", "MB", "GB", "TB"), "B/s": ("B/s", "kB/s", "MB/s", "GB/s", "TB/s")}
 SINGULARS = {"files": "file", "connections": "connection"}
 AXES = {"B/s": "MB/s", "B": "MB"}
@@ -62,6 +64,30 @@ def counted(quantity: int, noun: str) -> str:
 def plain(value: float) -> str:
     """Write a number that was chosen, not measured, such as a level: 5, 2.5, 0.125."""
     return f"{value:.10g}".replace("-", MINUS)
+
+
+def grouped(value: float) -> str:
+    """Write a number that was chosen, such as a load, with commas between thousands: 0.125, 2,000, 4,000,000,000."""
+    if abs(value) >= LONGEST_GROUPED:
+        return number(value, _digits(value))
+    text = f"{Decimal(f'{value:.{BOUND_DIGITS}g}'):,f}"
+    return (text.rstrip("0").rstrip(".") if "." in text else text).replace("-", MINUS)
+
+
+def bound(value: object, unit: str) -> str:
+    """Write a limit that was chosen, with all its digits: 5.25 %, 180.4 s, 3:00 min, 1,234.5/s."""
+    if not is_number(value):
+        return MISSING
+    if unit == "share":
+        return plain_percent(100 * value)
+    if unit == "s" and value >= CLOCK_FROM_SECONDS and not float(value).is_integer():
+        return f"{grouped(value)} s"
+    return amount(value, unit, max(DIGITS, _digits(value)))
+
+
+def _digits(value: float) -> int:
+    """Return how many significant digits a number has."""
+    return len(Decimal(f"{value:.{BOUND_DIGITS}g}").normalize().as_tuple().digits)
 
 
 def plain_percent(percentage: float) -> str:

@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce
 from campaigns.kinds.base import Driver
 from campaigns.kinds.base.values import driver_levels
 from campaigns.kit.mappings import Levels, Parameters
-from campaigns.kit.numbers import is_number, plain
+from campaigns.kit.numbers import grouped, is_number
 from campaigns.models import Attempt, Campaign, Cell, Exclusion, Run, Target
 from campaigns.planning.metrics import driver_if_known
 from campaigns.planning.roles import loads_of
@@ -65,7 +65,7 @@ class Asked:
         how = " at a rate" if self.offered else ""
         if self.carried is None:
             return f"“{self.target.name}” has carried no {self.load}{how} in a stored campaign yet"
-        most = plain(self.carried.load)
+        most = grouped(self.carried.load)
         return f"“{self.target.name}” has carried up to {most} {self.load}{how} ({_source(self.carried)})"
 
     @property
@@ -73,11 +73,11 @@ class Asked:
         """Why a production server needs the permission of its owner; it begins a sentence."""
         most, where = "no", "a stored campaign yet"
         if self.carried is not None:
-            most = f"at most {plain(self.carried.load)}"
+            most = f"at most {grouped(self.carried.load)}"
             where = f"a stored campaign ({_source(self.carried)})"
         return (
             f"“{self.target.name}” is a production server and has carried {most} {self.load} in {where}; this asks for "
-            f"{self.load} {', '.join(map(plain, self.above))}"
+            f"{self.load} {', '.join(map(grouped, self.above))}"
         )
 
 

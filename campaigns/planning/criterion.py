@@ -7,6 +7,7 @@ or does not. Where a campaign states none, its failure limit is the only conditi
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import msgspec
@@ -16,7 +17,7 @@ from msgspec import Struct
 from campaigns.kinds.base import Metric
 from campaigns.kit.forms import DurationField
 from campaigns.kit.mappings import Json, JsonObject
-from campaigns.kit.numbers import plain, plain_percent
+from campaigns.kit.numbers import bound, plain, plain_percent
 from campaigns.kit.units import UNITS, UnknownUnit, convert, written
 
 PATH = "criterion"
@@ -339,14 +340,16 @@ def _ratio(value: Any) -> float:
 
 
 def _bound(condition: Condition, unit: str) -> str:
-    return f"{SIDES[condition.side]} {amount_text(condition.limit, unit)}"
+    limit = written(condition.limit) if unit == "s" else bound(condition.limit, unit)
+    return f"{SIDES[condition.side]} {limit}"
 
 
 def amount_text(value: float, unit: str) -> str:
     """Return a chosen limit with its unit; `read_criterion` can read it again."""
     if unit == "s":
         return written(value)
-    return f"{plain(value)}{f' {unit}' if unit not in ('', 'count') else ''}"
+    exact = format(Decimal(repr(value)).normalize(), "f")
+    return f"{exact}{f' {unit}' if unit not in ('', 'count') else ''}"
 
 
 def labels_of(stored: Json, metrics: Sequence[Metric]) -> list[str]:

@@ -8,7 +8,7 @@ from campaigns.kinds.base import Driver
 from campaigns.kinds.base.values import BLIND_LABEL, TARGET, driver_levels
 from campaigns.kinds.registry import driver_of
 from campaigns.kit.database_clock import database_now
-from campaigns.kit.numbers import counted, number, plain, plain_percent, without_sign
+from campaigns.kit.numbers import counted, grouped, number, plain_percent, without_sign
 from campaigns.kit.units import written
 from campaigns.models import Campaign, Target
 from campaigns.planning.carried import LEAST, Asked, asked_of
@@ -319,8 +319,8 @@ def _remark_on_search(definition: Definition) -> list[tuple[str, str]]:
     remarks = [
         (
             "info",
-            f"A search: it begins with {plain(search.first)} {search.load}, and no run has more than "
-            f"{plain(largest)}{bound}. It takes up to {search.most_runs} runs of each setting, without "
+            f"A search: it begins with {grouped(search.first)} {search.load}, and no run has more than "
+            f"{grouped(largest)}{bound}. It takes up to {search.most_runs} runs of each setting, without "
             "checks of recovery; the plan shows its first load only.",
         )
     ]
@@ -351,7 +351,7 @@ def _remark_on_more_than_carried(asked: Asked) -> tuple[str, str]:
         until = asked.target.overload_until
         allowed = f" Its owner allows that until {until:%Y-%m-%d %H:%M} UTC." if until else ""
         return ("warn", f"{asked.why_permission}.{allowed}")
-    levels = ", ".join(map(plain, asked.above))
+    levels = ", ".join(map(grouped, asked.above))
     if asked.carried is None:
         many = "each level" if len(asked.levels) > 1 else levels
         return ("info", f"{asked.text}: {many} may overload it.")

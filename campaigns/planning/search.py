@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from campaigns.kinds.base import Driver
 from campaigns.kit.mappings import FieldValues, Json, JsonObject, Levels
-from campaigns.kit.numbers import plain
+from campaigns.kit.numbers import grouped
 from campaigns.models import Campaign
 from campaigns.planning.closed_loops import is_offered
 from campaigns.planning.criterion import criterion_of
@@ -118,14 +118,14 @@ def _checked(
     if largest is None:
         return None
     if most is not None and largest > most:
-        errors["search.largest"] = [f"{load} can be {plain(float(most))} at most."]
+        errors["search.largest"] = [f"{load} can be {grouped(float(most))} at most."]
     if largest < lowest:
         errors["search.largest"] = [
-            f"The largest load ({plain(largest)}) is below the smallest ({plain(lowest)})."
+            f"The largest load ({grouped(largest)}) is below the smallest ({grouped(lowest)})."
         ]
     elif not lowest <= first <= largest:
         errors["search.first"] = [
-            f"Begin between {plain(lowest)} and {plain(largest)}, not at {plain(first)}."
+            f"Begin between {grouped(lowest)} and {grouped(largest)}, not at {grouped(first)}."
         ]
     if any(path.startswith("search") for path in errors):
         return None

@@ -3,7 +3,7 @@
 They tell what comes next and why, from one run a load, so they judge nothing: what is carried is worded in `findings.wording`.
 """
 
-from campaigns.kit.numbers import plain
+from campaigns.kit.numbers import grouped
 from campaigns.stats.capacity_search import Bracket, Phase, Step, Why
 
 WHYS = {
@@ -26,9 +26,9 @@ def bracket_text(bracket: Bracket) -> str:
     """Return what is known so far: one run a load, so no verdict."""
     parts = []
     if bracket.held is not None:
-        parts.append(f"held at {plain(bracket.held)}")
+        parts.append(f"held at {grouped(bracket.held)}")
     if bracket.failed is not None:
-        parts.append(f"failed at {plain(bracket.failed)}")
+        parts.append(f"failed at {grouped(bracket.failed)}")
     return ", ".join(parts) or "nothing measured yet"
 
 
@@ -37,11 +37,11 @@ def step_text(step: Step, load: str) -> str:
     known = bracket_text(step.bracket)
     if step.phase is None:
         if step.why == Why.NOT_RECOVERED:
-            return f"the target has not recovered from {plain(step.load)} {load}"
+            return f"the target has not recovered from {grouped(step.load)} {load}"
         if step.why == Why.FEW_RUNS:
             return f"{known}; too few runs are left to confirm it"
         return f"{known}; confirmed"
-    next_load = f"next {plain(step.load)}: {WHYS[step.why]}"
+    next_load = f"next {grouped(step.load)}: {WHYS[step.why]}"
     if step.phase == Phase.CONFIRM:
         next_load += f", block {step.block + 1} of {step.blocks}"
     if step.phase == Phase.CHECK and step.checks:

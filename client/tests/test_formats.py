@@ -16,7 +16,7 @@ HERE: dict[str, Callable[..., str]] = {
     "span": lambda interval, unit: formats.span(interval[0], interval[1], unit),
     "span_pct": lambda interval: formats.span_percent(*interval).removesuffix(" %"),
 }
-NOT_HERE = {"coefficient", "counted", "p_value", "plain", "plain_percent"}
+NOT_HERE = {"bound", "coefficient", "grouped", "counted", "p_value", "plain", "plain_percent"}
 
 
 @pytest.mark.parametrize(

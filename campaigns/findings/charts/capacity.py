@@ -53,7 +53,7 @@ from campaigns.kit.charts.figure import (
 )
 from campaigns.kit.charts.labels import inside
 from campaigns.kit.mappings import Json, JsonObject
-from campaigns.kit.numbers import amount, counted, plain, share, span
+from campaigns.kit.numbers import amount, bound, counted, plain, share, span
 from campaigns.results.run_plots import Plot
 from campaigns.stats.capacity import Held
 
@@ -147,7 +147,7 @@ def describe(chart: CapacityChart) -> str:
     unit = chart.quantity.unit
     parts = [f"{title(chart)}."]
     if chart.limit is not None:
-        parts.append(f"The limit is {amount(chart.limit, unit)}.")
+        parts.append(f"The limit is {bound(chart.limit, unit)}.")
     for one in chart.lines:
         readings = ", ".join(
             f"{load_text(each.load)}: {amount(each.value, unit) if each.value is not None else 'no value'}"
@@ -196,7 +196,7 @@ def note(chart: CapacityChart) -> str:
     """Return where the limit is, if it is not drawn, and how many runs are not."""
     parts = []
     if chart.limit_is_far and chart.limit is not None:
-        limit = amount(chart.limit, chart.quantity.unit)
+        limit = bound(chart.limit, chart.quantity.unit)
         parts.append(f"The limit, {limit}, lies far above what is drawn.")
     runs = sum(len(one.runs) for one in chart.lines)
     drawn = sum(len(shown_runs(chart, one)) for one in chart.lines)

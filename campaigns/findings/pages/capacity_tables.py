@@ -13,7 +13,7 @@ from campaigns.findings.wording.capacity import (
 from campaigns.findings.wording.thresholds import ThresholdTexts, threshold_texts
 from campaigns.findings.wording.verdicts import Display
 from campaigns.kit.charts.labels import LevelLabels
-from campaigns.kit.numbers import MISSING, plain
+from campaigns.kit.numbers import MISSING, grouped
 
 MOST_LINES = 200
 """Conditions of cells that are written out."""
@@ -67,7 +67,9 @@ def capacity_table(
         capacities=[words.text(setting) for setting in finding.settings],
         ratios=[words.ratio(ratio) for ratio in finding.ratios],
         settings=[labels.sentence(setting.levels) for setting in finding.settings],
-        loads=[LoadLine(plain(load), [_held(each.get(load)) for each in cells]) for load in loads],
+        loads=[
+            LoadLine(grouped(load), [_held(each.get(load)) for each in cells]) for load in loads
+        ],
     )
 
 

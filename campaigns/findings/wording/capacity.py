@@ -4,7 +4,7 @@ Load is never ranked: no sentence here says of one load that it is better than a
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from campaigns.findings.values import (
@@ -24,7 +24,7 @@ from campaigns.findings.wording.loads import LoadWords, setting_name
 from campaigns.findings.wording.targets import also_differs
 from campaigns.findings.wording.verdicts import Display
 from campaigns.kit.charts.labels import inside
-from campaigns.kit.numbers import amount, counted, number, share
+from campaigns.kit.numbers import DIGITS, amount, bound, counted, number, share
 from campaigns.stats.capacity import (
     Advice,
     Capacity,
@@ -39,6 +39,7 @@ PERCENTILE = re.compile(r"(\d+)(?:st|nd|rd|th) percentile")
 SAME = 0.05
 """Values whose ratio is within this of 1 are “about that of”."""
 MOST_DIGITS = 6
+SHARE = "share"
 WORDS: Mapping[CapacityWord, Display] = {
     CapacityWord.CARRIES: Display("carries", "info", "check", "solid"),
     CapacityWord.AT_LEAST: Display("carries at least", "info", "check", "outline"),
@@ -95,9 +96,9 @@ def kept(condition: ConditionTerms) -> str:
     if condition.metric:
         what = subject(condition)
         if condition.at_least is not None:
-            return f"{what} stays at {amount(condition.at_least, condition.unit)} or more"
-        return f"{what} stays within {amount(condition.at_most, condition.unit)}"
-    return f"at most {share(condition.failed_share)} fail"
+            return f"{what} stays at {bound(condition.at_least, condition.unit)} or more"
+        return f"{what} stays within {bound(condition.at_most, condition.unit)}"
+    return f"at most {bound(condition.failed_share, SHARE)} fail"
 
 
 def subject(condition: ConditionTerms) -> str:
@@ -117,14 +118,21 @@ def metric_phrase(label: str) -> str:
     return inside(label)
 
 
-def beside_limit(value: float, limit: float | None, write: Callable[[float, int], str]) -> str:
+def beside_limit(value: float, limit: float | None, unit: str, fewest: int = DIGITS) -> str:
     """Write a value with enough digits that it does not look like the limit, above or below which it is."""
-    if limit is None or value == limit:
-        return write(value, 3)
-    for digits in range(3, MOST_DIGITS + 1):
-        if write(value, digits) != write(limit, digits):
-            return write(value, digits)
-    return f"just {'above' if value > limit else 'below'} {write(limit, 3)}"
+    if limit is None:
+        return _with(fewest, value, unit)
+    if value == limit:
+        return bound(limit, unit)
+    for digits in range(fewest, MOST_DIGITS + 1):
+        text = _with(digits, value, unit)
+        if text != _with(digits, limit, unit):
+            return text
+    return f"just {'above' if value > limit else 'below'} {bound(limit, unit)}"
+
+
+def _with(digits: int, value: float, unit: str) -> str:
+    return share(value, digits - 2) if unit == SHARE else amount(value, unit, digits)
 
 
 def reached(condition: ConditionTerms, state: LoadState, *, alone: bool = True) -> str:
@@ -137,20 +145,14 @@ def reached(condition: ConditionTerms, state: LoadState, *, alone: bool = True) 
     if condition.metric and not condition.as_share:
         if state.value is None:
             return ""
-        unit = condition.unit
-        return (
-            f"{it} is {beside_limit(state.value, limit, lambda v, digits: amount(v, unit, digits))}"
-        )
+        return f"{it} is {beside_limit(state.value, limit, condition.unit)}"
     if state.share is None:
         return ""
-    failing = beside_limit(state.share, condition.failed_share, _share)
+    failing = beside_limit(state.share, condition.failed_share, SHARE)
     if not condition.metric:
         return f"{failing} fail"
-    return f"{failing} take longer than {amount(limit, condition.unit)} or fail"
-
-
-def _share(value: float, digits: int) -> str:
-    return share(value, digits - 2)
+    longer = "" if limit is None else f" take longer than {bound(limit, condition.unit)} or"
+    return f"{failing}{longer} fail"
 
 
 class CapacityWords:
@@ -335,8 +337,8 @@ class CapacityWords:
             at = f"at {self.loads.of(self.loads.down(last.load))}"
             upper = last.share_interval[1] if last.share_interval else 1.0
             return (
-                f": {at} {beside_limit(last.share or 0.0, condition.failed_share, _share)} failed, which shows only that at most "
-                f"{_upper_share(upper)} fail ({self.confidence}), and the limit is {share(condition.failed_share)}"
+                f": {at} {beside_limit(last.share or 0.0, condition.failed_share, SHARE)} failed, which shows only that at most "
+                f"{_upper_share(upper)} fail ({self.confidence}), and the limit is {bound(condition.failed_share, SHARE)}"
             )
         return ""
 

@@ -3,9 +3,8 @@
 from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
-from campaigns.findings.wording.loads import decimal_text
 from campaigns.findings.wording.verdicts import Display
-from campaigns.kit.numbers import BOUND_DIGITS, number, plain_percent
+from campaigns.kit.numbers import BOUND_DIGITS, grouped, number, plain_percent
 from campaigns.stats.capacity import CapacityRatio
 from campaigns.stats.verdict import Word
 
@@ -86,7 +85,7 @@ def _ends(low: float, high: float) -> tuple[str, str]:
         sides = (first <= 1 or down > 1) and (last >= 1 or up < 1)
         if sides and down > 0 and (first == last or up - down <= 2 * (last - first)):
             break
-    return decimal_text(down), decimal_text(up)
+    return grouped(float(down)), grouped(float(up))
 
 
 def ratio_label(ratio: CapacityRatio, margin_pct: float) -> Display:

@@ -8,7 +8,7 @@ from typing import Any
 
 from campaigns.kit.charts.labels import inside, level_text
 from campaigns.kit.mappings import Levels
-from campaigns.kit.numbers import BOUND_DIGITS, is_number
+from campaigns.kit.numbers import BOUND_DIGITS, grouped, is_number
 
 FINE, COARSE = 3, 2
 """Figures of a bound."""
@@ -94,7 +94,7 @@ class LoadWords:
 
     @staticmethod
     def _text(exact: Decimal) -> str:
-        return decimal_text(exact)
+        return grouped(float(exact))
 
 
 def digits_of(low: float, high: float) -> int:
@@ -119,13 +119,7 @@ def load_text(load: Any) -> str:
     """Write a load that was measured, as capacities are written: “1,000”."""
     if not _is_count(load):
         return level_text(load)
-    return decimal_text(Decimal(f"{load:.{BOUND_DIGITS}g}" if isinstance(load, float) else load))
-
-
-def decimal_text(exact: Decimal) -> str:
-    """Write a number with all its digits, in groups of three."""
-    text = f"{exact:,f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    return grouped(load)
 
 
 def setting_name(levels: Levels) -> str:

@@ -7,7 +7,7 @@ from campaigns.findings.most_carried import recommended_place
 from campaigns.findings.values import CapacityFinding, CapacityOfSetting, Levels
 from campaigns.findings.wording.capacity import WORDS, CapacityWords
 from campaigns.findings.wording.loads import setting_name
-from campaigns.kit.numbers import number
+from campaigns.kit.numbers import number, outward
 from campaigns.stats.capacity import CapacityWord
 
 NONE_DECIDED = "none decided"
@@ -174,10 +174,9 @@ def _is_size(level: object) -> bool:
 
 def _per(ends: tuple[float | None, float | None, float | None]) -> str:
     low, estimate, high = ends
-    bounds = [number(end, 3) for end in (low, high) if end is not None]
-    if not bounds:
-        return ""
-    if len(bounds) == 2:
-        span = " to ".join(bounds)
+    if low is not None and high is not None:
+        span = " to ".join(outward(low, high))
         return span if estimate is None else f"{number(estimate, 3)} ({span})"
-    return f"at least {bounds[0]}" if low is not None else f"less than {bounds[0]}"
+    if low is not None:
+        return f"at least {outward(low, low)[0]}"
+    return "" if high is None else f"less than {outward(high, high)[1]}"

@@ -11,10 +11,10 @@ from campaigns.findings.values import (
     ThresholdState,
     ThresholdWord,
 )
-from campaigns.findings.wording.capacity import beside_limit, subject
+from campaigns.findings.wording.capacity import SHARE, beside_limit, subject
 from campaigns.findings.wording.loads import setting_name
 from campaigns.findings.wording.verdicts import Display
-from campaigns.kit.numbers import MISSING, amount, share, span
+from campaigns.kit.numbers import MISSING, bound, digits_of
 
 LABELS: Mapping[ThresholdWord, Display] = {
     "passes": Display("passes", "info", "check", "solid"),
@@ -86,10 +86,10 @@ def limit_text(condition: ConditionTerms) -> str:
 def limit_of(condition: ConditionTerms) -> str:
     """Write the bound of a condition: “at most 3:00 min”."""
     if condition.at_least is not None:
-        return f"at least {amount(condition.at_least, condition.unit)}"
+        return f"at least {bound(condition.at_least, condition.unit)}"
     if condition.at_most is not None:
-        return f"at most {amount(condition.at_most, condition.unit)}"
-    return f"at most {share(condition.failed_share)}"
+        return f"at most {bound(condition.at_most, condition.unit)}"
+    return f"at most {bound(condition.failed_share, SHARE)}"
 
 
 def _where(finding: Thresholds, word: ThresholdWord, count: int) -> str:
@@ -137,19 +137,20 @@ def _line(cell: ThresholdCell, state: ThresholdState, condition: ConditionTerms)
 def _estimate(state: ThresholdState, condition: ConditionTerms) -> str:
     limit = condition.at_most if condition.at_most is not None else condition.at_least
     if state.value is not None:
-        unit = condition.unit
-        return beside_limit(state.value, limit, lambda value, digits: amount(value, unit, digits))
+        return beside_limit(state.value, limit, condition.unit)
     if state.share is None:
         return MISSING
-    text = beside_limit(
-        state.share, condition.failed_share, lambda value, digits: share(value, digits - 2)
-    )
-    return f"{text} above {amount(limit, condition.unit)}" if condition.metric else text
+    text = beside_limit(state.share, condition.failed_share, SHARE)
+    above = condition.metric and limit is not None
+    return f"{text} above {bound(limit, condition.unit)}" if above else text
 
 
 def _interval(state: ThresholdState, condition: ConditionTerms) -> str:
-    if state.value is not None and state.interval:
-        return span(state.interval, condition.unit)
-    if state.value is None and state.share_interval:
-        return " … ".join(share(end) for end in state.share_interval)
-    return MISSING
+    """Write both ends so that neither looks like the limit that it is above or below."""
+    limit, unit, ends = condition.failed_share, SHARE, state.share_interval
+    if state.value is not None:
+        limit = condition.at_most if condition.at_most is not None else condition.at_least
+        unit, ends = condition.unit, state.interval
+    if not ends:
+        return MISSING
+    return " … ".join(beside_limit(end, limit, unit, digits_of(*ends)) for end in ends)

@@ -86,14 +86,14 @@ def search_context(campaign: Campaign) -> TemplateContext | None:
         "text": state.text,
         "runs": state.runs,
         "most": state.search.most_runs * len(state.settings),
-        "largest": numbers.plain(state.bounds.largest),
+        "largest": numbers.grouped(state.bounds.largest),
         "lines": [
             {
                 "label": line.label,
-                "held": MISSING if line.held is None else numbers.plain(line.held),
-                "failed": MISSING if line.failed is None else numbers.plain(line.failed),
+                "held": MISSING if line.held is None else numbers.grouped(line.held),
+                "failed": MISSING if line.failed is None else numbers.grouped(line.failed),
                 "runs": [
-                    {"load": numbers.plain(load), "phase": str(phase), "held": held}
+                    {"load": numbers.grouped(load), "phase": str(phase), "held": held}
                     for load, phase, held in line.runs
                 ],
             }
