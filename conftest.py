@@ -4,7 +4,7 @@ import fcntl
 import os
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -32,6 +32,20 @@ KEPT = {"django_content_type", "auth_permission"}
 """Tables that migrations fill, and no test changes."""
 PULP = "e2e/pulp/"
 """Tests of one real Pulp, which takes a minute to start: one worker has them all."""
+USUAL_SECONDS = 5.0
+"""Of a test of the tier e2e."""
+LONG_SECONDS = {
+    "e2e/browser/test_every_page.py": 60.0,
+    "e2e/browser/test_review.py": 60.0,
+    "e2e/faults/": 20.0,
+    "e2e/test_builds.py": 40.0,
+    "e2e/test_burst.py": 60.0,
+    "e2e/test_search.py": 90.0,
+    "e2e/test_secrets.py": 70.0,
+    "e2e/test_several_targets.py": 60.0,
+    "e2e/test_survival.py": 60.0,
+}
+"""Of a test of files of few, long tests."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -92,10 +106,23 @@ def pytest_xdist_setupnodes(specs: list[Any]) -> None:
 
 
 class ByFile(LoadScopeScheduling):  # type: ignore[misc]
-    """Gives a worker whole files, and what is of one Pulp together."""
+    """Gives a worker whole files, and what is of one Pulp together, the longest first.
+
+    By the number of tests, as without this, few long tests would come last, and the other workers wait for them.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
         return PULP if nodeid.startswith(PULP) else nodeid.partition("::")[0]
+
+    def _assign_work_unit(self, node: Any) -> None:
+        longest = max(self.workqueue, key=lambda scope: _seconds_of(scope, self.workqueue[scope]))
+        self.workqueue.move_to_end(longest, last=False)
+        super()._assign_work_unit(node)
+
+
+def _seconds_of(scope: str, tests: Sized) -> float:
+    each = (seconds for start, seconds in LONG_SECONDS.items() if scope.startswith(start))
+    return len(tests) * next(each, USUAL_SECONDS)
 
 
 @pytest.hookimpl(optionalhook=True)

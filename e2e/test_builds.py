@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from e2e.conftest import FAST, served, wait_for
+from e2e.conftest import wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
@@ -18,12 +18,6 @@ BUILD = {
     "apply": {"way": "http", "method": "PATCH", "url": "/stand-in/", "body": {"core": "{value}"}},
     "read_back": {"way": "http", "url": "/pulp/api/v3/status/", "at": "versions.0.version"},
 }
-
-
-@pytest.fixture(scope="module")
-def perfdash(tmp_path_factory):
-    with served(tmp_path_factory.mktemp("builds") / "data", **FAST) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +78,9 @@ def test_builds_are_compared_and_the_one_of_before_is_put_back(perfdash, target)
     assert sum(one != other for one, other in pairwise(builds)) <= 5  # two whole plots a block
     read_back = perfdash.rows(
         "SELECT asked #>> '{}', in_force #>> '{}' FROM campaigns_effectivesetting"
-        " WHERE name = 'pulpcore'"
+        " WHERE name = 'pulpcore' AND attempt_id IN (SELECT attempt.id FROM campaigns_attempt attempt"
+        " JOIN campaigns_run run ON run.id = run_id WHERE campaign_id = %s)",
+        campaign,
     )
     assert sorted(read_back) == [(OLD, OLD)] * 6 + [(NEW, NEW)] * 6
     wait_for(lambda: core_of(perfdash) == NEW, "the build of before")

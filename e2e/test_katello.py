@@ -5,7 +5,7 @@ import urllib.request
 
 import pytest
 
-from e2e.conftest import FAST, served, wait_for
+from e2e.conftest import wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
@@ -22,15 +22,9 @@ SYNC = {
 
 
 @pytest.fixture(scope="module")
-def perfdash(tmp_path_factory):
-    with served(tmp_path_factory.mktemp("katello") / "data", **FAST) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
 def target(perfdash):
     sent = {
-        "name": "stand-in",
+        "name": "stand-in of a sync",
         "family": "katello",
         "base_url": perfdash.state["katello_url"],
         "username": "admin",

@@ -8,7 +8,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
 from campaigns.execution.server_steps import Workbench
-from campaigns.execution.set_levels import set_one, value_of
+from campaigns.execution.set_levels import set_one, value_before
 from campaigns.kinds.base import Cancelled, DriverError
 from campaigns.kit.encryption import SecretUnreadable
 from campaigns.kit.redaction import storable
@@ -61,7 +61,7 @@ def _restore(row: FoundSetting, target: Target, check: Callable[[], None]) -> No
     try:
         server = server_of(target)
         bench = Workbench(target, server, check, lambda _: None, lambda action: action())
-        if value_of(setting, bench) != row.value:
+        if value_before(setting, bench) != row.value:
             set_one(setting, row.value, bench)
     except (DriverError, SecretUnreadable, Cancelled) as error:
         why = storable(str(error) or "it took too long")

@@ -31,7 +31,7 @@ def put_in_force(
         )
     changed = False
     for name, value in wanted.items():
-        before = _before(rows[name], bench)
+        before = value_before(rows[name], bench)
         if before == value:
             continue
         if apply_of(rows[name]).way == HAND:
@@ -85,6 +85,15 @@ def value_of(setting: Setting, bench: Workbench) -> Any:
         ) from None
 
 
+def value_before(setting: Setting, bench: Workbench) -> Any:
+    """Return the value in force; UNKNOWN where it cannot be read, which applying may repair."""
+    try:
+        return value_of(setting, bench)
+    except SettingFailed as error:
+        bench.say(f"{error} It is applied anyway.")
+        return UNKNOWN
+
+
 def set_one(setting: Setting, value: Any, bench: Workbench) -> None:
     """Apply a value, wait for the server and read the value back. Raise SettingFailed."""
     _apply(setting, value, bench)
@@ -96,15 +105,6 @@ def set_one(setting: Setting, value: Any, bench: Workbench) -> None:
 
 def _rows(bench: Workbench, wanted: Settings) -> Any:
     return Setting.objects.filter(target=bench.target, name__in=list(wanted))
-
-
-def _before(setting: Setting, bench: Workbench) -> Any:
-    """Return the value in force; UNKNOWN where it cannot be read, which applying may repair."""
-    try:
-        return value_of(setting, bench)
-    except SettingFailed as error:
-        bench.say(f"{error} It is applied anyway.")
-        return UNKNOWN
 
 
 def _apply(setting: Setting, value: Any, bench: Workbench) -> None:

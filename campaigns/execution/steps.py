@@ -5,7 +5,7 @@ its traceback and is raised again by the caller, once it is stored.
 """
 
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ from campaigns.execution.content import as_before
 from campaigns.execution.generators.gathering import Ask, Gathering
 from campaigns.execution.keeper import NOT_RENEWED, Keeper, LeaseLost
 from campaigns.execution.proofs import proofs_text, unproved_of
-from campaigns.execution.server_steps import Workbench, reset, seconds_of
+from campaigns.execution.server_steps import SettingFailed, Workbench, reset, seconds_of
 from campaigns.execution.set_levels import put_in_force
 from campaigns.execution.workplace import workplace
 from campaigns.kinds.base import (
@@ -46,6 +46,7 @@ from campaigns.models import Target as TargetRow
 from campaigns.planning.limits import excess_of
 from campaigns.planning.search import most_failed_of
 from campaigns.results.storing import MOST_LETTERS, Outcome
+from campaigns.targets.actions import Action
 from campaigns.targets.allowed import Allowed, allowed_on
 from campaigns.targets.reaching import action_of, apply_of, read_of, server_of
 from campaigns.targets.saving import as_driver_sees_it, rules_for
@@ -161,11 +162,7 @@ class Steps:
             Attempt.Phase.APPLY, context, lambda: self._apply(target, context)
         )
         if wrong := [setting for setting in record.settings if not setting.ok]:
-            text = "; ".join(f"{s.name}: asked {s.asked}, in force {s.in_force}" for s in wrong)
-            reasons = "".join(f" {setting.why}" for setting in wrong if setting.why)
-            return record.outcome(
-                Attempt.State.VOID, f"A level did not take effect: {text}.{reasons}"
-            )
+            return record.outcome(Attempt.State.VOID, _not_in_force(wrong))
         facts = record.environment[EnvironmentFact.Side.TARGET] = driver.environment(
             target, context
         )
@@ -187,7 +184,12 @@ class Steps:
         return self._judged(measured)
 
     def _reset(self, target: Target, context: Context) -> list[Proof]:
-        """Run the target's own reset commands, then the driver's; the first failure ends it."""
+        """Run the target's own reset commands, then the driver's; the first failure ends it.
+
+        Builds are installed before: what is clean must be the build that is measured, and one that broke its
+        target leaves nothing to reset.
+        """
+        self._install()
         self.record.clean_state = mine = self.own.reset(self.bench, self.attempt.run)
         self.unproved = proofs_text([proof for proof in mine if not proof.ok])
         if self.unproved:
@@ -195,6 +197,12 @@ class Steps:
         theirs = self.driver.reset(target, self.parameters, context)
         self.unproved = unproved_of(theirs)
         return [*mine, *theirs]
+
+    def _install(self) -> None:
+        """Install the builds. Raise SettingFailed where one is not in force."""
+        self.record.settings = builds = self.own.install(self.bench, self.campaign)
+        if wrong := [build for build in builds if not build.ok]:
+            raise SettingFailed(_not_in_force(wrong))
 
     def _apply(self, target: Target, context: Context) -> list[EffectiveSetting]:
         """Set the target's settings, then the driver's levels, unless one did not take effect."""
@@ -314,6 +322,11 @@ class Steps:
         )
 
 
+def _not_in_force(wrong: Sequence[EffectiveSetting]) -> str:
+    text = "; ".join(f"{each.name}: asked {each.asked}, in force {each.in_force}" for each in wrong)
+    return f"A level did not take effect: {text}.{''.join(f' {each.why}' for each in wrong if each.why)}"
+
+
 class MoreThanAllowed(DriverError):
     """The target's owner has lowered a limit since the campaign was launched."""
 
@@ -330,12 +343,13 @@ def require_allowed(target: TargetRow, driver: Driver, parameters: Parameters) -
 
 @dataclass(frozen=True, slots=True)
 class TargetsOwn:
-    """`wanted`: values of settings by name; `others`: parameters for the driver.
+    """`wanted`: values of settings by name, `builds` those of builds; `others`: parameters for the driver.
 
     reset_seconds, apply_seconds: how long they may take.
     """
 
     wanted: Settings
+    builds: Settings
     others: JsonObject
     reset_seconds: float
     apply_seconds: float
@@ -349,13 +363,17 @@ class TargetsOwn:
             for name, value in values.items()
             if name not in known and value not in (None, "")
         }
-        settings = Setting.objects.filter(target=target, name__in=list(wanted))
+        settings = list(Setting.objects.filter(target=target, name__in=list(wanted)))
         steps = TargetStep.objects.filter(target=target)
         ready = [action_of(step) for step in steps if step.purpose == TargetStep.Purpose.READY]
         resets = [action_of(step) for step in steps if step.purpose == TargetStep.Purpose.RESET]
-        actions = [each for row in settings for each in (apply_of(row), read_of(row), read_of(row))]
+        builds = [row for row in settings if row.is_build]
+        installs, actions = _actions_of(builds), _actions_of(settings)
+        if installs:
+            resets += [*installs, *ready]
         return cls(
             wanted=wanted,
+            builds={row.name: wanted[row.name] for row in builds},
             others={name: value for name, value in values.items() if name in known},
             reset_seconds=seconds_of([*resets, *ready]) if resets else 0.0,
             apply_seconds=seconds_of([*actions, *ready]) if actions else 0.0,
@@ -368,6 +386,10 @@ class TargetsOwn:
             Attempt.Phase.APPLY: self.apply_seconds,
         }.get(Attempt.Phase(phase), 0.0)
 
+    def install(self, bench: Workbench, campaign: Campaign) -> list[EffectiveSetting]:
+        """Install the builds. Raise SettingFailed."""
+        return put_in_force(self.builds, bench, campaign) if self.builds else []
+
     def reset(self, bench: Workbench, run: Run) -> list[Proof]:
         """Run the target's reset commands."""
         return reset(bench, run) if self.reset_seconds or _has_resets(bench) else []
@@ -375,6 +397,11 @@ class TargetsOwn:
     def apply(self, bench: Workbench, campaign: Campaign) -> list[EffectiveSetting]:
         """Apply the settings. Raise SettingFailed."""
         return put_in_force(self.wanted, bench, campaign) if self.wanted else []
+
+
+def _actions_of(settings: Iterable[Setting]) -> list[Action]:
+    """Return the actions that change settings: each is read, applied and read back."""
+    return [each for row in settings for each in (apply_of(row), read_of(row), read_of(row))]
 
 
 def _has_resets(bench: Workbench) -> bool:

@@ -5,15 +5,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Case, Count, F, Max, Min, QuerySet, Value, When
 from django.db.models.functions import Coalesce
 
-from campaigns.models import Attempt, Campaign, EnvironmentFact, Run
+from campaigns.models import Attempt, Campaign, EnvironmentFact, Factor, Run
 from campaigns.stats import units
 
 _Fact = tuple[str, str, str]
 """Side, name and target of a fact."""
 LEVEL = F("attempt__run__cell__target__name")
+OF_A_RUN = (
+    "attempt__run__position",
+    "value",
+    "value_after",
+    "attempt__run__cell__levels_by_factor",
+    "builds",
+)
 
 LABELLED = (Attempt.State.RUNNING, Attempt.State.ACCEPTED, Attempt.State.FAILED)
 """States of attempts whose values pages and charts show."""
@@ -82,12 +90,16 @@ WHICH_TARGET = Case(
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """A fact as one run observed it before and after. place: in the order in which runs were made."""
+    """A fact as one run observed it before and after. place: in the order in which runs were made.
+
+    builds: the levels of the run's builds, of which there may be none.
+    """
 
     place: int
     run: int
     before: str
     after: str
+    builds: tuple[str, ...]
 
 
 def environment_of(campaign: Campaign) -> list[ObservedFact]:
@@ -198,23 +210,36 @@ def _facts(campaign: Campaign) -> QuerySet[EnvironmentFact]:
 
 
 def _seen(campaign: Campaign, facts: Iterable[ObservedFact]) -> dict[_Fact, list[_Seen]]:
-    """Return what each run observed of the facts that changed, in the order in which the runs were made."""
+    """Return what each run observed of the facts that changed, in the order in which the runs were made.
+
+    A fact that is the same in all runs of a build, such as its version, is what the campaign varies, and no change.
+    """
     seen: dict[_Fact, list[_Seen]] = {
         (fact.side, fact.name, fact.target): [] for fact in facts if fact.changed
     }
     if not seen:
         return seen
+    builds = campaign.factors.filter(role=Factor.Role.BUILD).order_by("position").values("name")
     rows = (
         _facts(campaign)
         .filter(name__in={name for _, name, _ in seen})
-        .annotate(which=WHICH_TARGET)
+        .annotate(which=WHICH_TARGET, builds=ArraySubquery(builds))
         .order_by("attempt__claimed_at", "attempt_id")
-        .values_list("side", "name", "which", "attempt__run__position", "value", "value_after")
+        .values_list("side", "name", "which", *OF_A_RUN)
     )
-    for place, (side, name, which, run, value, later) in enumerate(rows):
+    for place, (side, name, which, run, value, later, levels, varied) in enumerate(rows):
         if (side, name, which) in seen:
-            seen[side, name, which].append(_Seen(place, run, value, later or value))
-    return seen
+            of_run = tuple(str(levels.get(each)) for each in varied)
+            seen[side, name, which].append(_Seen(place, run, value, later or value, of_run))
+    return {fact: runs for fact, runs in seen.items() if not _is_of_build(runs)}
+
+
+def _is_of_build(runs: Sequence[_Seen]) -> bool:
+    """Return whether a fact that changed has one value in all runs of each build."""
+    values: dict[tuple[str, ...], set[str]] = {}
+    for each in runs:
+        values.setdefault(each.builds, set()).update((each.before, each.after))
+    return all(len(each) == 1 for each in values.values())
 
 
 def _unstable(changes: Sequence[Change], runs: int) -> bool:

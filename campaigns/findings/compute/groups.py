@@ -39,7 +39,7 @@ class Group:
 
 
 def comparable_factors(campaign: Campaign) -> list[str]:
-    """Return the factors along which cells are compared: targets first, then numbers, instruments last.
+    """Return the factors along which cells are compared: targets first, then builds and numbers, instruments last.
 
     Work is never compared, and load neither: it is what settings have to carry.
     """
@@ -54,6 +54,7 @@ def comparable_factors(campaign: Campaign) -> list[str]:
         key=lambda name: (
             roles[name] == Role.INSTRUMENT,
             roles[name] != Role.TARGET,
+            roles[name] != Role.BUILD,
             not is_numeric(several[name]),
         ),
     )

@@ -115,8 +115,13 @@ def start_sync(pulp: Pulp, pair: Pair, parameters: Parameters) -> str:
 
 
 def sync_body(pair: Pair, parameters: Parameters) -> JsonObject:
-    """Return the body of a request for a sync, as the plug-in defines it."""
-    body: JsonObject = {"remote": pair.remote, "optimize": parameters["optimize"] == "on"}
+    """Return the body of a request for a sync, as the plug-in defines it.
+
+    `optimize` is on by default where a Pulp knows it; that of pulpcore 3.105 takes no such field for files.
+    """
+    body: JsonObject = {"remote": pair.remote}
+    if parameters["optimize"] == "off":
+        body["optimize"] = False
     policy = parameters["sync_policy"]
     if parameters["content"] == "file/file":
         body["mirror"] = policy != "additive"

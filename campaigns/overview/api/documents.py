@@ -58,8 +58,12 @@ def as_json() -> bytes:
 
 @cache
 def as_yaml() -> bytes:
-    """Render the document as YAML. Made once, as the document is."""
-    return yaml.safe_dump(document(), sort_keys=False, allow_unicode=True, encoding="utf-8")
+    """Render the document as YAML. Made once, as the document is; libyaml does it in a tenth of the time."""
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    rendered: bytes = yaml.dump(
+        document(), Dumper=dumper, sort_keys=False, allow_unicode=True, encoding="utf-8"
+    )
+    return rendered
 
 
 @require_GET

@@ -171,6 +171,20 @@ def test_reset_commands_leave_proofs_and_are_awaited(server, target, admin, laun
     assert proofs[0].measured.startswith("status 200 after")
 
 
+def test_a_build_is_installed_before_the_reset(server, target, admin, launched):
+    build = over_http("build", type="text", minimum=None, maximum=None, is_build=True)
+    target_settings.save_setting(build, target, admin)
+    server.values["build"] = "1.0"
+    step(target, admin)
+
+    campaign = launched(factors={"build": ["2.0"]}, repetitions=1)
+    go()
+
+    assert states(campaign) == ["done"]
+    changes = [path for method, path, _ in server.asked if method != "GET"]
+    assert changes[:2] == ["/settings/build", "/reset"]
+
+
 def test_a_reset_command_that_fails_makes_the_run_void(server, target, admin, launched):
     step(target, admin, name="drop caches", action={"way": "http", "url": "/fails"})
     campaign = launched(factors={"level": [1]}, repetitions=1)
@@ -377,6 +391,17 @@ def test_what_cannot_be_set_back_is_told_after_three_tries_and_holds_nobody(
     other = launched(factors={"level": [1]}, repetitions=1)
     go()
     assert states(other) == ["done"]
+
+
+def test_what_cannot_be_read_any_more_is_set_back_all_the_same(server, workers, launched, target):
+    launched(factors={"puma_workers": [4]}, repetitions=1)
+    go()
+    del server.values["puma_workers"]
+
+    restore_settings.restore(target.pk)
+
+    assert server.values["puma_workers"] == 2
+    assert FoundSetting.objects.get().restored_at
 
 
 def test_a_restoration_that_died_is_claimed_again_when_its_time_is_over(

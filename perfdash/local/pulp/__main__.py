@@ -1,23 +1,22 @@
 """The command line of script/pulp: `start`, `switch`, `stop`, `status`."""
 
 import argparse
+import fcntl
+import os
 import re
 import sys
 import time
 from pathlib import Path
 
-from perfdash.local.directory import AlreadyRunning, DirectoryRefused
-from perfdash.local.ports import PortTaken
-from perfdash.local.postgres import ClusterFailed
+from perfdash.local.directory import AlreadyRunning
 from perfdash.local.pulp import running, status
 from perfdash.local.pulp.choices import Wishes
 from perfdash.local.pulp.directory import PulpDirectory
 from perfdash.local.pulp.state import State
-from perfdash.local.pulp.switching import switch
+from perfdash.local.pulp.switching import FAILURES, switch
 from perfdash.local.services import ROOT
-from perfdash.local.supervisor import StartFailed
 
-EXPECTED = (AlreadyRunning, ClusterFailed, DirectoryRefused, OSError, PortTaken, StartFailed)
+EXPECTED = (AlreadyRunning, *FAILURES)
 DEFAULT = ROOT / ".perfdash-pulp"
 BUSY_SECONDS = 120.0  # another start or stop is done by then
 
@@ -51,7 +50,23 @@ def _start(options: argparse.Namespace) -> int:
 
 
 def _switch(options: argparse.Namespace) -> int:
-    return _tell(switch(options.data.absolute(), options.version, _wishes(options), _say))
+    """Wait for another switch, which may go on although whoever began it has left, and switch then."""
+    home = options.data.absolute()
+    home.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(home, os.O_RDONLY)
+    end = time.monotonic() + BUSY_SECONDS
+    try:
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() > end:
+                    raise AlreadyRunning(f"Another script/pulp switch uses {home}.") from None
+                time.sleep(0.1)
+            else:
+                return _tell(switch(home, options.version, _wishes(options), _say))
+    finally:
+        os.close(descriptor)
 
 
 def _wishes(options: argparse.Namespace) -> Wishes:
@@ -124,7 +139,7 @@ def _parser() -> argparse.ArgumentParser:
         "switch",
         help="run another version of pulpcore on the same ports",
         description="Stops the version that runs and starts another, which has a directory of its own in DIR: environment, "
-        "database and files. Where it cannot be installed or started, the one of before is started again.",
+        "database and files. Where it cannot be installed, the other goes on; where it cannot be started, the other is started again.",
     )
     switcher.add_argument("version", type=_version, help="of pulpcore, such as 3.105.0")
     _add_data(switcher)

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -56,7 +57,8 @@ def install(directory: PulpDirectory, say: Say, choices: Choices) -> None:
     variables = {**os.environ, "PERFDASH_VENV": str(venv), MARK: str(directory.path)}
     done = subprocess.run(command, env=variables, capture_output=True, text=True)
     if done.returncode:
-        raise StartFailed(f"Pulp could not be installed:\n{_tail(done.stdout + done.stderr)}")
+        message = re.sub(r" \(from versions: .*\)", "", done.stdout + done.stderr)  # hundreds
+        raise StartFailed(f"Pulp could not be installed:\n{_tail(message)}")
 
 
 def make_ready(directory: PulpDirectory, state: State, say: Say) -> None:

@@ -11,7 +11,7 @@ from campaigns.findings.store import read
 from campaigns.findings.values import SessionsFinding
 from campaigns.findings.wording.sessions import notes_of_changes, session_notes
 from campaigns.models import Attempt, Campaign, EnvironmentFact, Run
-from campaigns.results.environment import environment_of, stretches_of
+from campaigns.results.environment import changes_of, environment_of, stretches_of
 from campaigns.tests.findings.compute.conftest import findings, noisy, store
 from campaigns.tests.people import everywhere
 
@@ -176,6 +176,20 @@ def test_an_upgrade_that_a_warm_up_saw_first_begins_a_session_with_the_next_run(
     Run.objects.filter(campaign=nine, position=7).update(purpose=Run.Purpose.WARM_UP)
 
     assert begun(findings(nine)) == [(2, 8)]
+
+
+def test_a_version_that_follows_the_build_is_no_change_and_begins_no_session(nine):
+    runs = nine.runs.order_by("position").select_related("cell")
+    seen(nine, "version", [str(run.cell.levels_by_factor) for run in runs])
+    seen(nine, "storage", upgraded(9, 6))
+    nine.factors.update(role="build")
+
+    facts = environment_of(nine)
+
+    assert [each.name for each in changes_of(nine, facts)] == ["storage"]
+    assert [[each.name for each in begun] for begun in stretches_of(nine, facts).begun] == [
+        ["storage"]
+    ]
 
 
 def test_a_run_that_saw_no_facts_is_in_the_session_of_the_one_before_it(nine):
