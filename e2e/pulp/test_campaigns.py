@@ -10,10 +10,10 @@ from campaigns.tests.targets.ssh_server import within
 from e2e.conftest import ROOT, wait_for
 from e2e.pulp.conftest import RealPulp, purged_at_the_end
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(900)]
 
 OLD, NEW, MISSING = "3.105.0", "3.123.1", "3.105.999"
-ALLOWED_SECONDS = 300
+ALLOWED_SECONDS = 500
 SWITCH = f"""#!/bin/sh
 cd {ROOT}
 home=$(dirname "$0")/versions
@@ -152,6 +152,7 @@ def put_back(perfdash, versions):
 
 
 def test_two_versions_of_pulpcore_are_compared_by_their_whole_plots(perfdash, versions, target):
+    versions.script(AS_ASKED)
     contrast = {"factor": "pulpcore", "candidate": NEW, "baseline": OLD}
     factors = {"pulpcore": [OLD, NEW], "download_concurrency": [1, 2]}
     campaign = launch(perfdash, target, factors, primary_contrast=contrast)
@@ -170,9 +171,7 @@ def test_two_versions_of_pulpcore_are_compared_by_their_whole_plots(perfdash, ve
     assert read_back == [(OLD, OLD, 6), (NEW, NEW, 6)]
     put_back(perfdash, versions)
     text = text_of(perfdash, campaign)
-    print(text)
     levels = perfdash.api("GET", f"campaigns/{campaign}/findings/levels")["result"]
-    print(levels["primary"]["comparison"], levels["plots"])
     assert (levels["factor"], levels["hard"]) == ("pulpcore", ["pulpcore"])
     assert levels["plots"]["whole_df"] == levels["primary"]["comparison"]["df"] == 2
     assert f"pulpcore {NEW}" in text
@@ -185,6 +184,7 @@ def test_builds_that_break_are_void_and_the_one_of_before_is_put_back(perfdash, 
     campaign = launch(perfdash, target, factors, repetitions=1, max_consecutive_failures=1)
 
     paused = ended(perfdash, campaign, "paused")
+    assert "Look at the target, then resume or cancel." in paused["state_reason"]
     perfdash.api("POST", f"campaigns/{campaign}/resume")
     ended(perfdash, campaign, "finished")
 
@@ -195,13 +195,10 @@ def test_builds_that_break_are_void_and_the_one_of_before_is_put_back(perfdash, 
         " WHERE run.campaign_id = %s ORDER BY attempt.id",
         campaign,
     )
-    print(paused["state_reason"])
-    for each in attempts:
-        print(each)
-    print(text_of(perfdash, campaign))
     other, killed, gone = [reason for build, reason in attempts if build == NEW]
     assert f"asked {NEW}, in force {OLD}" in other
     assert "ended with exit code 137" in killed
+    assert "cannot be read back" in gone
     missing = [reason for build, reason in attempts if build == MISSING]
     assert len(missing) == 3
     assert all(
@@ -217,8 +214,8 @@ def paths(perfdash, versions):
     url = f"{perfdash.state['sandbox_url']}/repo/files={{}},size=1000/PULP_MANIFEST"
     remote, repository = rest.feed("paths", url.format(4))
 
-    def published(**fields):
-        rest.done(rest.sync(remote, repository, **fields))
+    def published():
+        rest.done(rest.sync(remote, repository))
         task = rest.done(rest.post("publications/file/file/", repository=repository["pulp_href"]))
         return task["created_resources"][0]
 
@@ -258,7 +255,5 @@ def test_one_repository_at_two_paths_is_compared_and_one_file_more_is_refused(
     ended(perfdash, other, "finished", "paused")
 
     compared, refused = text_of(perfdash, same), text_of(perfdash, other)
-    print(compared)
-    print(refused)
     assert "Same content (4 files, 4 kB), from 2 addresses (manifest)." in compared
     assert "not compared, since they hold other content: 4 / 5 files" in refused

@@ -99,9 +99,9 @@ class Puma:
 
     def advance(self, now: float) -> None:
         """Let the time pass; who has ended by then leaves."""
-        while (worker := self._next()[1]) is not None:
-            at = self._next()[0]
-            if at > now:
+        while True:
+            at, worker = self._next()
+            if worker is None or at > now:
                 break
             self._pass(at)
             if worker.waiting and worker.waiting[0].gives_up <= at:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from campaigns.findings.values import OtherContent, SameContent
+from campaigns.findings.wording.answer_text import capitalised
 from campaigns.kit.charts.labels import as_text
 from campaigns.kit.numbers import amount, counted, number
 
@@ -47,7 +48,7 @@ def _other(content: OtherContent) -> str:
         differ = f"{number(one)} {content.unit} each, {differ}"
     else:
         differ = f"{number(one)} {content.unit} each, whose digests differ"
-    return (
+    return capitalised(
         f"{content.factor} {as_text(content.baseline)} and {as_text(content.candidate)} are not compared, since they hold "
         f"other content: {differ}."
     )

@@ -6,6 +6,7 @@ answer; it fails where an answer takes longer than it waits.
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from math import ceil, floor
 
 import pytest
 
@@ -18,29 +19,28 @@ SEEDS = (1, 2, 3, 4, 5)
 ON_8 = {"cpus": 8, "memory_gib": 32}
 
 
-def capacities(
-    settings: Mapping[str, float], near: int, holds: Callable[[Registered], bool]
-) -> list[int]:
-    """Return the largest number of hosts that holds, for each seed, by halving around `near`; ascending."""
+def check(
+    settings: Mapping[str, float], low: int, high: int, holds: Callable[[Registered], bool]
+) -> None:
+    """Compare with what was computed apart, by other seeds: the capacity of all within 2 %, that of most within 1 %."""
     machine = Machine(puma_threads=16)
     for name, value in settings.items():
         machine = machine.changed(name, value)
-    found = []
-    for seed in SEEDS:
-        low, high = round(near / 1.2), round(near * 1.2)
-        while high - low > 1:
-            middle = (low + high) // 2
-            kept = holds(register(middle, replace(machine, seed=seed), LIMIT))
-            low, high = (middle, high) if kept else (low, middle)
-        found.append(low)
-    return sorted(found)
 
+    def kept(hosts: int) -> list[int]:
+        """Return the seeds with which so many hosts hold."""
+        return [
+            seed for seed in SEEDS if holds(register(hosts, replace(machine, seed=seed), LIMIT))
+        ]
 
-def check(found: list[int], low: int, high: int) -> None:
-    """Compare with what was computed apart, by other seeds."""
-    assert found[0] > low * 0.98, found
-    assert found[-1] < high * 1.02, found
-    assert low * 0.99 < found[len(found) // 2] < high * 1.01, found
+    most = len(SEEDS) // 2 + 1
+    below, above = kept(floor(low * 0.99) + 1), kept(ceil(high * 1.01))
+    assert len(below) >= most, f"below it holds with the seeds {below} alone"
+    assert len(SEEDS) - len(above) >= most, f"above it holds with the seeds {above}, too"
+    if len(below) < len(SEEDS):
+        assert kept(floor(low * 0.98) + 1) == [*SEEDS]
+    if above:
+        assert kept(ceil(high * 1.02)) == []
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def check(found: list[int], low: int, high: int) -> None:
 def test_so_many_hosts_are_registered_within_three_minutes(
     settings: Mapping[str, float], low: int, high: int
 ) -> None:
-    check(capacities(settings, low, lambda seen: seen.p95_seconds <= LIMIT), low, high)
+    check(settings, low, high, lambda seen: seen.p95_seconds <= LIMIT)
 
 
 @pytest.mark.parametrize(
@@ -72,4 +72,4 @@ def test_so_many_hosts_are_registered_within_three_minutes(
 def test_so_many_hosts_are_answered_in_time(workers: int, low: int, high: int) -> None:
     settings = {**ON_8, "puma_workers": workers}
 
-    check(capacities(settings, low, lambda seen: seen.failed <= SHARE * seen.hosts), low, high)
+    check(settings, low, high, lambda seen: seen.failed <= SHARE * seen.hosts)
