@@ -21,6 +21,7 @@ from campaigns.planning.roles import loads_of
 from campaigns.targets import overload
 from campaigns.targets.allowed import allowed_on
 
+MOST_NAMED = 6
 LEAST = 1.0
 """The load that needs no permission."""
 
@@ -60,6 +61,13 @@ class Asked:
         return tuple(level for level in self.levels if level > most)
 
     @property
+    def above_text(self) -> str:
+        """The levels above it: the first ones, and how many more there are."""
+        named = ", ".join(map(grouped, self.above[:MOST_NAMED]))
+        more = len(self.above) - MOST_NAMED
+        return f"{named} and {more} more" if more > 0 else named
+
+    @property
     def text(self) -> str:
         """What it has carried, as a sentence without its full stop."""
         how = " at a rate" if self.offered else ""
@@ -77,7 +85,7 @@ class Asked:
             where = f"a stored campaign ({_source(self.carried)})"
         return (
             f"“{self.target.name}” is a production server and has carried {most} {self.load} in {where}; this asks for "
-            f"{self.load} {', '.join(map(grouped, self.above))}"
+            f"{self.load} {self.above_text}"
         )
 
 

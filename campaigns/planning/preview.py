@@ -351,12 +351,11 @@ def _remark_on_more_than_carried(asked: Asked) -> tuple[str, str]:
         until = asked.target.overload_until
         allowed = f" Its owner allows that until {until:%Y-%m-%d %H:%M} UTC." if until else ""
         return ("warn", f"{asked.why_permission}.{allowed}")
-    levels = ", ".join(map(grouped, asked.above))
     if asked.carried is None:
-        many = "each level" if len(asked.levels) > 1 else levels
+        many = "each level" if len(asked.levels) > 1 else asked.above_text
         return ("info", f"{asked.text}: {many} may overload it.")
     be = "is" if len(asked.above) == 1 else "are"
-    return ("warn", f"{asked.text}; {levels} {be} above that and may overload it.")
+    return ("warn", f"{asked.text}; {asked.above_text} {be} above that and may overload it.")
 
 
 def _remarks_on_targets(definition: Definition) -> Iterator[tuple[str, str]]:

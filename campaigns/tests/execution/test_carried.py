@@ -111,6 +111,8 @@ def test_a_test_server_that_has_carried_less_gets_a_warning_and_no_more(measured
     assert "has carried up to 10 level (“What happens?”, " in text
     assert text.endswith("; 20, 40 are above that and may overload it.")
     assert tone == "warn"
+    (text,) = remarks_of(draft(factors={"level": list(range(5, 40))}))
+    assert "; 11, 12, 13, 14, 15, 16 and 23 more are above that" in text
     ((text, tone),) = remarks_of(within).items()
     assert (text.endswith("no level is above that."), tone) == (True, "pass")
     assert lifecycle.launch(above, None).state == Campaign.State.RUNNING
