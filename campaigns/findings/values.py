@@ -1075,13 +1075,18 @@ class ConditionTerms(Struct, frozen=True, kw_only=True):
 
 
 class CapacityCell(Struct, frozen=True, kw_only=True):
-    """One cell as a step of load. load: its level; held: whether all conditions are shown to be kept; passed: runs that kept every condition, of `runs`."""
+    """One cell as a step of load. load: its level; held: whether all conditions are shown to be kept.
+
+    passed: runs that kept every condition, of `runs`; cut_short: those that were ended early since too much had failed, so that
+    more than what was counted would have failed.
+    """
 
     cell: Key
     load: OnAxis
     held: Held
     runs: Count
     passed: Count
+    cut_short: Count = 0
 
 
 class CapacityOfSetting(Struct, frozen=True, kw_only=True):

@@ -33,6 +33,7 @@ from campaigns.findings.values import (
     MostCarried,
     SettingRatio,
 )
+from campaigns.kinds.base.cutting_short import CUT_SHORT
 from campaigns.models import Campaign, Cell
 from campaigns.planning.closed_loops import is_offered
 from campaigns.planning.metrics import driver_if_known
@@ -211,6 +212,7 @@ def _cell(
         held=_held(states, len(terms)) if counted else Held.NOT_MEASURED,
         runs=len(counted),
         passed=sum(keeps(conditions, terms, run) for run in counted),
+        cut_short=sum(run.reason.startswith(CUT_SHORT) for run in counted),
     )
 
 

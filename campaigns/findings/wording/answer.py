@@ -3,7 +3,7 @@
 It states findings; what to *do* is a conclusion, and conclusions are a person's.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from campaigns.findings.values import (
@@ -47,6 +47,7 @@ from campaigns.findings.wording.thresholds import LABELS, thresholds_sentence
 from campaigns.findings.wording.verdicts import Display, label_of, primary_advice
 from campaigns.kit.charts.labels import contrast_label, inside
 from campaigns.kit.numbers import amount, counted, number, percent, share, span_pct
+from campaigns.stats.capacity import Held
 from campaigns.stats.criteria import MOST_CELLS
 
 MOST_RUNS_NAMED = 5
@@ -305,9 +306,18 @@ def _interval(answer: Answer, cell: SummarisedCell) -> str:
     return f"{amount(interval.low, answer.unit)} to {amount(interval.high, answer.unit)}"
 
 
-def _few(answer: Answer) -> int:
+def _shown_to_fail(capacity: CapacityFinding | None) -> Collection[int]:
+    """Return the cells whose load is shown to be too much: that their work fails is what was found, and no caveat."""
+    if capacity is None:
+        return frozenset()
+    cells = (cell for setting in capacity.settings for cell in setting.cells)
+    return frozenset(cell.cell for cell in cells if cell.held == Held.FAILED)
+
+
+def _few(answer: Answer, apart_from: Collection[int] = frozenset()) -> int:
     """Return how many cells have too few runs for a verdict."""
-    return sum(cell.summary.n_ok < FEWEST_RUNS for cell in answer.cells)
+    cells = (cell for cell in answer.cells if cell.cell not in apart_from)
+    return sum(cell.summary.n_ok < FEWEST_RUNS for cell in cells)
 
 
 def _too_few_runs(answer: Answer) -> str:
@@ -328,12 +338,13 @@ def _caveat(
     capacity: CapacityFinding | None = None,
 ) -> str:
     """Return the strongest caveat that applies, after that of cells with too few runs."""
+    too_much = _shown_to_fail(capacity)
     strongest = (
-        _of_runs(answer)
+        _of_runs(answer, too_much)
         or _of_order(answer, pairs)
         or _of_confirmation(answer, pairs or levels, capacity)
     )
-    few, total = _few(answer), len(answer.cells)
+    few, total = _few(answer, too_much), len(answer.cells)
     if not few or not _has_values(answer):
         return strongest
     which = f"{few} of {total} cells" if total > 1 else "The cell"
@@ -341,11 +352,19 @@ def _caveat(
     return f"{which} {have} {_too_few_runs(answer)}: no verdict is given for {them}. {strongest}"
 
 
-def _of_runs(answer: Answer) -> str:
-    """Return the strongest caveat about values that are invalid, missing or bounds; empty without any."""
+def _of_runs(answer: Answer, too_much: Collection[int] = frozenset()) -> str:
+    """Return the strongest caveat about values that are invalid, missing or bounds; empty without any.
+
+    too_much: cells of which it is no caveat that they fail.
+    """
     summaries = [cell.summary for cell in answer.cells]
     cells = len(summaries)
-    failed = sum(summary.n_failed for summary in summaries)
+    failing = [cell for cell in answer.failing if cell not in too_much]
+    failed = sum(
+        cell.summary.n_failed
+        for cell in answer.cells
+        if cell.cell not in too_much or not _has_values(answer)
+    )
     lost = sum(summary.n_lost for summary in summaries)
     total = sum(summary.n_total + summary.n_lost for summary in summaries)
     saturated = sum(summary.n_saturated for summary in summaries)
@@ -363,9 +382,9 @@ def _of_runs(answer: Answer) -> str:
         return f"{failed} of {total} runs {'timed out' if timed_out == failed else how}."
     if failed:
         return f"{failed} of {total} runs failed; means are those of the runs that came through."
-    if answer.failing:
+    if failing:
         return (
-            f"In {len(answer.failing)} of {cells} cells too much of the work failed: nothing is "
+            f"In {len(failing)} of {cells} cells too much of the work failed: nothing is "
             "made of what came through there."
         )
     if saturated:

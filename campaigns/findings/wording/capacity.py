@@ -40,6 +40,7 @@ SAME = 0.05
 """Values whose ratio is within this of 1 are “about that of”."""
 MOST_DIGITS = 6
 SHARE = "share"
+AT_LEAST = "at least"
 WORDS: Mapping[CapacityWord, Display] = {
     CapacityWord.CARRIES: Display("carries", "info", "check", "solid"),
     CapacityWord.AT_LEAST: Display("carries at least", "info", "check", "outline"),
@@ -384,12 +385,19 @@ class CapacityWords:
         state = (min if first else max)(states, key=lambda each: each.load)
         alone = first or len(self.conditions) > 1 or condition.as_share
         text = reached(condition, state, alone=alone)
+        if text[:1].isdigit() and self._is_cut_short(setting, state.load):
+            text = f"{AT_LEAST} {text}"
         at = f"At {self.loads.of(self.loads.down(state.load))}"
         if not text:
             return self._failed_at(setting, state.load)
-        if text[:1].isdigit():
+        if text[:1].isdigit() or text.startswith(AT_LEAST):
             at += ","
         return f"{at} {text}."
+
+    @staticmethod
+    def _is_cut_short(setting: CapacityOfSetting, load: float) -> bool:
+        """Return whether runs at a load ended before all that would have failed had failed."""
+        return any(each.cut_short for each in setting.cells if each.load == load)
 
     def _binding_of(
         self, capacity: Capacity
@@ -407,7 +415,8 @@ class CapacityWords:
         if cell is None or not cell.counts.units_failed or not cell.counts.units:
             return f"{at} too much fails for a value."
         failing = share(cell.counts.units_failed / cell.counts.units)
-        return f"{at}, {failing} of the work failed."
+        least = f"{AT_LEAST} " if self._is_cut_short(setting, load) else ""
+        return f"{at}, {least}{failing} of the work failed."
 
     def curve(self, setting: CapacityOfSetting, *, there: bool = False) -> str:
         """Return the primary metric at both ends of the loads, as “Duration is 31 s there, 2.6 times that of 5 hosts”.

@@ -139,7 +139,12 @@ class CapacityAnswer(CapacityWords):
         texts = [self._bare(each.capacity) for each in (larger, smaller)]
         carry = "carry" if is_several(larger.levels) else "carries"
         lead = f"{setting_name(larger.levels)} {carry} {self._with_noun(texts[0], larger.capacity)}"
-        return f"{lead}, {setting_name(smaller.levels)} {texts[1]}: {ratio_text(one, self.loads.as_many, self.finding.margin_pct)}"
+        ratio = ratio_text(one, self.loads.as_many, self.finding.margin_pct)
+        both_carry = all(each.capacity.word == CapacityWord.CARRIES for each in settings)
+        if known.ratio.reason == "no_bound" and both_carry:
+            # Each side of a ratio is bounded with half of the error.
+            ratio += "; a bound of their ratio takes more blocks"
+        return f"{lead}, {setting_name(smaller.levels)} {texts[1]}: {ratio}"
 
     def _with_noun(self, bare: str, capacity: Capacity) -> str:
         """Write the number of the first of two settings with the name of the load."""

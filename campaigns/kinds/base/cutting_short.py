@@ -27,6 +27,8 @@ Z_ONE_IN_A_THOUSAND = 3.0902
 CHECK_SECONDS, ANSWER_SECONDS = 15.0, 20.0
 """Seconds between two health checks, and those after which one is without an answer."""
 ROUNDING = 1e-9
+CUT_SHORT = "Cut short"
+"""How the reason of such a run begins."""
 
 Count = Callable[[ProgramProgress], tuple[int, int]]
 """Returns from a progress report how many units were done, and how many failed."""
@@ -72,7 +74,7 @@ class CutShort(Exception):
             units_done=whole - failed,
             units_failed=failed,
             failures={"cut short": failed},
-            failure=f"Cut short: {self._why(units)}.",
+            failure=f"{CUT_SHORT}: {self._why(units)}.",
             pauses="the target failed two health checks in a row" if self.unhealthy else "",
         )
 

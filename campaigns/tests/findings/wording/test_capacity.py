@@ -451,6 +451,15 @@ SEVERAL = {
         lambda: several(about(204.6), about(348.3), **BETTER),
         f"4 workers carry 348 hosts, 2 workers 204: 1.7 times as many (1.6 to 1.8). {MEANS}",
     ),
+    "no bound of the ratio of failures": (
+        lambda: several(
+            capacity(CARRIES, 50.0, None, 62.0, **LEVELS),
+            capacity(CARRIES, 100.0, None, 125.0, **LEVELS),
+            ratios=[ratio(Word.NOT_ENOUGH_DATA, None, None, None, reason="no_bound")],
+        ),
+        "4 workers carry 100 hosts, fails at 125, 2 workers 50 (fails at 62): not enough data to compare them; "
+        f"a bound of their ratio takes more blocks. {MEANS}",
+    ),
     "the baseline carries more": (
         lambda: several(about(348.3), about(204.6), ratios=[ratio(Word.WORSE, 0.59, 0.56, 0.62)]),
         f"2 workers carry 348 hosts, 4 workers 204: 1.7 times as many (1.6 to 1.8). {MEANS}",
@@ -861,3 +870,34 @@ def test_steps_say_at_which_load_they_are():
         "At 1,000 hosts, path /a",
     ]
     assert all_loads([{"hosts": 5, "rate": 2}], ["hosts", "rate"]) == "5 hosts, rate 2"
+
+
+@pytest.mark.parametrize(("cut_short", "share"), [(0, "42 % fail"), (4, "at least 42 % fail")])
+def test_that_a_load_fails_is_what_was_found_and_no_caveat(cut_short, share):
+    carried = capacity(
+        CARRIES,
+        40.0,
+        None,
+        50.0,
+        condition(
+            "failed_share",
+            load_state(40.0, share=0.0, state=Held.HELD),
+            load_state(50.0, share=0.42, state=Held.FAILED),
+        ),
+        loads=(40.0, 50.0),
+        **LEVELS,
+    )
+    setting = carried_by(carried, (40.0, 50.0))
+    failed = structs.replace(setting.cells[1], held=Held.FAILED, cut_short=cut_short)
+    setting = structs.replace(setting, cells=[setting.cells[0], failed])
+    cells = [cell(1, 10.0, 4), cell(2, None, 0, 4)]
+
+    text = answer_text(
+        answer(*cells, loads=["hosts"]), capacity=capacities(setting, conditions=[FAILURES])
+    )
+
+    assert (
+        f"Carries 40 hosts, fails at 50 (95 %): {AT_MOST}. At 50 hosts, {share}." in text.sentence
+    )
+    assert "no verdict" not in text.caveat
+    assert "runs failed" not in text.caveat
