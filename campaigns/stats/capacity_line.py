@@ -133,6 +133,7 @@ class _Capacity:
                 low, high = _widened(low, high, allowance, states)
         estimate = ratio_of(crossed[0]) if crossed and not levels_only else None
         low, high = _around(low, estimate, high)
+        safe = self._safe(whole, line, limit, states, levels_only=levels_only)
         reversed_pairs = _reversed(whole, self.alpha_low, states)
         if reversed_pairs:  # pooled loads would hold, or fail, by what others show
             own = whole.unpooled(), line.unpooled()
@@ -153,7 +154,7 @@ class _Capacity:
             window=[_load(x, states) for x in line.x],
             not_monotone=reversed_pairs,
             about=ratio_of(crossed[0]) if crossed else None,
-            safe_load=self._safe(whole, line, limit, states, levels_only=levels_only),
+            safe_load=_stricter(low, safe),
         )
 
     def _states(
@@ -352,6 +353,11 @@ def _around(
     if estimate is not None and high is not None:
         high = max(high, estimate)
     return low, high
+
+
+def _stricter(low: float | None, safe: float | None) -> float | None:
+    """Return the safe load, which the bend that lowers the bound lowers as well."""
+    return None if low is None or safe is None else min(low, safe)
 
 
 def _about(runs: Sequence[LogRun], limit: Log) -> float | None:

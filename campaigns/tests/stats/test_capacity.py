@@ -1,26 +1,29 @@
 """Capacity against values that were computed apart (CAPACITY 7), case by case."""
 
+import math
+
 import pytest
 
 from campaigns.stats.capacity import ShareCondition, ShareRun, ValueCondition, ValueRun
 from campaigns.stats.capacity_by_conditions import capacity_of
 from campaigns.stats.capacity_levels import by_levels
-from campaigns.stats.capacity_ratio import ratio_of
+from campaigns.stats.capacity_ratio import crossings, ratio_of
 
 CASES = [
-    "value_five_loads",
-    "all_pass",
-    "all_fail",
-    "not_monotone",
-    "pooled_neighbours",
-    "one_block",
-    "ties",
-    "open_loop",
-    "share_levels",
-    "two_conditions",
-    "censored_p95",
-    "capped",
+    *("value_five_loads", "all_pass", "all_fail", "not_monotone", "pooled_neighbours", "one_block"),
+    *("ties", "open_loop", "share_levels", "two_conditions", "censored_p95", "capped"),
+    *("holes", "holes_pooled", "share_undecided", "two_values_one_inverted", "inverted_binds"),
 ]
+RATIOS = ["ratio_paired", "ratio_holes"]
+
+
+@pytest.fixture(scope="module")
+def cases(golden):
+    return golden("l")["cases"] | golden("m")["cases"]
+
+
+def test_every_case_is_compared(cases):
+    assert {*CASES, *RATIOS} == set(cases)
 
 
 def near(value):
@@ -40,7 +43,7 @@ def condition_of(name, stated, loads):
     return ValueCondition(
         name,
         stated["limit"],
-        lower_is_better=True,
+        lower_is_better=stated.get("side", "<=") == "<=",
         runs=runs,
         offered_rate=stated["open_loop"],
         without_number=[load for load in loads if load not in measured],
@@ -50,8 +53,8 @@ def condition_of(name, stated, loads):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_capacity_is_that_of_the_reference(golden, name):
-    case = golden("l")["cases"][name]
+def test_the_capacity_is_that_of_the_reference(cases, name):
+    case = cases[name]
     expected = case["expected"]
     conditions = [
         condition_of(each, stated, case["loads"]) for each, stated in case["conditions"].items()
@@ -95,8 +98,9 @@ def assert_shares(levels, wanted):
         assert level.share_interval == pytest.approx((low, high), abs=1e-9)
 
 
-def test_the_ratio_is_that_of_the_reference(golden):
-    case = golden("l")["cases"]["ratio_paired"]
+@pytest.mark.parametrize("name", RATIOS)
+def test_the_ratio_is_that_of_the_reference(cases, name):
+    case = cases[name]
     expected = case["expected_ratio"]
     sides = [
         [ValueCondition("p95", case["limit"], True, [ValueRun(*row) for row in case[rows]])]
@@ -111,5 +115,10 @@ def test_the_ratio_is_that_of_the_reference(golden):
     assert result.df == pytest.approx(expected["df"], rel=1e-8)
     assert result.error == pytest.approx(expected["se_log"], rel=1e-8)
     assert result.p == pytest.approx(expected["p"], rel=1e-6)
-    assert [capacity_of(side).estimate for side in sides] == pytest.approx(expected["capacities"])
-    assert (result.early, result.late) == pytest.approx((expected["allowances"][1][0], 0), abs=1e-9)
+    joint = crossings([condition for (condition,) in sides])
+    assert joint
+    capacities = [math.exp(side.log) for side in joint[1]]
+    assert capacities == pytest.approx(expected["capacities"], rel=1e-8)
+    (early_a, late_a), (early_b, late_b) = expected["allowances"]
+    bends = (late_a + early_b, early_a + late_b)
+    assert (result.early, result.late) == pytest.approx(bends, abs=1e-9)

@@ -247,6 +247,16 @@ def test_a_further_run_keeps_the_safe_load_in_nineteen_of_twenty(loads):
     assert np.mean(kept) > 0.92
 
 
+def test_the_safe_load_is_not_above_a_bound_that_the_bend_lowers():
+    values = {100: 20, 200: 70, 400: 110, 800: 130}
+    runs = [ValueRun(b, load, y * (1 + b / 1000)) for b in range(3) for load, y in values.items()]
+
+    result = capacity_of([ValueCondition("p95", 85, True, runs)])
+
+    assert result.conditions[0].allowance[0] > 0.1
+    assert result.safe_load <= result.low
+
+
 def test_the_ratio_turns_with_its_sides():
     one, other = ([p95(line(seed, per_host=cost))] for seed, cost in ((1, 0.6), (2, 0.3)))
 
