@@ -188,6 +188,10 @@ def _in_unit(value: Any, metric: Metric) -> float:
     text = " ".join(str(value).split()) if isinstance(value, str) else ""
     match = NUMBER.fullmatch(text)
     unit = metric.unit or "count"
+    if match and re.match(r",\d", match[2]):
+        raise _Wrong(
+            f"“{text[:40]}” has a comma: write a point before decimals, and nothing between thousands."
+        )
     if match is None:
         raise _Wrong(
             f"“{str(value)[:40]}” is not a limit: give a number in {unit}"

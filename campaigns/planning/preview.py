@@ -297,7 +297,7 @@ def _remarks_on_criterion(
             (
                 "warn" if fewer == len(units) else "info",
                 f"{shown}; {fewer} of {counted(len(units), 'cell')} {'has' if fewer == 1 else 'have'} fewer, "
-                f"from {number(known[0])} on. Such a cell can fail, and is not shown to hold: repeat it more "
+                f"the smallest {number(known[0])}. Such a cell can fail, and is not shown to hold: repeat it more "
                 "often, or allow a larger share.",
             )
         )

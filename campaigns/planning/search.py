@@ -20,6 +20,7 @@ from campaigns.stats.capacity_search import Bounds
 from campaigns.targets.allowed import Allowed
 
 FIRST, MOST_RUNS, FEWEST_RUNS, MOST_RUNS_EVER = 25.0, 20, 8, 100
+LARGEST = 1e9
 
 
 class Search(Struct, frozen=True, omit_defaults=True):
@@ -109,7 +110,7 @@ def _checked(
     if first is None:
         first = max(min(FIRST, FIRST if largest is None else largest), lowest)
     if "search.largest" not in errors and largest is None:
-        errors["search.largest"] = [f"Name the largest {load} that the search may reach."]
+        errors["search.largest"] = [f"Give the largest load ({load}) that the search may reach."]
     runs = numbers["most_runs"] if numbers["most_runs"] is not None else float(MOST_RUNS)
     if not FEWEST_RUNS <= runs <= MOST_RUNS_EVER:
         errors["search.most_runs"] = [
@@ -140,8 +141,10 @@ def _number(value: Any, name: str, errors: dict[str, list[str]]) -> float | None
         number = float(str(value))
     except ValueError:
         number = 0.0
-    if not 1 <= number <= 1e9 or number != int(number):
-        errors[f"search.{name}"] = [f"“{str(value)[:40]}” is no whole number above 0."]
+    if not 1 <= number <= LARGEST or number != int(number):
+        errors[f"search.{name}"] = [
+            f"“{str(value)[:40]}” is no whole number from 1 to {grouped(LARGEST)}."
+        ]
         return None
     return number
 

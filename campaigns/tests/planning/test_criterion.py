@@ -98,7 +98,7 @@ def test_limits_are_converted_into_the_unit_of_the_metric(metric, side, limit, s
         ({"metric": "rate", "at_least": "3 min"}, "is in min, and rate in MB/s"),
         ({"metric": "asked", "at_least": "3 files/s"}, "is in files/s, and asked in req/s"),
         ({"metric": "duration", "at_most": "soon"}, "“soon” is not a limit: give a number in s"),
-        ({"metric": "duration", "at_most": "1,5"}, "and duration in s"),
+        ({"metric": "duration", "at_most": "1,5"}, "“1,5” has a comma"),
         ({"metric": "duration", "at_most": True}, "“True” is not a limit"),
         ({"metric": "duration", "at_most": [1]}, "“[1]” is not a limit"),
         ({"metric": "duration", "at_most": float("inf")}, "too large"),
