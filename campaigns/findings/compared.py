@@ -12,7 +12,7 @@ from django.db.models import Max, Min, Q, QuerySet
 from campaigns.findings.compute.sameness import Content, contents_of
 from campaigns.findings.compute.targets import facts_as_text
 from campaigns.findings.store import read
-from campaigns.findings.values import Cells, SummarisedCell
+from campaigns.findings.values import CapacityFinding, CapacityOfSetting, Cells, SummarisedCell
 from campaigns.kinds.base.values import TARGET
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.models import Attempt, Campaign, EnvironmentFact, Finding, Proof, Run, Target
@@ -36,6 +36,7 @@ class Side:
     findings. metrics: that it has findings of. facts: what its accepted runs
     saw, each value once. amounts: of each cell, how much work the proofs of its runs counted; contents: what it was.
     adaptive: it could stop by precision. target_facts: of each of several targets by its level, or of the only one by "".
+    carried: what its settings carry; None without load.
     """
 
     campaign: Campaign
@@ -52,9 +53,12 @@ class Side:
     first_run: datetime | None
     last_run: datetime | None
     target_facts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    carried: CapacityFinding | None = None
 
-    def target_of(self, cell: SummarisedCell) -> tuple[Target | None, Mapping[str, str]]:
-        """Return the target of a cell with its facts; None where runs came from outside."""
+    def target_of(
+        self, cell: SummarisedCell | CapacityOfSetting
+    ) -> tuple[Target | None, Mapping[str, str]]:
+        """Return the target of a cell, or of a setting, with its facts; None where runs came from outside."""
         level = str(cell.levels.get(TARGET, ""))
         for place in self.campaign.places.all():
             if place.level == level:
@@ -102,6 +106,7 @@ def sides_of(keys: Sequence[int], teams: Set[int], metric: str = "") -> list[Sid
             first_run=spans[each.pk][0] if each.pk in spans else None,
             last_run=spans[each.pk][1] if each.pk in spans else None,
             target_facts=_target_facts(each, by_target),
+            carried=found.carried if found else None,
         )
         for each in campaigns
     ]
@@ -120,17 +125,27 @@ def _metrics(campaigns: Sequence[Campaign]) -> dict[int, tuple[str, ...]]:
 
 
 class _Found(NamedTuple):
-    """The stored cells of a campaign."""
+    """The stored cells of a campaign, and what its settings carry."""
 
     cells: Cells
     data_hash: str
+    carried: CapacityFinding | None
 
 
 def _findings(keys: Sequence[int], metric: str) -> dict[int, _Found]:
     """Return the cells by campaign: of a metric, or else of the campaign's own primary one."""
-    rows = _current(keys).filter(name__in=[f"cells:{metric}", "cells"])
-    newest = {row.campaign_id: row for row in rows.order_by("name")}  # the longer name comes last
-    return {key: _Found(read(row.result, Cells), row.data_hash) for key, row in newest.items()}
+    rows = _current(keys).filter(name__in=[f"cells:{metric}", "cells", "capacity"])
+    newest: dict[int, Finding] = {}
+    carried: dict[int, CapacityFinding] = {}
+    for row in rows.order_by("name"):  # the longer name of cells comes last
+        if row.name == "capacity":
+            carried[row.campaign_id] = read(row.result, CapacityFinding)
+        else:
+            newest[row.campaign_id] = row
+    return {
+        key: _Found(read(row.result, Cells), row.data_hash, carried.get(key))
+        for key, row in newest.items()
+    }
 
 
 def _current(keys: Iterable[int]) -> QuerySet[Finding]:

@@ -8,6 +8,7 @@ from campaigns.findings.store import read
 from campaigns.findings.values import (
     Answer,
     CapacityFinding,
+    ComparedCapacity,
     Differs,
     Levels,
     LevelsFinding,
@@ -15,6 +16,7 @@ from campaigns.findings.values import (
     TargetsTold,
 )
 from campaigns.findings.wording.compare import also_in_row, confirmation_text
+from campaigns.findings.wording.compared_capacity import confirmation_of_capacity
 from campaigns.findings.wording.targets import also_differs
 from campaigns.models import Campaign
 from campaigns.planning.roles import roles_of
@@ -182,6 +184,8 @@ def rows_of_campaigns(compared: Compared | None) -> Iterator[Sequence[object]]:
                 *refused, "", _fields(each.refused), *[""] * 12, terms.metric, terms.unit, "",
                 compared.data_hash, "",
             )  # fmt: skip
+    for carried in compared.capacities:
+        yield _of_carried(compared, carried)
     for row in compared.rows:
         verdict, ranks = row.comparison.verdict, row.comparison.ranks
         low, high = verdict.ci_pct or (None, None)
@@ -200,6 +204,21 @@ def rows_of_campaigns(compared: Compared | None) -> Iterator[Sequence[object]]:
             *row.means, terms.metric, terms.unit, confirmation_text(row), compared.data_hash,
             also_in_row(row),
         )  # fmt: skip
+
+
+def _of_carried(compared: Compared, row: ComparedCapacity) -> Sequence[object]:
+    """Return the ratio of what a setting of two campaigns carries, as a change in %; both means are the estimates."""
+    ratio, campaigns = row.ratio, compared.names.campaigns
+    capacities = row.baseline.capacity, row.candidate.capacity
+    load = compared.campaigns[0].carried
+    low, high = (None if end is None else 100 * (end - 1) for end in (ratio.low, ratio.high))
+    return (
+        campaigns[0], campaigns[row.side], row.name, row.name, ratio.word, ratio.reason,
+        _fields(row.refused), " ".join(ratio.badges), ratio.more_pct, low, high, ratio.p,
+        ratio.p_adjusted, None, "capacity", min(each.blocks for each in capacities), ratio.df,
+        *(each.estimate for each in capacities), "capacity", load.load if load else "",
+        confirmation_of_capacity(row), compared.data_hash, also_in_row(row),
+    )  # fmt: skip
 
 
 def _fields(fields: Sequence[Differs]) -> str:

@@ -13,7 +13,7 @@ from msgspec import Struct, field, structs
 from campaigns.kit.mappings import Levels as Levels
 from campaigns.stats.between_campaigns import OverCells
 from campaigns.stats.calibration import Detectable
-from campaigns.stats.capacity import Capacity, CapacityRatio, Held
+from campaigns.stats.capacity import Capacity, CapacityAlone, CapacityRatio, Held
 from campaigns.stats.cell_states import CellState
 from campaigns.stats.cell_summary import CellSummary
 from campaigns.stats.compared import Comparison, Model, Reading
@@ -1090,12 +1090,16 @@ class CapacityCell(Struct, frozen=True, kw_only=True):
 
 
 class CapacityOfSetting(Struct, frozen=True, kw_only=True):
-    """What one setting carries. levels: of all factors but the load. conditions of `capacity` are named as in `CapacityFinding.conditions`."""
+    """What one setting carries. levels: of all factors but the load. conditions of `capacity` are named as in `CapacityFinding.conditions`.
+
+    alone: what a comparison with another campaign rests on.
+    """
 
     levels: Levels
     cells: Sequence[CapacityCell]
     capacity: Capacity
     confirmation: Confirmation | None = None
+    alone: CapacityAlone | None = None
 
 
 class SettingRatio(Struct, frozen=True, kw_only=True):
@@ -1123,7 +1127,7 @@ class MostCarried(Struct, frozen=True, kw_only=True):
 class CapacityFinding(Struct, frozen=True, kw_only=True):
     """What is carried: for each setting the largest load that keeps the conditions.
 
-    load: the factor; load_unit: what it counts, such as hosts. others: further factors that are load, which are held fixed in each setting. stated:
+    load: the factor; load_unit: what it counts, such as hosts. others: further factors that are load, which are held fixed in each setting. offered_rate: so much is asked, whatever the target does. cancelled: the campaign ended before its plan. stated:
     somebody stated a criterion. ratios: of settings that differ in one factor, one family. most: of three settings or more that can be ranked. margin_pct, delta_pct: of ratios. highest: values
     of the primary metric at the lowest and the highest load are in the cells' finding.
     """
@@ -1139,6 +1143,8 @@ class CapacityFinding(Struct, frozen=True, kw_only=True):
     delta_pct: Percent
     settings: Sequence[CapacityOfSetting]
     ratios: Sequence[SettingRatio]
+    offered_rate: bool = False
+    cancelled: bool = False
     explored: Sequence[Position] = ()
     most: MostCarried | None = None
 
@@ -1225,13 +1231,16 @@ class ComparedCampaign(Struct, frozen=True, kw_only=True):
     """A campaign of a comparison; the first one is the baseline.
 
     name: distinct among them. unit: of its cells, before their conversion into that of the baseline.
-    checked: perfdash made the runs, and checked what work they did.
+    checked: perfdash made the runs, and checked what work they did. carried: what its settings carry; None without load. cancelled: it was ended
+    before its plan.
     """
 
     name: str
     unit: str
     simulators: Sequence[str]
     checked: bool
+    carried: CapacityFinding | None = None
+    cancelled: bool = False
 
 
 class ComparedCells(Struct, frozen=True, kw_only=True):
@@ -1257,6 +1266,24 @@ class ComparedCells(Struct, frozen=True, kw_only=True):
     differs: Sequence[FactOnBoth] | None = None
 
 
+class ComparedCapacity(Struct, frozen=True, kw_only=True):
+    """What a setting of a candidate carries against the same one of the baseline.
+
+    name: the levels that both have; empty for the only setting. sessions: of each with an estimate; between: both rest on the spread of sessions. refused: why
+    they are not compared. differs: facts of their targets; None where it is one target.
+    """
+
+    side: Place
+    name: str
+    baseline: CapacityOfSetting
+    candidate: CapacityOfSetting
+    ratio: CapacityRatio
+    sessions: tuple[Count, Count]
+    between: bool
+    refused: Sequence[Differs] = ()
+    differs: Sequence[FactOnBoth] | None = None
+
+
 class ComparedCandidate(Struct, frozen=True, kw_only=True):
     """A candidate as a whole.
 
@@ -1276,6 +1303,7 @@ class CampaignComparison(Struct, frozen=True, kw_only=True):
     """Campaigns, or cells of them, against the first. It is not stored.
 
     candidates: empty where cells were chosen one by one. left_out: how many pairs of cells beyond the limit were not compared.
+    capacities: of the settings that two campaigns with load have.
     """
 
     terms: Terms
@@ -1284,6 +1312,17 @@ class CampaignComparison(Struct, frozen=True, kw_only=True):
     rows: Sequence[ComparedCells]
     differences: Sequence[Difference]
     left_out: int = 0
+    capacities: Sequence[ComparedCapacity] = ()
+
+    @property
+    def judged_sides(self) -> Sequence[int]:
+        """Return the candidates of which anything was judged, by their places."""
+        carried = {each.side for each in self.capacities if not each.refused}
+        return sorted(carried | {row.side for row in self.judged})
+
+    def capacities_of(self, candidate: ComparedCandidate) -> Sequence[ComparedCapacity]:
+        """Return what the settings of one candidate carry."""
+        return [each for each in self.capacities if each.side == candidate.side]
 
     @property
     def judged(self) -> Sequence[ComparedCells]:

@@ -175,11 +175,29 @@ class Capacity:
 
 
 @dataclass(frozen=True, slots=True)
+class CapacityAlone:
+    """What a comparison with a capacity of other blocks, such as of another campaign, rests on.
+
+    log, error, df: ln C, its standard error and degrees of freedom; None where nothing is interpolated, or an end is open. early, late: how
+    much the bend widens both ends, on logs. low, high: the bounds at half of alpha. between: by the spread of sessions.
+    """
+
+    log: OnLogs | None = None
+    error: OnLogs | None = None
+    df: Degrees | None = None
+    early: OnLogs = 0.0
+    late: OnLogs = 0.0
+    low: OnAxis | None = None
+    high: OnAxis | None = None
+    between: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class CapacityRatio:
     """The ratio of two capacities, candidate to baseline: more is better.
 
     word: of `stats.verdict.Word`. low, high: of the ratio; an end is None where it is open. bounds_only: of levels, open ends, or different
-    conditions. reason: of a word without numbers: `blocks`, `no_bound`, `conditions_differ`, or as in `Capacity`. log, error, df: estimate on logs,
+    conditions. reason: of a word without numbers: `blocks`, `no_bound`, `conditions_differ`, `not_stored`, or as in `Capacity`. log, error, df: estimate on logs,
     its standard error and degrees of freedom; early, late: how much the bends widen the interval below and above, on logs; None with bounds only.
     badges: `lost_in_family`, `real_below_margin`. binding: the conditions that bind on both sides.
     """

@@ -37,7 +37,7 @@ def advice_on(
     between = _between(found, resolution)
     n = max((each.runs for each in found.loads), default=0)
     if isinstance(condition, ValueCondition) and not found.levels_only and found.estimate:
-        line = None if is_invalid(condition) else _refit(condition, found)
+        line = None if is_invalid(condition) else line_of_window(condition, found)
         width = math.log(found.high / found.low) if found.high and found.low else math.inf
         if line is None or (sum(found.allowance) > width / 2 and between):
             return Advice(loads=between) if between else None
@@ -110,8 +110,8 @@ def _rounded(load: float) -> float:
     return round(load, digits)
 
 
-def _refit(condition: ValueCondition, found: ConditionCapacity) -> Line | None:
-    """Return the line of the window."""
+def line_of_window(condition: ValueCondition, found: ConditionCapacity) -> Line | None:
+    """Return the line of the window; None where it has none."""
     inside = [math.log(load) for load in found.window]
     runs = [run for run in log_runs(condition) if any(abs(run[1] - x) < 1e-9 for x in inside)]
     line = line_of(runs) if runs else "loads"

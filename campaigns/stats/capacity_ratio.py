@@ -29,6 +29,9 @@ MARGIN, DELTA = 0.05, 0.10
 """Of capacities: below the margin they are called equal, the other is the smallest difference of interest."""
 
 
+Bounds = tuple[float | None, float | None]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Crossed:
     """The capacity of one setting in the fit over all. g: how ln C depends on the means of all cells."""
@@ -50,12 +53,10 @@ def ratio_of(
     """Return the ratio of capacities of two settings, candidate to baseline, that were measured in the same blocks."""
     criteria = Criteria(alpha=alpha, margin=margin, delta=delta)
     if _terms(baseline) != _terms(candidate):
-        return _without(Word.NOT_COMPARABLE, "conditions_differ")
+        return without_numbers(Word.NOT_COMPARABLE, "conditions_differ")
     sides = [capacity_of(side, alpha=alpha) for side in (baseline, candidate)]
-    if refused := next((side.reason for side in sides if _is_refused(side)), ""):
-        return _without(Word.NOT_ENOUGH_DATA, refused)
-    if any(side.word == CapacityWord.NOT_MONOTONE for side in sides):
-        return _without(Word.NOT_ENOUGH_DATA, "not_monotone")
+    if refused := refusal_of(sides):
+        return without_numbers(Word.NOT_ENOUGH_DATA, refused)
     binding = (sides[0].binding, sides[1].binding)
     pair = [
         line_that_binds(conditions, side)
@@ -112,9 +113,23 @@ def in_family(
     ]
 
 
+def refusal_of(sides: Sequence[Capacity]) -> str:
+    """Return why no ratio is made of two capacities; empty where one may be."""
+    if refused := next((side.reason for side in sides if _is_refused(side)), ""):
+        return refused
+    is_reversed = any(side.word == CapacityWord.NOT_MONOTONE for side in sides)
+    return "not_monotone" if is_reversed else ""
+
+
 def _by_lines(whole: Line, sides: list[Crossed], criteria: Criteria) -> CapacityRatio:
     baseline, candidate = sides
     contrast = contrast_of(whole, baseline, candidate)
+    bends = baseline.late + candidate.early, baseline.early + candidate.late
+    return by_contrast(contrast, bends, criteria)
+
+
+def by_contrast(contrast: Contrast, bends: tuple[Log, Log], criteria: Criteria) -> CapacityRatio:
+    """Judge ln of a ratio; the bends widen its interval below and above."""
     result = CapacityRatio(
         word=Word.NOT_ENOUGH_DATA,
         ratio=from_log(contrast.estimate),
@@ -124,8 +139,8 @@ def _by_lines(whole: Line, sides: list[Crossed], criteria: Criteria) -> Capacity
         log=contrast.estimate,
         error=contrast.standard_error,
         df=contrast.df,
-        early=baseline.late + candidate.early,
-        late=baseline.early + candidate.late,
+        early=bends[0],
+        late=bends[1],
         more_pct=pct_of(contrast.estimate),
     )
     return judged(result, criteria, None)
@@ -163,10 +178,15 @@ def _by_bounds(
 ) -> CapacityRatio:
     """Bound the ratio by the bounds of both capacities, each at half of alpha."""
     one, other = (capacity_of(side, alpha=criteria.alpha / 2) for side in (baseline, candidate))
-    low = other.low / one.high if other.low and one.high else None
-    high = other.high / one.low if other.high and one.low else None
+    return by_bounds((one.low, one.high), (other.low, other.high), criteria)
+
+
+def by_bounds(baseline: Bounds, candidate: Bounds, criteria: Criteria) -> CapacityRatio:
+    """Bound the ratio by both ends of two capacities; an end is None where it is open."""
+    low = candidate[0] / baseline[1] if candidate[0] and baseline[1] else None
+    high = candidate[1] / baseline[0] if candidate[1] and baseline[0] else None
     if low is None and high is None:
-        return _without(Word.NOT_ENOUGH_DATA, "no_bound")
+        return without_numbers(Word.NOT_ENOUGH_DATA, "no_bound")
     cost = Interval(-math.log(high) if high else -math.inf, -math.log(low) if low else math.inf)
     word, _, badges = word_of(cost, cost, criteria.minimum_n, None, criteria)
     return CapacityRatio(word=word, ratio=None, low=low, high=high, bounds_only=True, badges=badges)
@@ -200,5 +220,6 @@ def _terms(conditions: Sequence[Condition]) -> list[tuple[str, float, bool]]:
     )
 
 
-def _without(word: Word, reason: str) -> CapacityRatio:
+def without_numbers(word: Word, reason: str) -> CapacityRatio:
+    """Return a ratio that has a word alone."""
     return CapacityRatio(word=word, ratio=None, low=None, high=None, reason=reason)

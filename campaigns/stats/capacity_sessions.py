@@ -2,19 +2,19 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from campaigns.stats.capacity import Capacity, CapacityRatio, CapacityWord
-from campaigns.stats.capacity_ratio import DELTA, MARGIN, judged
+from campaigns.stats.capacity_ratio import DELTA, MARGIN, by_contrast
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.interval import Interval
 from campaigns.stats.log_means import NO_NOISE
-from campaigns.stats.logs import pct_of, ratio_of
+from campaigns.stats.logs import ratio_of
 from campaigns.stats.sessions import FEWEST_FOR_INTERVAL, Standing
 from campaigns.stats.units import OnAxis
-from campaigns.stats.verdict import Contrast, Word, interval_of, p_value
+from campaigns.stats.verdict import Contrast, interval_of
 
 _SAID = frozenset({CapacityWord.CARRIES, CapacityWord.AT_LEAST, CapacityWord.LESS_THAN})
 _TOUCHING = 1e-9
@@ -69,7 +69,8 @@ def standing_of_capacity(
     if len(set(each)) == 1 and each[0] in _SAID and _overlap(sessions):
         return CapacityOverSessions(Standing.CONFIRMED, "", each)
     is_unsaid = not all(word in _SAID for word in each)
-    reason = "not_enough_sessions" if is_unsaid else "sessions_disagree"
+    is_apart = not _overlap(sessions)
+    reason = "not_enough_sessions" if is_unsaid and not is_apart else "sessions_disagree"
     return CapacityOverSessions(Standing.NOT_CONFIRMED, reason, each)
 
 
@@ -84,30 +85,22 @@ def ratio_over_sessions(
     logs = [one.log for one in sessions if one.log is not None]
     if len(logs) < len(sessions) or len(logs) < FEWEST_FOR_INTERVAL:
         return None
-    contrast = _contrast(logs)
-    result = CapacityRatio(
-        word=Word.NOT_ENOUGH_DATA,
-        ratio=ratio_of(contrast.estimate),
-        low=None,
-        high=None,
-        p=p_value(contrast),
-        more_pct=pct_of(contrast.estimate),
-        log=contrast.estimate,
-        error=contrast.standard_error,
-        df=contrast.df,
-        early=float(np.mean([one.early or 0.0 for one in sessions])),
-        late=float(np.mean([one.late or 0.0 for one in sessions])),
-        binding=sessions[0].binding,
+    bends = (
+        float(np.mean([one.early or 0.0 for one in sessions])),
+        float(np.mean([one.late or 0.0 for one in sessions])),
     )
-    return judged(result, Criteria(alpha=alpha, margin=margin, delta=delta), None)
+    criteria = Criteria(alpha=alpha, margin=margin, delta=delta)
+    result = by_contrast(contrast_over(logs), bends, criteria)
+    return replace(result, binding=sessions[0].binding)
 
 
 def _between(estimates: Sequence[float], alpha: float) -> Interval:
-    bounds = interval_of(_contrast([math.log(each) for each in estimates]), alpha)
+    bounds = interval_of(contrast_over([math.log(each) for each in estimates]), alpha)
     return Interval(ratio_of(bounds.low), ratio_of(bounds.high))
 
 
-def _contrast(logs: Sequence[float]) -> Contrast:
+def contrast_over(logs: Sequence[float]) -> Contrast:
+    """Return the mean of sessions' logs, with its error by their spread."""
     spread = float(np.std(logs, ddof=1))
     error = spread / math.sqrt(len(logs)) if spread >= NO_NOISE else 0.0
     return Contrast(float(np.mean(logs)), error, len(logs) - 1, len(logs))

@@ -25,13 +25,25 @@ from campaigns.findings.compared import (
 )
 from campaigns.findings.comparison_rows import rows_of_campaigns
 from campaigns.findings.compute.compared import Compared, compare
-from campaigns.findings.values import ComparedCandidate, ComparedCells, Differs
+from campaigns.findings.values import (
+    ComparedCandidate,
+    ComparedCapacity,
+    ComparedCells,
+    Differs,
+)
 from campaigns.findings.wording.compare import (
     advice_of_row,
     also_in_row,
     answer_of,
     confirmation_text,
     label_of_row,
+)
+from campaigns.findings.wording.compared_capacity import (
+    carried_by,
+    confirmation_of_capacity,
+    label_of_capacity,
+    ratio_of_capacities,
+    why_no_ratio,
 )
 from campaigns.kit.api import outputs
 from campaigns.kit.api.inputs import Input, Word
@@ -165,6 +177,46 @@ class ComparedPair(outputs.Part):
     also_differs = outputs.text()
 
 
+class CarriedBy(outputs.Part):
+    """What a setting of a campaign carries. `word`: of its capacity; bounds are null where they are open."""
+
+    campaign = serializers.IntegerField()
+    levels = serializers.DictField(child=serializers.JSONField())
+    word = serializers.CharField()
+    text = outputs.text()
+    low = number()
+    estimate = number()
+    high = number()
+    binding = outputs.text()
+
+
+class ComparedCarried(outputs.Part):
+    """What a setting carries against the same one of the baseline. `ratio`: candidate to baseline, more is better.
+
+    `bounds_only`: an end is open, loads were judged one by one, or another condition breaks first.
+    """
+
+    load = serializers.CharField()
+    setting = outputs.text()
+    baseline = CarriedBy()
+    candidate = CarriedBy()
+    verdict = serializers.CharField()
+    word = serializers.CharField()
+    text = outputs.text()
+    reason = outputs.text()
+    ratio = number()
+    low = number()
+    high = number()
+    bounds_only = serializers.BooleanField()
+    p = number()
+    p_holm = number()
+    df = number()
+    badges = serializers.ListField(child=serializers.CharField())
+    standing = outputs.text()
+    refused = DifferingField(many=True)
+    also_differs = outputs.text()
+
+
 class DifferingFact(outputs.Part):
     """A fact over all campaigns. `differs`: from the first one; `changed`: while it was measured."""
 
@@ -190,6 +242,7 @@ class ComparisonOutput(Selectable):
     campaigns = ComparedCampaign(many=True)
     candidates = Candidate(many=True)
     comparisons = ComparedPair(many=True)
+    capacities = ComparedCarried(many=True)
     left_out = serializers.IntegerField()
     differences = DifferingFact(many=True)
     data_hash = serializers.CharField()
@@ -302,6 +355,7 @@ def comparison_as_json(compared: Compared, positions: Positions, request: Reques
         ],
         "candidates": [_candidate(compared, each) for each in compared.candidates],
         "comparisons": [_row(compared, each, positions) for each in compared.rows],
+        "capacities": [_carried(compared, each) for each in compared.capacities],
         "left_out": compared.left_out,
         "differences": [structs.asdict(each) for each in compared.differences],
         "data_hash": compared.data_hash,
@@ -351,6 +405,46 @@ def _row(compared: Compared, row: ComparedCells, positions: Positions) -> JsonOb
         "refused": _differing(row.refused),
         "settings": _differing(row.settings),
         "also_differs": also_in_row(row),
+    }
+
+
+def _carried(compared: Compared, row: ComparedCapacity) -> JsonObject:
+    ratio, found = row.ratio, compared.campaigns[0].carried
+    return {
+        "load": found.load if found else "",
+        "setting": row.name,
+        "baseline": _carried_by(compared, row, 0),
+        "candidate": _carried_by(compared, row, row.side),
+        "verdict": str(ratio.word),
+        "word": label_of_capacity(compared, row).word,
+        "text": why_no_ratio(compared, row) or ratio_of_capacities(compared, row),
+        "reason": ratio.reason,
+        "ratio": _finite(ratio.ratio),
+        "low": _finite(ratio.low),
+        "high": _finite(ratio.high),
+        "bounds_only": ratio.bounds_only,
+        "p": _finite(ratio.p),
+        "p_holm": _finite(ratio.p_adjusted),
+        "df": _finite(ratio.df),
+        "badges": list(ratio.badges),
+        "standing": confirmation_of_capacity(row),
+        "refused": _differing(row.refused),
+        "also_differs": also_in_row(row),
+    }
+
+
+def _carried_by(compared: Compared, row: ComparedCapacity, side: int) -> JsonObject:
+    setting = row.candidate if side else row.baseline
+    capacity = setting.capacity
+    return {
+        "campaign": compared.measured[side].side.campaign.pk,
+        "levels": setting.levels,
+        "word": capacity.word.value,
+        "text": carried_by(compared, row, side),
+        "low": _finite(capacity.low),
+        "estimate": _finite(capacity.estimate),
+        "high": _finite(capacity.high),
+        "binding": capacity.binding,
     }
 
 

@@ -46,6 +46,7 @@ from campaigns.stats.capacity import (
     ShareCondition,
     ValueCondition,
 )
+from campaigns.stats.capacity_across import alone
 from campaigns.stats.capacity_best import best_capacity
 from campaigns.stats.capacity_by_conditions import capacity_of
 from campaigns.stats.capacity_ratio import DELTA, MARGIN, in_family, ratio_of
@@ -117,6 +118,8 @@ def capacity(campaign: Campaign, conditions: Conditions) -> CapacityFinding | No
         settings=[_described(setting, terms, conditions) for setting in settings],
         ratios=_ratios(campaign, settings, alpha),
         most=_most(campaign, settings, alpha),
+        offered_rate=offered,
+        cancelled=campaign.state == Campaign.State.CANCELLED,
         explored=[run.position for run in conditions.runs if run.state == EXPLORED],
     )
 
@@ -160,13 +163,12 @@ def _described(
         alpha=alpha,
         lost=sum(run.state == "lost" for run in runs),
     )
-    standing = standing_of_capacity(
-        [
-            capacity_of(inputs, resolution=resolution, alpha=alpha)
-            for inputs in setting.by_session.values()
-        ],
-        alpha=alpha,
-    )
+    each = [
+        capacity_of(inputs, resolution=resolution, alpha=alpha)
+        for inputs in setting.by_session.values()
+    ]
+    standing = standing_of_capacity(each, alpha=alpha)
+    outside = alone(setting.inputs, made, each, alpha=alpha)
     if standing and standing.between and standing.word:
         made = replace(
             made,
@@ -193,6 +195,7 @@ def _described(
         )
         if standing
         else None,
+        alone=outside,
     )
 
 

@@ -14,16 +14,25 @@ from django.forms.utils import pretty_name
 from campaigns.findings.compared import Side
 from campaigns.findings.compute.sameness import Content
 from campaigns.findings.compute.targets import differing_facts, is_hardware
-from campaigns.findings.values import NOT_RECORDED, Cell, Differs, FactOnBoth, Levels
+from campaigns.findings.values import (
+    NOT_RECORDED,
+    CapacityOfSetting,
+    Cell,
+    Differs,
+    FactOnBoth,
+    Levels,
+)
 from campaigns.kinds.base import Driver
 from campaigns.kinds.registry import UnknownKind, driver_of
-from campaigns.kit.charts.labels import short_labels
-from campaigns.kit.numbers import amount, number
+from campaigns.kit.charts.labels import inside, short_labels
+from campaigns.kit.numbers import amount, number, share
 from campaigns.kit.units import UNITS
 from campaigns.models import Factor
 from campaigns.planning.roles import loads_of, roles_of, work_of
+from campaigns.stats.capacity import Held
 
 NOT_SET = "not set"
+Part = Cell | CapacityOfSetting
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +94,85 @@ def cell_differences(
     fields += _differences(
         _named(baseline, one.levels, loads), _named(candidate, other.levels, loads)
     )
-    counted = _amounts_of(baseline, one), _amounts_of(candidate, other)
+    counted = _amounts(baseline, one.cell), _amounts(candidate, other.cell)
     return fields + (_differences(*counted) if amounts and all(counted) else [])
+
+
+def carried_differences(
+    baseline: Side, one: CapacityOfSetting, candidate: Side, other: CapacityOfSetting
+) -> list[Differs]:
+    """Return why what two settings carry may not be compared, with both values; the metric of the page does not matter.
+
+    Each may have been measured at loads of its own. What was worked on is compared at those that held in both:
+    where too much failed, less was done for that reason.
+    """
+    names = "kind", "family of servers"
+    measures = [_measure_of(side) for side in (baseline, candidate)]
+    fields = _differences(*({name: each[name] for name in names} for each in measures))
+    if fields:  # what follows differs of course
+        return fields
+    fields = _differences(_criterion_of(baseline), _criterion_of(candidate))
+    loads = {side.carried.load for side in (baseline, candidate) if side.carried}
+    cells = _held_in_both(one, other)
+    contents = [
+        (first, second)
+        for mine, theirs in cells
+        if (first := baseline.contents.get(mine)) and (second := candidate.contents.get(theirs))
+    ]
+    for pair in contents:
+        if unlike := _differences(*map(_content, pair)):
+            fields += unlike
+            break
+    same = contents and all(first.is_proved_same(second) for first, second in contents)
+    without = loads | (_addresses(baseline) if same else set())
+    fields += _differences(
+        _work_of(baseline, one.levels, without=without),
+        _work_of(candidate, other.levels, without=without),
+    )
+    others = _loads(baseline, candidate) - loads
+    fields += _differences(
+        _named(baseline, one.levels, others), _named(candidate, other.levels, others)
+    )
+    for mine, theirs in cells:
+        counted = _amounts(baseline, mine), _amounts(candidate, theirs)
+        if all(counted) and (unlike := _differences(*counted)):
+            return fields + unlike
+    return list(dict.fromkeys(fields))
+
+
+def _held_in_both(one: CapacityOfSetting, other: CapacityOfSetting) -> list[tuple[int, int]]:
+    """Return the cells of loads that are shown to hold in both."""
+    theirs = {cell.load: cell.cell for cell in other.cells if cell.held == Held.HELD}
+    return [
+        (cell.cell, theirs[cell.load])
+        for cell in one.cells
+        if cell.held == Held.HELD and cell.load in theirs
+    ]
+
+
+def _criterion_of(side: Side) -> dict[str, Setting]:
+    """Return the load and the conditions of what is carried, bounds in the base unit."""
+    found = side.carried
+    if found is None:
+        return {}
+    offered = "offered at a rate" if found.offered_rate else "a number at a time"
+    result = {
+        "load": Setting(found.load, inside(found.load_label or found.load)),
+        "shape of the load": Setting(found.offered_rate, offered),
+    }
+    for each in found.conditions:
+        side_of, bound = (
+            ("at least", each.at_least) if each.at_most is None else ("at most", each.at_most)
+        )
+        if not each.metric or bound is None:
+            known = Setting(each.failed_share, f"at most {share(each.failed_share)} fail")
+            result["condition on failures"] = known
+            continue
+        base = bound * UNITS[each.unit].factor if each.unit in UNITS else bound
+        dimension = UNITS[each.unit].dimension if each.unit in UNITS else each.unit
+        name = f"condition on {inside(each.label or each.metric)}, {side_of}"
+        result[name] = Setting((dimension, float(f"{base:.12g}")), amount(bound, each.unit))
+    return result
 
 
 def setting_differences(baseline: Side, one: Cell, candidate: Side, other: Cell) -> list[Differs]:
@@ -99,7 +185,7 @@ def setting_differences(baseline: Side, one: Cell, candidate: Side, other: Cell)
 
 
 def target_differences(
-    baseline: Side, one: Cell, candidate: Side, other: Cell
+    baseline: Side, one: Part, candidate: Side, other: Part
 ) -> list[FactOnBoth] | None:
     """Return the facts in which the targets of two cells differ, hardware first; None where it is one target, or unknown."""
     (first, facts), (second, others) = baseline.target_of(one), candidate.target_of(other)
@@ -108,7 +194,7 @@ def target_differences(
     return differing_facts(facts, others)
 
 
-def hardware_of_builds(baseline: Side, one: Cell, candidate: Side, other: Cell) -> list[Differs]:
+def hardware_of_builds(baseline: Side, one: Part, candidate: Side, other: Part) -> list[Differs]:
     """Return the hardware that forbids to compare two builds on two targets: the change would be that of both."""
     differs = target_differences(baseline, one, candidate, other) or []
     hardware = [fact for fact in differs if is_hardware(fact.name)]
@@ -126,7 +212,7 @@ def _builds(side: Side) -> set[str]:
     return {name for name, role in roles_of(side.campaign).items() if role == Factor.Role.BUILD}
 
 
-def _build(side: Side, cell: Cell, name: str) -> Any:
+def _build(side: Side, cell: Part, name: str) -> Any:
     """Return the build of a cell: its level, or what was read back under this name."""
     return cell.levels.get(name, side.target_of(cell)[1].get(name, NOT_SET))
 
@@ -158,9 +244,9 @@ def fixed_settings(side: Side, without: set[str]) -> dict[str, Setting]:
     return _settings_of(side, {}, without=without)
 
 
-def same_levels(side: Side, cell: Cell, names: set[str]) -> tuple[tuple[str, object], ...]:
-    """Return the key that cells of two campaigns share if they are equal in all that varies."""
-    known = _all_of(side, cell.levels)
+def same_levels(side: Side, levels: Levels, names: set[str]) -> tuple[tuple[str, object], ...]:
+    """Return the key that cells, or settings, of two campaigns share if they are equal in all that varies."""
+    known = _all_of(side, levels)
     return tuple((name, _plain(known.get(name, NOT_SET))) for name in sorted(names))
 
 
@@ -283,8 +369,8 @@ def _settings_of(
     }
 
 
-def _amounts_of(side: Side, cell: Cell) -> dict[str, Setting]:
-    counted = side.amounts.get(cell.cell, {})
+def _amounts(side: Side, cell: int) -> dict[str, Setting]:
+    counted = side.amounts.get(cell, {})
     return {name: Setting(float(value), number(value)) for name, value in counted.items()}
 
 
@@ -352,16 +438,20 @@ class Names:
 
     def cell(self, side: int, cell: Cell, among: Iterable[str] = ()) -> str:
         """Return the levels with their factors; among: of these factors only, fixed ones included."""
+        return self.setting(side, cell.levels, among)
+
+    def setting(self, side: int, levels: Levels, among: Iterable[str] = ()) -> str:
+        """Return levels with their factors; among: of these factors only, fixed ones included."""
         owner = self.sides[side]
         return ", ".join(
             f"{label_of(owner, name).lower()} {self._level(name, value)}"
-            for name, value in self._wanted(side, cell, among)
+            for name, value in self._wanted(side, levels, among)
         )
 
     def levels(self, side: int, cell: Cell, among: Iterable[str] = ()) -> str:
         """Return the levels without their factors."""
         return ", ".join(
-            self._level(name, value) for name, value in self._wanted(side, cell, among)
+            self._level(name, value) for name, value in self._wanted(side, cell.levels, among)
         )
 
     def whole(self, side: int, cell: Cell) -> str:
@@ -369,9 +459,9 @@ class Names:
         levels = self.cell(side, cell)
         return f"{self.campaigns[side]}: {levels}" if levels else self.campaigns[side]
 
-    def _wanted(self, side: int, cell: Cell, among: Iterable[str]) -> list[tuple[str, Any]]:
-        known = {**self.sides[side].campaign.parameters, **cell.levels}
-        names = set(among) or set(cell.levels)
+    def _wanted(self, side: int, levels: Levels, among: Iterable[str]) -> list[tuple[str, Any]]:
+        known = {**self.sides[side].campaign.parameters, **levels}
+        names = set(among) or set(levels)
         return [(name, value) for name, value in known.items() if name in names]
 
     def _level(self, name: str, value: Any) -> str:

@@ -26,6 +26,7 @@ from campaigns.findings.compute.comparability import (
     target_differences,
     work_differences,
 )
+from campaigns.findings.compute.compared_capacity import compare_carried
 from campaigns.findings.compute.differences import differences_of
 from campaigns.findings.compute.fidelity import is_exact
 from campaigns.findings.compute.sessions import in_parts
@@ -187,7 +188,9 @@ def compare_campaigns(sides: Sequence[Side], *, hardware: bool = False) -> Compa
                 only_there=only_there,
             )
         candidates.append(candidate)
-    return _compared(names, pairs, candidates, hardware=hardware)
+    found = _compared(names, pairs, candidates, hardware=hardware)
+    carried = compare_carried(names, found.criteria.alpha, hardware=hardware)
+    return structs.replace(found, capacities=carried) if carried else found
 
 
 def compare_chosen(
@@ -205,10 +208,10 @@ def _matched(names: Names, place: int) -> tuple[list[_Pair], list[str], list[str
     """Pair cells by all that varies in either campaign, in the order of the baseline."""
     base, side = names.sides[0], names.sides[place]
     varied = {*base.factors, *side.factors}
-    theirs = {same_levels(side, cell, varied): cell for cell in cells_of(side)}
+    theirs = {same_levels(side, cell.levels, varied): cell for cell in cells_of(side)}
     pairs, only_there = [], []
     for cell in cells_of(base):
-        other = theirs.pop(same_levels(base, cell, varied), None)
+        other = theirs.pop(same_levels(base, cell.levels, varied), None)
         if other is None:
             only_there.append(names.cell(0, cell))
         else:
@@ -261,6 +264,8 @@ def _campaign(name: str, side: Side) -> ComparedCampaign:
         unit=side.cells.unit if side.cells else "",
         simulators=side.stand_ins,
         checked=driver is not None and driver.executable,
+        carried=side.carried,
+        cancelled=side.campaign.state == Campaign.State.CANCELLED,
     )
 
 

@@ -17,7 +17,7 @@ from campaigns.findings.compute.compared import OTHER_HARDWARE, Compared, cells_
 from campaigns.findings.compute.compared import compare as compare_sides
 from campaigns.findings.pages.compare_address import Address, Move, read
 from campaigns.findings.pages.compare_plot import compare_plot
-from campaigns.findings.pages.compare_tables import environment_of, tables_of
+from campaigns.findings.pages.compare_tables import carried_tables, environment_of, tables_of
 from campaigns.findings.wording.compare import answer_of
 from campaigns.kit.downloads import lines_of
 from campaigns.kit.numbers import plain_percent
@@ -79,6 +79,7 @@ def context(
         "compared": compared,
         "answer": answer_of(compared),
         "plot": compare_plot(compared),
+        "carried": carried_tables(compared),
         "tables": tables_of(compared),
         "environment": environment_of(compared),
         "delta": plain_percent(compared.terms.delta_pct),

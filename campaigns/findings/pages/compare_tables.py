@@ -6,13 +6,27 @@ from dataclasses import dataclass
 from campaigns.findings.charts import strips
 from campaigns.findings.compute.compared import Compared
 from campaigns.findings.pages.tables import forest_of, interval_text
-from campaigns.findings.values import NOT_RECORDED, ComparedCandidate, ComparedCells, Difference
+from campaigns.findings.values import (
+    NOT_RECORDED,
+    ComparedCandidate,
+    ComparedCapacity,
+    ComparedCells,
+    Difference,
+)
 from campaigns.findings.wording.compare import (
     advice_of_row,
     also_in_row,
     both_values,
     confirmation_text,
     label_of_row,
+)
+from campaigns.findings.wording.compared_capacity import (
+    carried_by,
+    confirmation_of_capacity,
+    label_of_capacity,
+    remarks_of_capacity,
+    why_no_ratio,
+    words_of,
 )
 from campaigns.findings.wording.remarks import verdict_remarks
 from campaigns.findings.wording.verdicts import Display
@@ -74,6 +88,36 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class CarriedLine:
+    """One setting of both campaigns. refused: fields with both values; why: there is no ratio; also: what else differs between two targets."""
+
+    name: str
+    carried: tuple[str, str]
+    ratio: str
+    interval: str
+    p_holm: str
+    display: Display
+    confirmation: str
+    remarks: tuple[str, ...]
+    refused: tuple[str, ...]
+    why: str
+    also: str
+    environment: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedTable:
+    """What the settings of a candidate carry against those of the baseline."""
+
+    id: str
+    title: str
+    columns: tuple[str, str]
+    numbers: tuple[str, str]
+    kept: str
+    lines: tuple[CarriedLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Value:
     """One campaign's value of a fact. tone: how it stands to that of the first one."""
 
@@ -125,9 +169,48 @@ def tables_of(compared: Compared) -> list[Table]:
     ]
 
 
+def carried_tables(compared: Compared) -> list[CarriedTable]:
+    """Return a table of what is carried for each candidate whose settings are those of the baseline."""
+    names = compared.names.campaigns
+    words = words_of(compared, 0)
+    return [
+        CarriedTable(
+            id=f"carried-{each.side}",
+            title=f"What is carried: “{names[each.side]}” vs. “{names[0]}”",
+            columns=(names[0], names[each.side]),
+            numbers=("1", str(each.side + 1)),
+            kept=words.kept if words else "",
+            lines=tuple(_carried_line(compared, row) for row in rows),
+        )
+        for each in compared.candidates
+        if (rows := compared.capacities_of(each))
+    ]
+
+
+def _carried_line(compared: Compared, row: ComparedCapacity) -> CarriedLine:
+    ratio = row.ratio
+    ends = [numbers.number(end, 3) if end is not None else "" for end in (ratio.low, ratio.high)]
+    interval = " to ".join(end or "open" for end in ends) if any(ends) else MISSING
+    return CarriedLine(
+        name=row.name or "the only setting",
+        carried=(carried_by(compared, row, 0), carried_by(compared, row, row.side)),
+        ratio=MISSING if ratio.ratio is None else numbers.number(ratio.ratio, 3),
+        interval=interval,
+        p_holm=p_value(ratio.p_adjusted),
+        display=label_of_capacity(compared, row),
+        confirmation=confirmation_of_capacity(row),
+        remarks=remarks_of_capacity(compared, row),
+        refused=tuple(both_values(each) for each in row.refused),
+        why=why_no_ratio(compared, row),
+        also=also_in_row(row),
+        environment=bool(compared.causes_of(row.side)),
+    )
+
+
 def environment_of(compared: Compared) -> Environment | None:
     """Return the facts that differ, and those that do not; None where nothing is left to compare."""
     refused = {each.side for each in compared.candidates if each.refused}
+    refused -= {*compared.judged_sides}
     places = [place for place in range(len(compared.measured)) if place not in refused]
     if len(places) < 2:
         return None

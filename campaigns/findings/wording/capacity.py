@@ -198,7 +198,7 @@ class CapacityWords:
             short=self.short(capacity),
             sentence=self.sentence(setting),
             label=WORDS[capacity.word],
-            advice=self.advice(capacity),
+            advice=self.advice(setting),
             binding=self.binding(capacity),
             safe_load=self.safe_load(capacity),
             remarks=[BADGES.get(each, each.replace("_", " ")) for each in capacity.badges],
@@ -265,7 +265,7 @@ class CapacityWords:
                 if not loads.is_counted:
                     between = f"{loads.noun} between {first} and {last}"
                 text = f"Not decided: carries {between} ({self.confidence}) while {conditions}."
-                return " ".join(filter(None, (text, self.advice(capacity))))
+                return " ".join(filter(None, (text, self.advice(setting))))
             case CapacityWord.NOT_MONOTONE:
                 return self._not_monotone(capacity)
         return self._not_enough(setting)
@@ -296,13 +296,13 @@ class CapacityWords:
 
     def _not_enough(self, setting: CapacityOfSetting) -> str:
         capacity, loads = setting.capacity, self.loads
-        text = f"What is carried cannot be stated: {self._why_not(capacity)}."
+        text = f"What is carried cannot be stated: {self.why_not(capacity)}."
         if capacity.about is not None:
             text += f" By these runs it is about {loads.of(loads.down(capacity.about, 2))}, without bounds."
-        advice = self.advice(capacity)
-        return f"{text} {advice}".strip()
+        return f"{text} {self.advice(setting)}".strip()
 
-    def _why_not(self, capacity: Capacity) -> str:
+    def why_not(self, capacity: Capacity) -> str:
+        """Return why nothing can be stated of what is carried."""
         noun = self.loads.noun if self.loads.is_counted else "loads"
         match capacity.reason:
             case "blocks":
@@ -343,8 +343,24 @@ class CapacityWords:
             )
         return ""
 
-    def advice(self, capacity: Capacity) -> str:
-        """Return what would decide; empty where there is no advice."""
+    @property
+    def cancelled(self) -> bool:
+        """Whether the campaign was cancelled, so that no further block of it can decide anything."""
+        return self.finding.cancelled or bool(self.answer and self.answer.cancelled)
+
+    def advice(self, setting: CapacityOfSetting) -> str:
+        """Return what would decide; empty where there is no advice, or no campaign to extend."""
+        capacity, confirmation = setting.capacity, setting.confirmation
+        if self.cancelled:
+            return ""
+        if confirmation and capacity.word == CapacityWord.NOT_DECIDED:
+            if confirmation.between:
+                return (
+                    "Another session would narrow it; more blocks in the same sessions would not."
+                )
+            if confirmation.reason == "sessions_disagree":
+                sessions = "Both" if confirmation.sessions == 2 else "The"
+                return f"{sessions} sessions disagree, so another session would decide; more blocks in these would not."
         return _advice(capacity.advice, self.loads) if capacity.advice else ""
 
     def binding(self, capacity: Capacity) -> str:

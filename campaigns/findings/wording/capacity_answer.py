@@ -35,6 +35,7 @@ from campaigns.stats.capacity import (
 
 NO_CRITERION = "No criterion was set, so what is carried is not stated."
 ASK_FOR_ONE = "State one, such as an upper limit of a percentile, to learn what is carried."
+CANCELLED = "The campaign was cancelled, so this rests on fewer runs than planned."
 UNSTATED = f"No criterion was set. {ASK_FOR_ONE}"
 """Where the failure limit stands in for a criterion, and nothing follows from it."""
 
@@ -68,9 +69,8 @@ class CapacityAnswer(CapacityWords):
         settings = self.capacities
         if not settings:
             return ""
-        if len(settings) == 1:
-            return self._of_one(settings[0])
-        return self._of_several()
+        text = self._of_one(settings[0]) if len(settings) == 1 else self._of_several()
+        return f"{text} {CANCELLED}" if self.cancelled else text
 
     def _of_one(self, setting: CapacityOfSetting) -> str:
         if not self.has_criterion:
@@ -211,7 +211,7 @@ class CapacityAnswer(CapacityWords):
         parts = [
             f"For {setting_name(each.levels)}: {advice[:1].lower()}{advice[1:]}"
             for each in others[:MOST_FACTS]
-            if (advice := self.advice(each.capacity))
+            if (advice := self.advice(each))
         ]
         return " ".join(parts)
 

@@ -2,16 +2,24 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from campaigns.findings.values import (
     CampaignComparison,
     ComparedCandidate,
+    ComparedCapacity,
     ComparedCells,
     Difference,
     Differs,
 )
 from campaigns.findings.wording.answer_text import AnswerText, Fact
 from campaigns.findings.wording.cells import bound_of
+from campaigns.findings.wording.compared_capacity import (
+    carried_sentence,
+    is_load_alone,
+    label_of_capacity,
+    over_sessions,
+)
 from campaigns.findings.wording.targets import differing_text
 from campaigns.findings.wording.verdicts import Display, advice_of, label_of
 from campaigns.kit.numbers import counted, percent, span_pct
@@ -41,17 +49,12 @@ def advice_of_row(compared: CampaignComparison, row: ComparedCells) -> str:
 def confirmation_text(row: ComparedCells) -> str:
     """Return in how many sessions a verdict was seen; empty where there is nothing to confirm."""
     word = row.comparison.verdict.word
-    if word in WITHOUT_NUMBERS or 0 in row.sessions:
+    if word in WITHOUT_NUMBERS:
         return ""
-    if row.sessions == (1, 1):
-        return "one session each"
-    counts = f"{row.sessions[0]} and {row.sessions[1]} sessions"
-    if not row.between:
-        return f"{counts}: too few to confirm"
-    return f"{'confirmed' if word in DECIDED else 'not confirmed'} over {counts}"
+    return over_sessions(row.sessions, between=row.between, decided=word in DECIDED)
 
 
-def also_in_row(row: ComparedCells) -> str:
+def also_in_row(row: ComparedCells | ComparedCapacity) -> str:
     """Return what else differs between the targets of both sides; empty where it is one target."""
     return "" if row.differs is None else differing_text(row.differs)
 
@@ -69,10 +72,15 @@ def change_text(difference: Difference, side: int) -> str:
 def answer_of(compared: CampaignComparison) -> AnswerText:
     """Return the sentence, its caveat, badges and numbers, as the answer of a campaign has them."""
     tones = {label_of_row(compared, row).tone for row in compared.judged}
+    carried = [
+        each for row in compared.candidates if (each := carried_sentence(compared, row.side))
+    ]
+    if carried:
+        tones |= {label_of_capacity(compared, row).tone for row in compared.capacities}
     return AnswerText(
-        sentence=_sentence(compared) + _bounds(compared),
+        sentence=" ".join([*carried, _sentence(compared)]) + _bounds(compared),
         tone=tones.pop() if len(tones) == 1 else "info" if tones else "thin",
-        caveat=_caveat(compared) if compared.judged else "",
+        caveat=_caveat(compared) if compared.judged_sides else "",
         badges=_badges(compared),
         facts=_facts(compared),
     )
@@ -95,6 +103,8 @@ def _sentence(compared: CampaignComparison) -> str:
 def _of_candidate(compared: CampaignComparison, candidate: ComparedCandidate) -> str:
     name, baseline = _quoted(compared, candidate.side), _quoted(compared, 0)
     if candidate.refused:
+        if compared.capacities_of(candidate) and is_load_alone(compared, candidate.refused):
+            return "No load was measured in both, so single loads are not compared."
         return _not_comparable(name, baseline, candidate.refused)
     rows = compared.rows_of(candidate)
     if not rows:
@@ -190,7 +200,13 @@ def _bounds(compared: CampaignComparison) -> str:
 def _badges(compared: CampaignComparison) -> list[Display]:
     labels = Counter(label_of_row(compared, row) for row in compared.rows)
     of = len(compared.rows)
+    carried = Counter(label_of_capacity(compared, row) for row in compared.capacities)
+    of_carried = len(compared.capacities)
     badges = [
+        replace(each, word=f"{each.word}: {number} of {of_carried}") if of_carried > 1 else each
+        for each, number in carried.items()
+    ]
+    badges += [
         Display(f"{each.word}: {number} of {of}", each.tone, each.icon, each.form)
         if of > 1
         else each
@@ -199,7 +215,7 @@ def _badges(compared: CampaignComparison) -> list[Display]:
     if refused := sum(bool(each.refused) for each in compared.candidates):
         word = f"not comparable: {counted(refused, 'campaign')}"
         badges.append(Display(word, "thin", "no", "outline"))
-    if any(compared.causes_of(row.side) for row in compared.judged):
+    if any(map(compared.causes_of, compared.judged_sides)):
         badges.append(ENVIRONMENT_DIFFERS)
     return badges
 
@@ -231,7 +247,7 @@ def _fact(label: str, change: float, interval: Sequence[float] | None) -> Fact:
 
 def _caveat(compared: CampaignComparison) -> str:
     """Return other possible causes of a change than the difference between the campaigns."""
-    judged = sorted({0, *(row.side for row in compared.judged)})
+    judged = [0, *compared.judged_sides]
     campaigns = [compared.campaigns[side] for side in judged]
     texts = []
     if simulators := dict.fromkeys(what for each in campaigns for what in each.simulators):
@@ -243,6 +259,12 @@ def _caveat(compared: CampaignComparison) -> str:
         for side in judged
         if any(row.changed[side] for row in compared.differences if row.changed)
     ]
+    cancelled = [each.name for each in campaigns if each.cancelled and each.carried]
+    if cancelled and compared.capacities:
+        names = " and ".join(f"“{name}”" for name in cancelled)
+        texts.append(
+            f"{names} {'was' if len(cancelled) == 1 else 'were'} cancelled before all planned runs were made."
+        )
     if not all(each.checked for each in campaigns):
         texts.append("perfdash did not check what work the imported runs did.")
     return " ".join([*texts, UNPAIRED])

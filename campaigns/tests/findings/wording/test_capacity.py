@@ -6,7 +6,7 @@ import pytest
 from msgspec import structs
 
 from campaigns.findings.most_carried import most_carried
-from campaigns.findings.values import ConditionTerms, Estimate, MostCarried, OverLoads
+from campaigns.findings.values import ConditionTerms, Confirmation, Estimate, MostCarried, OverLoads
 from campaigns.findings.wording.answer import answer_text
 from campaigns.findings.wording.at_loads import all_loads
 from campaigns.findings.wording.capacity import metric_phrase
@@ -901,3 +901,37 @@ def test_that_a_load_fails_is_what_was_found_and_no_caveat(cut_short, share):
     )
     assert "no verdict" not in text.caveat
     assert "runs failed" not in text.caveat
+
+
+def undecided(confirmation=None, **fields):
+    carried = capacity(NOT_DECIDED, 240.0, 400.0, 960.0, RISING, advice=Advice(blocks=47))
+    setting = structs.replace(carried_by(carried), confirmation=confirmation)
+    return capacity_texts(capacities(setting, **fields)).sentence
+
+
+def test_a_cancelled_campaign_says_so_and_advises_no_blocks():
+    text = undecided(cancelled=True)
+
+    assert "47" not in text
+    assert text.endswith("The campaign was cancelled, so this rests on fewer runs than planned.")
+    assert "47 more blocks would decide" in undecided()
+
+
+@pytest.mark.parametrize(
+    ("confirmation", "advice"),
+    [
+        (
+            Confirmation("not_confirmed", "sessions_disagree", 2),
+            "Both sessions disagree, so another session would decide; more blocks in these would not.",
+        ),
+        (
+            Confirmation("not_confirmed", "not_enough_sessions", 3, between=True),
+            "Another session would narrow it; more blocks in the same sessions would not.",
+        ),
+    ],
+)
+def test_where_sessions_differ_another_one_is_advised(confirmation, advice):
+    text = undecided(confirmation)
+
+    assert advice in text
+    assert "47" not in text
