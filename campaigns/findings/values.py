@@ -1089,10 +1089,30 @@ class CapacityCell(Struct, frozen=True, kw_only=True):
     cut_short: Count = 0
 
 
+class WordWithout(Struct, frozen=True, kw_only=True):
+    """Another word that a capacity, or a ratio of capacities, has without one block."""
+
+    block: Block
+    word: str
+
+
+class WithoutBlocks(Struct, frozen=True, kw_only=True):
+    """What leaving out each block in turn changes. tried: of so many; 0 where too little would be left, or sessions are the sample.
+
+    lowest, highest: estimates of the capacity without one of them; None where one has none, and of ratios.
+    """
+
+    tried: Count
+    of: Count
+    changes: Sequence[WordWithout] = ()
+    lowest: OnAxis | None = None
+    highest: OnAxis | None = None
+
+
 class CapacityOfSetting(Struct, frozen=True, kw_only=True):
     """What one setting carries. levels: of all factors but the load. conditions of `capacity` are named as in `CapacityFinding.conditions`.
 
-    alone: what a comparison with another campaign rests on.
+    alone: what a comparison with another campaign rests on. without: each block in turn; None while the campaign goes on.
     """
 
     levels: Levels
@@ -1100,15 +1120,17 @@ class CapacityOfSetting(Struct, frozen=True, kw_only=True):
     capacity: Capacity
     confirmation: Confirmation | None = None
     alone: CapacityAlone | None = None
+    without: WithoutBlocks | None = None
 
 
 class SettingRatio(Struct, frozen=True, kw_only=True):
-    """The capacity of one setting against another, by their places in `CapacityFinding.settings`."""
+    """The capacity of one setting against another, by their places in `CapacityFinding.settings`. without: as of a setting."""
 
     baseline: Place
     candidate: Place
     factor: str
     ratio: CapacityRatio
+    without: WithoutBlocks | None = None
 
 
 class MostCarried(Struct, frozen=True, kw_only=True):

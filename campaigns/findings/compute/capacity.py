@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from msgspec import structs
 
+from campaigns.findings.compute.capacity_without_blocks import with_each_block_left_out
 from campaigns.findings.compute.conditions import (
     COUNTED,
     Conditions,
@@ -89,23 +90,9 @@ def capacity(campaign: Campaign, conditions: Conditions) -> CapacityFinding | No
         _as_judged(conditions, term, [loads for _, loads in grouped])
         for term in conditions.of_capacity
     ]
-    settings = [
-        _Setting(
-            levels,
-            loads,
-            [condition_of(conditions, term, loads, offered_rate=offered) for term in terms],
-            {
-                session: [
-                    condition_of(conditions, term, loads, offered_rate=offered, session=session)
-                    for term in terms
-                ]
-                for session in sessions_of(conditions, loads)
-            },
-        )
-        for levels, loads in grouped
-    ]
+    settings = _settings(conditions, terms, grouped, offered=offered)
     alpha, resolution = conditions.criteria.alpha, conditions.criterion.resolution
-    return CapacityFinding(
+    finding = CapacityFinding(
         load=load,
         load_label=_label(campaign, load),
         others=varied_loads(campaign)[1:],
@@ -122,6 +109,42 @@ def capacity(campaign: Campaign, conditions: Conditions) -> CapacityFinding | No
         cancelled=campaign.state == Campaign.State.CANCELLED,
         explored=[run.position for run in conditions.runs if run.state == EXPLORED],
     )
+    if campaign.state not in Campaign.CLOSED:
+        return finding
+
+    def again(block: int) -> tuple[list[CapacityOfSetting], list[SettingRatio]]:
+        rest = conditions.without(block)
+        left = _settings(rest, terms, grouped, offered=offered)
+        described = [_described(setting, terms, rest) for setting in left]
+        return described, _ratios(campaign, left, alpha)
+
+    blocks = sorted({run.block for run in conditions.runs if run.state in COUNTED})
+    return with_each_block_left_out(finding, blocks, again)
+
+
+def _settings(
+    conditions: Conditions,
+    terms: Sequence[ConditionTerms],
+    grouped: Sequence[tuple[Levels, Mapping[int, float]]],
+    *,
+    offered: bool,
+) -> list[_Setting]:
+    """Return the input of each setting, of all sessions and of each."""
+    return [
+        _Setting(
+            levels,
+            loads,
+            [condition_of(conditions, term, loads, offered_rate=offered) for term in terms],
+            {
+                session: [
+                    condition_of(conditions, term, loads, offered_rate=offered, session=session)
+                    for term in terms
+                ]
+                for session in sessions_of(conditions, loads)
+            },
+        )
+        for levels, loads in grouped
+    ]
 
 
 def sessions_of(conditions: Conditions, loads: Mapping[int, float]) -> list[int]:

@@ -58,6 +58,18 @@ class Conditions:
         """Return the runs of the primary metric."""
         return self.by_metric[self.campaign.primary_metric]
 
+    def without(self, block: int) -> "Conditions":
+        """Return the same conditions without the runs of a block."""
+        by_metric = {
+            name: [run for run in runs if run.block != block]
+            for name, runs in self.by_metric.items()
+        }
+        rest = Conditions(self.campaign, self.criterion, by_metric, self.criteria)
+        rest.__dict__["_above"] = (
+            self._above
+        )  # of runs, whichever are left: the histograms are read once
+        return rest
+
     @cached_property
     def failing(self) -> frozenset[int]:
         """Return the cells in which too much failed for a number."""

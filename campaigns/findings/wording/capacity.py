@@ -5,7 +5,7 @@ Load is never ranked: no sentence here says of one load that it is better than a
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from campaigns.findings.values import (
     Answer,
@@ -14,6 +14,7 @@ from campaigns.findings.values import (
     ConditionTerms,
     SettingRatio,
     SummarisedCell,
+    WithoutBlocks,
 )
 from campaigns.findings.wording.answer_text import (
     capitalised,
@@ -82,7 +83,7 @@ class CapacityText:
 class RatioText:
     """The ratio of two capacities. larger, smaller: names of settings, in this order where the ratio is written.
 
-    also: what else differs between two targets, the larger one first.
+    also: what else differs between two targets, the larger one first. remark: the single blocks on which the word rests.
     """
 
     larger: str
@@ -90,6 +91,7 @@ class RatioText:
     text: str
     label: Display
     also: str = ""
+    remark: str = ""
 
 
 def kept(condition: ConditionTerms) -> str:
@@ -201,8 +203,28 @@ class CapacityWords:
             advice=self.advice(setting),
             binding=self.binding(capacity),
             safe_load=self.safe_load(capacity),
-            remarks=[BADGES.get(each, each.replace("_", " ")) for each in capacity.badges],
+            remarks=[
+                *(BADGES.get(each, each.replace("_", " ")) for each in capacity.badges),
+                *filter(None, [self.without_blocks(setting)]),
+            ],
         )
+
+    def without_blocks(self, setting: CapacityOfSetting) -> str:
+        """Return what leaving out any one block changes; empty where it was not tried."""
+        rest, loads = setting.without, self.loads
+        if rest is None:
+            return ""
+        if rest.changes:
+            words = {each.word: WORDS[CapacityWord(each.word)].word for each in rest.changes}
+            return _without(rest, words)
+        if not rest.tried:
+            return ""
+        text = f"no single block of {rest.of} changes this"
+        if rest.lowest is None or rest.highest is None or self.estimate(setting.capacity) is None:
+            return text
+        first, _, last = loads.within(rest.lowest, None, rest.highest)
+        numbers = loads.of(first if first == last else f"{first} to {last}")
+        return f"{text}: without any one it is {numbers}"
 
     def short(self, capacity: Capacity) -> str:
         """Return what is carried in few words: “402 hosts (388 to 416)”, “at least 40 hosts”, “not decided (240 to 960 hosts)”."""
@@ -479,7 +501,27 @@ class CapacityWords:
         ]
         told = self.answer.targets if self.answer else None
         also = also_differs(told, ratio.factor, *(sides if turned else reversed(sides)))
-        return RatioText(larger, smaller, text, ratio_label(ratio.ratio, margin), also)
+        rest = ratio.without
+        words = {
+            each.word: ratio_label(replace(ratio.ratio, word=each.word), margin).word
+            for each in (rest.changes if rest else ())
+        }
+        remark = _without(rest, words) if rest and rest.changes else ""
+        return RatioText(larger, smaller, text, ratio_label(ratio.ratio, margin), also, remark)
+
+
+MOST_BLOCKS = 3
+"""Blocks that are named one by one."""
+
+
+def _without(rest: WithoutBlocks, words: Mapping[str, str]) -> str:
+    """Write the blocks without which the word is another one: “without block 2 or 5 of 6: not decided”."""
+    parts = []
+    for word, text in words.items():
+        blocks = [str(each.block) for each in rest.changes if each.word == word]
+        more = f" or one of {len(blocks) - MOST_BLOCKS} more" if len(blocks) > MOST_BLOCKS else ""
+        parts.append(f"without block {' or '.join(blocks[:MOST_BLOCKS])}{more}: {text}")
+    return f"rests on single blocks of {rest.of}: {'; '.join(parts)}"
 
 
 def _upper_share(value: float) -> str:

@@ -283,8 +283,15 @@ class CapacityAnswer(CapacityWords):
                         f"{capitalised(of.larger)} against {of.smaller}: {of.text}.",
                     )
                 )
+                if of.remark:
+                    pair = f"{of.larger} against {of.smaller}"
+                    lines.append(Statement("warn", f"{capitalised(pair)} {of.remark}."))
         if most := self._near_the_most():
             lines.append(Statement("info", most))
+        for each in self.capacities:
+            if each.without and each.without.changes:
+                name = setting_name(each.levels) or "what is carried"
+                lines.append(Statement("warn", f"{capitalised(name)} {self.without_blocks(each)}."))
         for each in self.capacities:
             if safe := self.safe_load(each.capacity):
                 name = f" of {setting_name(each.levels)}" if each.levels else ""

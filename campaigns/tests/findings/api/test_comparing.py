@@ -166,3 +166,29 @@ def test_what_cannot_be_read_is_told_at_its_field(api, measured, query, field):
 
     assert status == 400
     assert problem["errors"][0]["field"] == field
+
+
+def test_what_settings_carry_is_compared_under_the_same_criterion(api, target, owner):
+    def carrying(carried, limit=10.0):
+        campaign = launched(
+            target, owner, factors={"workers": [2, 4, 8, 16]}, order="interleaved", repetitions=3
+        )
+        campaign.factors.update(role="load")
+        criterion = {"conditions": [{"metric": "duration", "at_most": limit}]}
+        Campaign.objects.filter(pk=campaign.pk).update(criterion=criterion)
+        store(campaign, lambda run: 10 * run.cell.levels_by_factor["workers"] / carried)
+        campaign.refresh_from_db()
+        return finish(campaign)
+
+    first = carrying(6.0)
+    (row,) = api.get(reverse("api-compare"), of(first, carrying(9.0))).json()["capacities"]
+    (other,) = api.get(reverse("api-compare"), of(first, carrying(9.0, 20.0))).json()["capacities"]
+
+    assert (row["verdict"], row["load"], row["bounds_only"]) == ("better", "workers", False)
+    assert row["ratio"] == pytest.approx(1.5)
+    assert row["candidate"]["estimate"] == pytest.approx(9.0)
+    assert row["standing"] == "one session each"
+    assert (other["verdict"], other["ratio"]) == ("not_comparable", None)
+    assert [(each["baseline"], each["candidate"]) for each in other["refused"]] == [
+        ("10 s", "20 s")
+    ]

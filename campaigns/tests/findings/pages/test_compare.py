@@ -408,3 +408,39 @@ def test_nobody_compares_without_signing_in(client):
 
 def test_nothing_is_changed_by_a_look(browser):
     assert browser.post(reverse("compare")).status_code == 405
+
+
+def test_what_settings_carry_is_compared_whatever_the_loads(browser, target, person):
+    def carrying(name, carried, levels):
+        campaign = launched(
+            target, person, name=name, factors={"workers": levels}, order="interleaved",
+            repetitions=3,
+        )  # fmt: skip
+        campaign.factors.update(role="load")
+        limit = {"conditions": [{"metric": "duration", "at_most": 10.0}]}
+        Campaign.objects.filter(pk=campaign.pk).update(criterion=limit)
+        wave = {1: 0.99, 2: 1.0, 3: 1.01}
+        store(
+            campaign,
+            lambda run: (
+                10 * run.cell.levels_by_factor["workers"] / carried * wave[run.block.repetition]
+            ),
+        )
+        campaign.refresh_from_db()
+        return finish(campaign).pk
+
+    pair = [carrying("v1", 6.0, [2, 4, 8, 16]), carrying("v2", 9.0, [3, 6, 12, 24])]
+
+    text = text_of(browser, c=pair)
+
+    assert "“v2” carries 9 workers" in text
+    assert "1.50 times as many" in text
+    assert "single loads are not compared" in text
+    assert "What is carried: “v2” vs. “v1”" in text
+    assert "carries more" in text
+    assert "one session each" in text
+    answer = browser.get(reverse("compare-csv"), {"c": pair}).getvalue().decode()
+    rows = list(csv.DictReader(io.StringIO(answer)))
+    assert [(row["verdict"], row["metric"]) for row in rows if row["model"] == "capacity"] == [
+        ("better", "capacity")
+    ]
