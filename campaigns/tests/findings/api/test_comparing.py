@@ -181,9 +181,9 @@ def test_what_settings_carry_is_compared_under_the_same_criterion(api, target, o
         return finish(campaign)
 
     first = carrying(6.0)
-    (row,) = api.get(reverse("api-compare"), of(first, carrying(9.0))).json()["capacities"]
-    (other,) = api.get(reverse("api-compare"), of(first, carrying(9.0, 20.0))).json()["capacities"]
-
+    _, same = api.get("compare", **of(first, carrying(9.0)))
+    _, stricter = api.get("compare", **of(first, carrying(9.0, 20.0)))
+    (row,), (other,) = same["capacities"], stricter["capacities"]
     assert (row["verdict"], row["load"], row["bounds_only"]) == ("better", "workers", False)
     assert row["ratio"] == pytest.approx(1.5)
     assert row["candidate"]["estimate"] == pytest.approx(9.0)
