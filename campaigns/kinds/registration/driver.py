@@ -105,7 +105,8 @@ class Registration(Driver):
     load = ("hosts",)
     time_limit = "timeout_seconds"
     instruments = ("generators",)
-    work = ("profile", "packages", "start", "timeout_seconds")
+    # The seconds of a ramp are part of the shape of the load: less of them ask for more, so they are never ranked.
+    work = ("profile", "packages", "start", "ramp_seconds", "timeout_seconds")
     sample = "host"
     rate = ("requests per second", "1/s")
     metrics = (
