@@ -1,7 +1,9 @@
 """A sizing table: what each target carries with its recommended setting, and for each declared unit of it. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import geometric_mean
+from types import MappingProxyType
 
 from campaigns.findings.most_carried import recommended_place
 from campaigns.findings.values import CapacityFinding, CapacityOfSetting, Levels
@@ -9,6 +11,7 @@ from campaigns.findings.wording.capacity import WORDS, CapacityWords
 from campaigns.findings.wording.loads import setting_name
 from campaigns.kit.numbers import number, outward
 from campaigns.stats.capacity import CapacityWord
+from campaigns.stats.capacity_classes import CapacityOfClass, capacities_of_classes
 
 NONE_DECIDED = "none decided"
 TARGET = "target"
@@ -19,7 +22,8 @@ class SizingRow:
     """One target under one work.
 
     setting: the recommended one, of several. low, estimate, high: of its capacity. per: by unit, the capacity of one of them (low, estimate, high); a unit
-    that the target does not declare is missing.
+    that the target does not declare is missing. of_class: its class of hardware; empty without one. targets: of a class of which the row is; 0 for a
+    target.
     """
 
     target: str
@@ -32,6 +36,8 @@ class SizingRow:
     estimate: float | None
     high: float | None
     sizes: Mapping[str, float]
+    of_class: str = ""
+    targets: int = 0
 
     def per(self, unit: str) -> tuple[float | None, float | None, float | None]:
         """Return the capacity of one unit; None where it is not declared."""
@@ -56,14 +62,20 @@ class SizingTable:
     @property
     def targets(self) -> int:
         """How many targets were measured."""
-        return len({row.target for row in self.rows})
+        return len({row.target for row in self.rows if not row.targets})
 
     @property
     def caption(self) -> str:
         """What the table says, and of how many machines."""
         each = "of this machine" if self.targets == 1 else f"of these {self.targets} machines"
         limits = f"while {self.conditions}" if self.conditions else "without a criterion"
-        return f"What is carried {each}, by size, {limits}. It says nothing of other machines of a size."
+        text = f"What is carried {each}, by size, {limits}."
+        if any(row.targets for row in self.rows):
+            return (
+                f"{text} A row of a class is the geometric mean over its targets, each counted once, with a 95 % "
+                "interval of how much targets of a class differ; other rows say nothing of other machines of a size."
+            )
+        return f"{text} It says nothing of other machines of a size."
 
     @property
     def heads(self) -> tuple[str, ...]:
@@ -97,11 +109,13 @@ def sizing_table(
     target: str,
     work: Sequence[str],
     sizes: Mapping[str, Mapping[str, float]],
+    classes: Mapping[str, str] = MappingProxyType({}),
 ) -> SizingTable:
     """Return the table of one campaign.
 
     target: its name, where the campaign has no factor of targets. work: factors that are work or further load, which are
     told in a row and not chosen. sizes: declared numbers by unit, by target; a numeric level of a setting is a unit, too.
+    classes: of hardware, by target.
     """
     words = CapacityWords(finding)
     groups: dict[tuple[str, str], list[int]] = {}
@@ -110,7 +124,10 @@ def sizing_table(
         of = str(setting.levels.get(TARGET, target))
         groups.setdefault((of, setting_name(_only(setting.levels, told))), []).append(place)
     rows = [
-        _row(words, finding, places, of, work_text, told, sizes.get(of, {}))
+        replace(
+            _row(words, finding, places, of, work_text, told, sizes.get(of, {})),
+            of_class=classes.get(of, ""),
+        )
         for (of, work_text), places in groups.items()
     ]
     units = list(dict.fromkeys(unit for row in rows for unit in row.sizes))
@@ -120,6 +137,70 @@ def sizing_table(
         conditions=words.kept,
         units=tuple(f"per {unit}" for unit in units),
         rows=ordered,
+    )
+
+
+def with_classes(table: SizingTable) -> SizingTable:
+    """Return a table with a row for each class of which three targets have an estimate, before the first of these targets.
+
+    A class with a target that has none gets no row: what is carried there is known as a bound only.
+    """
+    groups: dict[tuple[str, str], list[SizingRow]] = {}
+    for row in table.rows:
+        if row.of_class and not row.targets:
+            groups.setdefault((row.work, row.of_class), []).append(row)
+    made: dict[tuple[str, str], SizingRow] = {}
+    for work in dict.fromkeys(work for work, _ in groups):
+        own = {name: rows for (of, name), rows in groups.items() if of == work}
+        complete = {
+            name: list(means.values())
+            for name, rows in own.items()
+            if (means := _mean_of_each(rows)) is not None
+        }
+        for name, capacity in capacities_of_classes(complete).items():
+            made[work, name] = _class_row(table.load, name, own[name], capacity)
+    rows: list[SizingRow] = []
+    for row in table.rows:
+        if of_class := made.pop((row.work, row.of_class), None):
+            rows.append(of_class)
+        rows.append(row)
+    return replace(table, rows=rows)
+
+
+def _mean_of_each(rows: Sequence[SizingRow]) -> dict[str, float] | None:
+    """Return the geometric mean of the estimates of each target; None where one has no estimate."""
+    values: dict[str, list[float]] = {}
+    for row in rows:
+        if row.word != CapacityWord.CARRIES or not row.estimate:
+            return None
+        values.setdefault(row.target, []).append(row.estimate)
+    return {target: geometric_mean(each) for target, each in values.items()}
+
+
+def _class_row(
+    load: str, name: str, rows: Sequence[SizingRow], capacity: CapacityOfClass
+) -> SizingRow:
+    settings = dict.fromkeys(row.setting for row in rows)
+    first = rows[0].sizes
+    alike = {
+        unit: size
+        for unit, size in first.items()
+        if all(row.sizes.get(unit) == size for row in rows)
+    }
+    span = _per((capacity.low, capacity.estimate, capacity.high)).replace("(", f"{load} (", 1)
+    return SizingRow(
+        target=f"class {name}, {capacity.targets} targets",
+        work=rows[0].work,
+        setting=next(iter(settings)) if len(settings) == 1 else "each its own",
+        capacity=span,
+        word=CapacityWord.CARRIES,
+        binding=", ".join(filter(None, dict.fromkeys(row.binding for row in rows))),
+        low=capacity.low,
+        estimate=capacity.estimate,
+        high=capacity.high,
+        sizes=alike,
+        of_class=name,
+        targets=capacity.targets,
     )
 
 

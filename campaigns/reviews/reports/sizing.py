@@ -5,14 +5,14 @@ from dataclasses import replace
 
 from campaigns.findings.store import findings_of, read
 from campaigns.findings.values import CapacityFinding
-from campaigns.findings.wording.sizing import SizingRow, SizingTable, sizing_table
+from campaigns.findings.wording.sizing import SizingRow, SizingTable, sizing_table, with_classes
 from campaigns.kit.downloads import lines_of
 from campaigns.kit.mappings import Json, JsonObject
 from campaigns.models import Campaign, Conclusion
 from campaigns.planning.roles import work_of
 from campaigns.reviews.reports.markdown import line, table
 from campaigns.reviews.reports.values import Sizing
-from campaigns.targets.sizes import sizes_of
+from campaigns.targets.sizes import class_of, sizes_of
 
 ENDS = ("low", "estimate", "high")
 NOTHING = "No campaign of this conclusion has a load, so there is nothing to size by."
@@ -68,11 +68,12 @@ def _table(finding: CapacityFinding, where: Json) -> SizingTable:
         target=where["target"],
         work=where["work"],
         sizes={name: sizes_of(text) for name, text in where["hardware"].items()},
+        classes={name: class_of(text) for name, text in where["hardware"].items()},
     )
 
 
 def merged(tables: Iterable[SizingTable]) -> list[SizingTable]:
-    """Put tables of the same load and the same conditions together, sorted by size."""
+    """Put tables of the same load and the same conditions together, sorted by size, with rows of classes."""
     result: list[SizingTable] = []
     for each in tables:
         same = next(
@@ -87,7 +88,7 @@ def merged(tables: Iterable[SizingTable]) -> list[SizingTable]:
             key=lambda row: [row.sizes.get(unit.removeprefix("per "), 0.0) for unit in units],
         )
         result[result.index(same)] = replace(same, units=units, rows=rows)
-    return result
+    return [with_classes(each) for each in result]
 
 
 def as_markdown(tables: Sequence[SizingTable]) -> str:
@@ -116,10 +117,17 @@ def _numbers(of: SizingTable, row: SizingRow, units: Sequence[str]) -> list[str 
 
 def for_report(tables: Sequence[SizingTable], *, public: bool) -> tuple[Sizing, ...]:
     """Return the tables as a report holds them. public: machines are numbered, and not named."""
-    names = list(dict.fromkeys(row.target for each in tables for row in each.rows))
+    every = [row for each in tables for row in each.rows]
+    names = list(dict.fromkeys(row.target for row in every if not row.targets))
+    classes = list(dict.fromkeys(row.of_class for row in every if row.targets))
 
     def shown(row: SizingRow) -> SizingRow:
-        return replace(row, target=f"machine {names.index(row.target) + 1}") if public else row
+        if not public:
+            return row
+        if row.targets:
+            number = classes.index(row.of_class) + 1
+            return replace(row, target=f"class {number}, {row.targets} machines")
+        return replace(row, target=f"machine {names.index(row.target) + 1}")
 
     return tuple(
         Sizing(

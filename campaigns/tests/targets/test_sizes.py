@@ -1,6 +1,6 @@
 import pytest
 
-from campaigns.targets.sizes import sizes_of
+from campaigns.targets.sizes import class_of, sizes_of
 
 
 @pytest.mark.parametrize(
@@ -12,8 +12,22 @@ from campaigns.targets.sizes import sizes_of
         ("CPU=0", {}),
         ("CPU=8 CPU=16", {"CPU": 8}),
         ("kernel=6.1.0-13, url=http://a.example/?x=1", {"x": 1}),
+        ("class=8, CPU=8", {"CPU": 8}),
         ("", {}),
     ],
 )
 def test_only_what_is_written_as_a_number_of_a_name_is_a_size(hardware, sizes):
     assert sizes_of(hardware) == sizes
+
+
+@pytest.mark.parametrize(
+    ("hardware", "name"),
+    [
+        ("class=proxy-8, CPU=8", "proxy-8"),
+        ("CPU=8, Class = small.", "small"),
+        ("first class, subclass=9", ""),
+        ("", ""),
+    ],
+)
+def test_a_class_is_what_is_written_as_one(hardware, name):
+    assert class_of(hardware) == name

@@ -1,5 +1,7 @@
 """Sizing tables: one row a target, the setting that is shown to carry the most or nearly so, and what each declared unit carries."""
 
+import math
+
 from campaigns.findings.most_carried import recommended_place
 from campaigns.findings.values import (
     CapacityFinding,
@@ -8,7 +10,7 @@ from campaigns.findings.values import (
     MostCarried,
     SettingRatio,
 )
-from campaigns.findings.wording.sizing import sizing_table
+from campaigns.findings.wording.sizing import sizing_table, with_classes
 from campaigns.stats.capacity import Capacity, CapacityRatio, CapacityWord
 
 
@@ -104,3 +106,40 @@ def test_where_nothing_is_decided_no_setting_is_recommended():
     table = sizing_table(found(*settings), target="proxy", work=(), sizes={})
 
     assert table.cells(table.rows[0]) == ("proxy", "none decided", "not decided", "")
+
+
+def of_classes(*words):
+    """Six targets of two classes; the capacities of `stats.capacity_classes`' own test."""
+    estimates = (100.0, 110.0, 121.0, 200.0, 200.0, 266.2)
+    settings = [
+        setting({"target": f"t{number}"}, 0.9 * estimate, estimate, 1.1 * estimate, word)
+        for number, (estimate, word) in enumerate(zip(estimates, words, strict=True))
+    ]
+    return sizing_table(
+        found(*settings),
+        target="",
+        work=(),
+        sizes={f"t{number}": {"CPU": 4.0 if number < 3 else 8.0} for number in range(6)},
+        classes={f"t{number}": "small" if number < 3 else "large" for number in range(6)},
+    )
+
+
+def test_a_class_of_three_targets_has_a_row_before_its_targets():
+    table = with_classes(of_classes(*[CapacityWord.CARRIES] * 6))
+
+    assert [row.target for row in table.rows] == [
+        "class small, 3 targets", "t0", "t1", "t2", "class large, 3 targets", "t3", "t4", "t5",
+    ]  # fmt: skip
+    assert table.cells(table.rows[0])[2] == "110 hosts (88.6 to 137)"
+    assert table.cells(table.rows[0])[-1] == "27.5 (22.1 to 34.2)"
+    assert table.targets == 6
+    assert "A row of a class is the geometric mean over its targets" in table.caption
+
+
+def test_nothing_is_said_of_a_class_with_a_target_of_which_only_a_bound_is_known():
+    words = [CapacityWord.CARRIES] * 5 + [CapacityWord.AT_LEAST]
+    table = with_classes(of_classes(*words))
+
+    assert [row.target for row in table.rows if row.targets] == ["class small, 3 targets"]
+    half = 4.302653 * math.log(1.1) / 3**0.5  # t(.975, 2)
+    assert math.isclose(table.rows[0].low or 0, 110 / math.exp(half), rel_tol=1e-5)
