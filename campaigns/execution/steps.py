@@ -21,6 +21,7 @@ from campaigns.execution.keeper import NOT_RENEWED, Keeper, LeaseLost
 from campaigns.execution.proofs import proofs_text, unproved_of
 from campaigns.execution.server_steps import SettingFailed, Workbench, reset, seconds_of
 from campaigns.execution.set_levels import put_in_force
+from campaigns.execution.sharing import sharing_with
 from campaigns.execution.workplace import workplace
 from campaigns.kinds.base import (
     REFUSED,
@@ -35,6 +36,7 @@ from campaigns.kinds.base import (
     Proof,
     Target,
 )
+from campaigns.kinds.base.quiet import quiet_proof
 from campaigns.kinds.base.values import driver_levels
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit.encryption import SecretUnreadable
@@ -196,7 +198,19 @@ class Steps:
             return mine
         theirs = self.driver.reset(target, self.parameters, context)
         self.unproved = unproved_of(theirs)
-        return [*mine, *theirs]
+        return [*mine, *theirs, *([] if self.unproved else self._quiet_meanwhile())]
+
+    def _quiet_meanwhile(self) -> list[Proof]:
+        """Ask the targets that share a part with this one whether they do nothing; that judges no run."""
+        run = self.attempt.run
+        others = self.keeper.patiently(lambda: sharing_with(run, self.driver))
+        return [quiet_proof(other.name, self._why_not_quiet(other)) for other in others]
+
+    def _why_not_quiet(self, other: TargetRow) -> str:
+        try:
+            return self.driver.quiet(as_driver_sees_it(other, {}), rules_for(other))
+        except (DriverError, SecretUnreadable) as error:
+            return f"not proved: {error}"
 
     def _install(self) -> None:
         """Install the builds. Raise SettingFailed where one is not in force."""

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import F
+from django.db.models import F, Q
 
 from campaigns.execution.manual_steps import open_requests
 from campaigns.execution.restore_settings import addresses_held
 from campaigns.kit.database_clock import database_now
-from campaigns.kit.owners import quoted_campaign
-from campaigns.models import Attempt, Campaign, Run, TargetLease, on_address
+from campaigns.kit.owners import quoted_campaign, target_name
+from campaigns.models import Attempt, Campaign, Run, Target, TargetLease, on_address
 from campaigns.planning import analyses, carried
 from campaigns.planning.expected import expected_seconds
 from campaigns.planning.pools import needed_pools
@@ -68,26 +68,51 @@ def _for_the_target(campaign: Campaign, now: datetime) -> Wait | None:
         why := quiet.holding_back(target, now, expected_seconds(following))
     ):
         return Wait(f"{_capitalised(why)}.", open_end=True)
+    which = f" {target.name}" if len(campaign.targets) > 1 else ""
     leases = TargetLease.objects.filter(address=target.address, expires_at__gt=now)
     lease = leases.exclude(attempt__run__campaign=campaign).first()
     if lease is not None and lease.holder:
-        return Wait(f"Waiting for the target: it is held by {lease.holder}.", open_end=True)
+        return Wait(f"Waiting for the target{which}: it is held by {lease.holder}.", open_end=True)
     if target.address in addresses_held():
         return Wait(
             "Waiting for settings that an earlier campaign changed to be restored.", open_end=True
         )
-    queue = Campaign.objects.filter(
-        on_address(target.address),
-        state=Campaign.State.RUNNING,
-        runs__state=Run.State.PLANNED,
-    )
-    first = queue.distinct().order_by(*ORDER).first()
+    first = _first_at(target)
     if campaign.state == Campaign.State.RUNNING and first is not None and first != campaign:
+        name = quoted_campaign(first, campaign.team_id)
+        if first.state == Campaign.State.DRAFT:
+            return Wait(f"Behind the try-out of {name} on the target{which}.", open_end=True)
         return Wait(
-            f"Behind {quoted_campaign(first, campaign.team_id)} in the queue of the target.",
+            f"Behind {name} in the queue of the target{which}{_elsewhere(first, target, campaign)}.",
             open_end=True,
         )
     return None
+
+
+def _first_at(target: Target) -> Campaign | None:
+    """Return the campaign that goes first on a server: a try-out of a draft, or the head of the queue."""
+    planned = Q(state=Campaign.State.RUNNING, runs__state=Run.State.PLANNED)
+    tried = Q(
+        state=Campaign.State.DRAFT,
+        runs__purpose=Run.Purpose.TRIAL,
+        runs__state=Run.State.PLANNED,
+    )
+    queue = Campaign.objects.filter(on_address(target.address)).filter(planned | tried)
+    return queue.distinct().order_by(*ORDER).first()
+
+
+def _elsewhere(first: Campaign, target: Target, campaign: Campaign) -> str:
+    """Return on which of its other targets the campaign ahead has its next run, and behind whom; empty where it is this one."""
+    planned = first.runs.filter(state=Run.State.PLANNED).select_related("cell__target")
+    following = planned.order_by("position").first()
+    other = following.cell.target if following is not None else None
+    if other is None or other.address == target.address:
+        return ""
+    ahead = _first_at(other)
+    if ahead is None or ahead == first:
+        return f", whose next run is on {target_name(other, campaign.team_id)}"
+    name = quoted_campaign(ahead, campaign.team_id)
+    return f", which waits behind {name} for {target_name(other, campaign.team_id)}"
 
 
 def _for_an_analysis(campaign: Campaign) -> Wait | None:

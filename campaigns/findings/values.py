@@ -616,13 +616,26 @@ class TargetPair(Struct, frozen=True):
     differs: Sequence[FactOnBoth] = ()
 
 
+class QuietMeanwhile(Struct, frozen=True):
+    """How often a target was not proved to be quiet before a run on another, of the runs that asked; why: in the first of them."""
+
+    level: str
+    unproved: Count
+    of: Count
+    why: str = ""
+
+
 class TargetsTold(Struct, frozen=True):
-    """Several targets side by side. factor: whose levels they are. shared: targets that run on one machine."""
+    """Several targets side by side. factor: whose levels they are. shared: targets that run on one machine.
+
+    quiet: those that share a part with a measured one, and were asked whether they do anything.
+    """
 
     factor: str
     targets: Sequence[TargetPart]
     pairs: Sequence[TargetPair]
     shared: Sequence[Sequence[str]] = ()
+    quiet: Sequence[QuietMeanwhile] = ()
 
 
 class BegunSession(Struct, frozen=True):

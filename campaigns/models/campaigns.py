@@ -252,7 +252,9 @@ class Campaign(models.Model):
     @property
     def targets(self) -> "list[Target]":
         """The servers under test in their order; none of a campaign whose runs come from outside."""
-        several = [place.target for place in self.places.all()]
+        read = "places" in getattr(self, "_prefetched_objects_cache", {})
+        places = self.places.all() if read else self.places.select_related("target")
+        several = [place.target for place in places]
         return several or [self.target] * (self.target is not None)  # type: ignore[list-item]
 
     @property
@@ -291,7 +293,8 @@ class CampaignTarget(models.Model):
     """One of several targets of a campaign; a campaign with a single one has no such rows.
 
     level: the level of the factor with the role TARGET that stands for it: its name at the design.
-    out_at: since when nothing more is measured on it, because it failed; out_reason: how.
+    out_at: since when nothing more is measured on it, because it failed; out_reason: how. machine: names and IP
+    addresses of its machine as they were resolved at launch; null where that was not done.
     """
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="places")
@@ -300,6 +303,7 @@ class CampaignTarget(models.Model):
     level = models.CharField(max_length=100)
     out_at = models.DateTimeField(null=True, blank=True)
     out_reason = models.TextField(blank=True)
+    machine = models.JSONField(null=True, blank=True)
 
     class Meta:
         ordering = ["position"]

@@ -1,14 +1,14 @@
 """Estimate the run-to-run variation of a kind on a target: from A/A campaigns, else from all so far. Reads only."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import F
+from django.db.models import F, Q
 
 from campaigns.kit.json_path import values_at
-from campaigns.kit.mappings import Columns
-from campaigns.models import Campaign, Finding, Target
+from campaigns.models import Campaign, Finding, Target, on_address
 
 LATEST = 10
 
@@ -47,7 +47,7 @@ def calibrations_on(kind: str, metric: str, target: Target | None) -> Calibratio
         return None
     rows = list(
         Finding.objects.filter(
-            name="calibration", campaign__closed_at__isnull=False, **_on(kind, metric, target)
+            _on(kind, metric, target), name="calibration", campaign__closed_at__isnull=False
         )
         .order_by("-campaign__closed_at")
         .values_list(
@@ -72,14 +72,22 @@ def calibrations_on(kind: str, metric: str, target: Target | None) -> Calibratio
     )
 
 
-def _on(kind: str, metric: str, target: Target) -> Columns:
-    return {
-        "campaign__kind": kind,
-        "campaign__primary_metric": metric,
-        "campaign__target__address": target.address,
-        "campaign__team": target.team_id,
-        "campaign__state": Campaign.State.FINISHED,
-    }
+def _on(kind: str, metric: str, target: Target) -> Q:
+    """Return the condition on findings of campaigns with this server, alone or among others."""
+    campaigns = Campaign.objects.filter(
+        on_address(target.address),
+        kind=kind,
+        primary_metric=metric,
+        team=target.team_id,
+        state=Campaign.State.FINISHED,
+    )
+    return Q(campaign__in=campaigns.order_by().values("pk"))
+
+
+def largest_noise(kind: str, metric: str, targets: Sequence[Target]) -> KnownNoise | None:
+    """Return the noise of the target that varies most; None where none is known of any."""
+    known = [known_noise(kind, metric, target) for target in targets]
+    return max(filter(None, known), key=lambda noise: noise.sd_log, default=None)
 
 
 def known_noise(kind: str, metric: str, target: Target | None) -> KnownNoise | None:
@@ -93,7 +101,7 @@ def known_noise(kind: str, metric: str, target: Target | None) -> KnownNoise | N
     if calibrated is not None and calibrated.run_sd_log:
         return KnownNoise(calibrated.run_sd_log, 1, calibrated.ended_at)
     rows = (
-        Finding.objects.filter(name__in=["levels", "pairs"], **_on(kind, metric, target))
+        Finding.objects.filter(_on(kind, metric, target), name__in=["levels", "pairs"])
         .order_by("-computed_at")
         .values_list(
             "result__noise__sd_pct",

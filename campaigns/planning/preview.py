@@ -16,7 +16,7 @@ from campaigns.planning.checking import Definition
 from campaigns.planning.criterion import criterion_of
 from campaigns.planning.design import IN_BLOCKS
 from campaigns.planning.expected import usual_run
-from campaigns.planning.noise import known_noise
+from campaigns.planning.noise import largest_noise
 from campaigns.planning.plan import Plan, plan_runs, whole_plots
 from campaigns.planning.pools import measuring_pools
 from campaigns.planning.roles import load_among
@@ -445,9 +445,9 @@ def _remark_on_order(definition: Definition, plan: Plan) -> tuple[str, str]:
 
 def detection_of(definition: Definition, cells: int) -> Detection | None:
     """Return the detectable effects by earlier campaigns of the kind on the target; None without any, or nothing to compare."""
-    noise = known_noise(
-        definition.campaign.kind, definition.campaign.primary_metric, definition.campaign.target
-    )
+    campaign, targets = definition.campaign, definition.targets
+    only = [campaign.target] if campaign.target else []
+    noise = largest_noise(campaign.kind, campaign.primary_metric, targets or only)
     if noise is None or cells < 2 or definition.campaign.repetitions < 2:
         return None
     sd = noise.sd_log

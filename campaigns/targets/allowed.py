@@ -64,13 +64,28 @@ def other_names(targets: Sequence[Target]) -> dict[int, tuple[str, ...]]:
 
 def allowed_on(target: Target) -> Allowed:
     """Return the limits of the server of a target."""
-    rows = same_server(target)
-    return Allowed(
-        team=target.team_id,
-        concurrency=_strictest(rows, "max_concurrency"),
-        rate=_strictest(rows, "max_requests_per_second"),
-        production=next((row for row in rows if row.is_production), None),
-    )
+    return allowed_on_each([target])[target.pk]
+
+
+def allowed_on_each(targets: Sequence[Target]) -> dict[int, Allowed]:
+    """Return the limits of the servers of targets by primary key, in one query."""
+    same = Target.objects.filter(address__in={target.address for target in targets})
+    every = list(same.select_related("team").order_by("pk"))
+    result = {}
+    for target in targets:
+        rows = [
+            row
+            for row in every
+            if row.address == target.address and (row.retired_at is None or row.pk == target.pk)
+        ]
+        rows.sort(key=lambda row: row.pk != target.pk)
+        result[target.pk] = Allowed(
+            team=target.team_id,
+            concurrency=_strictest(rows, "max_concurrency"),
+            rate=_strictest(rows, "max_requests_per_second"),
+            production=next((row for row in rows if row.is_production), None),
+        )
+    return result
 
 
 def _strictest(rows: Sequence[Target], limit: str) -> Target | None:

@@ -85,11 +85,13 @@ def _next_runs() -> Iterator[Run]:
         Campaign.objects.filter(waiting)
         .filter(Q(not_before=None) | Q(not_before__lte=Now()))
         .distinct()
+        .select_related("target")
+        .prefetch_related("places__target")
         .order_by(*ORDER)
     )
     for campaign in ready:
         run = (
-            campaign.runs.select_related("campaign__target", "cell__target")
+            campaign.runs.select_related("cell__target")
             .filter(state=Run.State.PLANNED)
             .order_by("position")
             .first()

@@ -7,10 +7,17 @@ differs stands beside it.
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from campaigns.findings.values import FactOnBoth, TargetPair, TargetPart, TargetsTold
+from campaigns.findings.values import (
+    FactOnBoth,
+    QuietMeanwhile,
+    TargetPair,
+    TargetPart,
+    TargetsTold,
+)
+from campaigns.kinds.base.quiet import IS_QUIET, QUIET
 from campaigns.kinds.base.servers import UNKNOWN
 from campaigns.kinds.base.values import TARGET
-from campaigns.models import Campaign, EnvironmentFact, Run, Target
+from campaigns.models import Attempt, Campaign, EnvironmentFact, Proof, Run, Target
 from campaigns.results.environment import environment_of
 from campaigns.targets.machines import shared_machines
 
@@ -60,8 +67,36 @@ def targets_told(campaign: Campaign, stretches: Mapping[str, int]) -> TargetsTol
             )
             for one, other in combinations(places, 2)
         ],
-        shared=shared_machines([place.target for place in places]),
+        shared=shared_machines(
+            [place.target for place in places], {place.target_id: place.machine for place in places}
+        ),
+        quiet=_quiet(campaign, levels),
     )
+
+
+def _quiet(campaign: Campaign, levels: Mapping[int, str]) -> list[QuietMeanwhile]:
+    """Return the targets that were asked whether they do anything while others were measured."""
+    named = {target.name: levels[target.pk] for target in Target.objects.filter(pk__in=levels)}
+    proofs = Proof.objects.filter(
+        attempt__run__campaign=campaign,
+        attempt__run__purpose=Run.Purpose.MEASURED,
+        attempt__state=Attempt.State.ACCEPTED,
+        step=Proof.Step.RESET,
+        name__startswith=QUIET,
+    )
+    counts: dict[str, list[str]] = {}
+    for name, measured in proofs.order_by("pk").values_list("name", "measured"):
+        level = named.get(name.removeprefix(QUIET), name.removeprefix(QUIET))
+        counts.setdefault(level, []).append(str(measured))
+    return [
+        QuietMeanwhile(
+            level=level,
+            unproved=sum(text != IS_QUIET for text in texts),
+            of=len(texts),
+            why=next((text for text in texts if text != IS_QUIET), ""),
+        )
+        for level, texts in counts.items()
+    ]
 
 
 def _facts(campaign: Campaign, targets: Sequence[Target]) -> dict[int, dict[str, str]]:

@@ -4,7 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.findings.values import FactOnBoth, TargetPair, TargetPart, TargetsTold
+from campaigns.findings.values import (
+    FactOnBoth,
+    QuietMeanwhile,
+    TargetPair,
+    TargetPart,
+    TargetsTold,
+)
 from campaigns.kit.numbers import counted
 
 MOST_FACTS = 6
@@ -24,7 +30,7 @@ def targets_text(told: TargetsTold | None) -> str:
     ]
     if len(told.pairs) > MOST_PAIRS:
         texts.append("What else differs between the other targets is in the table of targets.")
-    return " ".join([*texts, *shared_texts(told.shared)])
+    return " ".join([*texts, *_beside(told)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +58,7 @@ def target_table(told: TargetsTold) -> TargetTable:
             (f"{pair.baseline} / {pair.candidate}", pair.together, pair_text(pair))
             for pair in told.pairs
         ],
-        shared=shared_texts(told.shared),
+        shared=[*_beside(told)],
     )
 
 
@@ -95,13 +101,34 @@ def also_differs(told: TargetsTold | None, factor: str, baseline: Any, candidate
     return ""
 
 
-def shared_texts(shared: Sequence[Sequence[str]]) -> list[str]:
-    """Return a sentence for each machine that several targets run on."""
+def shared_texts(
+    shared: Sequence[Sequence[str]], quiet: Sequence[QuietMeanwhile] = ()
+) -> list[str]:
+    """Return a sentence for each machine that several targets run on. quiet: those that were asked."""
+    proved = {each.level for each in quiet if not each.unproved}
     return [
-        f"{listed(names)} run on one machine: they were never loaded at once, yet an idle one may have "
-        "taken part of it."
+        f"{listed(names)} run on one machine: they were never loaded at once, "
+        + (
+            "and the idle one was quiet before each run."
+            if proved.issuperset(names)
+            else "yet an idle one may have taken part of it."
+        )
         for names in shared
     ]
+
+
+def quiet_texts(quiet: Sequence[QuietMeanwhile]) -> list[str]:
+    """Return a sentence for each target that was not proved to be quiet before each run on another."""
+    return [
+        f"That {each.level} was quiet is not proved before {each.unproved} of {counted(each.of, 'run')} on "
+        f"other targets ({_value(each.why)})."
+        for each in quiet
+        if each.unproved
+    ]
+
+
+def _beside(told: TargetsTold) -> list[str]:
+    return [*shared_texts(told.shared, told.quiet), *quiet_texts(told.quiet)]
 
 
 def listed(names: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from django import forms
 
 from campaigns.kinds.base.generating import with_generators
+from campaigns.kinds.base.quiet import NO_TASK_LIST
 from campaigns.kinds.base.snippets import Snippet
 from campaigns.kinds.base.values import (
     ClosedLoop,
@@ -58,6 +59,8 @@ class Driver(ABC):
     """What the Universal Scalability Law is fitted to; None without a closed loop of requests."""
     executable: ClassVar[bool] = True
     """False where runs are only imported (`external`)."""
+    one_upstream: ClassVar[bool] = False
+    """True where all targets of a campaign load what one other server has, such as a feed."""
     generators: ClassVar[bool] = False
     """True where several machines may share the load (`Context.generate`).
 
@@ -73,6 +76,15 @@ class Driver(ABC):
     @abstractmethod
     def probe(self, target: Target, rules: Rules) -> list[Proof]:
         """Check within seconds that the target answers. Raise DriverError where it does not."""
+
+    def quiet(self, target: Target, rules: Rules) -> str:
+        """Return why a target is not shown to do nothing, as text; empty where its list of tasks is empty.
+
+        Asked of a target that shares a machine or an upstream with the one that is measured. Raise DriverError where it does not answer.
+        """
+        if unready := [proof.name for proof in self.probe(target, rules) if not proof.ok]:
+            return f"not proved: not ready ({', '.join(unready)})"
+        return NO_TASK_LIST
 
     @abstractmethod
     def reset(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:

@@ -146,6 +146,13 @@ class Registration(Driver):
         """Prove that the server answers and accepts the login."""
         return SERVERS[target.family].probe(target, rules)
 
+    def quiet(self, target: Target, rules: Rules) -> str:
+        """Return whether tasks are at work, by the list of tasks; Candlepin shows none."""
+        server = SERVERS[target.family]
+        if isinstance(server, KatelloServer):
+            return server.quiet(target, rules)
+        return super().quiet(target, rules)
+
     def reset(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
         """Remove the hosts that earlier runs left, and prove that nothing else runs."""
         require_tls(target)

@@ -15,6 +15,7 @@ from campaigns.kinds.base import (
     Proof,
     Target,
 )
+from campaigns.kinds.base.quiet import busy_text
 from campaigns.kinds.base.servers import (
     UNKNOWN,
     katello_facts,
@@ -32,11 +33,6 @@ from campaigns.kit.http.errors import Answered, NotPermitted, Strange
 from campaigns.kit.mappings import ProgramRequest
 from campaigns.kit.network import Rules, normalised_address
 
-ALWAYS_RUN = (
-    "Actions::Katello::EventQueue::Monitor",
-    "Actions::Candlepin::ListenOnCandlepinEvents",
-)
-"""Labels of tasks that always run in a healthy Katello."""
 IDLE_SECONDS = 120.0
 CLEAR_SECONDS = 480.0
 TOKEN_HOURS = 4
@@ -58,6 +54,11 @@ class KatelloServer:
             Proof("hosts of perfdash", "0 before a run", ours, "count", ok=True),
             *(Proof("advice", "any", warning, "", ok=True) for warning in warnings),
         ]
+
+    def quiet(self, target: Target, rules: Rules) -> str:
+        """Return how many tasks run; empty without any but those that always do."""
+        with katello_of(target, rules) as katello:
+            return busy_text(len(katello.tasks_at_work()))
 
     def clear(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
         """Remove the hosts of this installation, and wait until no task runs."""
@@ -214,9 +215,7 @@ def _destroy(katello: Katello, organization: int, prefix: str, context: Context)
 def _wait_until_idle(katello: Katello) -> list[ForemanTask]:
     """Wait up to IDLE_SECONDS until no task runs; return those that still do."""
     began_at = time.monotonic()
-    while running := [
-        task for task in katello.tasks("state = running") if task.label not in ALWAYS_RUN
-    ]:
+    while running := katello.tasks_at_work():
         gone = time.monotonic() - began_at
         if gone > IDLE_SECONDS:
             break

@@ -25,6 +25,11 @@ MOST_PAGES = 100
 SHORTEST_WAIT, LONGEST_WAIT = 0.5, 5.0
 WAIT_SHARE = 0.02
 """The wait between two requests for a task's state, as a share of the time since it began."""
+ALWAYS_RUN = (
+    "Actions::Katello::EventQueue::Monitor",
+    "Actions::Candlepin::ListenOnCandlepinEvents",
+)
+"""Labels of tasks that always run in a healthy Katello."""
 TASKS = "/foreman_tasks/api/tasks"
 
 
@@ -166,6 +171,10 @@ class Katello:
         """Find tasks, each once: a search by resource may give one several times."""
         rows = map(read_task, self.results(TASKS, search=search))
         return list({task.id: task for task in rows}.values())
+
+    def tasks_at_work(self) -> list[ForemanTask]:
+        """Return the tasks that run, without those that always do."""
+        return [task for task in self.tasks("state = running") if task.label not in ALWAYS_RUN]
 
     def count_tasks(self, search: str) -> int:
         """Return how many tasks a search matches; -1 where Foreman does not count."""

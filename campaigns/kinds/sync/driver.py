@@ -53,6 +53,7 @@ class Sync(Driver):
     summary = "Lets a Pulp 3 or a Katello sync repositories, from a clean state each time."
     question = "Which download_concurrency should we ship?"
     families = (PULP, KATELLO)
+    one_upstream = True
     parameters = SyncForm
     of_one_family = OF_ONE_FAMILY
     factors = (
@@ -86,6 +87,10 @@ class Sync(Driver):
     def probe(self, target: Target, rules: Rules) -> list[Proof]:
         """Prove that the server answers and accepts the login."""
         return STEPS[target.family].probe(target, rules)
+
+    def quiet(self, target: Target, rules: Rules) -> str:
+        """Return whether tasks are at work, by the list of tasks."""
+        return STEPS[target.family].quiet(target, rules)
 
     def reset(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
         """Remove what earlier runs left, and prove that nothing else runs."""

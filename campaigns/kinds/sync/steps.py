@@ -21,6 +21,7 @@ from campaigns.kinds.base import (
     TargetUnavailable,
 )
 from campaigns.kinds.base.content import content_proofs
+from campaigns.kinds.base.quiet import busy_text
 from campaigns.kinds.base.servers import (
     UNKNOWN,
     clock_proof,
@@ -29,7 +30,7 @@ from campaigns.kinds.base.servers import (
     while_leased,
 )
 from campaigns.kinds.servers.pulp import Pulp
-from campaigns.kinds.servers.pulp_tasks import StillAtIt, Task, TaskFailed
+from campaigns.kinds.servers.pulp_tasks import UNFINISHED, StillAtIt, Task, TaskFailed
 from campaigns.kinds.sync.cleaning import (
     CANCEL_SECONDS,
     NO_WORKER,
@@ -82,6 +83,11 @@ class PulpSteps:
                 ),
                 clock_proof(pulp.date(), datetime.now(UTC)),
             ]
+
+    def quiet(self, target: Target, rules: Rules) -> str:
+        """Return how many tasks run or wait; empty without any."""
+        with pulp_of(target, rules) as pulp:
+            return busy_text(pulp.count("tasks/", state__in=UNFINISHED))
 
     def reset(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
         """Cancel and delete what earlier runs left, and prove that Pulp is empty."""

@@ -13,8 +13,8 @@ from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.models import User
 from django.db import DatabaseError, connection, transaction
-from django.db.models import Count, F, Q, QuerySet
-from django.db.models.functions import Extract, Now
+from django.db.models import Count, F, QuerySet
+from django.db.models.functions import Coalesce, Extract, Now
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
@@ -138,14 +138,17 @@ def _oldest_delivery() -> float:
 
 
 def _queues() -> Iterator[Queue]:
-    waiting = Count("runs", filter=Q(runs__state=Run.State.PLANNED))
+    """Return the planned runs by the target of each: a campaign may have several."""
     rows = (
-        Campaign.objects.filter(target__isnull=False)
-        .exclude(state__in=Campaign.CLOSED)
+        Run.objects.filter(state=Run.State.PLANNED, campaign__target__isnull=False)
+        .exclude(campaign__state__in=Campaign.CLOSED)
         .order_by()
-        .values_list("target__name", "pool", "state")
-        .annotate(waiting=waiting)
-        .filter(waiting__gt=0)
+        .values_list(
+            Coalesce("cell__target__name", "campaign__target__name"),
+            "campaign__pool",
+            "campaign__state",
+        )
+        .annotate(waiting=Count("pk"))
     )
     return (Queue(*row) for row in rows)
 

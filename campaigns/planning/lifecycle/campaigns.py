@@ -11,7 +11,17 @@ from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import NotPossible
 from campaigns.kit.owners import require_right
 from campaigns.kit.rights import Right
-from campaigns.models import Attempt, Block, Campaign, Cell, LaunchRequest, LogLine, Run, Session
+from campaigns.models import (
+    Attempt,
+    Block,
+    Campaign,
+    CampaignTarget,
+    Cell,
+    LaunchRequest,
+    LogLine,
+    Run,
+    Session,
+)
 from campaigns.planning.design import MOST_REPETITIONS
 from campaigns.planning.drafts import require_draft
 from campaigns.planning.lifecycle import approval
@@ -36,6 +46,7 @@ from campaigns.planning.lifecycle.rows import (
     stop_everything,
 )
 from campaigns.planning.plan import plan_runs
+from campaigns.targets.machines import machines_of
 
 MOST_RUNS_EVER = 20_000
 
@@ -74,6 +85,7 @@ def launch(
         plan = plan_runs(design_of(campaign), session=planned_sessions(campaign))
         store_plan(campaign, session, plan)
         runs = len(plan.runs)
+    _store_machines(campaign)
     campaign.launched_at = Now()
     campaign.save(update_fields=["launched_at"])
     open_for_dispatch(campaign)
@@ -88,6 +100,15 @@ def launch(
         confirmed_name=confirmed_name,
     )
     return _fresh(campaign)
+
+
+def _store_machines(campaign: Campaign) -> None:
+    """Resolve the hosts of several targets, so that no analysis needs a name server."""
+    places = list(campaign.places.select_related("target"))
+    machines = machines_of([place.target for place in places]) if places else {}
+    for place in places:
+        place.machine = sorted(machines[place.target_id])
+    CampaignTarget.objects.bulk_update(places, ["machine"])
 
 
 @transaction.atomic

@@ -13,7 +13,7 @@ from campaigns.models import Campaign, Cell, Target
 from campaigns.planning.carried import why_permission
 from campaigns.planning.limits import excess_at
 from campaigns.targets import overload
-from campaigns.targets.allowed import allowed_on
+from campaigns.targets.allowed import allowed_on_each
 from campaigns.targets.saving import rules_for
 
 
@@ -34,7 +34,7 @@ def require_executable(campaign: Campaign) -> None:
             network.check_url(target.base_url, rules_for(target))
     except network.NetworkError as error:
         raise NotPossible(str(error)) from None
-    limits = {target.pk: allowed_on(target) for target in targets}
+    limits = allowed_on_each(targets)
     for cell in campaign.cells.order_by("position"):
         allowed = limits[cell.target_id or campaign.target.pk]
         levels = driver_levels(cell.levels_by_factor)
@@ -64,10 +64,10 @@ def require_apart(targets: Sequence[Target]) -> None:
 
 def require_confirmed(campaign: Campaign, confirmed_name: str) -> None:
     """Raise NotConfirmed where a production server would be loaded and its name was not typed."""
-    name = name_to_confirm(campaign)
+    marked = _marked(campaign)
+    name = ", ".join(target.name for target, _ in marked)
     if not name or confirmed_name == name:
         return
-    marked = _marked(campaign)
     if len(marked) > 1:
         raise NotConfirmed(
             f"“{name}” are production servers, which others depend on. Confirm the load by their "
@@ -100,5 +100,7 @@ def name_to_confirm(campaign: Campaign) -> str:
 
 def _marked(campaign: Campaign) -> list[tuple[Target, Target]]:
     """Return the production servers of a campaign, each with the target that marks it."""
-    marks = [(target, allowed_on(target).production) for target in campaign.targets]
+    targets = campaign.targets
+    limits = allowed_on_each(targets)
+    marks = [(target, limits[target.pk].production) for target in targets]
     return [(target, mark) for target, mark in marks if mark is not None]

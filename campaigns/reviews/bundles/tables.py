@@ -155,7 +155,13 @@ TABLES: Sequence[Table] = (
         lambda campaign: Campaign.objects.filter(pk=campaign.pk),
         without=("clone_of_id", "template_id", "external_id"),
     ),
-    Table("campaign_target", CampaignTarget, _through("campaign", CampaignTarget), new=True),
+    Table(
+        "campaign_target",
+        CampaignTarget,
+        _through("campaign", CampaignTarget),
+        without=("machine",),  # IP addresses of a network that the reader is not in
+        new=True,
+    ),
     Table("factor", Factor, _through("campaign", Factor), of_before=_with_role),
     Table("level", Level, _through("factor__campaign", Level)),
     Table("cell", Cell, _through("campaign", Cell)),

@@ -1,11 +1,15 @@
 """Campaigns with several targets: leases, queues, what becomes of one that fails, and what is told of it."""
 
 import random
+from itertools import pairwise
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from campaigns.execution import dispatch
+from campaigns.execution.dispatch.queueing import queue_runs
 from campaigns.execution.move_in_queue import move_down, move_up
 from campaigns.execution.queues import place_of, queue_of
 from campaigns.execution.running import execute
@@ -15,10 +19,13 @@ from campaigns.findings.compute import findings as computing
 from campaigns.findings.store import findings_of
 from campaigns.findings.texts import texts_of
 from campaigns.findings.wording.answer import answer_text
+from campaigns.findings.wording.targets import targets_text
 from campaigns.kinds.base import Health, Measured, TargetUnavailable
+from campaigns.kit import name_service
 from campaigns.kit.errors import NotPossible
 from campaigns.kit.rights import May
 from campaigns.models import Attempt, Campaign, Run, Target, TargetLease, Worker
+from campaigns.overview.pages import metrics
 from campaigns.planning import lifecycle
 from campaigns.reviews.reports.parts import part_of
 from campaigns.tests.execution.going_on import execute_next, run_all
@@ -123,6 +130,58 @@ def test_it_stands_in_every_queue_at_its_place(side_by_side, launched, servers, 
     ]
     with pytest.raises(NotPossible):
         move_up(first, None)
+
+
+def test_views_and_metrics_name_the_target_of_each_run(side_by_side):
+    campaign = side_by_side(1, 2)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT target FROM perfdash_views.campaigns")
+        assert cursor.fetchall() == [("proxy-8, proxy-16",)]
+        cursor.execute("SELECT DISTINCT target FROM perfdash_views.runs ORDER BY target")
+        assert cursor.fetchall() == [("proxy-16",), ("proxy-8",)]
+
+    waiting = {row.target: row.runs for row in metrics.figures().queues}
+    assert waiting == {"proxy-8": 3, "proxy-16": 3}
+    assert campaign.runs.count() == 6
+
+
+def test_it_says_for_which_target_and_behind_whom_it_waits(side_by_side, launched, servers):
+    Worker.objects.create(name="measure@b", host="b", pools=["measure"], seen_at=timezone.now())
+    first = side_by_side(1, 2, name="first")
+    second = side_by_side(2, 3, name="second")
+    last = launched(target=servers[3].pk)
+    second.runs.filter(position=1).update(cell=second.cells.get(target=servers[2]))
+
+    assert waiting_for(second).why == "Behind “first” in the queue of the target proxy-16" + (
+        "."
+        if first.runs.get(position=1).cell.target == servers[2]
+        else ", whose next run is on proxy-8."
+    )
+    assert waiting_for(last).why == (
+        "Behind “second” in the queue of the target, which waits behind “first” for proxy-16."
+    )
+
+
+def test_each_campaign_in_the_queues_costs_dispatch_one_query(side_by_side):
+    Worker.objects.create(name="measure@b", host="b", pools=["measure"], seen_at=timezone.now())
+    side_by_side(1, 2, 3)
+    dispatch.dispatch()
+    counts = []
+    for _ in range(3):
+        side_by_side(1, 2)
+        with CaptureQueriesContext(connection) as captured:
+            list(queue_runs())
+        counts.append(len(captured))
+
+    assert [later - earlier for earlier, later in pairwise(counts)] == [1, 1]
+
+
+def test_production_marks_of_all_targets_are_read_at_once(side_by_side, django_assert_num_queries):
+    campaign = Campaign.objects.get(pk=side_by_side(1, 2, 3).pk)
+    Target.objects.filter(name="proxy-16").update(is_production=True)
+
+    with django_assert_num_queries(2):
+        assert lifecycle.name_to_confirm(campaign) == "proxy-16"
 
 
 def test_nobody_behind_it_comes_between(side_by_side, launched, servers):
@@ -340,3 +399,44 @@ def test_facts_of_each_target_are_compared_with_its_own(side_by_side, stand_in, 
     told = {part.level: part.sessions for part in found.answer.targets.targets}
     assert told == {"proxy-8": 2, "proxy-16": 1}
     assert found.sessions is None  # no more sessions than those of the target with the fewest
+
+
+def test_the_idle_target_on_the_same_machine_is_asked_whether_it_is_quiet(
+    side_by_side, servers, stand_in, dead, monkeypatch
+):
+    Target.objects.filter(pk__in=[servers[1].pk, servers[2].pk]).update(runs_on="rack 7")
+    asked = []
+
+    def quiet(target, rules):
+        asked.append(target.name)
+        if target.name == "proxy-8" and asked.count("proxy-8") == 2:
+            raise TargetUnavailable("refused.")
+        return ""
+
+    monkeypatch.setattr(stand_in, "quiet", quiet)
+    monkeypatch.setattr(
+        name_service, "addresses_of", lambda names: dict.fromkeys(names, frozenset())
+    )
+    campaign = side_by_side(1, 2, 3)
+    run_all(campaign)
+    monkeypatch.setattr(name_service, "addresses_of", None)  # an analysis needs no name server
+    computing.analyse(campaign)
+    told = findings_of(campaign, campaign.primary_metric).answer.targets  # type: ignore[union-attr]
+
+    assert sorted(asked) == ["proxy-16"] * 3 + ["proxy-8"] * 3
+    assert told
+    assert told.shared == [["proxy-8", "proxy-16"]]
+    assert {each.level: (each.unproved, each.of) for each in told.quiet} == {
+        "proxy-16": (0, 3),
+        "proxy-8": (1, 3),
+    }
+    assert "not proved before 1 of 3 runs on other targets (not proved: refused.)" in targets_text(
+        told
+    )
+    assert campaign.runs.exclude(state=Run.State.DONE).count() == 0
+
+    campaign.places.update(machine=None)  # of before hosts were stored
+    computing.analyse(campaign)
+    again = findings_of(campaign, campaign.primary_metric).answer.targets  # type: ignore[union-attr]
+    assert again
+    assert again.shared == told.shared

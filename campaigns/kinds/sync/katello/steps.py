@@ -16,6 +16,7 @@ from campaigns.kinds.base import (
     Target,
 )
 from campaigns.kinds.base.content import UNITS
+from campaigns.kinds.base.quiet import busy_text
 from campaigns.kinds.base.servers import (
     UNKNOWN,
     failure_to_end,
@@ -53,6 +54,11 @@ class KatelloSteps:
         """Prove that Katello answers, accepts the login, and has its services in order."""
         with katello_of(target, rules) as katello:
             return katello_proofs(katello)
+
+    def quiet(self, target: Target, rules: Rules) -> str:
+        """Return how many tasks run; empty without any but those that always do."""
+        with katello_of(target, rules) as katello:
+            return busy_text(len(katello.tasks_at_work()))
 
     def reset(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
         """End the tasks that earlier runs left, and prove that nobody else syncs the same content."""

@@ -1,6 +1,11 @@
-from campaigns.findings.values import FactOnBoth, TargetPair, TargetsTold
+from campaigns.findings.values import FactOnBoth, QuietMeanwhile, TargetPair, TargetsTold
 from campaigns.findings.wording.comparisons import comparison_texts
-from campaigns.findings.wording.targets import also_differs, differing_text
+from campaigns.findings.wording.targets import (
+    also_differs,
+    differing_text,
+    quiet_texts,
+    shared_texts,
+)
 from campaigns.stats.verdict import Word
 from campaigns.tests.findings.wording.builders import level_group, levels_of, step, verdict
 
@@ -47,3 +52,16 @@ def test_it_stands_beside_each_verdict():
     texts = comparison_texts(levels_of(group, factor="target"), TOLD)
 
     assert [text.also[:18] for text in texts.comparisons] == ["also differs: CPU ", NOTHING[:18]]
+
+
+def test_an_idle_target_on_the_same_machine_is_told_to_be_quiet_only_where_that_is_proved():
+    quiet = [QuietMeanwhile("a", 0, 6), QuietMeanwhile("b", 0, 6)]
+    busy = [QuietMeanwhile("a", 0, 6), QuietMeanwhile("b", 2, 6, "not quiet: 1 task is at work")]
+
+    assert shared_texts([["a", "b"]], quiet)[0].endswith("the idle one was quiet before each run.")
+    assert shared_texts([["a", "b"]], busy)[0].endswith("may have taken part of it.")
+    assert quiet_texts(quiet) == []
+    assert quiet_texts(busy) == [
+        "That b was quiet is not proved before 2 of 6 runs on other targets "
+        "(not quiet: 1 task is at work)."
+    ]
