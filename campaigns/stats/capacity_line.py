@@ -47,7 +47,7 @@ def log_runs(condition: ValueCondition) -> list[LogRun]:
     """Return the runs that make the line: those below the first load without a number. A run without value was lost."""
     sign, end = _sign(condition), min(_without_number(condition), default=math.inf)
     return [
-        (run.block, math.log(run.load), sign * math.log(run.value))
+        (run.block, math.log(_whole(run.load)), sign * math.log(run.value))
         for run in condition.runs
         if is_load(run.load) and 0 < run.value < LARGEST and run.load < end
     ]

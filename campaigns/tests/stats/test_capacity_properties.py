@@ -247,6 +247,15 @@ def test_a_further_run_keeps_the_safe_load_in_nineteen_of_twenty(loads):
     assert np.mean(kept) > 0.92
 
 
+def test_loads_that_differ_by_rounding_alone_are_one():
+    runs = line(loads=(0.1, 0.2, 0.3), per_host=900)
+    sums = [ValueRun(10 + run.block, 0.1 + 0.2, run.value) for run in runs if run.load == 0.3]
+
+    states = capacity_of([p95([*runs, *sums])]).conditions[0].loads
+
+    assert [(each.load, each.runs) for each in states] == [(0.1, 3), (0.2, 3), (0.3, 6)]
+
+
 def test_the_safe_load_is_not_above_a_bound_that_the_bend_lowers():
     values = {100: 20, 200: 70, 400: 110, 800: 130}
     runs = [ValueRun(b, load, y * (1 + b / 1000)) for b in range(3) for load, y in values.items()]
