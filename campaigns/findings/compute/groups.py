@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any
 
+from django.db.models import prefetch_related_objects
+
 from campaigns.findings.compute.sameness import compared_work
 from campaigns.kinds.base.values import TARGET
 from campaigns.kit.mappings import Levels
@@ -73,9 +75,11 @@ def instruments_of(campaign: Campaign) -> list[str]:
 
 
 def _several(campaign: Campaign) -> dict[str, list[Any]]:
+    """Return the levels of each factor that has several; read once for a campaign, as they are asked for hundreds of times."""
+    prefetch_related_objects([campaign], "factors__levels")
     levels = {
         factor.name: [level.value for level in factor.levels.all()]
-        for factor in campaign.factors.prefetch_related("levels")
+        for factor in campaign.factors.all()
     }
     return {name: values for name, values in levels.items() if len(values) > 1}
 
