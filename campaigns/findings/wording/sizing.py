@@ -67,9 +67,11 @@ class SizingTable:
     @property
     def caption(self) -> str:
         """What the table says, and of how many machines."""
-        each = "of this machine" if self.targets == 1 else f"of these {self.targets} machines"
+        what = (
+            "this machine carries" if self.targets == 1 else f"these {self.targets} machines carry"
+        )
         limits = f"while {self.conditions}" if self.conditions else "without a criterion"
-        text = f"What is carried {each}, by size, {limits}."
+        text = f"What {what}, by size, {limits}."
         if any(row.targets for row in self.rows):
             return (
                 f"{text} A row of a class is the geometric mean over its targets, each counted once, with a 95 % "

@@ -4,12 +4,15 @@ import math
 from collections.abc import Sequence
 
 from campaigns.kit.charts.figure import Axis, Quantity, text
-from campaigns.kit.numbers import CLOCK_FROM_SECONDS, clock, number
+from campaigns.kit.numbers import CLOCK_FROM_SECONDS, clock, grouped, number
 
 CLOCK_STEPS = (15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400)
 LARGEST_STEPS = 8
 TICK_GAP = 0.035
 """The least distance of ticks, as a share of the axis, so that their labels do not overlap."""
+CLOSER = ((1, 2, 5), (1, 1.5, 2, 3, 5, 7))
+"""Where ticks of a log axis are within a power of ten: closer ones where there are too few."""
+FEWEST_TICKS = 3
 NARROW_AXIS = 250.0
 LETTER, BETWEEN = 7.5, 8.0
 """On a narrow screen the length of an axis, the width of a letter of a label, and the room between labels, in pixels."""
@@ -73,14 +76,19 @@ def log_clock_ticks(low: float, high: float) -> Axis:
 
 
 def log_ticks(low: float, high: float) -> Axis:
-    """Place the ticks of a log axis (low > 0) at 1, 2 and 5 times powers of ten, or at Plotly's choice."""
+    """Place the ticks of a log axis (low > 0) at 1, 2 and 5 times powers of ten, or more closely; Plotly's choice shows them all."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    factors = (1, 2, 5) if len(powers) <= 4 else (1,)
-    values = [factor * 10.0**power for power in powers for factor in factors]
-    inside = [value for value in values if low <= value <= high]
-    if len(inside) < 3:
+    ways = CLOSER if len(powers) <= 4 else ((1,),)
+    for factors in ways:
+        values = [factor * 10.0**power for power in powers for factor in factors]
+        inside = [value for value in values if low <= value <= high]
+        if len(inside) >= FEWEST_TICKS:
+            return {"tickvals": inside, "ticktext": [number(value) for value in inside]}
+    if not low < high < math.inf:
         return {}
-    return {"tickvals": inside, "ticktext": [number(value) for value in inside]}
+    step = nice_step(high - low)
+    inside = [step * place for place in range(math.ceil(low / step), math.floor(high / step) + 1)]
+    return {"tickvals": inside, "ticktext": [grouped(value) for value in inside]} if inside else {}
 
 
 def log_range(low: float, high: float, pad: float = 0.05) -> list[float]:
