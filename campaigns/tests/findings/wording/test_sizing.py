@@ -94,7 +94,7 @@ def test_targets_are_sorted_by_size_and_not_by_result_and_nothing_is_guessed():
         "125 (120 to 130)",
         "25 (23.7 to 26.3)",
     ]
-    assert "of these 3 machines, by size" in table.caption
+    assert "What these 3 machines carry, by size" in table.caption
 
 
 def test_where_nothing_is_decided_no_setting_is_recommended():
