@@ -46,6 +46,6 @@ def capacities_of_classes(
     for name, values in logs.items():
         error = math.sqrt(squares / df / len(values))
         half = student.quantile(1 - alpha / 2, df) * error
-        ends = (math.exp(means[name] + side * half) for side in (0, -1, 1))
-        result[name] = CapacityOfClass(*ends, targets=len(values), df=df)
+        mean, low, high = (math.exp(means[name] + side * half) for side in (0, -1, 1))
+        result[name] = CapacityOfClass(mean, low, high, targets=len(values), df=df)
     return result
