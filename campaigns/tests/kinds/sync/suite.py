@@ -118,6 +118,7 @@ def good(proofs):
 
 
 def test_a_probe_tells_what_pulp_this_is(pulp):
+    assert driver.quiet(pulp.target, RULES) == ""  # no task is at work
     proofs = found(driver.probe(pulp.target, RULES))
 
     assert "core 3." in proofs["Pulp"]

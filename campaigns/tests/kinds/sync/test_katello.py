@@ -25,6 +25,10 @@ def test_a_probe_tells_what_katello_this_is(katello):
     assert abs(told["clock"]) < 5
 
 
+def test_a_katello_without_tasks_is_quiet(katello):
+    assert driver.quiet(katello.target, RULES) == ""
+
+
 def test_a_probe_tells_of_a_service_and_of_a_clock_that_are_wrong(katello, stand_in):
     stand_in.behave(failing_service="pulp3", clock_offset_seconds=-900)
 
