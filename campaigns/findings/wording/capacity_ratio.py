@@ -61,6 +61,8 @@ def _bounded(low: float | None, high: float | None, many: str) -> str:
         return f"which carries more is not decided ({first} to {last} times {many})"
     if low is not None:
         first, _ = _ends(low, low)
+        if low == 1:
+            return f"at least {many}"
         return f"at least {first} times {many}"
     _, last = _ends(high or 0.0, high or 0.0)
     return f"at most {last} times {many}"
