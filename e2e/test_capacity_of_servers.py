@@ -128,7 +128,7 @@ def test_the_time_of_an_answer_reaches_three_delays_at_three_times_the_places(pe
 
     (setting,) = found["settings"]
     assert setting["capacity"]["word"] == "carries"
-    # Every answer waits for N seconds / places. A busy machine adds a tail, which the median does not see.
+    # Every answer should wait for N seconds / places. The median did; p95 crossed at 49 to 51 on a busy machine, why is open.
     assert setting["capacity"]["estimate"] == pytest.approx(3 * places, rel=0.05)
 
 
