@@ -202,14 +202,6 @@ def _remarks_on_load(definition: Definition, loads: Sequence[str]) -> Remarks:
     if not loads:
         return []
     first, *more = loads
-    if all(len(definition.factors[name]) == 1 for name in loads):
-        return [
-            (
-                "warn",
-                f"{first} is load and has one level: a capacity needs at least two loads. Add a level, or "
-                "leave it fixed.",
-            )
-        ]
     settings = [
         name for name, levels in definition.factors.items() if name not in loads and len(levels) > 1
     ]

@@ -137,7 +137,7 @@ def check_loads(
     *,
     prefix: str = "",
 ) -> None:
-    """Add errors for levels of load that are no numbers above 0, and for pairs of two loads."""
+    """Add errors for levels of load that are no numbers above 0, for a single one, and for pairs of two loads."""
     for name in loads:
         wrong = [level for level in factors[name] if not is_number(level) or level <= 0]
         path = f"{prefix}factors.{name}"
@@ -147,6 +147,15 @@ def check_loads(
                 "number above 0: a load counts what is asked of the target at once."
                 f"{TEXTS if any(isinstance(level, str) for level in wrong) else ''}"
             ]
+    if loads and all(len(factors[name]) == 1 for name in loads):
+        path = f"{prefix}factors.{loads[0]}"
+        errors.setdefault(
+            path,
+            [
+                f"{loads[0]} is load and has one level: what is carried takes at least two. Add a level, or "
+                "take it out of the factors, and give its value as a parameter."
+            ],
+        )
     if paired in loads:
         errors[f"{prefix}paired_factor"] = [
             f"{paired} is load: its levels are not judged against each other. Pair a setting, and vary "

@@ -95,8 +95,11 @@ def test_the_preview_tells_what_load_means(target):
     assert "takes 352 units of work in a cell (samples) with no failure" in shown
 
 
-def test_one_level_of_load_is_told(target):
-    assert any("at least two loads" in text for text in texts(target, factors={"slow": [1]}))
+def test_one_level_of_load_is_refused(target):
+    path, message = refused(target, factors={"slow": [1]})
+
+    assert path == "factors.slow"
+    assert "slow is load and has one level: what is carried takes at least two." in message
 
 
 def test_two_repetitions_show_no_capacity(target):
@@ -110,7 +113,7 @@ def test_the_work_of_the_smallest_cell_is_compared_with_what_it_takes(target, mo
 
     shown = " ".join(texts(target))
 
-    assert "2 of 6 cells have fewer, from 300 on" in shown
+    assert "2 of 6 cells have fewer, the smallest 300" in shown
     assert "the smallest cell has 600" in " ".join(texts(target, repetitions=6))
 
 
