@@ -21,13 +21,16 @@ from campaigns.targets.allowed import Allowed
 
 FIRST, MOST_RUNS, FEWEST_RUNS, MOST_RUNS_EVER = 25.0, 20, 8, 100
 LARGEST = 1e9
+MOST_LETTERS = 150
+"""The longest name of an account."""
 
 
 class Search(Struct, frozen=True, omit_defaults=True):
     """A search for capacity.
 
     load: the factor whose levels the search chooses. first: the load that it begins with. largest: it never goes above; lowest: nor
-    below. most_runs: of each setting, checks of recovery besides. extra_blocks: those that extensions have added.
+    below. most_runs: of each setting, checks of recovery besides. most_failed: units of work that may fail in all runs together;
+    None: any number. person: who is to stop it, by the name of the account. extra_blocks: those that extensions have added.
     """
 
     load: str
@@ -35,6 +38,8 @@ class Search(Struct, frozen=True, omit_defaults=True):
     largest: float
     lowest: float = 1.0
     most_runs: int = MOST_RUNS
+    most_failed: int | None = None
+    person: str = ""
     extra_blocks: int = 0
 
 
@@ -52,9 +57,12 @@ def as_json(search: Search) -> JsonObject:
 
 
 def shown(stored: Json | None) -> JsonObject:
-    """Return it as a definition has it, with every field; empty for a campaign that searches nothing."""
+    """Return it as a definition has it, without what is not stated; empty for a campaign that searches nothing."""
     search = search_of(stored)
-    return {name: getattr(search, name) for name in FIELDS} if search else {}
+    if search is None:
+        return {}
+    fields = {name: getattr(search, name) for name in FIELDS}
+    return {name: value for name, value in fields.items() if value not in (None, "")}
 
 
 def read_search(
@@ -100,7 +108,7 @@ def _checked(
     """Return the search with the bounds of the parameter; record numbers that contradict one another."""
     numbers = {
         name: _number(known.get(name), name, errors)
-        for name in ("first", "largest", "lowest", "most_runs")
+        for name in ("first", "largest", "lowest", "most_runs", "most_failed")
     }
     least = getattr(field, "min_value", None) or 1
     most = getattr(field, "max_value", None)
@@ -116,6 +124,9 @@ def _checked(
         errors["search.most_runs"] = [
             f"Allow {FEWEST_RUNS} to {MOST_RUNS_EVER} runs: fewer find nothing."
         ]
+    person = known.get("person") or ""
+    if not isinstance(person, str) or len(person) > MOST_LETTERS:
+        errors["search.person"] = ["Give the name of an account, as it is typed to sign in."]
     if largest is None:
         return None
     if most is not None and largest > most:
@@ -130,7 +141,16 @@ def _checked(
         ]
     if any(path.startswith("search") for path in errors):
         return None
-    return Search(load, float(round(first)), float(int(largest)), lowest, int(runs))
+    failed = numbers["most_failed"]
+    return Search(
+        load,
+        float(round(first)),
+        float(int(largest)),
+        lowest,
+        int(runs),
+        None if failed is None else int(failed),
+        person.strip(),
+    )
 
 
 def _number(value: Any, name: str, errors: dict[str, list[str]]) -> float | None:

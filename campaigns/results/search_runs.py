@@ -56,6 +56,11 @@ class SearchState:
     text: str
 
     @property
+    def failed(self) -> int:
+        """Units of work that failed in all runs."""
+        return sum(run.failed for history in self.histories.values() for run in history)
+
+    @property
     def runs(self) -> int:
         """Runs that count."""
         return sum(made(history) for history in self.histories.values())

@@ -87,7 +87,13 @@ def _searches_on(campaign: Campaign) -> bool:
     state = state_of(campaign)
     if state is None:
         return False
-    step = state.step
+    step, most = state.step, state.search.most_failed
+    if most is not None and state.failed > most and step.phase is not None:
+        campaign.state_reason = (
+            f"{state.failed} {state.search.load} failed, and {most} may fail in the whole search"
+        )
+        campaign.save(update_fields=["state_reason"])
+        return False
     if step.phase is not None:
         add_run(campaign, step, state.search.load, state.settings[step.setting], state.text)
         return True

@@ -91,14 +91,18 @@ class SearchLineOutput(Part):
 class SearchOutput(Part):
     """Where a search for capacity is. phase: of the next run; empty once it has ended. next_load: of that run.
 
-    largest: the load that no run exceeds, by the definition and the limits of the target's owner.
+    largest: the load that no run exceeds, by the definition and the limits of the target's owner. units_failed: in all runs
+    together; with more than most_failed the search ends. person: who is to stop it.
     """
 
     phase = text()
+    person = text()
     next_load = serializers.FloatField(allow_null=True)
     text = text()
     runs = serializers.IntegerField()
     most_runs = serializers.IntegerField()
+    units_failed = serializers.IntegerField()
+    most_failed = serializers.IntegerField(allow_null=True)
     largest = serializers.FloatField()
     settings = SearchLineOutput(many=True)
 
@@ -301,6 +305,9 @@ class CampaignDetail(CampaignOutput):
             "text": state.text,
             "runs": state.runs,
             "most_runs": state.search.most_runs * len(state.settings),
+            "units_failed": state.failed,
+            "most_failed": state.search.most_failed,
+            "person": state.search.person,
             "largest": state.bounds.largest,
             "settings": [
                 {"levels": line.levels, "held": line.held, "failed": line.failed}

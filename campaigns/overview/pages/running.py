@@ -87,6 +87,9 @@ def search_context(campaign: Campaign) -> TemplateContext | None:
         "runs": state.runs,
         "most": state.search.most_runs * len(state.settings),
         "largest": numbers.grouped(state.bounds.largest),
+        "failed": numbers.grouped(state.failed),
+        "most_failed": state.search.most_failed and numbers.grouped(state.search.most_failed),
+        "person": state.search.person,
         "lines": [
             {
                 "label": line.label,

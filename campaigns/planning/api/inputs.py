@@ -54,7 +54,7 @@ class CampaignInput(FormInput):
     search = serializers.DictField(
         required=False,
         allow_null=True,
-        help_text="A search for capacity: load, first, largest, lowest, most_runs.",
+        help_text="A search for capacity: load, first, largest, lowest, most_runs, most_failed, person.",
     )
     hard_to_change = serializers.ListField(
         child=serializers.CharField(max_length=80),

@@ -33,7 +33,13 @@ from campaigns.planning.criterion import (
 )
 from campaigns.planning.design import FIELDS, Choice, Declared, Number, Span, Whole
 from campaigns.planning.kind_fields import MOST_FACTORS, MOST_TARGETS
-from campaigns.planning.search import FEWEST_RUNS, FIRST, MOST_RUNS, MOST_RUNS_EVER
+from campaigns.planning.search import (
+    FEWEST_RUNS,
+    FIRST,
+    MOST_LETTERS,
+    MOST_RUNS,
+    MOST_RUNS_EVER,
+)
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 """What editors know best."""
@@ -146,6 +152,16 @@ DESCRIBED: Mapping[str, JsonSchema] = {
                 "maximum": MOST_RUNS_EVER,
                 "default": MOST_RUNS,
                 "description": "Of each setting, without checks of recovery.",
+            },
+            "most_failed": {
+                "type": "integer",
+                "minimum": 1,
+                "description": "Units of work that may fail in all runs together; needed for a production server.",
+            },
+            "person": {
+                "type": "string",
+                "maxLength": MOST_LETTERS,
+                "description": "The account of who is to stop it; needed for a production server.",
             },
         },
         "description": "A search for capacity, instead of levels of a load.",

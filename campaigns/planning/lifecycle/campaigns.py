@@ -9,9 +9,12 @@ from django.db.models.functions import Now
 
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import NotPossible
+from campaigns.kit.numbers import grouped
+from campaigns.kit.outbox import announce
 from campaigns.kit.owners import require_right
 from campaigns.kit.rights import Right
 from campaigns.models import (
+    Announcement,
     Attempt,
     Block,
     Campaign,
@@ -46,6 +49,7 @@ from campaigns.planning.lifecycle.rows import (
     stop_everything,
 )
 from campaigns.planning.plan import plan_runs
+from campaigns.planning.search import search_of
 from campaigns.targets.machines import machines_of
 
 MOST_RUNS_EVER = 20_000
@@ -91,6 +95,7 @@ def launch(
     open_for_dispatch(campaign)
     what = "a search for capacity" if campaign.search else f"{runs} runs, order {campaign.order}"
     log(campaign, f"launched: {what}, seed {campaign.seed}, by {name_of(user)}")
+    _tell_who_stops_it(campaign, user)
     record(
         Action.CAMPAIGN_LAUNCHED,
         user=user,
@@ -100,6 +105,23 @@ def launch(
         confirmed_name=confirmed_name,
     )
     return _fresh(campaign)
+
+
+def _tell_who_stops_it(campaign: Campaign, user: User | None) -> None:
+    """Tell the person whom a search names to stop it that it begins."""
+    search = search_of(campaign.search)
+    person = search and User.objects.filter(username=search.person, is_active=True).first()
+    if not search or not person or campaign.target is None:
+        return
+    announce(
+        Announcement.Kind.MENTIONED,
+        campaign.team,
+        campaign=campaign,
+        to=[person],
+        by=user,
+        what=f"You are named to stop the search on “{campaign.target.name}”, which begins: up to {grouped(search.largest)} {search.load}.",
+        to_do="Watch it, and cancel it where the server is in danger.",
+    )
 
 
 def _store_machines(campaign: Campaign) -> None:

@@ -3,17 +3,21 @@
 from collections.abc import Sequence
 from itertools import combinations
 
+from django.contrib.auth.models import User
+
 from campaigns.kinds.base.values import driver_levels
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit import network
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.errors import NotConfirmed, NotPossible
 from campaigns.kit.owners import quoted_target
+from campaigns.kit.rights import Right, may
 from campaigns.models import Campaign, Cell, Target
 from campaigns.planning.carried import why_permission
 from campaigns.planning.limits import excess_at
+from campaigns.planning.search import search_of
 from campaigns.targets import overload
-from campaigns.targets.allowed import allowed_on_each
+from campaigns.targets.allowed import allowed_on, allowed_on_each
 from campaigns.targets.saving import rules_for
 
 
@@ -50,6 +54,24 @@ def require_overload(campaign: Campaign, cells: Sequence[Cell] | None = None) ->
         because = reasons.get(target.pk)
         if because and now and (why := overload.why_never(target, now, because)):
             raise NotPossible(why)
+    require_watched_search(campaign)
+
+
+def require_watched_search(campaign: Campaign) -> None:
+    """Raise NotPossible where a search would load a production server without a limit of failures, or nobody to stop it."""
+    search, target = search_of(campaign.search), campaign.target
+    if search is None or target is None or allowed_on(target).production is None:
+        return
+    if search.most_failed is None or not search.person:
+        raise NotPossible(
+            f"“{target.name}” is a production server: a search needs `most_failed`, the work that may fail in all its runs "
+            "together, and `person`, the account of who is to stop it."
+        )
+    user = User.objects.filter(username=search.person, is_active=True).first()
+    if user is None or not may(user, campaign.team, Right.OPERATE):
+        raise NotPossible(
+            f"“{search.person}” is no account that may cancel this campaign. Name an operator of the team {campaign.team}."
+        )
 
 
 def require_apart(targets: Sequence[Target]) -> None:

@@ -17,6 +17,8 @@ LABELS = {
     "largest": "Stop above",
     "lowest": "Smallest load",
     "most_runs": "Most runs",
+    "most_failed": "Most failed work",
+    "person": "Who stops it",
 }
 HELP = {
     "load": "The search chooses the levels, so do not vary it. The target has to allow overloads.",
@@ -24,8 +26,10 @@ HELP = {
     "largest": "No run has a larger load. The owner's limit may be smaller.",
     "lowest": "It halves down to this, where the first load fails.",
     "most_runs": "Of each setting, without checks of recovery.",
+    "most_failed": "In all runs together; then the search ends. Needed for a production server.",
+    "person": "An account that may cancel it, and is told when it begins. Needed for a production server.",
 }
-HINTS = {"first": plain(FIRST), "lowest": "1", "most_runs": str(MOST_RUNS)}
+HINTS = {"first": plain(FIRST), "lowest": "1", "most_runs": str(MOST_RUNS), "most_failed": "any"}
 
 
 class SearchForm(forms.Form):
@@ -50,7 +54,10 @@ class SearchForm(forms.Form):
                     label=LABELS[name],
                     help_text=HELP[name],
                     widget=forms.TextInput(
-                        {"inputmode": "numeric", "placeholder": HINTS.get(name, "")}
+                        {
+                            "inputmode": "text" if name == "person" else "numeric",
+                            "placeholder": HINTS.get(name, ""),
+                        }
                     ),
                 )
             self.fields[field_name] = field
@@ -75,7 +82,7 @@ def as_entered(stored: Json | None) -> dict[str, str]:
 def read_entered(values: Mapping[str, str]) -> JsonObject | None:
     """Return the search as input of `check`; None where none is chosen."""
     stated = {
-        name: values.get(field, "").replace(",", "").replace(" ", "")
+        name: values[field] if name == "person" else values[field].replace(",", "").replace(" ", "")
         for name, field in zip(FIELDS, NAMES, strict=True)
         if values.get(field)
     }

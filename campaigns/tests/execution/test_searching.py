@@ -13,15 +13,25 @@ from campaigns.execution.running import execute
 from campaigns.execution.waiting import waiting_for
 from campaigns.findings import compute
 from campaigns.kinds.base import Health, Measured, TargetUnavailable
-from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.kit.errors import Invalid, NotConfirmed, NotPossible
 from campaigns.kit.revisions import Changed, revision_of
-from campaigns.models import Attempt, Block, Campaign, Finding, LogLine, Run, TargetLease
+from campaigns.models import (
+    Announcement,
+    Attempt,
+    Block,
+    Campaign,
+    Finding,
+    LogLine,
+    Run,
+    TargetLease,
+)
 from campaigns.planning import checking, drafts, lifecycle
 from campaigns.planning import preview as previewing
 from campaigns.planning.amending import amend
 from campaigns.planning.calibrating import calibrate
 from campaigns.planning.roles import loads_of
 from campaigns.results.search_runs import state_of
+from campaigns.tests.people import somebody
 
 pytestmark = pytest.mark.django_db
 
@@ -337,8 +347,9 @@ def test_a_run_that_was_sent_does_not_begin_once_the_owner_takes_it_back(searchi
 def test_a_production_server_has_to_be_allowed_anew(searching, target):
     target.is_production = True
     target.save()
-    with pytest.raises(Exception, match="exact name"):
-        searching()
+    somebody("op", "operator")
+    with pytest.raises(NotConfirmed, match="exact name"):
+        searching(search=SEARCH | {"most_failed": 100, "person": "op"})
     Campaign.objects.all().update(state="draft")
     campaign = Campaign.objects.get()
     lifecycle.launch(campaign, None, "server")
@@ -348,6 +359,59 @@ def test_a_production_server_has_to_be_allowed_anew(searching, target):
     target.refresh_from_db()
     assert campaign.state == Campaign.State.FINISHED
     assert target.overload_until is None
+
+
+@pytest.mark.parametrize(
+    ("stated", "message"),
+    [
+        ({}, "needs `most_failed`"),
+        ({"most_failed": 100}, "and `person`"),
+        ({"most_failed": 100, "person": "nobody"}, "is no account that may cancel"),
+        ({"most_failed": 100, "person": "reader"}, "is no account that may cancel"),
+    ],
+)
+def test_a_production_server_needs_a_limit_of_failures_and_somebody_to_stop_it(
+    searching, target, stated, message
+):
+    target.is_production = True
+    target.save()
+    somebody("reader", "viewer")
+
+    with pytest.raises(NotPossible, match=message):
+        searching(search=SEARCH | stated)
+
+
+def test_who_is_to_stop_it_is_told_when_it_begins(searching, target):
+    person = somebody("op", "operator")
+
+    campaign = searching(search=SEARCH | {"person": "op"})
+
+    (row,) = Announcement.objects.filter(campaign=campaign)
+    assert row.to == [person.pk]
+    assert "You are named to stop the search on “server”" in row.data["what"]
+    assert "up to 500 level" in row.data["what"]
+
+
+def test_it_ends_where_more_work_has_failed_than_may_fail_in_all_its_runs(searching, server):
+    def measure(target, parameters, context):
+        level = parameters["level"]
+        failed = level if level > CAPACITY else 0
+        return Measured(
+            {"duration": 1.0}, Health("healthy", (), {}), units_done=level - failed,
+            units_failed=failed, failures={"refused": failed} if failed else {},
+        )  # fmt: skip
+
+    server.measure = measure
+    campaign = searching(search=SEARCH | {"most_failed": 100})
+
+    go_on(campaign)
+
+    assert campaign.state == Campaign.State.FINISHED
+    assert "may fail in the whole search" in campaign.state_reason
+    assert not runs_of(campaign, "confirm")
+    state = state_of(campaign)
+    assert state.failed > 100
+    assert Announcement.objects.filter(campaign=campaign).get().kind == "campaign_failed"
 
 
 def test_who_takes_a_search_away_is_told_to_those_who_saw_it(draft, server):
@@ -391,6 +455,8 @@ def test_a_definition_can_be_sent_again(draft, server):
         ({"search": SEARCH | {"largest": "many"}}, "search.largest"),
         ({"search": SEARCH | {"largest": 2.5}}, "search.largest"),
         ({"search": SEARCH | {"most_runs": 3}}, "search.most_runs"),
+        ({"search": SEARCH | {"most_failed": 0}}, "search.most_failed"),
+        ({"search": SEARCH | {"person": ["op"]}}, "search.person"),
         ({"search": SEARCH | {"colour": 3}}, "search"),
         ({"search": [1]}, "search"),
         ({"factors": {"level": [1, 2]}}, "factors.level"),
