@@ -149,7 +149,7 @@ def check(data: FieldValues, targets: QuerySet[Target] | None = None) -> Definit
     if search is not None and search.load not in driver.load:
         roles = {**roles, search.load: str(Factor.Role.LOAD)}
     loads = load_among(driver, factors, roles)
-    check_loads(loads, factors, paired[0], errors, searched=search is not None)
+    check_loads(loads, factors, paired[0], errors, several=search is None)
     limit = time_limit_of(driver, parameters, factors)
     criterion = read_criterion(data.get("criterion"), driver.metrics, errors, limit)
     contrast = None

@@ -136,11 +136,11 @@ def check_loads(
     errors: Errors,
     *,
     prefix: str = "",
-    searched: bool = False,
+    several: bool = False,
 ) -> None:
     """Add errors for levels of load that are no numbers above 0, for a single one, and for pairs of two loads.
 
-    searched: a search chooses the levels, so one is enough.
+    several: whether one level is too few, as in a design; a search chooses its levels, and runs from outside may come one by one.
     """
     for name in loads:
         wrong = [level for level in factors[name] if not is_number(level) or level <= 0]
@@ -151,7 +151,7 @@ def check_loads(
                 "number above 0: a load counts what is asked of the target at once."
                 f"{TEXTS if any(isinstance(level, str) for level in wrong) else ''}"
             ]
-    if loads and not searched and all(len(factors[name]) == 1 for name in loads):
+    if loads and several and all(len(factors[name]) == 1 for name in loads):
         path = f"{prefix}factors.{loads[0]}"
         errors.setdefault(
             path,

@@ -410,6 +410,7 @@ def test_it_ends_where_more_work_has_failed_than_may_fail_in_all_its_runs(search
     assert "may fail in the whole search" in campaign.state_reason
     assert not runs_of(campaign, "confirm")
     state = state_of(campaign)
+    assert state
     assert state.failed > 100
     assert Announcement.objects.filter(campaign=campaign).get().kind == "campaign_failed"
 
