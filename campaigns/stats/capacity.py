@@ -197,7 +197,7 @@ class CapacityRatio:
     """The ratio of two capacities, candidate to baseline: more is better.
 
     word: of `stats.verdict.Word`. low, high: of the ratio; an end is None where it is open. bounds_only: of levels, open ends, or different
-    conditions. reason: of a word without numbers: `blocks`, `no_bound`, `conditions_differ`, `not_stored`, or as in `Capacity`. log, error, df: estimate on logs,
+    conditions. reason: of a word without numbers: `blocks`, `no_bound`, `conditions_differ`, `other_hardware`, `not_stored`, or as in `Capacity`. log, error, df: estimate on logs,
     its standard error and degrees of freedom; early, late: how much the bends widen the interval below and above, on logs; None with bounds only.
     badges: `lost_in_family`, `real_below_margin`. binding: the conditions that bind on both sides.
     """

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from campaigns.stats import student
+from campaigns.stats.logs import ratio_of
 from campaigns.stats.units import Count, Degrees, OnAxis
 
 FEWEST_TARGETS = 3
@@ -46,6 +47,6 @@ def capacities_of_classes(
     for name, values in logs.items():
         error = math.sqrt(squares / df / len(values))
         half = student.quantile(1 - alpha / 2, df) * error
-        mean, low, high = (math.exp(means[name] + side * half) for side in (0, -1, 1))
+        mean, low, high = (ratio_of(means[name] + side * half) for side in (0, -1, 1))
         result[name] = CapacityOfClass(mean, low, high, targets=len(values), df=df)
     return result

@@ -32,6 +32,8 @@ from campaigns.planning.roles import loads_of, roles_of, work_of
 from campaigns.stats.capacity import Held
 
 NOT_SET = "not set"
+OTHER_HARDWARE = "other_hardware"
+"""Reason to refuse two builds: their targets differ in hardware, too."""
 Part = Cell | CapacityOfSetting
 
 
@@ -197,8 +199,8 @@ def target_differences(
 def hardware_of_builds(baseline: Side, one: Part, candidate: Side, other: Part) -> list[Differs]:
     """Return the hardware that forbids to compare two builds on two targets: the change would be that of both."""
     differs = target_differences(baseline, one, candidate, other) or []
-    hardware = [fact for fact in differs if is_hardware(fact.name)]
     names = _builds(baseline) | _builds(candidate)
+    hardware = [fact for fact in differs if is_hardware(fact.name) and fact.name not in names]
     builds = [(_build(baseline, one, name), _build(candidate, other, name)) for name in names]
     if not hardware or all(_plain(here) == _plain(there) for here, there in builds):
         return []

@@ -16,6 +16,7 @@ from msgspec import structs
 
 from campaigns.findings.compared import Choice, Side
 from campaigns.findings.compute.comparability import (
+    OTHER_HARDWARE,
     Names,
     cell_differences,
     hardware_of_builds,
@@ -52,8 +53,6 @@ from campaigns.stats.hashing import data_hash
 from campaigns.stats.rounding import step_shares, within_resolution
 from campaigns.stats.verdict import WITHOUT_NUMBERS, Verdict, Word
 
-OTHER_HARDWARE = "other_hardware"
-"""Reason to refuse two builds: their targets differ in hardware, too."""
 MOST_COMPARISONS = 100
 """So many comparisons take half a second at worst (few runs with ties); a dozen take milliseconds."""
 

@@ -6,6 +6,7 @@ Loads are not matched: a capacity may have been found by other loads, or by a se
 from msgspec import structs
 
 from campaigns.findings.compute.comparability import (
+    OTHER_HARDWARE,
     Names,
     carried_differences,
     hardware_of_builds,
@@ -66,15 +67,16 @@ def _compared(
     hardware: bool,
 ) -> ComparedCapacity:
     both = names.sides[0], one, names.sides[place], other
-    refused = carried_differences(*both)
-    refused += [] if hardware else hardware_of_builds(*both)
+    refused, reason = carried_differences(*both), "conditions_differ"
+    if not refused and not hardware:
+        refused, reason = hardware_of_builds(*both), OTHER_HARDWARE
     varied = _varied(names, place)
     return ComparedCapacity(
         side=place,
         name=names.setting(0, one.levels, varied) if varied else "",
         baseline=one,
         candidate=other,
-        ratio=without_numbers(Word.NOT_COMPARABLE, "conditions_differ")
+        ratio=without_numbers(Word.NOT_COMPARABLE, reason)
         if refused
         else _ratio(one, other, alpha),
         sessions=(_sessions(one), _sessions(other)),

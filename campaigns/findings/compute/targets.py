@@ -4,6 +4,7 @@ A comparison of targets is one of these machines with all that is installed on t
 differs stands beside it.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
@@ -22,8 +23,10 @@ from campaigns.results.environment import environment_of
 from campaigns.targets.machines import shared_machines
 
 HARDWARE_FACT = "hardware and network"
-HARDWARE = ("cpu", "core", "memory", "ram", "disk", "hardware", "machine", "processor")
-"""Words in the names of facts that are told first."""
+HARDWARE = re.compile(
+    r"(?<![a-z])(cpu|core|memory|ram|disk|hardware|machine|processor)s?(?![a-z])", re.IGNORECASE
+)
+"""Words in the names of facts that are told first; whole ones, since “pulpcore” and “program” are software."""
 
 
 def targets_told(campaign: Campaign, stretches: Mapping[str, int]) -> TargetsTold | None:
@@ -127,4 +130,4 @@ def differing_facts(one: Mapping[str, str], other: Mapping[str, str]) -> list[Fa
 
 def is_hardware(name: str) -> bool:
     """Return whether a fact of this name tells of hardware."""
-    return any(word in name.lower() for word in HARDWARE)
+    return HARDWARE.search(name) is not None

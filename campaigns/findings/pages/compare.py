@@ -12,8 +12,8 @@ from django.views.decorators.http import require_GET
 
 from campaigns.findings.compared import MOST_CAMPAIGNS, Side, sides_of, there_is, why_unusable
 from campaigns.findings.comparison_rows import rows_of_campaigns
-from campaigns.findings.compute.comparability import Names
-from campaigns.findings.compute.compared import OTHER_HARDWARE, Compared, cells_of
+from campaigns.findings.compute.comparability import OTHER_HARDWARE, Names
+from campaigns.findings.compute.compared import Compared, cells_of
 from campaigns.findings.compute.compared import compare as compare_sides
 from campaigns.findings.pages.compare_address import Address, Move, read
 from campaigns.findings.pages.compare_plot import compare_plot
@@ -85,7 +85,11 @@ def context(
         "delta": plain_percent(compared.terms.delta_pct),
         "margin": plain_percent(compared.terms.margin_pct),
         "with_hardware": address.with_hardware
-        if any(row.comparison.verdict.reason == OTHER_HARDWARE for row in compared.rows)
+        if OTHER_HARDWARE
+        in (
+            *(row.comparison.verdict.reason for row in compared.rows),
+            *(row.ratio.reason for row in compared.capacities),
+        )
         else "",
         "of_one_campaign": bool(address.cells) and len(compared.measured) < len(address.cells),
     }

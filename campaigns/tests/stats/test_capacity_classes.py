@@ -1,3 +1,5 @@
+import math
+
 import pytest
 
 from campaigns.stats.capacity_classes import capacities_of_classes
@@ -35,3 +37,9 @@ def test_equal_capacities_have_an_interval_without_width():
     (found,) = capacities_of_classes({"small": (100.0, 100.0, 100.0)}).values()
 
     assert (found.low, found.high) == pytest.approx((100, 100))
+
+
+def test_capacities_far_apart_leave_finite_ends():
+    (found,) = capacities_of_classes({"odd": (1.0, 1e150, 1e150)}).values()
+
+    assert 0 <= found.low < found.high < math.inf

@@ -11,7 +11,7 @@ from campaigns.findings.comparison_rows import rows_of_campaigns
 from campaigns.findings.compute.compared import compare_campaigns
 from campaigns.findings.pages.compare_tables import carried_tables
 from campaigns.findings.wording.compare import answer_of
-from campaigns.models import Campaign, Proof
+from campaigns.models import Campaign, Factor, Proof, Target
 from campaigns.stats.verdict import Word
 from campaigns.tests.findings.compute.loads import LIMIT, LOADS, launch, queue, store
 from campaigns.tests.people import everywhere
@@ -166,3 +166,32 @@ def test_campaigns_without_load_have_no_word_of_it(measured):
 
     assert not compared(one, measured(roles={})).capacities
     assert not compared(one, measured()).capacities
+
+
+def test_builds_on_other_hardware_name_that_as_the_reason(measured):
+    """A fact of software whose name has “core” in it is no hardware."""
+    one, other = measured(name="v1"), measured(450.0, name="v2")
+    Factor.objects.create(campaign=one, name="pulpcore", role=Factor.Role.BUILD, position=5)
+    sides = sides_of([one.pk, other.pk], everywhere().see)
+    elsewhere = Target(
+        name="larger", family="http", base_url="http://127.0.0.2:9", address="127.0.0.2:9"
+    )
+    facts = {"": {"pulpcore": "3.105", "cores": "8"}}, {"": {"pulpcore": "3.123", "cores": "8"}}
+
+    def ratio(theirs):
+        pair = replace(sides[0], target_facts=facts[0]), replace(sides[1], target_facts=theirs)
+        pair[1].campaign.target = elsewhere
+        return compare_campaigns(pair).capacities[0].ratio
+
+    assert ratio(facts[1]).word == Word.BETTER
+    on_more = ratio({"": {"pulpcore": "3.123", "cores": "16"}})
+    assert (on_more.word, on_more.reason) == (Word.NOT_COMPARABLE, "other_hardware")
+
+
+def test_among_several_candidates_both_sides_are_named(measured):
+    found = compared(measured(name="v1"), measured(450.0, name="v2"), measured(200.0, name="v3"))
+
+    text = sentence(found)
+    assert "“v2” carries 1.50 times as much as “v1” (1.47 to 1.54)" in text
+    assert "“v1” carries 1.50 times as much as “v3” (" in text
+    assert carried_tables(found)[0].lines[0].interval == "1.47 to 1.54"
