@@ -100,6 +100,11 @@ def read(query: QueryDict) -> Address:
         right = len(parts) == 2 and all(map(is_key, parts))
         if _is_right(right, text, "cell (campaign:cell)", wrong):
             cells.append((int(parts[0]), int(parts[1])))
+    hardware = query.get("hardware", "").strip()
+    if hardware not in ("", "0", "1"):
+        wrong.append(
+            f"“{hardware.replace(chr(0), '')[:40]}” says nothing about hardware: 1 compares builds on other hardware."
+        )
     stored = _bounded(campaigns, MOST_CAMPAIGNS, "campaigns", wrong)
     chosen = _bounded(cells, MOST_CELLS, "cells", wrong)
     owners = set(list(dict.fromkeys(campaign for campaign, _ in chosen))[:MOST_CAMPAIGNS])
@@ -111,7 +116,7 @@ def read(query: QueryDict) -> Address:
         campaigns=stored,
         cells=tuple(each for each in chosen if each[0] in owners),
         metric=query.get("metric", "").replace("\x00", "")[:50],
-        hardware=query.get("hardware", "") == "1",
+        hardware=hardware == "1",
         wrong=tuple(wrong),
     )
 

@@ -189,7 +189,10 @@ def carried_tables(compared: Compared) -> list[CarriedTable]:
 
 def _carried_line(compared: Compared, row: ComparedCapacity) -> CarriedLine:
     ratio = row.ratio
-    ends = [numbers.number(end, 3) if end is not None else "" for end in (ratio.low, ratio.high)]
+    ends = [
+        "" if end is None else numbers.outward(end, end)[place]
+        for place, end in enumerate((ratio.low, ratio.high))
+    ]
     interval = " to ".join(end or "open" for end in ends) if any(ends) else MISSING
     return CarriedLine(
         name=row.name or "the only setting",

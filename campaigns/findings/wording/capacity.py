@@ -330,7 +330,7 @@ class CapacityWords:
             case "blocks":
                 return f"there {'is' if capacity.blocks == 1 else 'are'} {counted(capacity.blocks, 'block')}, and it takes at least {FEWEST_BLOCKS}"
             case "loads":
-                return "only one load was measured, and it takes at least two"
+                return "fewer than two loads were measured"
             case "not_connected":
                 return "no block holds several loads, so loads and time cannot be told apart"
             case "lost_runs":

@@ -61,11 +61,11 @@ def _bounded(low: float | None, high: float | None, many: str) -> str:
         return f"which carries more is not decided ({first} to {last} times {many})"
     if low is not None:
         first, _ = _ends(low, low)
-        if low == 1:
+        if first == "1":
             return f"at least {many}"
         return f"at least {first} times {many}"
     _, last = _ends(high or 0.0, high or 0.0)
-    return f"at most {last} times {many}"
+    return f"at most {many}" if last == "1" else f"at most {last} times {many}"
 
 
 def times(ratio: float, low: float | None, high: float | None) -> tuple[str, str]:

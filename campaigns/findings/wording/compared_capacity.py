@@ -40,15 +40,25 @@ def label_of_capacity(compared: CampaignComparison, row: ComparedCapacity) -> Di
 
 
 def ratio_of_capacities(compared: CampaignComparison, row: ComparedCapacity) -> str:
-    """Return the ratio with the campaign that carries more: “v2 carries 1.2 times as many (1.1 to 1.3)”."""
+    """Return the ratio with the campaign that carries more: “v2 carries 1.2 times as many (1.1 to 1.3)”.
+
+    Among several candidates, the other side is named as well.
+    """
     words = words_of(compared, 0)
     if words is None or row.refused:
         return "not comparable"
     one, turned = larger_first(row.ratio)
-    text = ratio_text(one, words.loads.as_many, _margin(compared))
+    larger, smaller = (0, row.side) if turned else (row.side, 0)
+    several = len(compared.candidates) > 1
+    many = f"{words.loads.as_many} as {_quoted(compared, smaller)}" if several else ""
+    text = ratio_text(one, many or words.loads.as_many, _margin(compared))
     if text.startswith(_WITHOUT_NAME):
-        return text
-    return f"{_quoted(compared, 0 if turned else row.side)} carries {text}"
+        return (
+            f"{_quoted(compared, larger)} and {_quoted(compared, smaller)}: {text}"
+            if several
+            else text
+        )
+    return f"{_quoted(compared, larger)} carries {text}"
 
 
 def carried_sentence(compared: CampaignComparison, side: int) -> str:

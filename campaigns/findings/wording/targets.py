@@ -121,7 +121,7 @@ def quiet_texts(quiet: Sequence[QuietMeanwhile]) -> list[str]:
     """Return a sentence for each target that was not proved to be quiet before each run on another."""
     return [
         f"That {each.level} was quiet is not proved before {each.unproved} of {counted(each.of, 'run')} on "
-        f"other targets ({_value(each.why)})."
+        f"other targets{f' ({_value(each.why)})' if each.why else ''}."
         for each in quiet
         if each.unproved
     ]

@@ -98,7 +98,8 @@ def _public(findings: Findings) -> Findings:
         return findings
     told = answer.targets
     pairs = [structs.replace(pair, differs=_public_facts(pair.differs)) for pair in told.pairs]
-    told = structs.replace(told, pairs=pairs)
+    quiet = [structs.replace(each, why="") for each in told.quiet]  # it may name an address
+    told = structs.replace(told, pairs=pairs, quiet=quiet)
     return replace(findings, answer=structs.replace(answer, targets=told))
 
 

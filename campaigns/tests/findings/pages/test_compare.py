@@ -272,6 +272,7 @@ def test_failing_cells_have_no_number(browser, measured):
         ({"c": "99999999"}, "There is no campaign 99999999."),
         ({"c": "x<y>\x00"}, "“x<y>” is no number of a campaign."),
         ({"c": "9" * 30}, "is no number of a campaign."),
+        ({"hardware": "maybe"}, "“maybe” says nothing about hardware: 1 compares"),
         ({"cell": "1"}, "“1” is no number of a cell (campaign:cell)."),
         ({"cell": "1:2:3"}, "is no number of a cell"),
         ({"cell": "5:6"}, "There is no campaign 5."),

@@ -369,8 +369,7 @@ ONE = {
     ),
     "one load": (
         lambda: one(capacity(NOT_ENOUGH, reason="loads", loads=(60.0,)), loads=(60.0,)),
-        f"{NO_NUMBER} only one load was measured, and it takes at least two. "
-        "Duration is 10 s at 60 hosts.",
+        f"{NO_NUMBER} fewer than two loads were measured. Duration is 10 s at 60 hosts.",
     ),
     "loads in blocks of their own": (
         lambda: one(capacity(NOT_ENOUGH, reason="not_connected")),

@@ -61,6 +61,9 @@ def test_an_idle_target_on_the_same_machine_is_told_to_be_quiet_only_where_that_
     assert shared_texts([["a", "b"]], quiet)[0].endswith("the idle one was quiet before each run.")
     assert shared_texts([["a", "b"]], busy)[0].endswith("may have taken part of it.")
     assert quiet_texts(quiet) == []
+    assert quiet_texts([QuietMeanwhile("b", 1, 1)]) == [
+        "That b was quiet is not proved before 1 of 1 run on other targets."
+    ]
     assert quiet_texts(busy) == [
         "That b was quiet is not proved before 2 of 6 runs on other targets "
         "(not quiet: 1 task is at work)."
