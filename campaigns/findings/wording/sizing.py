@@ -23,7 +23,7 @@ class SizingRow:
 
     setting: the recommended one, of several. low, estimate, high: of its capacity. per: by unit, the capacity of one of them (low, estimate, high); a unit
     that the target does not declare is missing. of_class: its class of hardware; empty without one. targets: of a class of which the row is; 0 for a
-    target.
+    target. server: its address; targets of one address are one of a class.
     """
 
     target: str
@@ -38,6 +38,7 @@ class SizingRow:
     sizes: Mapping[str, float]
     of_class: str = ""
     targets: int = 0
+    server: str = ""
 
     def per(self, unit: str) -> tuple[float | None, float | None, float | None]:
         """Return the capacity of one unit; None where it is not declared."""
@@ -112,12 +113,13 @@ def sizing_table(
     work: Sequence[str],
     sizes: Mapping[str, Mapping[str, float]],
     classes: Mapping[str, str] = MappingProxyType({}),
+    servers: Mapping[str, str] = MappingProxyType({}),
 ) -> SizingTable:
     """Return the table of one campaign.
 
     target: its name, where the campaign has no factor of targets. work: factors that are work or further load, which are
     told in a row and not chosen. sizes: declared numbers by unit, by target; a numeric level of a setting is a unit, too.
-    classes: of hardware, by target.
+    classes: of hardware, by target. servers: addresses, by target.
     """
     words = CapacityWords(finding)
     groups: dict[tuple[str, str], list[int]] = {}
@@ -129,6 +131,7 @@ def sizing_table(
         replace(
             _row(words, finding, places, of, work_text, told, sizes.get(of, {})),
             of_class=classes.get(of, ""),
+            server=servers.get(of, ""),
         )
         for (of, work_text), places in groups.items()
     ]
@@ -175,7 +178,7 @@ def _mean_of_each(rows: Sequence[SizingRow]) -> dict[str, float] | None:
     for row in rows:
         if row.word != CapacityWord.CARRIES or not row.estimate:
             return None
-        values.setdefault(row.target, []).append(row.estimate)
+        values.setdefault(row.server or row.target, []).append(row.estimate)
     return {target: geometric_mean(each) for target, each in values.items()}
 
 

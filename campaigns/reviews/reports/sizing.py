@@ -44,12 +44,15 @@ def sizing_of_campaign(campaign: Campaign) -> SizingTable | None:
 
 
 def measured_on(campaign: Campaign) -> JsonObject:
-    """Return what a table has beside the findings, for JSON: work, the name of the target, hardware of each by its name."""
+    """Return what a table has beside the findings, for JSON: work, the name of the target, hardware and address of each by its name."""
     target = campaign.target
     name = target.name if target else "imported"
     hardware = {name: target.hardware} if target else {}
     hardware |= {place.level: place.target.hardware for place in campaign.places.all()}
-    return {"target": name, "work": list(work_of(campaign)), "hardware": hardware}
+    servers = {name: target.address} if target else {}
+    servers |= {place.level: place.target.address for place in campaign.places.all()}
+    work = list(work_of(campaign))
+    return {"target": name, "work": work, "hardware": hardware, "servers": servers}
 
 
 def _frozen(snapshot: Json, campaign: Campaign) -> SizingTable | None:
@@ -69,6 +72,7 @@ def _table(finding: CapacityFinding, where: Json) -> SizingTable:
         work=where["work"],
         sizes={name: sizes_of(text) for name, text in where["hardware"].items()},
         classes={name: class_of(text) for name, text in where["hardware"].items()},
+        servers=where.get("servers", {}),
     )
 
 

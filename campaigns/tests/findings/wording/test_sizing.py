@@ -108,7 +108,7 @@ def test_where_nothing_is_decided_no_setting_is_recommended():
     assert table.cells(table.rows[0]) == ("proxy", "none decided", "not decided", "")
 
 
-def of_classes(*words):
+def of_classes(*words, servers=()):
     """Six targets of two classes; the capacities of `stats.capacity_classes`' own test."""
     estimates = (100.0, 110.0, 121.0, 200.0, 200.0, 266.2)
     settings = [
@@ -121,6 +121,7 @@ def of_classes(*words):
         work=(),
         sizes={f"t{number}": {"CPU": 4.0 if number < 3 else 8.0} for number in range(6)},
         classes={f"t{number}": "small" if number < 3 else "large" for number in range(6)},
+        servers=dict(servers),
     )
 
 
@@ -143,3 +144,10 @@ def test_nothing_is_said_of_a_class_with_a_target_of_which_only_a_bound_is_known
     assert [row.target for row in table.rows if row.targets] == ["class small, 3 targets"]
     half = 4.302653 * math.log(1.1) / 3**0.5  # t(.975, 2)
     assert math.isclose(table.rows[0].low or 0, 110 / math.exp(half), rel_tol=1e-5)
+
+
+def test_names_of_one_server_are_one_target_of_a_class():
+    servers = {"t0": "10.0.0.1:443", "t1": "10.0.0.1:443"}
+    table = with_classes(of_classes(*[CapacityWord.CARRIES] * 6, servers=servers))
+
+    assert [row.target for row in table.rows if row.targets] == ["class large, 3 targets"]
