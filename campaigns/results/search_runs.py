@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Exists, Max, OuterRef
+from django.db.models import Exists, Max, OuterRef, Sum
 
 from campaigns.kinds.base import Driver
 from campaigns.kit.mappings import Levels
@@ -46,7 +46,10 @@ PHASES = {
 
 @dataclass(frozen=True, slots=True)
 class SearchState:
-    """Where a search is. settings: levels by the key of `histories`. text: the next step, or the end, as a sentence."""
+    """Where a search is. settings: levels by the key of `histories`. text: the next step, or the end, as a sentence.
+
+    failed: units of work that failed in all attempts, also of runs that were repeated and of checks from before a resumption.
+    """
 
     search: Search
     bounds: Bounds
@@ -54,11 +57,7 @@ class SearchState:
     histories: Mapping[str, list[SearchRun]]
     step: Step
     text: str
-
-    @property
-    def failed(self) -> int:
-        """Units of work that failed in all runs."""
-        return sum(run.failed for history in self.histories.values() for run in history)
+    failed: int
 
     @property
     def runs(self) -> int:
@@ -119,7 +118,8 @@ def state_of(campaign: Campaign) -> SearchState | None:
     bounds = bounds_of(campaign, search, largest=largest, noise=noise.sd_log if noise else 0.0)
     histories = _histories(campaign, search, driver, list(settings))
     step = next_step(bounds, histories)
-    return SearchState(search, bounds, settings, histories, step, step_text(step, search.load))
+    text = step_text(step, search.load)
+    return SearchState(search, bounds, settings, histories, step, text, _failed(campaign))
 
 
 def _histories(
@@ -202,6 +202,13 @@ def _units(campaign: Campaign) -> dict[int, tuple[int, int]]:
         .values_list("run_id", "units_done", "units_failed")
     )
     return {run: (done, failed) for run, done, failed in rows}
+
+
+def _failed(campaign: Campaign) -> int:
+    """Return the units that failed in all attempts: whoever uses the target bore them, whether they count or not."""
+    attempts = Attempt.objects.filter(run__campaign=campaign)
+    attempts = attempts.exclude(run__purpose=Run.Purpose.TRIAL)
+    return attempts.aggregate(failed=Sum("units_failed"))["failed"] or 0
 
 
 def _strains(criterion: Criterion, values: Mapping[str, Accepted | None]) -> dict[str, float]:
