@@ -3,7 +3,9 @@
 import math
 import re
 
-DECLARED = re.compile(r"(?<![\w.])([A-Za-z][A-Za-z0-9_]{0,29})\s*=\s*(\d+(?:\.\d+)?)(?![\w.]*\d)")
+DECLARED = re.compile(
+    r"(?<![\w.])([A-Za-z][A-Za-z0-9_]{0,29})\s*=\s*(\d+(?:\.\d+)?)(?![\w.]*\d|,\d)"
+)
 CLASS = re.compile(r"(?<![\w.])class\s*=\s*([A-Za-z0-9][\w.+-]{0,39})", re.IGNORECASE)
 MOST_UNITS = 6
 

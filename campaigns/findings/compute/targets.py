@@ -24,7 +24,7 @@ from campaigns.targets.machines import shared_machines
 
 HARDWARE_FACT = "hardware and network"
 HARDWARE = re.compile(
-    r"(?<![a-z])(cpu|core|memory|ram|disk|hardware|machine|processor)s?(?![a-z])", re.IGNORECASE
+    r"(?<![a-z])(v?cpu|core|memory|ram|disk|hardware|machine|processor)s?(?![a-z])", re.IGNORECASE
 )
 """Words in the names of facts that are told first; whole ones, since “pulpcore” and “program” are software."""
 

@@ -31,3 +31,7 @@ def test_only_what_is_written_as_a_number_of_a_name_is_a_size(hardware, sizes):
 )
 def test_a_class_is_what_is_written_as_one(hardware, name):
     assert class_of(hardware) == name
+
+
+def test_a_number_with_a_comma_inside_is_no_size():
+    assert sizes_of("price=1,200 CPU=1,5 GiB=24,workers=8") == {"GiB": 24, "workers": 8}
