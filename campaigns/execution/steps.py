@@ -4,6 +4,7 @@ Expected errors become an outcome with a sentence that a person can act on; a bu
 its traceback and is raised again by the caller, once it is stored.
 """
 
+import logging
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -211,6 +212,9 @@ class Steps:
             return self.driver.quiet(as_driver_sees_it(other, {}), rules_for(other))
         except (DriverError, SecretUnreadable) as error:
             return f"not proved: {error}"
+        except Exception:  # an odd answer of a server that is not measured must not end the run
+            log.exception("Whether %s is quiet could not be asked.", other.name)
+            return "not proved: an error in perfdash, see its log"
 
     def _install(self) -> None:
         """Install the builds. Raise SettingFailed where one is not in force."""
@@ -353,6 +357,9 @@ def require_allowed(target: TargetRow, driver: Driver, parameters: Parameters) -
     if excess := excess_of(allowed, driver, parameters):
         raise MoreThanAllowed(excess)
     return allowed
+
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)

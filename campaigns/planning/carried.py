@@ -100,10 +100,12 @@ def asked_of(
     factors_that_load: Collection[str],
     *,
     but: Campaign | None = None,
+    before: datetime | None = None,
 ) -> list[Asked]:
     """Return what is asked of each target, in one query.
 
     factors_that_load: names beyond those that the kind declares. but: a campaign whose runs do not count.
+    before: only campaigns that ended earlier do.
     """
     driver = driver_if_known(kind)
     if driver is None:
@@ -119,7 +121,7 @@ def asked_of(
             asked.setdefault(key, set()).add(value)
     if not asked:
         return []
-    carried = _carried(kind, driver, targets.values(), loads, but)
+    carried = _carried(kind, driver, targets.values(), loads, but, before)
     return [
         Asked(
             targets[pk],
@@ -132,7 +134,9 @@ def asked_of(
     ]
 
 
-def asked_by(campaign: Campaign, cells: Sequence[Cell] | None = None) -> list[Asked]:
+def asked_by(
+    campaign: Campaign, cells: Sequence[Cell] | None = None, before: datetime | None = None
+) -> list[Asked]:
     """Return what a stored campaign asks of its targets; of some of its cells only. Its own runs do not count."""
     if campaign.target is None:
         return []
@@ -141,11 +145,17 @@ def asked_by(campaign: Campaign, cells: Sequence[Cell] | None = None) -> list[As
     each = [
         (places.get(cell.target_id or 0, campaign.target), cell.levels_by_factor) for cell in rows
     ]
-    return asked_of(campaign.kind, campaign.parameters, each, loads_of(campaign), but=campaign)
+    loads = loads_of(campaign)
+    return asked_of(campaign.kind, campaign.parameters, each, loads, but=campaign, before=before)
 
 
-def why_permission(campaign: Campaign, cells: Sequence[Cell] | None = None) -> dict[int, str]:
-    """Return why a campaign needs the permission to overload, by the key of each target whose owner has to give it."""
+def why_permission(
+    campaign: Campaign, cells: Sequence[Cell] | None = None, before: datetime | None = None
+) -> dict[int, str]:
+    """Return why a campaign needs the permission to overload, by the key of each target whose owner has to give it.
+
+    before: as things were then.
+    """
     if campaign.target is None:
         return {}
     if campaign.search:
@@ -155,7 +165,7 @@ def why_permission(campaign: Campaign, cells: Sequence[Cell] | None = None) -> d
         return {}
     return {
         asked.target.pk: asked.why_permission
-        for asked in asked_by(campaign, cells)
+        for asked in asked_by(campaign, cells, before)
         if asked.above and asked.target.pk in production
     }
 
@@ -193,6 +203,7 @@ def _carried(
     targets: Collection[Target],
     loads: Sequence[str],
     but: Campaign | None,
+    before: datetime | None,
 ) -> Mapping[tuple[int | None, str, str, bool], Carried]:
     """Return the largest load that was carried, by team, address, load, and whether it was offered at a rate.
 
@@ -203,11 +214,13 @@ def _carried(
     ended = Q(run__state=Run.State.DONE, state=Attempt.State.ACCEPTED) | Q(
         run__state=Run.State.FAILED, state=Attempt.State.FAILED
     )
+    earlier = Q() if before is None else Q(run__campaign__closed_at__lt=before)
     excluded = Exclusion.objects.filter(run=OuterRef("run"), withdrawn_at=None)
     empty = Q(units_done=0, units_failed=0)
     rows = (
         Attempt.objects.filter(
             ended,
+            earlier,
             ~Exists(excluded),
             Q(run__cell__target__address__in=addresses)
             | Q(run__cell__target=None, run__campaign__target__address__in=addresses),

@@ -121,7 +121,8 @@ def _end(campaign: Campaign, state: Campaign.State) -> None:
 
 def _withdraw_permissions(campaign: Campaign) -> None:
     """Take back the permissions to overload production servers that the campaign needed: owners give them for one campaign."""
-    needed = why_permission(campaign)
+    # Another campaign may have carried as much since: it is what was needed at the launch that was given.
+    needed = why_permission(campaign, before=campaign.launched_at)
     for target in campaign.targets:
         for marked in same_server(target) if target.pk in needed else ():
             if marked.is_production and marked.overload_until is not None:

@@ -14,7 +14,7 @@ from campaigns.kit.errors import NotPossible
 from campaigns.models import Attempt, AuditEvent, Campaign, Exclusion, Run
 from campaigns.planning import checking, drafts, lifecycle
 from campaigns.planning import preview as previewing
-from campaigns.planning.carried import asked_by
+from campaigns.planning.carried import asked_by, why_permission
 from campaigns.planning.lifecycle.stopping import apply_limits
 
 pytestmark = pytest.mark.django_db
@@ -194,6 +194,18 @@ def test_a_production_server_is_not_loaded_above_it_without_its_owners_permissio
     assert event.details["changes"]["overload_until"]["after"] is None
 
 
+def test_what_a_campaign_needed_stays_so_where_another_carries_as_much_meanwhile(
+    measured, target, production
+):
+    measured(5, 10)
+    above = measured(10, 20)
+    measured(20, 30)
+    production()
+
+    assert why_permission(above) == {}
+    assert list(why_permission(above, before=above.launched_at)) == [target.pk]
+
+
 def test_a_run_above_it_waits_and_one_within_it_begins(measured, draft, target, production):
     measured(5, 10)
     production(tomorrow())
@@ -215,7 +227,9 @@ def test_a_run_above_it_is_stopped_when_the_permission_ends(
 ):
     measured(5, 10)
     production(tomorrow())
-    campaign = lifecycle.launch(draft(factors={"level": [20]}, repetitions=1), None, "server")
+    campaign = lifecycle.launch(
+        draft(factors={}, parameters={"level": 20}, repetitions=1), None, "server"
+    )
     attempt = claimed()
     apply_limits(attempt.pk)
     assert not is_stopped(attempt)
