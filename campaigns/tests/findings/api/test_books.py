@@ -116,7 +116,7 @@ def test_findings_have_their_text_beside_them(api, path, campaign):
 
     assert answer["sentence"].endswith(".")
     assert len(pairs["text"]["comparisons"]) == len(pairs["result"]["strata"])
-    assert {"label", "tone", "advice"} == pairs["text"]["comparisons"][0].keys()
+    assert {"label", "tone", "advice", "also"} == pairs["text"]["comparisons"][0].keys()
     assert any(line.startswith("Drift") for line in checks), checks
     assert (drift["text"], drift["result"]["v"]) == (None, 2)
     assert {name: each["text"] for name, each in whole.items()} == {
