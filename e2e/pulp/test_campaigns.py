@@ -165,7 +165,8 @@ def test_two_versions_of_pulpcore_are_compared_by_their_whole_plots(perfdash, ve
     read_back = perfdash.rows(
         "SELECT asked #>> '{}', in_force #>> '{}', count(*) FROM campaigns_effectivesetting"
         " WHERE name = 'pulpcore' AND attempt_id IN (SELECT attempt.id FROM campaigns_attempt attempt"
-        " JOIN campaigns_run run ON run.id = run_id WHERE campaign_id = %s) GROUP BY 1, 2 ORDER BY 1",
+        " JOIN campaigns_run run ON run.id = run_id WHERE campaign_id = %s AND attempt.state = 'accepted')"
+        " GROUP BY 1, 2 ORDER BY 1",
         campaign,
     )
     assert read_back == [(OLD, OLD, 6), (NEW, NEW, 6)]
