@@ -92,7 +92,12 @@ class RealPulp:
         for task in rest.get(f"tasks/?{UNFINISHED}")["results"]:
             rest.ask("PATCH", task["pulp_href"], {"state": "canceled"})
             rest.done({"task": task["pulp_href"]})
-        for path in EMPTY[:4]:
+        self.empty()
+
+    def empty(self, paths=EMPTY[:4]):
+        """Take every object and file away; paths: of the objects, which depend on its plug-ins."""
+        rest = self.rest()
+        for path in paths:
             rest.remove(*rest.get(path)["results"])
         rest.clean_orphans()
 

@@ -231,9 +231,11 @@ def paths(perfdash, versions):
     publication = published()
     distributed("here", publication)
     there = distributed("there", publication)
-    return [
-        f"{state['content_url']}/pulp/content/{name}/PULP_MANIFEST" for name in ("here", "there")
-    ], one_more
+    names = ("here", "there")
+    yield [f"{state['content_url']}/pulp/content/{name}/PULP_MANIFEST" for name in names], one_more
+    versions.empty(
+        ("distributions/file/file/?", "repositories/?", "remotes/?")
+    )  # a sync measures no Pulp that holds the content of others
 
 
 def test_one_repository_at_two_paths_is_compared_and_one_file_more_is_refused(
