@@ -1,4 +1,4 @@
-"""Figures in pages, as JSON for charts.js."""
+"""Figures in pages: as a drawing that is there at once, and as JSON for charts.js, which takes it over."""
 
 import json
 from typing import Any
@@ -6,6 +6,9 @@ from typing import Any
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
+
+from campaigns.kit.charts.drawings import drawings_of
+from campaigns.results.run_plots import Plot
 
 register = template.Library()
 
@@ -23,3 +26,16 @@ def figure_script(figure: dict[str, Any], element: str) -> SafeString:
         element,
         mark_safe(content),  # noqa: S308  all characters of HTML are escaped
     )
+
+
+@register.inclusion_tag("components/_chart.html")
+def chart(plot: Plot, group: str = "", live: str = "", at_once: bool = True) -> dict[str, Any]:
+    """Render a chart without its legend.
+
+    group: the chart in whose place small ones stand. live: address of a figure that changes. at_once: whether it is seen
+    when the page comes, and so is drawn already.
+    """
+    figure, drawings = plot.figure, None
+    if at_once:
+        figure, drawings = drawings_of(figure, plot.height, plot.label)
+    return {"plot": plot, "figure": figure, "drawings": drawings, "group": group, "live": live}

@@ -1,14 +1,13 @@
-"""Draws figures as SVG, for places without scripts: reports, prints, mails. Pure.
+"""Draws figures as SVG: what pages show before Plotly has come, and places without scripts show at all. Pure.
 
-Colours stay names of CSS tokens, so that one drawing serves light, dark and paper; the page has the style sheet. It
-draws what charts of results use: points, lines, error bars, bands and text.
+A drawing has a height in pixels and takes the width of its container: horizontal places are percentages of the plot, so
+that letters and marks keep their size, and the plot lies exactly where Plotly's will. Colours stay names of CSS tokens,
+so that one drawing serves light, dark and paper; the page has the style sheet.
 """
 
-import html
 import math
-import re
 from base64 import b64decode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,52 +15,39 @@ import numpy as np
 
 from campaigns.kit.charts.axes import nice_step
 from campaigns.kit.charts.figure import Axis, Figure, Layout, Style, Trace
+from campaigns.kit.charts.svg_marks import (
+    NONE,
+    escaped,
+    look_of,
+    paint,
+    path_of,
+    pen,
+    place,
+    shape_of,
+)
 from campaigns.kit.numbers import number
 
-TOKEN = re.compile(r"@([a-z0-9-]+)(?:/(\d{1,3}))?\Z")
-DASHES = {
-    "dash": "7 4",
-    "dot": "1.5 3",
-    "dashdot": "7 3 1.5 3",
-    "longdash": "11 4",
-    "longdashdot": "11 3 1.5 3",
-}
-NONE = "none"
-
-
-def paint(color: str | None, of: str) -> str:
-    """Return the attributes of a colour; `of`: fill or stroke. Other colours than tokens are not drawn."""
-    match = TOKEN.match(color or "")
-    if match is None:
-        return f'{of}="{NONE}"'
-    token, alpha = match.groups()
-    opacity = "" if alpha is None else f' {of}-opacity="{int(alpha) / 100:g}"'
-    return f'{of}="var(--{token})"{opacity}'
-
-
-def pen(color: str | None, width: float, dash: str = "") -> str:
-    """Return the attributes of a line."""
-    dashes = f' stroke-dasharray="{DASHES[dash]}"' if dash in DASHES else ""
-    return f'{paint(color, "stroke")} stroke-width="{width:g}"{dashes}'
-
-
-def escaped(text: object) -> str:
-    """Escape a text of a figure for SVG; it may be escaped already."""
-    return html.escape(html.unescape(str(text)))
-
-
-def place(value: float) -> str:
-    """Format a coordinate to a tenth of a pixel."""
-    return f"{value:.1f}".removesuffix(".0")
-
-
-LETTER = 6.4
+MOST_POINTS = 2000
+"""Figures of more points are not drawn here: the drawing would be heavier than Plotly."""
+WIDE = 1000.0
+"""Units of the width of paths, which are stretched to the plot."""
+LETTER = 7.5
 """The approximate width of a letter in pixels (12 px, sans-serif)."""
+TICK, TITLE, ABOVE, RIGHT, AROUND = 8.0, 24.0, 22.0, 12.0, 8.0
+"""Pixels beside the plot: from it to the labels of its ticks; of a title; above and right of it; and around all."""
+LINE = 16.0
+APART = 40.0
+"""The least distance of ticks of an upright axis in pixels."""
+FEW_POWERS = 3
+"""So many powers of ten have ticks between them."""
+ROOM = 0.6
+"""Labels below the plot are left out where they would overlap in a plot of so many pixels a unit of WIDE."""
+NARROW_ROOM = 0.27
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A linear or logarithmic axis, which maps `low` to `high` to pixels."""
+    """A linear or logarithmic axis, which maps `low` to `high` to `start` to `end`."""
 
     low: float
     high: float
@@ -70,7 +56,7 @@ class Scale:
     is_log: bool = False
 
     def at(self, value: float) -> float:
-        """Return the pixel of a value."""
+        """Return the place of a value."""
         shown = math.log10(value) if self.is_log else value
         return self.start + (shown - self.low) / (self.high - self.low) * (self.end - self.start)
 
@@ -83,19 +69,46 @@ class Scale:
         return self.low - slack <= shown <= self.high + slack
 
     def inside(self, value: float) -> float:
-        """Return the pixel of a value, limited to the axis."""
+        """Return the place of a value, limited to the axis."""
         if self.is_log and value <= 0:
             return self.start
         low, high = sorted((self.start, self.end))
         return min(max(self.at(value), low), high)
 
 
-def scale_of(axis: Axis, start: float, end: float) -> Scale:
-    """Return the scale of an axis; an empty range is widened."""
-    low, high = (float(bound) for bound in axis.get("range") or (0.0, 1.0))
+def can_draw(figure: Figure) -> bool:
+    """Return whether a figure is drawn here: of numbers, and not too many."""
+    layout, data = figure["layout"], figure["data"]
+    numeric = all(
+        (layout.get(name) or {}).get("type", "linear") in ("linear", "log")
+        for name in ("xaxis", "yaxis", "yaxis2")
+    )
+    upright = all(trace.get("orientation", "v") == "v" for trace in data)
+    return numeric and upright and sum(_length(trace["x"]) for trace in data) <= MOST_POINTS
+
+
+def _length(coded: Any) -> int:
+    """Return how many values a trace has; of a typed array, whose texts are not decoded for it."""
+    if not isinstance(coded, Mapping):
+        return len(coded)
+    return len(coded["bdata"]) * 3 // 4 // np.dtype(coded["dtype"]).itemsize
+
+
+def scale_of(axis: Axis, start: float, end: float, values: Sequence[float] = ()) -> Scale:
+    """Return the scale of an axis, by its values where it has no range; an empty range is widened."""
+    is_log = axis.get("type") == "log"
+    shown = axis.get("range")
+    if not shown and values:
+        seen = [
+            math.log10(value) if is_log else value for value in values if value > 0 or not is_log
+        ]
+        low, high = min(seen, default=0.0), max(seen, default=1.0)
+        pad = 0.055 * (high - low)
+        shown = low - pad, high + pad
+    low, high = (float(bound) for bound in shown or (0.0, 1.0))
     if not low < high:
         low, high = low - 0.5, low + 0.5
-    return Scale(low, high, start, end, axis.get("type") == "log")
+    return Scale(low, high, start, end, is_log)
 
 
 def ticks_of(axis: Axis, scale: Scale) -> list[tuple[float, str]]:
@@ -105,11 +118,23 @@ def ticks_of(axis: Axis, scale: Scale) -> list[tuple[float, str]]:
         places = zip(axis["tickvals"], axis["ticktext"], strict=True)
         return [(float(at), f"{label}{suffix}") for at, label in places if scale.holds(float(at))]
     if scale.is_log:
-        powers = range(math.ceil(scale.low), math.floor(scale.high) + 1)
-        return [(10.0**power, f"{number(10.0**power)}{suffix}") for power in powers]
-    step = float(axis.get("dtick") or nice_step(scale.high - scale.low))
+        powers = range(math.floor(scale.low), math.floor(scale.high) + 1)
+        factors = (1,) if len(powers) > FEW_POWERS else (1, 2, 5)
+        values = [factor * 10.0**power for power in powers for factor in factors]
+        return [(each, f"{number(each)}{suffix}") for each in values if scale.holds(each)]
+    step = float(axis.get("dtick") or _step(scale, axis.get("nticks")))
     first, last = math.ceil(scale.low / step), math.floor(scale.high / step)
     return [(step * each, f"{number(step * each)}{suffix}") for each in range(first, last + 1)]
+
+
+def _step(scale: Scale, most: int | None) -> float:
+    """Return the step between ticks of a linear axis: upright as Plotly chooses it, by the height; else at most six."""
+    extent = scale.high - scale.low
+    if scale.start < scale.end:
+        return nice_step(extent, most or 6)
+    rough = extent / (most or max(4.0, min(9.0, (scale.start - scale.end) / APART)) + 1)
+    power = 10.0 ** math.floor(math.log10(rough))
+    return next(factor for factor in (2, 5, 10) if factor * power >= rough * (1 - 1e-9)) * power
 
 
 def values_of(coded: Any) -> Sequence[Any]:
@@ -122,234 +147,281 @@ def values_of(coded: Any) -> Sequence[Any]:
 
 def width_of(texts: Sequence[str]) -> float:
     """Return the approximate width of the longest text in pixels."""
-    return LETTER * max(map(len, texts), default=0)
+    return math.ceil(LETTER * max(map(len, texts), default=0))
 
 
-Point = tuple[float, float]
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Where everything stands: the margins around the plot in pixels, and its scales."""
+
+    left: float
+    top: float
+    bottom: float
+    wide: Scale
+    talls: Mapping[str, Scale]
+
+    @property
+    def margin(self) -> dict[str, float]:
+        """The margins as Plotly's layout has them."""
+        return {"l": self.left, "r": RIGHT, "t": self.top, "b": self.bottom}
 
 
-def symbol(x: float, y: float, marker: Style) -> str:
-    """Draw one point."""
-    name = str(marker.get("symbol", "circle"))
-    size = float(marker.get("size", 6)) / 2
-    color, line = marker.get("color"), marker.get("line") or {}
-    is_open = name.endswith("-open") or name in ("x", "cross-thin")
-    shape = name.removesuffix("-open")
-    width = float(line.get("width", 1.2 if is_open else 0))
-    if is_open:
-        look = f'fill="{NONE}" {pen(color, width or 1.5)}'
-    else:
-        look = f"{paint(color, 'fill')} {pen(line.get('color'), width)}"
-    if shape == "circle":
-        return _circle(x, y, size, look)
-    if shape == "circle-x":
-        reach = size * math.sqrt(0.5)
-        return _circle(x, y, size, look) + _strokes(_cross(x, y, reach), look)
-    if shape == "x":
-        return _strokes(_cross(x, y, size * 0.8), f'fill="{NONE}" {pen(color, 2.2)}')
-    return f'<path d="{_path(_corners(shape, x, y, size))}Z" {look}/>'
+def plan_of(figure: Figure, layout: Layout, height: float) -> Plan:
+    """Place the axes of a figure; layout: as it is drawn, on a wide screen or on a narrow one."""
+    top = max(ABOVE if not layout.get("margin") else AROUND, AROUND)
+    bottom = TICK + LINE + (TITLE if _title_of(layout.get("xaxis", {})) else AROUND)
+    uprights = {"y": "yaxis", **({"y2": "yaxis2"} if "yaxis2" in layout else {})}
+    talls, widest, titled = {}, 0.0, False
+    for short, name in uprights.items():
+        axis = layout.get(name, {})
+        low, high = axis.get("domain") or (0.0, 1.0)
+        plot = height - top - bottom
+        values = [
+            value
+            for trace in figure["data"]
+            if trace.get("yaxis", "y") == short
+            for value in values_of(trace["y"])
+            if value is not None
+        ]
+        talls[short] = scale_of(axis, height - bottom - low * plot, top + (1 - high) * plot, values)
+        widest = max(widest, width_of([label for _, label in ticks_of(axis, talls[short])]))
+        titled = titled or bool(_title_of(axis))
+    across = [v for trace in figure["data"] for v in values_of(trace["x"]) if v is not None]
+    wide = scale_of(layout.get("xaxis", {}), 0.0, WIDE, across)
+    return Plan(TICK + widest + (TITLE if titled else AROUND), top, bottom, wide, talls)
 
 
-def _circle(x: float, y: float, radius: float, look: str) -> str:
-    return f'<circle cx="{place(x)}" cy="{place(y)}" r="{place(radius)}" {look}/>'
-
-
-def _strokes(lines: Sequence[Sequence[Point]], look: str) -> str:
-    return f'<path d="{"".join(map(_path, lines))}" {look}/>'
-
-
-def _cross(x: float, y: float, reach: float) -> list[list[Point]]:
-    return [
-        [(x - reach, y - reach), (x + reach, y + reach)],
-        [(x - reach, y + reach), (x + reach, y - reach)],
-    ]
-
-
-def _path(points: Sequence[Point]) -> str:
-    return "M" + "L".join(f"{place(x)} {place(y)}" for x, y in points)
-
-
-def _corners(shape: str, x: float, y: float, size: float) -> list[Point]:
-    match shape:
-        case "diamond":
-            reach = 1.3 * size
-            return [(x, y - reach), (x + reach, y), (x, y + reach), (x - reach, y)]
-        case "triangle-up":
-            return _star(x, y, 1.2 * size, 1.2 * size, 3, -90)
-        case "triangle-down":
-            return _star(x, y, 1.2 * size, 1.2 * size, 3, 90)
-        case "cross":
-            third = size / 2.5
-            signs = [(-1, -3), (1, -3), (1, -1), (3, -1), (3, 1), (1, 1)]
-            signs += [(-a, -b) for a, b in signs]
-            far = {1: third, -1: -third, 3: size, -3: -size}
-            return [(x + far[a], y + far[b]) for a, b in signs]
-        case "star":
-            return _star(x, y, 1.4 * size, 0.55 * size, 10, -90)
-        case "hexagram":
-            return _star(x, y, 1.3 * size, 0.75 * size, 12, -90)
-    return [(x + a * size, y + b * size) for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
-
-
-def _star(x: float, y: float, far: float, near: float, corners: int, turn: float) -> list[Point]:
-    """Return the corners of a star, which alternate between two radii, or of a triangle."""
-    points = []
-    for corner in range(corners):
-        angle = math.radians(turn + 360 * corner / corners)
-        reach = far if corner % 2 == 0 or corners == 3 else near
-        points.append((x + reach * math.cos(angle), y + reach * math.sin(angle)))
-    return points
-
-
-TOP, RIGHT, BOTTOM, LEFT = 30.0, 18.0, 46.0, 16.0
-LINE_GAP = 10.0
-
-
-def drawn(figure: Figure, *, width: int, height: int, label: str, narrow: bool = False) -> str:
-    """Draw a figure as an SVG element of `width` by `height` pixels, which scales with its container.
-
-    label: for screen readers. narrow: use the layout of narrow screens.
-    """
-    layout = _merged(figure["layout"], figure.get("narrow", {}) if narrow else {})
-    xaxis, yaxis = layout.get("xaxis", {}), layout.get("yaxis", {})
-    bottom = height - BOTTOM
-    tall = scale_of(yaxis, bottom, TOP)
-    names = [label for _, label in ticks_of(yaxis, tall)]
-    left = min(LEFT + width_of(names), 0.45 * width)
-    wide = scale_of(xaxis, left, width - RIGHT)
-    shapes = [_shape(shape, wide, tall) for shape in layout.get("shapes", ())]
-    parts = [
-        *_grid(yaxis, wide, tall),
-        *shapes,
-        *(part for trace in figure["data"] for part in _trace(trace, wide, tall)),
-        *_below(xaxis, wide, tall),
-        _text(4, 14, _title_of(yaxis)) if _title_of(yaxis) else "",
-        *(_annotation(each, width, height) for each in layout.get("annotations", ())),
-    ]
-    return (
-        f'<svg viewBox="0 0 {width} {height}" role="img" '
-        f'aria-label="{escaped(label)}" font-size="12">{"".join(parts)}</svg>'
-    )
-
-
-def _merged(layout: Layout, changes: Layout) -> Layout:
-    merged = dict(layout)
-    for key, value in changes.items():
+def layout_of(figure: Figure, *, narrow: bool) -> dict[str, Any]:
+    """Return the layout of a figure, with the changes for narrow screens where it is one."""
+    merged = dict(figure["layout"])
+    for key, value in (figure.get("narrow", {}) if narrow else {}).items():
         both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
         merged[key] = {**merged[key], **value} if both else value
     return merged
 
 
-def _text(x: float, y: float, text: object, *, anchor: str = "start", color: str = "@ink-2") -> str:
+def drawn(figure: Figure, *, height: int, label: str, narrow: bool = False) -> str:
+    """Draw a figure as an SVG element of `height` pixels, as wide as its container.
+
+    label: for screen readers. narrow: use the layout of narrow screens.
+    """
+    layout = layout_of(figure, narrow=narrow)
+    plan = plan_of(figure, layout, height)
+    xaxis, shapes = layout.get("xaxis", {}), layout.get("shapes", ())
+    axes = {"y": layout.get("yaxis", {}), "y2": layout.get("yaxis2", {})}
+    parts = [
+        *(_shape(shape, plan) for shape in shapes if shape.get("layer") == "below"),
+        *_upright_grid(xaxis, plan),
+        *(part for name, tall in plan.talls.items() for part in _grid(axes[name], tall, plan)),
+        *(_shape(shape, plan) for shape in shapes if shape.get("layer") != "below"),
+        *(part for trace in figure["data"] for part in _trace(trace, plan)),
+        *_below(xaxis, plan, narrow=narrow),
+        *(_annotation(each, plan) for each in layout.get("annotations", ())),
+    ]
+    padding = f"padding:0 {place(RIGHT)}px 0 {place(plan.left)}px"
     return (
-        f'<text x="{place(x)}" y="{place(y)}" text-anchor="{anchor}" {paint(color, "fill")}>'
+        f'<svg class="plot" height="{height}" style="{padding}" role="img" '
+        f'aria-label="{escaped(label)}" font-size="12">{"".join(parts)}</svg>'
+    )
+
+
+def _x(value: float) -> str:
+    """Format a horizontal place as a share of the plot."""
+    return f"{value / WIDE * 100:.2f}".rstrip("0").removesuffix(".") + "%"
+
+
+def _text(
+    x: float, y: float, text: object, *, anchor: str = "start", color: str = "@ink-2", dx: float = 0
+) -> str:
+    shift = f' dx="{place(dx)}"' if dx else ""
+    return (
+        f'<text x="{_x(x)}"{shift} y="{place(y)}" text-anchor="{anchor}" {paint(color, "fill")}>'
         f"{escaped(text)}</text>"
     )
 
 
-def _line(x0: float, y0: float, x1: float, y1: float, look: str) -> str:
-    return f'<path d="M{place(x0)} {place(y0)}L{place(x1)} {place(y1)}" fill="{NONE}" {look}/>'
+def _line(x0: float, y0: float, x1: float, y1: float, look: str = "") -> str:
+    ends = f'x1="{_x(x0)}" y1="{place(y0)}" x2="{_x(x1)}" y2="{place(y1)}"'
+    return f"<line {ends} {look}/>"
 
 
-def _grid(axis: Axis, wide: Scale, tall: Scale) -> list[str]:
+def _stretched(path: str, look: str, height: float) -> str:
+    """Draw a path whose horizontal places are parts of WIDE; its pen keeps its width."""
+    return (
+        f'<svg width="100%" height="{place(height)}" viewBox="0 0 {WIDE:g} {place(height)}" '
+        f'preserveAspectRatio="none"><path d="{path}" vector-effect="non-scaling-stroke" {look}/></svg>'
+    )
+
+
+def _grid(axis: Axis, tall: Scale, plan: Plan) -> Iterator[str]:
     look = pen("@line" if axis.get("showgrid", True) else None, 1)
-    parts = []
     for value, label in ticks_of(axis, tall):
         y = tall.at(value)
-        parts.append(_line(wide.start, y, wide.end, y, look))
-        parts.append(_text(wide.start - 7, y + 4, label, anchor="end"))
-    return parts
+        yield _line(0, y, WIDE, y, look)
+        yield _tick(y)
+        yield _text(0, y + 4, label, anchor="end", dx=-TICK)
+    yield _line(0, tall.start, 0, tall.end, pen("@line-2", 1))
+    if title := _title_of(axis):
+        middle, x = (tall.start + tall.end) / 2, 16 - plan.left
+        yield (
+            f'<text transform="translate({place(x)} {place(middle)}) rotate(-90)" text-anchor="middle" '
+            f"{paint('@ink-2', 'fill')}>{escaped(title)}</text>"
+        )
 
 
-def _below(axis: Axis, wide: Scale, tall: Scale) -> list[str]:
-    """Draw the x axis, without tick labels that would overlap."""
+def _upright_grid(axis: Axis, plan: Plan) -> Iterator[str]:
+    if not axis.get("showgrid", True):
+        return
+    for tall in plan.talls.values():
+        for value, _ in ticks_of(axis, plan.wide):
+            x = plan.wide.at(value)
+            yield _line(x, tall.start, x, tall.end, pen("@line", 1))
+
+
+def _tick(y: float) -> str:
+    return f'<path d="M-4 {place(y)}h4" {pen("@line-2", 1)}/>'
+
+
+def _below(axis: Axis, plan: Plan, *, narrow: bool) -> Iterator[str]:
+    """Draw the x axis, without labels of ticks that would overlap."""
+    bottom = max(tall.start for tall in plan.talls.values())
     look = pen("@line-2", 1)
-    parts = [_line(wide.start, tall.start, wide.end, tall.start, look)]
-    free = float("-inf")
-    for value, label in ticks_of(axis, wide):
-        x, half = wide.at(value), width_of([label]) / 2
-        parts.append(_line(x, tall.start, x, tall.start + 4, look))
+    yield _line(0, bottom, WIDE, bottom, look)
+    room, free = NARROW_ROOM if narrow else ROOM, float("-inf")
+    for value, label in ticks_of(axis, plan.wide):
+        x = plan.wide.at(value)
+        half = width_of([label]) / 2 / room
+        yield _line(x, bottom, x, bottom + 4, look)
         if x - half >= free:
-            parts.append(_text(x, tall.start + 18, label, anchor="middle"))
-            free = x + half + LINE_GAP
-    title = _title_of(axis)
-    middle = (wide.start + wide.end) / 2
-    return [*parts, _text(middle, tall.start + 38, title, anchor="middle")] if title else parts
+            yield _text(x, bottom + 19, label, anchor="middle")
+            free = x + half + TICK / room
+    if title := _title_of(axis):
+        yield _text(WIDE / 2, bottom + 38, title, anchor="middle")
 
 
 def _title_of(axis: Axis) -> str:
     return str((axis.get("title") or {}).get("text", ""))
 
 
-def _shape(shape: Style, wide: Scale, tall: Scale) -> str:
-    x0, x1 = (_ends(shape, "x", wide)) if shape.get("xref") != "paper" else (wide.start, wide.end)
-    y0, y1 = (_ends(shape, "y", tall)) if shape.get("yref") != "paper" else (tall.start, tall.end)
+def _shape(shape: Style, plan: Plan) -> str:
+    tall = plan.talls.get(shape.get("yref", "y"), plan.talls["y"])
+    height = max(each.start for each in plan.talls.values())
+    x0, x1 = _ends(shape, "x", plan.wide) if shape.get("xref") != "paper" else (0.0, WIDE)
+    y0, y1 = _ends(shape, "y", tall) if shape.get("yref") != "paper" else (height, plan.top)
     line = shape.get("line") or {}
     if shape["type"] == "line":
         look = pen(line.get("color"), float(line.get("width", 1)), line.get("dash", ""))
         return _line(x0, y0, x1, y1, look)
-    return (
-        f'<rect x="{place(min(x0, x1))}" y="{place(min(y0, y1))}" width="{place(abs(x1 - x0))}" '
-        f'height="{place(abs(y1 - y0))}" {paint(shape.get("fillcolor"), "fill")}/>'
-    )
+    return _box(x0, y0, x1, y1, paint(shape.get("fillcolor"), "fill"))
 
 
 def _ends(shape: Style, axis: str, scale: Scale) -> tuple[float, float]:
     return scale.inside(float(shape[f"{axis}0"])), scale.inside(float(shape[f"{axis}1"]))
 
 
-def _trace(trace: Trace, wide: Scale, tall: Scale) -> list[str]:
+def _box(x0: float, y0: float, x1: float, y1: float, look: str) -> str:
+    return (
+        f'<rect x="{_x(min(x0, x1))}" y="{place(min(y0, y1))}" width="{_x(abs(x1 - x0))}" '
+        f'height="{place(abs(y1 - y0))}" {look}/>'
+    )
+
+
+def _trace(trace: Trace, plan: Plan) -> Iterator[str]:
+    wide, tall = plan.wide, plan.talls[trace.get("yaxis", "y")]
     xs, ys = values_of(trace["x"]), values_of(trace["y"])
+    if trace["type"] == "bar":
+        yield from _bars(trace, xs, ys, wide, tall)
+        return
     mode = trace.get("mode", "markers")
-    parts = []
     if "lines" in mode:
-        parts.append(_polyline(xs, ys, trace, wide, tall))
+        yield _polyline(xs, ys, trace, wide, tall)
     for axis, values in (("error_x", xs), ("error_y", ys)):
         if axis in trace:
-            parts += _errors(trace[axis], axis, xs, ys, values, (wide, tall))
+            look = pen(trace[axis].get("color"), float(trace[axis].get("thickness", 1)))
+            bars = "".join(_errors(trace[axis], axis, xs, ys, values, (wide, tall)))
+            yield f'<g fill="{NONE}" {look}>{bars}</g>'
     places = [
-        (index, x, y)
+        (index, wide.at(x), tall.at(y))
         for index, (x, y) in enumerate(zip(xs, ys, strict=True))
         if x is not None and y is not None and wide.holds(x) and tall.holds(y)
     ]
     if "markers" in mode:
         marker = trace.get("marker") or {}
-        if float(marker.get("size", 6)) > 1:  # what is only there for its bars is a speck
-            parts += [symbol(wide.at(x), tall.at(y), marker) for _, x, y in places]
+        _, look = look_of(
+            marker, None if isinstance(marker.get("color"), list) else marker.get("color")
+        )
+        yield f"<g {look}>{''.join(_marks(marker, places))}</g>"
     if mode == "text":
-        parts += _texts(trace, places, wide, tall)
-    return parts
+        yield from _texts(trace, places)
 
 
-def _texts(
-    trace: Trace, places: Sequence[tuple[int, float, float]], wide: Scale, tall: Scale
-) -> list[str]:
+def _at(x: float, y: float, inside: str) -> str:
+    """Draw what has places of its own, in pixels, at a place of the plot."""
+    return f'<svg x="{_x(x)}" y="{place(y)}" overflow="visible">{inside}</svg>'
+
+
+def _marks(marker: Style, places: Sequence[tuple[int, float, float]]) -> Iterator[str]:
+    """Draw the points of a trace; what is only there for its bars is a speck, and left out."""
+    sizes, colors = marker.get("size", 6), marker.get("color")
+    for index, x, y in places:
+        size = float(sizes if isinstance(sizes, int | float) else sizes[index])
+        if size <= 1:
+            continue
+        name, look = look_of(marker, colors[index] if isinstance(colors, list) else colors)
+        if name == "circle":
+            mark = f'<circle cx="{_x(x)}" cy="{place(y)}" r="{place(size / 2)}"/>'
+        else:
+            mark = _at(x, y, f'<path d="{shape_of(name, size)}"/>')
+        yield f"<g {look}>{mark}</g>" if isinstance(colors, list) else mark
+
+
+def _texts(trace: Trace, places: Sequence[tuple[int, float, float]]) -> Iterator[str]:
     colors = (trace.get("textfont") or {}).get("color", "@ink")
     anchor = "end" if "left" in trace.get("textposition", "") else "start"
-    return [
-        _text(
-            wide.at(x),
-            tall.at(y) + 4,
-            trace["text"][index],
-            anchor=anchor,
-            color=colors if isinstance(colors, str) else colors[index],
-        )
-        for index, x, y in places
-    ]
+    for index, x, y in places:
+        color = colors if isinstance(colors, str) else colors[index]
+        yield _text(x, y + 4, trace["text"][index], anchor=anchor, color=color)
+
+
+def _bars(
+    trace: Trace, xs: Sequence[Any], ys: Sequence[Any], wide: Scale, tall: Scale
+) -> Iterator[str]:
+    """Draw upright bars; their hatching is left to Plotly, so they are a little darker."""
+    widths, offset = trace.get("width"), trace.get("offset")
+    look = paint((trace.get("marker") or {}).get("color"), "fill")
+    for index, (x, y) in enumerate(zip(xs, ys, strict=True)):
+        if x is None or y is None:
+            continue
+        width = widths[index] if isinstance(widths, list) else float(widths or 0.8)
+        left = x + (offset if offset is not None else -width / 2)
+        edges = wide.inside(left), wide.inside(left + width)
+        yield _box(edges[0], tall.start, edges[1], tall.inside(y), look)
 
 
 def _polyline(xs: Sequence[Any], ys: Sequence[Any], trace: Trace, wide: Scale, tall: Scale) -> str:
-    line, filled = trace.get("line") or {}, trace.get("fill") == "toself"
-    path, is_down = "", False
+    line, fill = trace.get("line") or {}, trace.get("fill")
+    stepped = line.get("shape") == "hv"
+    pieces: list[list[tuple[float, float]]] = [[]]
     for x, y in zip(xs, ys, strict=True):
         if x is None or y is None:
-            is_down = False
+            pieces.append([])
             continue
-        path += f"{'L' if is_down else 'M'}{place(wide.inside(x))} {place(tall.inside(y))}"
-        is_down = True
+        at = wide.inside(x), tall.inside(y)
+        if stepped and pieces[-1]:
+            pieces[-1].append((at[0], pieces[-1][-1][1]))
+        pieces[-1].append(at)
+    pieces = [piece for piece in pieces if piece]
+    if not pieces:
+        return ""
+    height = max(tall.start, tall.end) + 2
     look = pen(line.get("color"), float(line.get("width", 1.5)), line.get("dash", ""))
-    fill = paint(trace.get("fillcolor"), "fill") if filled else f'fill="{NONE}"'
-    return f'<path d="{path}" {fill} {look}/>' if path else ""
+    stroke = _stretched("".join(map(path_of, pieces)), f'fill="{NONE}" {look}', height)
+    if not fill:
+        return stroke
+    if fill == "tozeroy":
+        pieces = [[(p[0][0], tall.start), *p, (p[-1][0], tall.start)] for p in pieces]
+    area = "".join(f"{path_of(piece)}Z" for piece in pieces)
+    return _stretched(area, paint(trace.get("fillcolor"), "fill"), height) + stroke
 
 
 def _errors(
@@ -359,41 +431,40 @@ def _errors(
     ys: Sequence[Any],
     values: Sequence[Any],
     scales: tuple[Scale, Scale],
-) -> list[str]:
+) -> Iterator[str]:
     """Draw error bars; a bar that leaves the axis ends there without a cap."""
     wide, tall = scales
-    along, across = (wide, tall) if axis == "error_x" else (tall, wide)
-    others = ys if axis == "error_x" else xs
+    across = axis == "error_x"
+    along, other_scale = (wide, tall) if across else (tall, wide)
     above, below = values_of(error["array"]), values_of(error["arrayminus"])
-    look = pen(error.get("color"), float(error.get("thickness", 1)))
     cap = float(error.get("width", 0))
-    parts = []
-    for value, other, up, down in zip(values, others, above, below, strict=True):
-        if None in (value, other, up, down) or not across.holds(other):
+    for value, other, up, down in zip(values, ys if across else xs, above, below, strict=True):
+        if None in (value, other, up, down) or not other_scale.holds(other):
             continue
-        at = across.at(other)
-        ends = (value - down, value + up)
-        pixels = [along.inside(end) for end in ends]
-        lines = [((pixels[0], at), (pixels[1], at))]
-        if cap:
-            lines += [
-                ((pixel, at - cap), (pixel, at + cap))
-                for pixel, end in zip(pixels, ends, strict=True)
-                if along.holds(end)
-            ]
-        for first, last in lines:
-            flat = (*first, *last) if axis == "error_x" else (*first[::-1], *last[::-1])
-            parts.append(_line(*flat, look))
-    return parts
+        at, ends = other_scale.at(other), (value - down, value + up)
+        first, last = (along.inside(end) for end in ends)
+        yield _line(first, at, last, at) if across else _line(at, first, at, last)
+        for end, edge in zip(ends, (first, last), strict=True):
+            if cap and along.holds(end):
+                x, y = (edge, at) if across else (at, edge)
+                reach = (0, cap) if across else (cap, 0)
+                cap_path = path_of([(-reach[0], -reach[1]), reach])
+                yield _at(x, y, f'<path d="{cap_path}"/>')
 
 
-def _annotation(note: Style, width: int, height: int) -> str:
-    """Draw an annotation that is placed relative to the paper; others are not drawn."""
-    if note.get("xref") != "paper" or note.get("yref") != "paper":
-        return ""
+def _annotation(note: Style, plan: Plan) -> str:
+    """Draw an annotation; vertical places are shares of the plot, or values of its axis."""
+    height = max(each.start for each in plan.talls.values())
+    across, along = float(note["x"]), float(note["y"])
+    x = WIDE * across if note.get("xref") == "paper" else plan.wide.inside(across)
+    if note.get("yref") == "paper":
+        y = height + (plan.top - height) * along
+    else:
+        y = plan.talls.get(note.get("yref", "y"), plan.talls["y"]).inside(along)
+    anchor = {"left": "start", "right": "end"}.get(note.get("xanchor", ""), "middle")
+    down = {"top": 11, "bottom": -3}.get(note.get("yanchor", ""), 4)
     font = note.get("font") or {}
     return (
-        f'<text x="{place(width * float(note["x"]))}" y="{place(height * (1 - float(note["y"])))}" '
-        f'text-anchor="middle" font-size="{font.get("size", 12)}" '
+        f'<text x="{_x(x)}" y="{place(y + down)}" text-anchor="{anchor}" font-size="{font.get("size", 12)}" '
         f"{paint(font.get('color'), 'fill')}>{escaped(note['text'])}</text>"
     )

@@ -1,12 +1,12 @@
 """The chart of a campaign's answer as SVG, drawn on the server."""
 
-import re
 from collections.abc import Mapping
 
 from campaigns.findings.charts.curve import levels_plot
 from campaigns.findings.charts.pairs import pairs_plot
 from campaigns.findings.pages.view import view_of
 from campaigns.findings.store import Findings
+from campaigns.kit.charts.drawings import pixels_of
 from campaigns.kit.charts.labels import LevelLabels
 from campaigns.kit.charts.svg import drawn
 from campaigns.models import Campaign
@@ -14,9 +14,9 @@ from campaigns.results.pages_data import Outline
 from campaigns.results.run_plots import Plot, labelled
 from campaigns.reviews.reports.values import Chart
 
-WIDE, NARROW = 720, 360
-REM = 16
 MOST_CHARTS = 6
+LOWEST, HIGHEST = 220, 620
+"""Pixels of the height of a chart on paper."""
 
 
 def charts_of(
@@ -41,12 +41,11 @@ def charts_of(
 
 
 def _chart(plot: Plot) -> Chart:
-    matched = re.match(r"([\d.]+)rem", plot.height)
-    height = max(220, min(620, round(REM * float(matched[1]) if matched else 320)))
+    height = max(LOWEST, min(HIGHEST, pixels_of(plot.height)))
     return Chart(
         title=plot.title,
-        wide=drawn(plot.figure, width=WIDE, height=height, label=plot.label),
-        narrow=drawn(plot.figure, width=NARROW, height=height, label=plot.label, narrow=True),
+        wide=drawn(plot.figure, height=height, label=plot.label),
+        narrow=drawn(plot.figure, height=height, label=plot.label, narrow=True),
         label=plot.label,
         key=tuple(item for item in plot.key if item.count != 0),
         note=plot.note,

@@ -1,8 +1,11 @@
 import json
 import re
+from xml.etree import ElementTree
 
 import plotly.graph_objects as go
 import pytest
+
+from campaigns.kit.charts.drawings import drawings_of
 
 TOKENS = {
     *("paper", "surface", "ink", "ink-2", "ink-3", "line", "line-2", "accent", "band"),
@@ -42,6 +45,9 @@ def checked():
             for name, change in changes.items():
                 layout[name] = {**layout.get(name, {}), **change}
             go.Figure(data=plain["data"], layout=layout)
+        _, drawings = drawings_of(figure, "22rem", "All of it.")
+        for drawing in drawings or ():
+            ElementTree.fromstring(drawing)  # noqa: S314  our own
         return figure
 
     return check
