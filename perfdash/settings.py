@@ -140,6 +140,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "perfdash.errors.error_answers",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "perfdash.compression.CompressedPages",
     "django.middleware.http.ConditionalGetMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
