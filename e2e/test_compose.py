@@ -19,6 +19,7 @@ import psycopg
 import pytest
 import redis
 import yaml
+from cryptography.fernet import Fernet
 
 from e2e.conftest import ROOT, ends_with_us, free_port, wait_for
 
@@ -213,6 +214,19 @@ def test_the_file_fits_the_schema_of_compose():
     done = subprocess.run([*check, str(COMPOSE)], capture_output=True, text=True)
 
     assert done.returncode == 0, done.stdout
+
+
+def test_the_commands_of_the_readme_make_every_secret(tmp_path):
+    recipe = (ROOT / "README.md").read_text().partition("`docker-compose.yml`:\n\n```sh\n")[2]
+    commands = recipe.partition("docker compose")[0]
+    subprocess.run(["/bin/sh", "-euc", commands], cwd=tmp_path, check=True)
+
+    made = dict(line.split("=", 1) for line in (tmp_path / ".env").read_text().splitlines())
+    assert (tmp_path / ".env").stat().st_mode & 0o077 == 0
+    web = services(made)["web"]["environment"]
+    assert web["ALLOWED_HOSTS"] == "localhost,127.0.0.1"
+    Fernet(web["PERFDASH_ENCRYPTION_KEYS"])
+    assert len({*made.values()}) == len(made) == 4
 
 
 @pytest.mark.parametrize("name", sorted(set(SECRETS) - {"ALLOWED_HOSTS"}))
