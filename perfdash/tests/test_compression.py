@@ -21,8 +21,11 @@ from perfdash.compression import CompressedPages
 def test_only_pages_are_compressed(content_type, encoding):
     content = b"<p>the same again</p>" * 100
     request = RequestFactory().get("/", headers={"Accept-Encoding": "gzip, deflate"})
-    answer = CompressedPages(lambda _: HttpResponse(content, content_type=content_type))(request)
+    answer = CompressedPages(HttpResponse).process_response(
+        request, HttpResponse(content, content_type=content_type)
+    )
 
+    assert isinstance(answer, HttpResponse)
     assert answer.get("Content-Encoding") == encoding
     assert (gzip.decompress(answer.content) if encoding else answer.content) == content
 

@@ -152,6 +152,7 @@ def test_a_share_below_has_its_own_axis_and_part_of_the_height():
 def test_the_figure_gets_the_margins_of_its_drawing():
     given = simple(markers(POINTS, {"color": "@ink"}))
     placed, drawings = drawings_of(given, "10rem", "")
+    assert drawings
 
     assert f"0 {placed['layout']['margin']['l']:g}px" in read(drawings.wide).get("style")
     assert read(drawings.narrow).get("height") == "160"
