@@ -2,15 +2,22 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+import msgspec
+from django.db.models import OuterRef, QuerySet, Subquery
 
 from campaigns.findings.store import AS_TEXT, SHAPES, Findings, decode
 from campaigns.findings.values import Answer
 from campaigns.findings.wording.answer import answer_text
 from campaigns.findings.wording.answer_text import AnswerText
+from campaigns.findings.wording.verdicts import Display
+from campaigns.kit.json_path import values_at
 from campaigns.models import Campaign, Finding, PublishedAnswer
 from campaigns.stats.methods import METHODS
+from perfdash import __version__
 
 log = logging.getLogger(__name__)
 
@@ -65,9 +72,59 @@ def _written(answer: Answer, **parts: Any) -> AnswerText:
         return UNWRITTEN
 
 
+@dataclass(frozen=True, slots=True)
+class ListedAnswer:
+    """An answer as lists of campaigns show it. means: of the cells in their order, for a spark line."""
+
+    sentence: str
+    badges: Sequence[Display]
+    means: Sequence[float | None]
+
+
 def publish_answer(campaign: Campaign) -> None:
-    """Store the answer of a campaign as text for readers of the database; see `PublishedAnswer`."""
+    """Store the answer of a campaign as lists and readers of the database see it; see `PublishedAnswer`."""
     for key, answer in answers_of([campaign.pk]).items():
         PublishedAnswer.objects.update_or_create(
-            campaign_id=key, defaults={"sentence": answer.sentence, "caveat": answer.caveat}
+            campaign_id=key,
+            defaults={
+                "sentence": answer.sentence,
+                "caveat": answer.caveat,
+                "badges": msgspec.to_builtins(answer.badges),
+                "means": _means_of_cells(campaign),
+                "computed_at": Finding.objects.values_list("computed_at", flat=True).get(
+                    campaign=key, name="answer"
+                ),
+                "version": __version__,
+            },
         )
+
+
+def published() -> QuerySet[PublishedAnswer]:
+    """Return the answers that hold: of findings of these methods.
+
+    The methods are a value, not EXISTS, which the database would join with the findings of all campaigns first.
+    """
+    answer = Finding.objects.filter(campaign=OuterRef("pk"), name="answer")
+    rows = PublishedAnswer.objects.alias(methods=Subquery(answer.values("versions__methods")))
+    return rows.filter(methods=METHODS)
+
+
+def listed(row: PublishedAnswer) -> ListedAnswer:
+    """Return a published answer in its types."""
+    badges = msgspec.convert(row.badges, tuple[Display, ...])
+    return ListedAnswer(row.sentence, badges, row.means)
+
+
+def _means_of_cells(campaign: Campaign) -> list[float | None]:
+    """Return the mean of each cell (geometric where there is one).
+
+    Paired campaigns have none: their strata do different work, so no curve joins them.
+    """
+    rows = Finding.objects.filter(campaign=campaign, name=f"brief:{campaign.primary_metric}")
+    means = rows.values_list(
+        values_at("result", "$.cells[*].summary.gmean"),
+        values_at("result", "$.cells[*].summary.mean"),
+    ).first()
+    if means is None or campaign.paired_factor:
+        return []
+    return [mean if gmean is None else gmean for gmean, mean in zip(*means, strict=True)]

@@ -189,6 +189,7 @@ class Campaign(models.Model):
 
     class Meta:
         ordering = ["-created_at"]
+        indexes = [models.Index(fields=["-created_at", "-id"], name="campaigns_newest_first")]
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(

@@ -257,10 +257,11 @@ class Finding(models.Model):
 
 
 class PublishedAnswer(models.Model):
-    """The answer of a campaign as text, for readers of `perfdash_views.campaigns` and messages.
+    """The answer of a campaign as lists, messages and readers of `perfdash_views.campaigns` see it.
 
-    perfdash writes it with the findings, and reads it for messages alone: its pages write the answer from the findings. It
-    holds where the finding `answer` is stored, so that nobody else has to delete it.
+    perfdash writes it with the findings; the pages of one campaign write the answer from the findings, which hold more. It
+    holds where the finding `answer` is stored, so that nobody else has to delete it. means: of the cells in their order,
+    as a spark line shows them. version: of perfdash, whose words these are; another one has them written anew.
     """
 
     campaign = models.OneToOneField(
@@ -268,6 +269,10 @@ class PublishedAnswer(models.Model):
     )
     sentence = models.TextField()
     caveat = models.TextField()
+    badges = models.JSONField(db_default=[])
+    means = ArrayField(models.FloatField(null=True), db_default=[])
+    computed_at = models.DateTimeField(db_default=Now(), db_index=True)
+    version = models.CharField(max_length=40, blank=True, db_default="")
 
     def __str__(self) -> str:
         return self.sentence

@@ -184,6 +184,13 @@ class Attempt(models.Model):
 
     class Meta:
         ordering = ["run", "number"]
+        indexes = [
+            models.Index(
+                fields=["run"],
+                condition=~models.Q(stand_in=""),
+                name="attempts_on_simulators",  # of the few that are one
+            )
+        ]
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(

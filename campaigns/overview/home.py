@@ -4,17 +4,15 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Max, Q, Value
-from django.db.models.functions import Concat, Now
+from django.db.models import Count, Max, Q
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from campaigns.execution import progress
 from campaigns.execution.live import seconds_left
 from campaigns.execution.waiting import Wait, waiting_for
-from campaigns.findings.answers import answers_of
-from campaigns.findings.wording.answer_text import AnswerText
-from campaigns.kit.json_path import values_at
-from campaigns.models import Attempt, Campaign, Finding, Run, Worker
+from campaigns.findings.answers import ListedAnswer, listed, published
+from campaigns.models import Attempt, Campaign, Run, Worker
 from campaigns.planning.workers import present
 from campaigns.results.generator_list import busy_workers
 
@@ -67,14 +65,13 @@ class OpenCampaign:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer of a campaign, with the means of its cells in their order."""
+    """The answer of a campaign, and the number of its runs."""
 
     pk: int
     question: str
     state: str
-    text: AnswerText
+    text: ListedAnswer
     runs: int
-    means: Sequence[float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +88,12 @@ class WorkerRow:
 
 def open_campaigns(teams: Set[int], most: int = 8) -> list[OpenCampaign]:
     """Return campaigns of teams that run, wait or stop, and drafts with an active try-out; oldest first."""
-    tried = Q(state=Campaign.State.DRAFT, runs__attempts__state__in=Attempt.OPEN)
+    measured = Attempt.objects.filter(state__in=Attempt.OPEN).values("run__campaign")
+    tried = Q(state=Campaign.State.DRAFT, pk__in=measured)
     rows = (
         Campaign.objects.filter(Q(state__in=Campaign.ACTIVE) | tried, team__in=teams)
         .select_related("target")
         .prefetch_related("places__target")
-        .distinct()
         .order_by("launched_at", "pk")[:most]
     )
     return [_open_campaign(campaign) for campaign in rows]
@@ -105,38 +102,27 @@ def open_campaigns(teams: Set[int], most: int = 8) -> list[OpenCampaign]:
 def latest_answers(teams: Set[int], most: int = 6) -> list[Answer]:
     """Return the newest answers of closed campaigns of teams, with the data of their sparklines."""
     rows = (
-        Finding.objects.filter(name="answer", campaign__team__in=teams, campaign__archived_at=None)
+        published()
+        .filter(campaign__team__in=teams, campaign__archived_at=None)
         .exclude(campaign__state__in=Campaign.ACTIVE)
-        .order_by("-computed_at")
-        .values_list("campaign", "campaign__question", "campaign__state")[:most]
+        .select_related("campaign")
+        .only(
+            *("sentence", "badges", "means"),
+            *("campaign__question", "campaign__state"),
+        )
+        .order_by("-computed_at")[:most]
     )
-    keys = [key for key, *_ in rows]
-    answers, means, counts = answers_of(keys), means_of_cells(keys), measured_runs(keys)
+    counts = measured_runs([row.pk for row in rows])
     return [
-        Answer(key, question, state, answers[key], counts.get(key, 0), means.get(key, []))
-        for key, question, state in rows
-        if key in answers
+        Answer(
+            row.pk,
+            row.campaign.question,
+            row.campaign.state,
+            listed(row),
+            counts.get(row.pk, 0),
+        )
+        for row in rows
     ]
-
-
-def means_of_cells(campaigns: Sequence[int]) -> dict[int, list[float | None]]:
-    """Return the mean of each cell (geometric where there is one), by campaign.
-
-    Paired campaigns are left out: their strata do different work, so no curve joins them.
-    """
-    rows = Finding.objects.filter(
-        campaign__in=campaigns,
-        campaign__paired_factor="",
-        name=Concat(Value("brief:"), "campaign__primary_metric"),
-    ).values_list(
-        "campaign",
-        values_at("result", "$.cells[*].summary.gmean"),
-        values_at("result", "$.cells[*].summary.mean"),
-    )
-    return {
-        campaign: [mean if gmean is None else gmean for gmean, mean in zip(*means, strict=True)]
-        for campaign, *means in rows
-    }
 
 
 def measured_runs(campaigns: Sequence[int]) -> dict[int, int]:

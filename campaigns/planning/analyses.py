@@ -14,9 +14,10 @@ from django.db.models.functions import Coalesce, Greatest, Now
 
 from campaigns.kit.events import data_changed
 from campaigns.kit.messages import ANALYSIS
-from campaigns.models import Attempt, Campaign, Finding, LogLine, Run
+from campaigns.models import Attempt, Campaign, Finding, LogLine, PublishedAnswer, Run
 from campaigns.planning import workers
 from campaigns.stats.methods import METHODS
+from perfdash import __version__
 
 REST_SECONDS_A_RUN = 0.05
 MOST_REST_SECONDS = 60
@@ -74,10 +75,20 @@ def request_analysis_after(run: Run) -> None:
 
 
 def request_outdated() -> int:
-    """Request analyses where other methods computed the findings, or any part failed; return how many."""
+    """Request analyses where other methods computed the findings, or any part failed; return how many.
+
+    So are those whose published answers another version of perfdash put into words.
+    """
     outdated = Finding.objects.exclude(versions__contains={"methods": METHODS}).values("campaign")
     parts = Finding.objects.filter(name=Finding.FAILED_PARTS).values("campaign")
-    again = Q(pk__in=outdated) | Q(pk__in=parts) | Q(pk__in=failures().values("campaign"))
+    answered = Finding.objects.filter(name="answer").values("campaign")
+    reworded = PublishedAnswer.objects.exclude(version=__version__).filter(campaign__in=answered)
+    again = (
+        Q(pk__in=outdated)
+        | Q(pk__in=parts)
+        | Q(pk__in=failures().values("campaign"))
+        | Q(pk__in=reworded.values("campaign"))
+    )
     campaigns = Campaign.objects.filter(again, analysis_requested_at=None)
     return campaigns.update(analysis_requested_at=Now(), analysis_sent_at=None)
 

@@ -3,13 +3,13 @@
 from collections.abc import Set
 from typing import Any
 
-from django.db.models import F, Func, Q, QuerySet
+from django.db.models import Exists, F, Func, OuterRef, Q, QuerySet
 from django.db.models.functions import Lower
 from django.forms import TextInput
 
 from campaigns.kinds.registry import all_kinds
 from campaigns.kit.filters import Choice, FilterSet, Moment, Search, Sort, Truth, Whole, Word
-from campaigns.models import Campaign, LaunchRequest, Target, on_target
+from campaigns.models import Campaign, CampaignTarget, LaunchRequest, Target, on_target
 
 
 class CampaignFilters(FilterSet):
@@ -84,8 +84,10 @@ class CampaignPageFilters(CampaignFilters):
         super().__init__(data, rows.order_by("-created_at", "-pk"))
         each = Func(F("tags"), function="unnest")
         self.tags = sorted(rows.order_by().values_list(each, flat=True).distinct())
-        targets = Target.objects.distinct().filter(
-            Q(retired_at=None) | Q(campaign__isnull=False) | Q(places__isnull=False), team__in=teams
+        measured = Exists(Campaign.objects.filter(target=OuterRef("pk")))
+        beside_others = Exists(CampaignTarget.objects.filter(target=OuterRef("pk")))
+        targets = Target.objects.filter(
+            Q(retired_at=None) | measured | beside_others, team__in=teams
         )
         kinds = [(kind, driver.label) for kind, driver in all_kinds().items()]
         self.offer("kind", "All kinds", kinds)

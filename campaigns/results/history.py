@@ -8,24 +8,35 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from django.db import connection
-from django.db.models import CharField, Exists, F, Func, OuterRef, Value
 
-from campaigns.models import Campaign, Exclusion, Measurement, Run
+from campaigns.models import Campaign
 
 COLUMNS = ("at", "value", "state", "run", "cell", "censored", "bound", "excluded")
 WRITTEN = ", ".join(f"coalesce(to_json(array_agg({name}))::text, '[]')" for name in COLUMNS)
+LATEST = """
+    SELECT
+        to_char(r.started_at, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, v.value, r.state, r.position AS run,
+        c.position AS cell, v.censored, v.bound, v.unit, v.lower_is_better,
+        EXISTS (SELECT FROM campaigns_exclusion x WHERE x.run_id = r.id AND x.withdrawn_at IS NULL) AS excluded
+    FROM campaigns_run r
+    JOIN campaigns_cell c ON c.id = r.cell_id
+    CROSS JOIN LATERAL (
+        SELECT m.* FROM campaigns_attempt a JOIN campaigns_measurement m ON m.attempt_id = a.id
+        WHERE a.run_id = r.id AND a.state IN ('accepted', 'failed') AND m.metric = %(metric)s
+        ORDER BY a.state <> 'accepted', a.number DESC LIMIT 1
+    ) v
+    WHERE r.campaign_id = %(campaign)s AND r.purpose = 'measured' AND r.state IN ('done', 'failed') {of_cell}
+    ORDER BY r.position DESC LIMIT %(most)s
+"""
+"""The rule of `MeasurementQuerySet.that_count`, run by run from the latest: the others are not looked at.
+
+Sessions of PostgreSQL are in UTC.
+"""
+OF_CELL = "AND c.campaign_id = r.campaign_id AND c.position = %(cell)s"
 AS_COLUMNS = (
     "SELECT (array_agg(unit))[count(*)::integer], (array_agg(lower_is_better))[count(*)::integer], "  # noqa: S608
-    f"{WRITTEN} FROM (SELECT * FROM ({{rows}}) latest ORDER BY run) rows"
+    f"{WRITTEN} FROM (SELECT * FROM ({{latest}}) latest ORDER BY run) rows"
 )
-# Sessions of PostgreSQL are in UTC.
-AT = Func(
-    "attempt__run__started_at",
-    Value('YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-    function="to_char",
-    output_field=CharField(),
-)
-EXCLUDED = Exists(Exclusion.objects.filter(run=OuterRef("attempt__run"), withdrawn_at=None))
 
 
 class History(NamedTuple):
@@ -41,24 +52,9 @@ class History(NamedTuple):
 
 def history_of(campaign: Campaign, metric: str, *, cell: int | None = None, most: int) -> History:
     """Return the latest values that count, of measured runs. cell: the position of the only cell."""
-    results = Measurement.objects.filter(
-        attempt__run__campaign=campaign, attempt__run__purpose=Run.Purpose.MEASURED, metric=metric
-    )
-    if cell is not None:
-        results = results.filter(attempt__run__cell__position=cell)
-    rows, values = (
-        results.that_count("-attempt__run__position")
-        .values(
-            *("value", "censored", "bound", "unit", "lower_is_better"),
-            at=AT,
-            state=F("attempt__run__state"),
-            run=F("attempt__run__position"),
-            cell=F("attempt__run__cell__position"),
-            excluded=EXCLUDED,
-        )[:most]
-        .query.sql_with_params()
-    )
+    latest = LATEST.format(of_cell="" if cell is None else OF_CELL)
+    values: dict[str, str | int | None] = {"campaign": campaign.pk, "metric": metric, "cell": cell, "most": most}
     with connection.cursor() as cursor:
-        cursor.execute(AS_COLUMNS.format(rows=rows), values)
+        cursor.execute(AS_COLUMNS.format(latest=latest), values)
         unit, lower_is_better, *texts = cursor.fetchone()
     return History(dict(zip(COLUMNS, texts, strict=True)), unit, lower_is_better)

@@ -83,9 +83,16 @@ class Forest:
 
 @dataclass(frozen=True, slots=True)
 class Spark:
-    """A small curve in a view box of 120 x 32: its points from left to right, high values at the top."""
+    """A small curve in a view box of 120 x 32: its points from left to right, high values at the top.
+
+    dots: the points that are marked: all, unless there are so many that the marks would touch.
+    """
 
     points: tuple[tuple[str, str], ...]
+
+    @property
+    def dots(self) -> tuple[tuple[str, str], ...]:
+        return self.points if len(self.points) <= MOST_DOTS else ()
 
     @property
     def line(self) -> str:
@@ -146,7 +153,11 @@ def forest(change_pct: float | None, interval: tuple[float, float] | None, scale
 
 
 def spark(values: Sequence[float | None]) -> Spark | None:
-    """Place values evenly; a missing one leaves its place empty. None for fewer than two."""
+    """Place values evenly; a missing one leaves its place empty. None for fewer than two.
+
+    Of more than two a pixel only some are drawn.
+    """
+    values = evenly(values, 2 * SPARK_WIDTH)
     known = [value for value in values if value is not None]
     if len(known) < 2:
         return None

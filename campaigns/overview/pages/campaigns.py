@@ -8,13 +8,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from campaigns.findings.answers import answers_of
+from campaigns.findings.answers import published
 from campaigns.findings.charts.strips import Spark, spark
 from campaigns.kinds.registry import all_kinds
 from campaigns.kit.pages.people import may, takes
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
-from campaigns.overview.home import means_of_cells, measured_runs
+from campaigns.overview.home import measured_runs
 from campaigns.planning import drafts
 from campaigns.planning.filters import CampaignPageFilters
 from campaigns.results.environment import stand_ins
@@ -67,17 +67,19 @@ def campaign_delete(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _rows(page: Page[Campaign]) -> list[Row]:
     keys = [campaign.pk for campaign in page]
-    means, counts, marks = means_of_cells(keys), measured_runs(keys), stand_ins(keys)
-    answers = answers_of([each.pk for each in page if each.state not in Campaign.ACTIVE])
+    counts, marks = measured_runs(keys), stand_ins(keys)
+    answers = published().in_bulk(keys)
     kinds = all_kinds()
     return [
         Row(
             campaign,
             kinds[campaign.kind].label if campaign.kind in kinds else campaign.kind,
             campaign.kind in kinds and kinds[campaign.kind].executable,
-            answers[campaign.pk].sentence if campaign.pk in answers else "",
+            answers[campaign.pk].sentence
+            if campaign.pk in answers and campaign.state not in Campaign.ACTIVE
+            else "",
             counts.get(campaign.pk, 0),
-            spark(means.get(campaign.pk, [])),
+            spark(answers[campaign.pk].means if campaign.pk in answers else []),
             ", ".join(marks.get(campaign.pk, [])),
         )
         for campaign in page

@@ -23,7 +23,7 @@ def home(request: HttpRequest) -> HttpResponse:
     answers = queries.latest_answers(teams)
     demonstration = queries.demonstration(teams)
     context = _running(request) | {
-        "answers": [(answer, spark(answer.means)) for answer in answers],
+        "answers": [(answer, spark(answer.text.means)) for answer in answers],
         "targets": target_rows(teams),
         "workers": queries.worker_rows(teams),
         "demonstration": demonstration,

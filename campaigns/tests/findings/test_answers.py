@@ -4,9 +4,17 @@ import pytest
 
 from campaigns.findings import answers as room
 from campaigns.findings import compute
-from campaigns.findings.answers import UNWRITTEN, answer_of, answers_of
+from campaigns.findings.answers import (
+    UNWRITTEN,
+    answer_of,
+    answers_of,
+    listed,
+    publish_answer,
+    published,
+)
 from campaigns.findings.store import findings_of
-from campaigns.models import Finding, PublishedAnswer
+from campaigns.models import Campaign, Finding, PublishedAnswer
+from campaigns.planning.analyses import request_outdated
 from campaigns.results.importing import demonstration
 
 pytestmark = pytest.mark.django_db
@@ -53,3 +61,32 @@ def test_findings_are_stored_though_their_answer_cannot_be_put_into_words(analys
     assert PublishedAnswer.objects.get(campaign=analysed).sentence == UNWRITTEN.sentence
     assert answers_of([analysed.pk]) == {analysed.pk: UNWRITTEN}
     assert answer_of(findings_of(analysed, "")) == UNWRITTEN
+
+
+def test_lists_show_the_same_words_and_the_means_of_the_cells(analysed):
+    answer, row = answers_of([analysed.pk])[analysed.pk], listed(published().get())
+
+    assert (row.sentence, tuple(row.badges)) == (answer.sentence, tuple(answer.badges))
+    brief = Finding.objects.get(campaign=analysed, name=f"brief:{analysed.primary_metric}").result
+    assert row.means == [cell["summary"]["gmean"] for cell in brief["cells"]]
+
+
+def test_no_curve_joins_what_does_different_work(analysed):
+    Campaign.objects.filter(pk=analysed.pk).update(paired_factor="concurrency")
+    publish_answer(Campaign.objects.get(pk=analysed.pk))
+
+    assert listed(published().get()).means == []
+
+
+@pytest.mark.parametrize("lost", [{"versions": {"methods": "1"}}, {"name": "another"}])
+def test_an_answer_without_its_finding_is_not_listed(analysed, lost):
+    Finding.objects.filter(campaign=analysed, name="answer").update(**lost)
+
+    assert not published().exists()
+
+
+def test_the_words_of_another_version_are_written_anew(analysed):
+    assert request_outdated() == 0
+    PublishedAnswer.objects.update(version="0.0")
+
+    assert request_outdated() == 1

@@ -94,3 +94,12 @@ def test_a_gap_keeps_its_place():
 
     assert line
     assert line.line == "4.0,28.0 116.0,4.0"
+
+
+def test_of_many_points_a_spark_line_marks_none_and_draws_two_a_pixel():
+    few, many = spark(range(25)), spark(range(1000))
+
+    assert few
+    assert many
+    assert (len(few.dots), len(many.dots), len(many.points)) == (25, 0, 240)
+    assert (many.points[0], many.points[-1]) == (("4.0", "28.0"), ("116.0", "4.0"))

@@ -1,3 +1,4 @@
+from dataclasses import asdict
 from datetime import timedelta
 
 import pytest
@@ -7,13 +8,21 @@ from django.utils import timezone
 
 from campaigns.execution import progress
 from campaigns.findings.charts.strips import spark
-from campaigns.findings.wording.answer_text import AnswerText
 from campaigns.findings.wording.verdicts import Display
-from campaigns.models import Attempt, Campaign, Finding, Run, Target, TargetLease, Worker
+from campaigns.models import (
+    Attempt,
+    Campaign,
+    Finding,
+    PublishedAnswer,
+    Run,
+    Target,
+    TargetLease,
+    Worker,
+)
 from campaigns.overview import home as queries
-from campaigns.overview.pages import campaigns as campaign_list
 from campaigns.planning import drafts, lifecycle
 from campaigns.planning.checking import check
+from campaigns.stats.methods import METHODS
 from campaigns.targets.holders import target_rows
 from campaigns.tests import measured
 from campaigns.tests.browsing import Page
@@ -65,21 +74,25 @@ def measuring(launched):
 
 
 @pytest.fixture
-def answered(monkeypatch):
+def answered():
     """A function that ends a campaign with an answer."""
-    text = AnswerText(
-        "The <new> engine takes 19.5 % less time.",
-        "better",
-        badges=[Display("faster", "better", "up", "solid")],
-    )
-    for module in (queries, campaign_list):
-        monkeypatch.setattr(module, "answers_of", lambda keys: dict.fromkeys(keys, text))
 
     def end(campaign, means=(3.0, 1.0, 2.0)):
         Campaign.objects.filter(pk=campaign.pk).update(state="finished", launched_at=timezone.now())
-        cells = [{"summary": {"gmean": mean, "mean": mean + 0.1}} for mean in means]
-        for name, result in (("answer", {}), ("brief:duration", {"cells": cells})):
-            Finding.objects.create(campaign=campaign, name=name, data_hash="x", result=result)
+        Finding.objects.create(
+            campaign=campaign,
+            name="answer",
+            data_hash="x",
+            versions={"methods": METHODS},
+            result={},
+        )
+        PublishedAnswer.objects.create(
+            campaign=campaign,
+            sentence="The <new> engine takes 19.5 % less time.",
+            caveat="",
+            badges=[asdict(Display("faster", "better", "up", "solid"))],
+            means=means,
+        )
 
     return end
 
@@ -219,17 +232,6 @@ def test_the_latest_answers_are_escaped_and_lead_to_their_campaigns(browser, dra
     assert "The &lt;new&gt; engine" in answer.content.decode()
     assert reverse("campaign", args=[draft.pk]) in answer.content.decode()
     assert "faster" in Page(answer).text
-
-
-def test_no_curve_joins_what_does_different_work(draft, answered):
-    answered(draft)
-    Campaign.objects.filter(pk=draft.pk).update(order="interleaved", paired_factor="")
-    (of_one_work,) = queries.latest_answers(everywhere().see)
-    Campaign.objects.filter(pk=draft.pk).update(order="paired", paired_factor="engine")
-    (of_pairs,) = queries.latest_answers(everywhere().see)
-
-    assert of_one_work.means == [3.0, 1.0, 2.0]
-    assert of_pairs.means == []
 
 
 def test_no_verdict_is_shown_before_the_stop_rule(browser, launched, answered):

@@ -1,5 +1,7 @@
 import pytest
+from django.db import connection
 from django.db.models.functions import Now
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from campaigns.findings.answers import answers_of
@@ -193,3 +195,22 @@ def test_the_last_page_is_one_click_away_and_keeps_the_filters(browser, three, m
     assert 'rel="first"' not in first
     assert 'rel="first" href="?kind=toy&amp;sort=name&amp;page=1">First</a>' in last
     assert 'rel="last"' not in last
+
+
+def test_no_finding_is_read_for_a_list_and_its_queries_do_not_grow(browser, target, person):
+    def queries_of(path):
+        with CaptureQueriesContext(connection) as captured:
+            assert browser.get(path).status_code == 200
+        assert not any('"result"' in each["sql"] for each in captured)
+        return len(captured)
+
+    def answered():
+        campaign = launched(target, person, order="interleaved")
+        store(campaign, lambda run: 8.0 if run.cell.levels_by_factor["engine"] == "new" else 10.0)
+        finish(campaign)
+
+    answered()
+    browser.get(LIST)  # reads once what the process keeps
+    one = [queries_of(path) for path in (LIST, reverse("home"))]
+    answered()
+    assert [queries_of(path) for path in (LIST, reverse("home"))] == one
