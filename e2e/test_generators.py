@@ -11,8 +11,9 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 PATH = "/repo/files=4,size=200/latency=40/PULP_MANIFEST"
 HOSTS, ITERATIONS = 30, 15
 VALUES = """
-    SELECT run.position, measurement.metric, measurement.value
+    SELECT run.position, metric.name, measurement.value
     FROM campaigns_measurement measurement
+    JOIN campaigns_storedmetric metric ON metric.id = measurement.metric_id
     JOIN campaigns_attempt attempt ON attempt.id = measurement.attempt_id
     JOIN campaigns_run run ON run.id = attempt.run_id
     WHERE run.campaign_id = %s AND attempt.state = 'accepted'

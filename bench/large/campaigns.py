@@ -1,7 +1,7 @@
 """Finished campaigns of any size, stored as the keeper stores them and analysed as ever."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from random import Random
 from time import process_time
@@ -15,9 +15,11 @@ from campaigns.models import (
     EffectiveSetting,
     EnvironmentFact,
     Measurement,
+    MetricOfValues,
     Proof,
     Run,
     Session,
+    StoredMetric,
     Target,
 )
 from campaigns.planning import checking, drafts
@@ -108,9 +110,16 @@ def _measure(campaign: Campaign, random: Random, *, facts: bool) -> None:
         runs, ["state", "reason", "started_at", "finished_at"], batch_size=BATCH
     )
     attempts = Attempt.objects.bulk_create(map(_attempt, runs), batch_size=BATCH)
+    metrics = StoredMetric.objects.keys_of(
+        MetricOfValues(metric.name, metric.unit, metric.lower_is_better)
+        for metric in driver_of("downloader").metrics
+    )
+    keys = {metric.name: key for metric, key in metrics.items()}
     good = [attempt for attempt in attempts if attempt.state == Attempt.State.ACCEPTED]
     for batch in _batched(good):
-        Measurement.objects.bulk_create(r for a in batch for r in _measurements(a, hours, random))
+        Measurement.objects.bulk_create(
+            r for a in batch for r in _measurements(a, keys, hours, random)
+        )
         EffectiveSetting.objects.bulk_create(r for a in batch for r in _settings(a))
         Proof.objects.bulk_create(r for a in batch for r in _proofs(a))
         if facts:
@@ -141,7 +150,7 @@ def _attempt(run: Run) -> Attempt:
 
 
 def _measurements(
-    attempt: Attempt, hours: Sequence[float], random: Random
+    attempt: Attempt, keys: Mapping[str, int], hours: Sequence[float], random: Random
 ) -> Iterable[Measurement]:
     levels = attempt.run.cell.levels_by_factor
     size = 100 + sum(map(ord, str(levels.get("manifest", "")))) % 50
@@ -151,10 +160,8 @@ def _measurements(
     for metric in driver_of("downloader").metrics:
         yield Measurement(
             attempt=attempt,
-            metric=metric.name,
+            metric_id=keys[metric.name],
             value=seconds if metric.lower_is_better else 4000 / seconds,
-            unit=metric.unit,
-            lower_is_better=metric.lower_is_better,
         )
 
 

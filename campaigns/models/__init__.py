@@ -21,12 +21,14 @@ from campaigns.models.evidence import (
     EnvironmentFact,
     Finding,
     Measurement,
+    MetricOfValues,
     Phase,
     Proof,
     PublishedAnswer,
     RawSamples,
     Retention,
     Series,
+    StoredMetric,
 )
 from campaigns.models.notices import Announcement, Channel, Delivery
 from campaigns.models.reviews import (
@@ -104,6 +106,7 @@ __all__ = [
     "Measurement",
     "Membership",
     "Mention",
+    "MetricOfValues",
     "Phase",
     "Proof",
     "PublicLink",
@@ -119,6 +122,7 @@ __all__ = [
     "Setting",
     "SignInLink",
     "SshLogin",
+    "StoredMetric",
     "Submission",
     "SubmissionPart",
     "Target",

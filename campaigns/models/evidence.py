@@ -1,10 +1,12 @@
 """What an attempt measured and proved. Only campaigns.results writes these tables."""
 
-from typing import Self
+from collections.abc import Iterable
+from typing import NamedTuple, Self
 
+from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
-from django.db import models
+from django.db import connection, models
 from django.db.models.functions import Now
 
 from campaigns.models.campaigns import METRIC_LETTERS, Campaign, Session
@@ -14,8 +16,95 @@ from campaigns.models.teams import Team
 ACCEPTED_FIRST = models.Case(models.When(attempt__state=Attempt.State.ACCEPTED, then=0), default=1)
 
 
+class MetricOfValues(NamedTuple):
+    """What the values of one metric share."""
+
+    name: str
+    unit: str
+    lower_is_better: bool | None = None
+    fidelity: str = Campaign.Fidelity.RAW.value
+
+
+class StoredMetricQuerySet(models.QuerySet["StoredMetric"]):
+    """Metrics by which values are stored."""
+
+    def keys_of(self, metrics: Iterable[MetricOfValues]) -> dict[MetricOfValues, int]:
+        """Return the key of each metric, in one query where all are known; store those that are new.
+
+        Read for each batch of values. A cache in the process would outlive a transaction that is rolled back,
+        a restored backup, and the temporary tables of a bundle.
+        """
+        wanted = set(metrics)
+        result = self._known(wanted)
+        if missing := sorted(wanted - result.keys(), key=str):  # in one order: no deadlock
+            StoredMetric.objects.bulk_create(
+                [StoredMetric(**metric._asdict()) for metric in missing], ignore_conflicts=True
+            )
+            result = self._known(wanted)
+        return result
+
+    def _known(self, wanted: set[MetricOfValues]) -> dict[MetricOfValues, int]:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT name, unit, lower_is_better, fidelity, id FROM campaigns_storedmetric"
+                " WHERE name = ANY(%s)",
+                [list({metric.name for metric in wanted})],
+            )
+            rows = ((MetricOfValues(*metric), key) for *metric, key in cursor.fetchall())
+            return {metric: key for metric, key in rows if metric in wanted}
+
+
+class StoredMetric(models.Model):
+    """What the values of one metric share, stored once for all campaigns.
+
+    A value refers to it by a number of four bytes. A row is never changed, nor deleted.
+    """
+
+    id = models.AutoField(primary_key=True)
+    name = models.CharField(max_length=METRIC_LETTERS)
+    unit = models.CharField(max_length=20)
+    lower_is_better = models.BooleanField(null=True, help_text="None: neither way is better.")
+    fidelity = models.CharField(
+        max_length=20, choices=Campaign.Fidelity, default=Campaign.Fidelity.RAW
+    )
+
+    objects = StoredMetricQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            # Two, since PostgreSQL 14 has no NULLS NOT DISTINCT.
+            models.UniqueConstraint(
+                fields=["name", "unit", "lower_is_better", "fidelity"], name="stored_metric_once"
+            ),
+            models.UniqueConstraint(
+                fields=["name", "unit", "fidelity"],
+                condition=models.Q(lower_is_better=None),
+                name="stored_metric_without_direction_once",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} in {self.unit}"
+
+
+class _IsOneOf(models.Func):
+    """Whether a column is one of the values of a subquery, which is executed once, before the rows are read.
+
+    Joined to the metrics by their names instead, PostgreSQL would read all values of each attempt.
+    """
+
+    template = "%(expressions)s)"
+    arg_joiner = " = ANY("
+    output_field = models.BooleanField()
+
+
 class MeasurementQuerySet(models.QuerySet["Measurement"]):
     """Measurements, with the rule which of them counts for a run."""
+
+    def of(self, *names: str) -> Self:
+        """Return the measurements of metrics of these names."""
+        keys = ArraySubquery(StoredMetric.objects.filter(name__in=names).values("pk"))
+        return self.filter(_IsOneOf(models.F("metric_id"), keys))
 
     def that_count(self, *first: str) -> Self:
         """Return the measurement that counts of each run and metric.
@@ -24,7 +113,7 @@ class MeasurementQuerySet(models.QuerySet["Measurement"]):
         failed attempt that has a value of the metric. Ordered by `first` (fields of the run, one with
         a minus descending), then by run and metric.
         """
-        one = (*first, "attempt__run_id", "metric")
+        one = (*first, "attempt__run_id", "metric__name")
         return (
             self.filter(
                 attempt__state__in=Attempt.WITH_VALUES, attempt__run__state__in=Run.WITH_VALUES
@@ -34,27 +123,41 @@ class MeasurementQuerySet(models.QuerySet["Measurement"]):
         )
 
 
+MeasurementBase = models.Manager.from_queryset(MeasurementQuerySet)
+
+
+class MeasurementManager(MeasurementBase["Measurement"]):
+    """Measurements with their metrics, so that no row needs a query for its name."""
+
+    def get_queryset(self) -> models.QuerySet["Measurement"]:
+        """Return all of them."""
+        return super().get_queryset().select_related("metric")
+
+
 class Measurement(models.Model):
     """One number that an attempt measured. bound: the generator was saturated.
 
-    There may be millions; a primary key of its own, with its index, would take half of the space.
+    There may be millions. The row has no gaps, no text, and no primary key of its own: with both indexes it
+    takes some 85 bytes. `script/bench values` measures it.
     """
 
     pk = models.CompositePrimaryKey("attempt", "metric")
     attempt = models.ForeignKey(
         Attempt, on_delete=models.CASCADE, related_name="measurements", db_index=False
     )
-    metric = models.CharField(max_length=METRIC_LETTERS)
     value = models.FloatField()
-    unit = models.CharField(max_length=20)
-    lower_is_better = models.BooleanField(null=True, help_text="None: neither way is better.")
+    # Without a constraint: its check would lock the metric's row for each value, and all writers share that row.
+    metric = models.ForeignKey(
+        StoredMetric,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,
+    )
     censored = models.BooleanField(default=False)
     bound = models.BooleanField(default=False)
-    fidelity = models.CharField(
-        max_length=20, choices=Campaign.Fidelity, default=Campaign.Fidelity.RAW
-    )
 
-    objects = MeasurementQuerySet.as_manager()
+    objects = MeasurementManager()
 
     class Meta:
         indexes = [
@@ -72,7 +175,22 @@ class Measurement(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.metric} {self.value} {self.unit}"
+        return f"{self.metric.name} {self.value} {self.unit}"
+
+    @property
+    def unit(self) -> str:
+        """The unit of the value."""
+        return self.metric.unit
+
+    @property
+    def lower_is_better(self) -> bool | None:
+        """The direction; None: neither way is better."""
+        return self.metric.lower_is_better
+
+    @property
+    def fidelity(self) -> str:
+        """How exact the value is."""
+        return self.metric.fidelity
 
 
 class Distribution(models.Model):

@@ -50,7 +50,7 @@ def metric_of(campaign: Campaign, name: str) -> Metric:
             return _metric(submitted)
     if name in declared:
         return declared[name]
-    stored = Measurement.objects.filter(attempt__run__campaign=campaign, metric=name).first()
+    stored = Measurement.objects.filter(attempt__run__campaign=campaign).of(name).first()
     return Metric(
         name=name,
         label=pretty_name(name),

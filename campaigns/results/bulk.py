@@ -11,8 +11,16 @@ from psycopg.types.json import Jsonb
 from campaigns.kinds.base import STAND_IN
 from campaigns.kit.mappings import Json
 from campaigns.kit.redaction import storable
-from campaigns.models import Attempt, Campaign, Cell, EnvironmentFact, Measurement, Run
-from campaigns.results.storing import MOST_LETTERS, Value
+from campaigns.models import (
+    Attempt,
+    Campaign,
+    Cell,
+    EnvironmentFact,
+    Measurement,
+    Run,
+    StoredMetric,
+)
+from campaigns.results.storing import MOST_LETTERS, Value, metric_of
 
 WORKER = "import"
 FEW = 100
@@ -51,8 +59,9 @@ def store_received(campaign: Campaign, runs: Sequence[ReceivedRun], received_at:
     """
     run_keys, attempt_keys = _next_keys(len(runs))
     keyed = list(zip(attempt_keys, runs, strict=True))
+    metrics = StoredMetric.objects.keys_of(metric_of(v) for run in runs for v in run.values)
     values = [
-        (key, v.value, v.lower_is_better, v.censored, v.bound, v.metric, v.unit, v.fidelity)
+        (key, v.value, metrics[metric_of(v)], v.censored, v.bound)
         for key, run in keyed
         for v in run.values
     ]
@@ -97,9 +106,7 @@ _ATTEMPT = (
     *("finished_at", "units_done", "units_failed", "failures", "stand_in", "facts_unread"),
     *("health", "health_reasons", "health_figures"),
 )
-_MEASUREMENT = (
-    *("attempt_id", "value", "lower_is_better", "censored", "bound", "metric", "unit", "fidelity"),
-)
+_MEASUREMENT = ("attempt_id", "value", "metric_id", "censored", "bound")
 _OF_ATTEMPT = {
     Run.State.DONE: Attempt.State.ACCEPTED,
     Run.State.FAILED: Attempt.State.FAILED,

@@ -62,7 +62,7 @@ def _is_published(campaign: Campaign, metric: Metric) -> bool:
     """Return whether all values were imported as whole seconds."""
     if campaign.kind != IMPORTED or metric.unit != "s":
         return False
-    values = Measurement.objects.filter(attempt__run__campaign=campaign, metric=metric.name)
+    values = Measurement.objects.filter(attempt__run__campaign=campaign).of(metric.name)
     return not values.exclude(value=Floor("value")).exists()
 
 

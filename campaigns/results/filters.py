@@ -78,7 +78,7 @@ class AttemptFilters(FilterSet):
 class MeasurementFilters(ObservedFilters):
     """Values; `metric` by its name."""
 
-    metric = Word()
+    metric = Word(field_name="metric__name")
 
 
 class ProofFilters(ObservedFilters):

@@ -16,15 +16,17 @@ WRITTEN = ", ".join(f"coalesce(to_json(array_agg({name}))::text, '[]')" for name
 LATEST = """
     SELECT
         to_char(r.started_at, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, v.value, r.state, r.position AS run,
-        c.position AS cell, v.censored, v.bound, v.unit, v.lower_is_better,
+        c.position AS cell, v.censored, v.bound, k.unit, k.lower_is_better,
         EXISTS (SELECT FROM campaigns_exclusion x WHERE x.run_id = r.id AND x.withdrawn_at IS NULL) AS excluded
     FROM campaigns_run r
     JOIN campaigns_cell c ON c.id = r.cell_id
     CROSS JOIN LATERAL (
         SELECT m.* FROM campaigns_attempt a JOIN campaigns_measurement m ON m.attempt_id = a.id
-        WHERE a.run_id = r.id AND a.state IN ('accepted', 'failed') AND m.metric = %(metric)s
+        WHERE a.run_id = r.id AND a.state IN ('accepted', 'failed')
+            AND m.metric_id = ANY(ARRAY(SELECT id FROM campaigns_storedmetric WHERE name = %(metric)s))
         ORDER BY a.state <> 'accepted', a.number DESC LIMIT 1
     ) v
+    JOIN campaigns_storedmetric k ON k.id = v.metric_id
     WHERE r.campaign_id = %(campaign)s AND r.purpose = 'measured' AND r.state IN ('done', 'failed') {of_cell}
     ORDER BY r.position DESC LIMIT %(most)s
 """
@@ -53,7 +55,12 @@ class History(NamedTuple):
 def history_of(campaign: Campaign, metric: str, *, cell: int | None = None, most: int) -> History:
     """Return the latest values that count, of measured runs. cell: the position of the only cell."""
     latest = LATEST.format(of_cell="" if cell is None else OF_CELL)
-    values: dict[str, str | int | None] = {"campaign": campaign.pk, "metric": metric, "cell": cell, "most": most}
+    values: dict[str, str | int | None] = {
+        "campaign": campaign.pk,
+        "metric": metric,
+        "cell": cell,
+        "most": most,
+    }
     with connection.cursor() as cursor:
         cursor.execute(AS_COLUMNS.format(latest=latest), values)
         unit, lower_is_better, *texts = cursor.fetchone()

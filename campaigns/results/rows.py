@@ -74,8 +74,8 @@ def accepted_values(
     runs: only for these, by their keys.
     """
     among = {} if runs is None else {"attempt__run__in": runs}
-    rows = Measurement.objects.filter(attempt__run__campaign=campaign, metric=metric, **among)
-    fields = ("value", "unit", "lower_is_better", "censored", "bound")
+    rows = Measurement.objects.filter(attempt__run__campaign=campaign, **among).of(metric)
+    fields = ("value", "metric__unit", "metric__lower_is_better", "censored", "bound")
     return {
         run: Accepted(*values)
         for run, *values in rows.that_count().values_list("attempt__run_id", *fields)

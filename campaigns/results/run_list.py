@@ -99,10 +99,8 @@ class RunList:
     def _read(self) -> tuple[dict[int, str], frozenset[int]]:
         """Return the state on pages of each special run, and the special runs that are warm-ups."""
         limits = Measurement.objects.filter(
-            Q(bound=True) | Q(censored=True),
-            metric=self._metric,
-            attempt__run__campaign=self._campaign,
-        )
+            Q(bound=True) | Q(censored=True), attempt__run__campaign=self._campaign
+        ).of(self._metric)
         values = accepted_values(self._campaign, self._metric, limits.values("attempt__run"))
         phases = phases_of(self.all)
         keys = {*self._excluded, *values, *phases}

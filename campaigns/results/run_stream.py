@@ -68,8 +68,13 @@ def measured_runs(campaign: Campaign, *, by_cell: bool = False) -> Iterator[Meas
 
 def units_of(campaign: Campaign) -> dict[str, str]:
     """Return the unit of every metric with a value in any run except try-outs, by name."""
-    result = _values(campaign).order_by("metric").values("metric").annotate(one=Max("unit"))
-    return dict(result.values_list("metric", "one"))
+    result = (
+        _values(campaign)
+        .order_by("metric__name")
+        .values("metric__name")
+        .annotate(one=Max("metric__unit"))
+    )
+    return dict(result.values_list("metric__name", "one"))
 
 
 class _Values:
@@ -97,8 +102,9 @@ def _accepted(campaign: Campaign, *, by_cell: bool) -> Iterator[tuple[Any, ...]]
         _values(campaign)
         .that_count(*cell, "attempt__run__position")
         .values_list(
-            "attempt__run__cell__position", "attempt__run__position", "attempt__run_id", "metric",
-            "value", "unit", "lower_is_better", "censored", "bound", "fidelity", "attempt__worker",
+            "attempt__run__cell__position", "attempt__run__position", "attempt__run_id",
+            "metric__name", "value", "metric__unit", "metric__lower_is_better", "censored", "bound",
+            "metric__fidelity", "attempt__worker",
         )
         .iterator(chunk_size=CHUNK)
     )  # fmt: skip

@@ -53,7 +53,7 @@ def used_by_campaigns(user: User) -> list[Used]:
     rows = (
         Measurement.objects.order_by()
         .values_list("attempt__run__campaign")
-        .annotate(Count("metric"))
+        .annotate(Count("value"))
     )
     counts = dict(rows)
     each = _bytes_of_table(Measurement) / max(1, sum(counts.values()))

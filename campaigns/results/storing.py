@@ -19,10 +19,12 @@ from campaigns.models import (
     EffectiveSetting,
     EnvironmentFact,
     Measurement,
+    MetricOfValues,
     Phase,
     Proof,
     RawSamples,
     Series,
+    StoredMetric,
 )
 
 MISSING_FACT = "not told"
@@ -206,19 +208,22 @@ def _store_measured(attempt: Attempt, campaign: Campaign, measured: driving.Meas
 
 def store_values(attempt: Attempt, values: Sequence[Value]) -> None:
     """Store the measurements of an attempt, made here or elsewhere."""
+    metrics = StoredMetric.objects.keys_of(map(metric_of, values))
     Measurement.objects.bulk_create(
         Measurement(
             attempt=attempt,
-            metric=value.metric,
+            metric_id=metrics[metric_of(value)],
             value=value.value,
-            unit=value.unit,
-            lower_is_better=value.lower_is_better,
-            fidelity=value.fidelity,
             censored=value.censored,
             bound=value.bound,
         )
         for value in values
     )
+
+
+def metric_of(value: Value) -> MetricOfValues:
+    """Return what a value has in common with all others of its metric."""
+    return MetricOfValues(value.metric, value.unit, value.lower_is_better, value.fidelity)
 
 
 def pack_samples(columns: Mapping[str, Sequence[Any]]) -> bytes:

@@ -116,9 +116,9 @@ def _runs(campaign: Campaign) -> Iterable[tuple[Any, ...]]:
 def _values(campaign: Campaign, metrics: list[str]) -> dict[str, dict[int, _Measured]]:
     """Return the measurement that counts for each run, by metric."""
     result: dict[str, dict[int, _Measured]] = {metric: {} for metric in metrics}
-    measurements = Measurement.objects.filter(attempt__run__campaign=campaign, metric__in=metrics)
+    measurements = Measurement.objects.filter(attempt__run__campaign=campaign).of(*metrics)
     for metric, run, *measured in measurements.that_count().values_list(
-        "metric", "attempt__run_id", "value", "censored", "bound"
+        "metric__name", "attempt__run_id", "value", "censored", "bound"
     ):
         result[metric][run] = _Measured._make(measured)
     return result

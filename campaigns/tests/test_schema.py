@@ -42,6 +42,7 @@ from campaigns.models import (
 from campaigns.models.teams import default_team
 from campaigns.planning import drafts, lifecycle
 from campaigns.planning.checking import check
+from campaigns.tests.metrics import metric
 from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition, target, toy
 
@@ -241,9 +242,7 @@ def test_factors_levels_cells_blocks_and_sessions_are_there_once(campaign):
     [
         (
             "campaigns_measurement_pkey",
-            lambda attempt: Measurement(
-                attempt=attempt, metric="duration", value=1, unit="s", lower_is_better=True
-            ),
+            lambda attempt: Measurement(attempt=attempt, metric=metric(), value=1),
         ),
         (
             "distribution_once",
@@ -277,9 +276,7 @@ def test_an_observation_is_stored_once_an_attempt(attempt, constraint, make):
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_a_measured_value_is_a_number(attempt, value):
     with refused("value_is_a_number"):
-        Measurement.objects.create(
-            attempt=attempt, metric="duration", value=value, unit="s", lower_is_better=True
-        )
+        Measurement.objects.create(attempt=attempt, metric=metric(), value=value)
 
 
 # Targets, leases, people

@@ -19,13 +19,14 @@ from campaigns.models import Attempt, Campaign, EnvironmentFact, Finding, Measur
 from campaigns.planning import lifecycle
 from campaigns.results.run_stream import measured_runs
 from campaigns.tests.findings.compute.conftest import interleaved, paired, published, store, target
+from campaigns.tests.metrics import metric
 from campaigns.tests.views_promised import COLUMNS
 
 __all__ = ["interleaved", "paired", "published", "target"]
 pytestmark = pytest.mark.django_db
 
 JSONB = 3802
-NEWEST = 3
+NEWEST = 4
 """The state of the views that the newest migration makes."""
 GUIDE = Path(settings.BASE_DIR, "docs/how-to/grafana.md").read_text()
 WIDER = "ALTER TABLE campaigns_run ALTER COLUMN state TYPE varchar(30)"
@@ -59,9 +60,8 @@ def campaign(interleaved):
             claimed_at=failed.campaign.launched_at, worker="slow",
         )  # fmt: skip
         Measurement.objects.create(
-            attempt=attempt, metric="duration", value=60.0 + number, unit="s",
-            lower_is_better=True, censored=True,
-        )  # fmt: skip
+            attempt=attempt, metric=metric(), value=60.0 + number, censored=True
+        )
     lifecycle.exclude(campaign.runs.get(position=3), None, "another sync")
     return campaign
 

@@ -350,8 +350,8 @@ def _values(
     order = {metric.name: index for index, metric in enumerate(metrics)}
     labels = {metric.name: metric.label for metric in metrics}
     lines = {
-        m.metric: (
-            labels.get(m.metric, m.metric.replace("_", " ")),
+        m.metric.name: (
+            labels.get(m.metric.name, m.metric.name.replace("_", " ")),
             value_text(Accepted(m.value, m.unit, m.lower_is_better, m.censored, bound=False)),
             direction(m.lower_is_better),
         )

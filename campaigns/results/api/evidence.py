@@ -26,11 +26,13 @@ from campaigns.models import (
     Run,
     Series,
 )
+from campaigns.models.campaigns import METRIC_LETTERS
 from campaigns.planning.api.base import CampaignApi
 from campaigns.results.api.base import RunApi
 from campaigns.results.api.run_outputs import (
     ATTEMPT_FIELDS,
     AttemptOutput,
+    OfMetric,
     PercentilesQuery,
     RunQuery,
 )
@@ -77,8 +79,10 @@ class OfRun(Selectable):
     attempt_state = serializers.ChoiceField(choices=Attempt.State.choices, source="attempt.state")
 
 
-class MeasurementRow(OfRun, serializers.ModelSerializer[Measurement]):
+class MeasurementRow(OfRun, OfMetric, serializers.ModelSerializer[Measurement]):
     """One value. `censored`: a lower limit; `bound`: the generator was saturated."""
+
+    metric = serializers.CharField(source="metric.name", max_length=METRIC_LETTERS)
 
     class Meta:
         model = Measurement
@@ -233,7 +237,7 @@ class EvidenceList(CampaignApi):
 class Measurements(EvidenceList, name="list_measurements"):
     """List values of all runs. `attempt_state` marks those of failed and void attempts."""
 
-    rows = Measurement.objects.select_related("attempt__run__cell")
+    rows = Measurement.objects.select_related("attempt__run__cell", "metric")
     output, filters = MeasurementRow, MeasurementFilters
 
 

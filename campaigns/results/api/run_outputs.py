@@ -9,10 +9,11 @@ from rest_framework.reverse import reverse
 
 from campaigns.kit.api import outputs
 from campaigns.kit.api.inputs import Flag, Input, Percentiles
-from campaigns.kit.api.outputs import Selectable
+from campaigns.kit.api.outputs import Part, Selectable
 from campaigns.kit.mappings import JsonObject
 from campaigns.models import (
     Attempt,
+    Campaign,
     Cell,
     EffectiveSetting,
     EnvironmentFact,
@@ -41,7 +42,17 @@ OBSERVED = frozenset({"excluded", "attempts", "proofs", "measurements", "stand_i
 """Fields of a run in a list that need further queries."""
 
 
-class MeasurementOutput(serializers.ModelSerializer[Measurement]):
+class OfMetric(Part):
+    """What a value has from its metric."""
+
+    unit = serializers.CharField(source="metric.unit", max_length=20)
+    lower_is_better = serializers.BooleanField(
+        source="metric.lower_is_better", allow_null=True, help_text="None: neither way is better."
+    )
+    fidelity = serializers.ChoiceField(source="metric.fidelity", choices=Campaign.Fidelity.choices)
+
+
+class MeasurementOutput(OfMetric, serializers.ModelSerializer[Measurement]):
     """One value. `censored`: a lower limit; `bound`: the generator was saturated."""
 
     class Meta:
@@ -269,7 +280,7 @@ def health_of(row: Attempt | Generator) -> JsonObject | None:
 def measurements_of(measurements: Iterable[Measurement]) -> JsonObject:
     """Return values by metric in the shape of MeasurementOutput, without a serializer for each of thousands."""
     return {
-        each.metric: {
+        each.metric.name: {
             "value": each.value,
             "unit": each.unit,
             "lower_is_better": each.lower_is_better,

@@ -65,7 +65,7 @@ def _evidence_of(runs: Sequence[Run]) -> dict[int, _Evidence]:
         result[key].units = (units[0], units[1])
     values = Measurement.objects.filter(attempt__run__in=result)
     for key, metric, value, censored in values.values_list(
-        "attempt__run_id", "metric", "value", "censored"
+        "attempt__run_id", "metric__name", "value", "censored"
     ):
         result[key].values[metric] = (value, censored)
     facts = EnvironmentFact.objects.filter(attempt__run__in=result)

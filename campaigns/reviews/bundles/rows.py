@@ -18,16 +18,16 @@ from campaigns.reviews.bundles.tables import Table
 
 def as_objects(table: Table, campaign: Campaign) -> Iterator[JsonObject]:
     """Yield each row as a JSON object, in the order of primary keys."""
-    fields = table.fields
-    names = [field.attname for field in fields]
-    rows = table.rows(campaign).order_by("pk").values_list(*names)
+    names = list(table.fields)
+    paths, fields = zip(*table.fields.values(), strict=True)
+    rows = table.rows(campaign).order_by(*table.order).values_list(*paths)
     unpacked = table.model is RawSamples
     for row in rows.iterator(chunk_size=table.chunk):
         result = dict(zip(names, row, strict=True))
-        for field in fields:
-            if isinstance(field, BinaryField) and result[field.attname] is not None:
-                data = bytes(result[field.attname])
-                result[field.attname] = (
+        for name, field in zip(names, fields, strict=True):
+            if isinstance(field, BinaryField) and result[name] is not None:
+                data = bytes(result[name])
+                result[name] = (
                     json.loads(zlib.decompress(data)) if unpacked else b64encode(data).decode()
                 )
         yield json.loads(text_of(result))
@@ -49,17 +49,17 @@ def as_row(table: Table, result: Any, place: str) -> Model:
     if not isinstance(result, dict):
         raise Damaged(f"{place} is not an object.")
     result = table.of_before(result)
-    fields = {field.attname: field for field in table.fields}
+    fields = table.fields
     if unknown := sorted(result.keys() - fields.keys()):
         raise Damaged(f"{place} has a field “{unknown[0]}” that this version does not know.")
     values: JsonObject = {}
     for name, value in result.items():
         try:
-            values[name] = _column(table, fields[name], value)
+            values[name] = _column(table, fields[name][1], value)
         except (ValidationError, TypeError, ValueError, OverflowError) as error:
             text = "; ".join(error.messages) if isinstance(error, ValidationError) else str(error)
             raise Damaged(f"{place}: {name} cannot be {str(value)[:80]!r}: {text}") from None
-    return table.model(**values)
+    return (table.make or table.model)(**values)
 
 
 def _column(table: Table, field: Any, value: Any) -> Any:

@@ -1,9 +1,9 @@
 """Tables of a bundle, in the order in which their rows can be loaded."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any
+from typing import Any, cast
 
 from django.contrib.auth.models import User
 from django.db.models import Field, Model, Q, QuerySet
@@ -28,6 +28,7 @@ from campaigns.models import (
     Level,
     LogLine,
     Measurement,
+    MetricOfValues,
     Phase,
     Proof,
     RawSamples,
@@ -35,6 +36,7 @@ from campaigns.models import (
     Series,
     Session,
     Setting,
+    StoredMetric,
     Target,
     Team,
 )
@@ -48,7 +50,8 @@ class Table:
 
     only: the fields in the bundle, all if empty; without: the fields that are left out.
     chunk: the number of rows in memory at a time. of_before: returns a row of an earlier version with today's fields.
-    new: bundles that were written before it lack its file.
+    new: bundles that were written before it lack its file. joined: what stands in a row
+    instead of a key, by its name there: the path to it. order: of the rows. save: stores rows of the model.
     """
 
     name: str
@@ -59,6 +62,10 @@ class Table:
     chunk: int = CHUNK
     new: bool = False
     of_before: Callable[[JsonObject], JsonObject] = dict
+    joined: Mapping[str, str] = field(default_factory=dict)
+    order: Sequence[str] = ("pk",)
+    make: Callable[..., Model] | None = None
+    save: Callable[[Sequence[Any]], object] | None = None
 
     @property
     def file(self) -> str:
@@ -66,14 +73,46 @@ class Table:
         return f"rows/{self.name}.ndjson"
 
     @property
-    def fields(self) -> "list[Field[Any, Any]]":
-        """Return the columns that are in the bundle."""
+    def fields(self) -> "dict[str, tuple[str, Field[Any, Any]]]":
+        """Return the columns that are in the bundle by their names there, each with the path to it."""
         columns = [field for field in self.model._meta.concrete_fields if field.column]
-        return [
-            field
+        own: dict[str, tuple[str, Field[Any, Any]]] = {
+            field.attname: (field.attname, field)
             for field in columns
             if (not self.only or field.attname in self.only) and field.attname not in self.without
-        ]
+        }
+        return own | {name: (path, self._field(path)) for name, path in self.joined.items()}
+
+    def _field(self, path: str) -> "Field[Any, Any]":
+        key, name = path.split("__")
+        model = cast("type[Model]", self.model._meta.get_field(key).related_model)
+        return cast("Field[Any, Any]", model._meta.get_field(name))
+
+
+def _measurement(
+    metric: str = "",
+    unit: str = "",
+    lower_is_better: bool | None = None,
+    fidelity: str = Campaign.Fidelity.RAW.value,
+    **values: Any,
+) -> Measurement:
+    """Return a measurement with a metric that is not stored yet."""
+    return Measurement(
+        metric=StoredMetric(
+            name=metric, unit=unit, lower_is_better=lower_is_better, fidelity=fidelity
+        ),
+        **values,
+    )
+
+
+def _save_measurements(rows: Sequence[Measurement]) -> None:
+    metrics = [
+        MetricOfValues(row.metric.name, row.unit, row.lower_is_better, row.fidelity) for row in rows
+    ]
+    keys = StoredMetric.objects.keys_of(metrics)
+    for row, metric in zip(rows, metrics, strict=True):
+        row.metric_id = keys[metric]
+    Measurement.objects.bulk_create(rows)
 
 
 def _with_role(row: JsonObject) -> JsonObject:
@@ -179,7 +218,19 @@ TABLES: Sequence[Table] = (
         without=("step_id",),
     ),
     Table("attempt", Attempt, _through(RUN, Attempt)),
-    Table("measurement", Measurement, _through(ATTEMPT, Measurement)),
+    Table(
+        "measurement",
+        Measurement,
+        _through(ATTEMPT, Measurement),
+        without=("metric_id",),
+        joined={
+            "metric": "metric__name",
+            **{name: f"metric__{name}" for name in ("unit", "lower_is_better", "fidelity")},
+        },
+        order=("attempt_id", "metric__name"),
+        make=_measurement,
+        save=_save_measurements,
+    ),
     Table("distribution", Distribution, _through(ATTEMPT, Distribution), chunk=50),
     Table("series", Series, _through(ATTEMPT, Series), chunk=20),
     Table("raw_samples", RawSamples, _through(ATTEMPT, RawSamples), chunk=1),

@@ -272,7 +272,7 @@ def _load(archive: Archive, name: str, table: Table) -> None:
     with closing(archive.lines(name)) as lines:
         rows = (as_row(table, result, f"{name}, line {n}") for n, result in lines)
         while some := list(islice(rows, table.chunk)):
-            table.model._default_manager.bulk_create(some)
+            (table.save or table.model._default_manager.bulk_create)(some)
 
 
 def _models() -> list[type[Model]]:
@@ -366,7 +366,9 @@ class Evidence:
     def unverified(self) -> list[str]:
         """Describe which values were recomputed, and which could not be."""
         measured = Measurement.objects.filter(attempt__run__campaign=self.campaign)
-        metrics = sorted(set(measured.values_list("metric", flat=True)) - self.recomputed.keys())
+        metrics = sorted(
+            set(measured.values_list("metric__name", flat=True)) - self.recomputed.keys()
+        )
         attempts = Attempt.objects.filter(run__campaign=self.campaign)
         ended = attempts.filter(state__in=Attempt.WITH_VALUES).count()
         result = []
@@ -397,7 +399,7 @@ class Evidence:
     def _again(self, attempt: Attempt, columns: Mapping[str, list[Any]]) -> Recomputed | None:
         if self.driver is None:
             return None
-        values = dict(attempt.measurements.values_list("metric", "value"))
+        values = dict(attempt.measurements.values_list("metric__name", "value"))
         try:
             return self.driver.recompute(columns, values)
         except (KeyError, TypeError, ValueError, IndexError, ZeroDivisionError):
@@ -405,13 +407,13 @@ class Evidence:
 
     def _values(self, folder: str, attempt: Attempt, again: Recomputed) -> Iterator[Difference]:
         file = f"{folder}rows/measurement.ndjson"
-        for row in attempt.measurements.order_by("metric"):
-            gives = again.values.get(row.metric)
+        for row in attempt.measurements.order_by("metric__name"):
+            gives = again.values.get(row.metric.name)
             if gives is None or row.censored:
                 continue
-            self.recomputed[row.metric] += 1
+            self.recomputed[row.metric.name] += 1
             if not math.isclose(row.value, gives, rel_tol=CLOSE):
-                yield Difference(file, f"{_of(attempt)}, {row.metric}", row.value, gives)
+                yield Difference(file, f"{_of(attempt)}, {row.metric.name}", row.value, gives)
         if again.units_done is not None and again.units_done != attempt.units_done:
             file = f"{folder}rows/attempt.ndjson"
             yield Difference(

@@ -289,7 +289,7 @@ def _values(campaign: Campaign) -> dict[int, float]:
         exclusions__withdrawn_at=None,
         exclusions__isnull=False,
         attempts__state="accepted",
-        attempts__measurements__metric=campaign.primary_metric,
+        attempts__measurements__metric__name=campaign.primary_metric,
     )
     return dict(rows.values_list("pk", "attempts__measurements__value"))
 

@@ -41,7 +41,7 @@ def test_what_was_observed_is_stored_with_its_proofs(attempt_of):
 
     assert run.state == Run.State.DONE
     assert attempt.state == Attempt.State.ACCEPTED
-    assert {m.metric: (m.value, m.unit) for m in attempt.measurements.all()} == {
+    assert {m.metric.name: (m.value, m.unit) for m in attempt.measurements.all()} == {
         "duration": (3.0, "s"),
         "rate": (2.0, "1/s"),
     }

@@ -10,6 +10,7 @@ from campaigns.results import parquet
 from campaigns.results.parquet import _array, _type, parquet_pieces
 from campaigns.tests.browsing import person
 from campaigns.tests.findings.compute.conftest import interleaved, published, store, target
+from campaigns.tests.metrics import metric
 from perfdash import __version__
 
 __all__ = ["interleaved", "person", "published", "target"]
@@ -24,7 +25,9 @@ def test_a_row_a_run_and_metric_with_levels_values_and_instants(interleaved):
     campaign = interleaved([5, 10], engine=["futures", "asyncio"])
     store(campaign, lambda run: run.position / 3)
     first = Attempt.objects.get(run__campaign=campaign, run__position=1)
-    Measurement.objects.create(attempt=first, metric="rate", value=4.5, unit="files/s", bound=True)
+    Measurement.objects.create(
+        attempt=first, metric=metric("rate", "files/s", lower_is_better=None), value=4.5, bound=True
+    )
 
     table = table_of(campaign)
 
@@ -102,7 +105,7 @@ def test_the_accepted_attempt_stands_for_a_run_with_a_failed_one(interleaved):
     failed = Attempt.objects.create(
         run=run, number=2, state="failed", pool="", token=0, claimed_at=run.started_at
     )
-    Measurement.objects.create(attempt=failed, metric="duration", value=99.0, unit="s")
+    Measurement.objects.create(attempt=failed, metric=metric(), value=99.0)
 
     rows = [row for row in table_of(campaign).to_pylist() if row["run"] == 1]
 

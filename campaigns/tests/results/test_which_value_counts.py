@@ -13,6 +13,7 @@ from campaigns.results.history import history_of
 from campaigns.results.rows import accepted_of, run_rows
 from campaigns.results.run_stream import measured_runs
 from campaigns.results.values import observed_runs_by_metric
+from campaigns.tests.metrics import metric
 from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition, target, toy, worker
 
@@ -42,7 +43,7 @@ def attempt(run, state, **values):
         finished_at=now,
     )
     Measurement.objects.bulk_create(
-        Measurement(attempt=made, metric=name, value=value, unit="s", lower_is_better=True)
+        Measurement(attempt=made, metric=metric(name), value=value)
         for name, value in values.items()
     )
     return made

@@ -16,11 +16,16 @@ from psycopg import sql
 from campaigns.tests import upgrade
 
 TABLES = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"
+TEXTS = "SELECT * FROM campaigns_measurement"
+KEYS = """
+    SELECT attempt_id, value, censored, bound, name AS metric, unit, lower_is_better, fidelity
+    FROM campaigns_measurement JOIN campaigns_storedmetric metric ON metric.id = metric_id
+"""
 DIGEST = """
     SELECT md5(string_agg(concat_ws('|', run.campaign_id, run.position, run.purpose, attempt.number,
-        metric, value, unit, lower_is_better, censored, bound, fidelity), E'\\n'
-        ORDER BY attempt.id, metric))
-    FROM campaigns_measurement JOIN campaigns_attempt attempt ON attempt.id = attempt_id
+        stored.metric, value, unit, lower_is_better, censored, bound, fidelity), E'\\n'
+        ORDER BY attempt.id, stored.metric))
+    FROM ({values}) stored JOIN campaigns_attempt attempt ON attempt.id = attempt_id
     JOIN campaigns_run run ON run.id = run_id
 """
 GROWS = {"auth_permission", "django_content_type", "django_migrations"}
@@ -43,7 +48,8 @@ def books() -> Books:
         for table in tables:
             cursor.execute(f'SELECT count(*) FROM "{table}"')  # noqa: S608  a table's own name
             rows[table] = cursor.fetchone()[0]
-        cursor.execute(DIGEST)
+        values = KEYS if "campaigns_storedmetric" in tables else TEXTS
+        cursor.execute(DIGEST.format(values=values))
         return Books(rows, cursor.fetchone()[0])
 
 

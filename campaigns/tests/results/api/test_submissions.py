@@ -34,7 +34,7 @@ def test_one_post_makes_a_finished_campaign_with_all_its_runs(send):
     ]
     assert campaign.runs.count() == 6
     assert Measurement.objects.count() == 12
-    assert {m.unit for m in Measurement.objects.filter(metric="memory")} == {"widgets"}
+    assert {m.unit for m in Measurement.objects.filter(metric__name="memory")} == {"widgets"}
     assert set(EnvironmentFact.objects.values_list("name", "value")) == {
         ("cpu", "i7-6700"),
         ("cores", "8"),

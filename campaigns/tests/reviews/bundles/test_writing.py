@@ -93,7 +93,7 @@ def test_one_whose_findings_are_old_or_missing_has_none_yet(downloads):
     not_ready(downloads, "older than its data")
 
     compute.analyse(downloads)
-    Measurement.objects.filter(attempt__run__position=2, metric="duration").update(value=9.0)
+    Measurement.objects.filter(attempt__run__position=2, metric__name="duration").update(value=9.0)
     not_ready(downloads, "older than its data")
 
     downloads.findings.all().delete()
