@@ -132,11 +132,9 @@ def served(data, root=ROOT, **environment):
         )  # fmt: skip
     perfdash = Perfdash(data, process, log, root)
     try:
-        end = monotonic() + 120
-        while not perfdash.state.get("ready") and process.poll() is None and monotonic() < end:
+        while not perfdash.state.get("ready") and process.poll() is None:  # it gives up by itself
             sleep(0.05)
         assert process.poll() is None, log.read_text()
-        assert perfdash.state.get("ready"), f"not ready within 120 s:\n{log.read_text()}"
         yield perfdash
     finally:
         process.send_signal(signal.SIGINT)

@@ -17,6 +17,7 @@ MOST_FALSE_STARTS_LATER = 30  # four minutes: a port or a disk may be taken for 
 QUIET_SECONDS = 60.0
 LONGEST_SECONDS = 1800.0
 LOOK_SECONDS = 1.0
+FIRST_REPORT_SECONDS = 10.0
 LEAST_USED_SECONDS = 0.1  # in QUIET_SECONDS; what only waits wakes up now and then
 FROM_OUTSIDE = {signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT}
 
@@ -97,8 +98,9 @@ class Child:
 class Patience:
     """How long somebody waits: while there is progress, but not for ever.
 
-    written: bytes of output so far. used: seconds that were computed so far. A slow machine takes minutes for
-    what takes seconds elsewhere; what hangs does neither.
+    written: bytes of output so far. used: seconds that were computed so far. wants: whether it waits for a
+    processor or a disk, which others may keep busy. A slow machine takes minutes for what takes seconds
+    elsewhere; what hangs does none of these.
     """
 
     def __init__(
@@ -106,11 +108,13 @@ class Patience:
         written: Callable[[], int],
         used: Callable[[], float],
         clock: Callable[[], float] = time.monotonic,
+        wants: Callable[[], bool] = lambda: False,
     ) -> None:
         """Begin to wait."""
-        self._written, self._used, self._clock = written, used, clock
+        self._written, self._used, self._clock, self._wants = written, used, clock, wants
         self._began = self._moved = self._looked = clock()
         self._seen_written, self._seen_used = written(), used()
+        self._next_report = FIRST_REPORT_SECONDS
 
     def exhausted(self) -> str:
         """Say why it is not worth waiting any longer; empty while it is."""
@@ -128,9 +132,23 @@ class Patience:
             return f"is still busy, and not ready after {LONGEST_SECONDS / 60:.0f} minutes"
         return ""
 
+    def report(self) -> str:
+        """Return how long the wait has been and what was seen, after 10, 20, 40 … seconds; else nothing."""
+        waited = self._clock() - self._began
+        if waited < self._next_report:
+            return ""
+        self._next_report *= 2
+        quiet = self._clock() - self._moved
+        seen = "it is at work" if quiet < FIRST_REPORT_SECONDS else f"quiet for {quiet:.0f} s"
+        return f"{waited:.0f} s so far, {seen}"
+
     def _look(self, now: float) -> None:
         written, used = self._written(), self._used()
-        if written != self._seen_written or used - self._seen_used >= LEAST_USED_SECONDS:
+        if (
+            written != self._seen_written
+            or used - self._seen_used >= LEAST_USED_SECONDS
+            or self._wants()
+        ):
             self._moved = now
             self._seen_written, self._seen_used = written, used
         self._seen_used = min(self._seen_used, used)  # it was started again

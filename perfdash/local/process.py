@@ -13,6 +13,9 @@ import psutil
 
 from campaigns.kit import kernel
 
+BUSY = (psutil.STATUS_RUNNING, psutil.STATUS_DISK_SLEEP)
+"""States of a process that goes on as soon as the machine lets it; one that hangs sleeps."""
+
 
 @dataclass(frozen=True, slots=True)
 class Account:
@@ -127,6 +130,17 @@ def used_seconds(pid: int) -> float:
             with suppress(psutil.Error):
                 used += sum(one.cpu_times())
     return used
+
+
+def wants_machine(pid: int) -> bool:
+    """Return whether a process, or one that it started, waits for a processor or a disk."""
+    with suppress(psutil.Error):
+        process = psutil.Process(pid)
+        for one in (process, *process.children(recursive=True)):
+            with suppress(psutil.Error):
+                if one.status() in BUSY:
+                    return True
+    return False
 
 
 def describe_end(code: int) -> str:

@@ -6,16 +6,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TextIO
 
 import psutil
 
 from perfdash.local import services
+from perfdash.local.child import Patience
 from perfdash.local.directory import DataDirectory
+from perfdash.local.journal import COMBINED
+from perfdash.local.process import used_seconds, wants_machine
 from perfdash.local.state import State
 
 NOT_RUNNING = 3
-READY_SECONDS = 60.0
 STOP_SECONDS = 120.0
 
 
@@ -28,10 +31,23 @@ def state_of(directory: DataDirectory) -> State | None:
 
 
 def greet_again(directory: DataDirectory, out: TextIO) -> int:
-    """Tell of the perfdash that holds the directory, with a fresh link to sign in once it is ready."""
-    end = time.monotonic() + READY_SECONDS
+    """Tell of the perfdash that holds the directory, with a fresh link to sign in once it is ready.
+
+    One that starts is waited for as long as it makes progress.
+    """
     state = state_of(directory)
-    while (state is None or not state.ready) and directory.held() and time.monotonic() < end:
+    patience = Patience(
+        lambda: _size(directory.log / f"{COMBINED}.log"),
+        lambda: used_seconds(state.pid) if state else 0.0,
+        wants=lambda: wants_machine(state.pid) if state else False,
+    )
+    while (state is None or not state.ready) and directory.held():
+        if why := patience.exhausted():
+            out.write(f"The perfdash that starts or stops with {directory.path} {why}.\n")
+            return 1
+        if report := patience.report():
+            out.write(f"Waiting for the perfdash that starts with {directory.path}: {report}.\n")
+            out.flush()
         time.sleep(0.1)
         state = state_of(directory)
     if state is None or not state.ready:
@@ -81,6 +97,13 @@ def stop(directory: DataDirectory, out: TextIO) -> int:
         time.sleep(0.05)
     out.write("Stopped.\n")
     return 0
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def _is_perfdash(pid: int) -> bool:

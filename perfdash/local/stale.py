@@ -10,26 +10,42 @@ from pathlib import Path
 
 import psutil
 
-POLITE_SECONDS = 60.0
+from perfdash.local.child import Patience
+from perfdash.local.process import used_seconds, wants_machine
+
 IMMEDIATE_SECONDS = 10.0
 SILENT_SECONDS = 0.5
 PROGRAM = "postgres"
 
 
 def wait_for_server(cluster: Path, say: Callable[[str], None]) -> None:
-    """Return when no server works on the cluster any more; one that takes too long is ended."""
+    """Return when no server works on the cluster any more; one that does nothing is ended.
+
+    A large one writes for minutes before it ends.
+    """
     begun = time.monotonic()
     reported = False
-    while (server := server_of(cluster)) is not None:
-        waited = time.monotonic() - begun
-        if waited > SILENT_SECONDS and not reported:
+    given_up = 0.0
+    server = server_of(cluster)
+    patience = Patience(
+        lambda: 0,
+        lambda: used_seconds(server.pid) if server else 0.0,
+        wants=lambda: wants_machine(server.pid) if server else False,
+    )
+    while server is not None:
+        now = time.monotonic()
+        if now - begun > SILENT_SECONDS and not reported:
             reported = True
             say("The database of the last start is still ending; perfdash waits for it.")
-        if waited > POLITE_SECONDS + IMMEDIATE_SECONDS:
+        if report := patience.report():
+            say(f"Waiting for the end of the last database: {report}.")
+        if given_up and now - given_up > IMMEDIATE_SECONDS:
             server.kill()
-        elif waited > POLITE_SECONDS:
+        elif given_up or patience.exhausted():
+            given_up = given_up or now
             server.send_signal(signal.SIGQUIT)  # at once; the next start reads its log
         time.sleep(0.05)
+        server = server_of(cluster)
 
 
 def sweep(cluster: Path, sockets: Path) -> None:

@@ -23,6 +23,7 @@ from perfdash.local.process import (
     kill_group,
     spawn,
     used_seconds,
+    wants_machine,
 )
 
 TOLD_LINES = 12
@@ -157,23 +158,29 @@ class Supervisor:
         return process
 
     def _wait(self, condition: Callable[[], bool], child: Child) -> None:
-        patience = Patience(lambda: child.written, lambda: self._used_for(child), self.clock)
+        patience = Patience(
+            lambda: child.written,
+            lambda: sum(map(used_seconds, self._waited_for(child))),
+            self.clock,
+            lambda: any(map(wants_machine, self._waited_for(child))),
+        )
         while not condition():
             if self.requests:
                 raise Stopped
             if why := patience.exhausted():
                 raise StartFailed(self._advice(child, why))
+            if report := patience.report():
+                self.journal.say(f"Waiting for {child.service.name}: {report}.")
             self.turn(0.03)
 
-    def _used_for(self, child: Child) -> float:
-        """Give the seconds that a service has computed, and what it builds on: it may wait for that."""
+    def _waited_for(self, child: Child) -> list[int]:
+        """Return the process ids of a service and of what it builds on: it may wait for that."""
         below = [
             one
             for one in self.children
             if one.service.stage < child.service.stage and one.service.ready is not None
         ]
-        processes = [one.process for one in (child, *below) if one.process is not None]
-        return sum(used_seconds(process.pid) for process in processes)
+        return [one.process.pid for one in (child, *below) if one.process is not None]
 
     def turn(self, timeout: float) -> None:
         """Pass on what was written, take note of who died, start again whose time has come.

@@ -123,8 +123,10 @@ class Start:
     """A start as somebody sees it who waits for it, by a clock that is turned by hand."""
 
     def __init__(self) -> None:
-        self.now, self.written, self.used = 1000.0, 0, 0.0
-        self.patience = Patience(lambda: self.written, lambda: self.used, lambda: self.now)
+        self.now, self.written, self.used, self.wants = 1000.0, 0, 0.0, False
+        self.patience = Patience(
+            lambda: self.written, lambda: self.used, lambda: self.now, lambda: self.wants
+        )
 
     def goes_on(self, seconds: float, *, written: int = 0, used: float = 0.0) -> str:
         """Let time pass, with so much done in each second; give why nobody waits any longer."""
@@ -140,6 +142,29 @@ class Start:
 @pytest.mark.parametrize("progress", [{"written": 1}, {"used": 0.01}])
 def test_a_slow_machine_is_waited_for_as_long_as_something_happens(progress):
     assert Start().goes_on(20 * QUIET_SECONDS, **progress) == ""
+
+
+def test_what_waits_for_a_busy_processor_or_disk_is_waited_for():
+    start = Start()
+    start.wants = True
+
+    assert start.goes_on(20 * QUIET_SECONDS) == ""
+
+
+def test_a_long_wait_is_reported_less_and_less_often():
+    start = Start()
+    reports = {}
+    for second in range(1, 100):
+        start.goes_on(1, written=1 if second < 30 else 0)
+        if report := start.patience.report():
+            reports[second] = report
+
+    assert reports == {
+        10: "10 s so far, it is at work",
+        20: "20 s so far, it is at work",
+        40: "40 s so far, quiet for 11 s",
+        80: "80 s so far, quiet for 51 s",
+    }
 
 
 def test_what_does_nothing_is_given_up_after_a_minute():
