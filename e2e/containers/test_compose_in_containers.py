@@ -1,0 +1,210 @@
+"""docker-compose.yml in real containers: from README's recipe to the upgrade by a newer image."""
+
+import http.client
+import json
+import shutil
+import subprocess
+import tempfile
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from e2e.conftest import ROOT, free_port, wait_for
+from e2e.containers.engine import BUILD, Podman, require_podman
+from perfdash import __version__
+
+pytestmark = [pytest.mark.e2e, pytest.mark.proof, pytest.mark.timeout(2400)]
+
+LARGEST_IMAGE = 600_000_000
+OURS = (
+    *("web", "worker-measure", "worker-generate", "worker-control", "worker-analysis"),
+    *("beat", "sandbox"),
+)
+PROJECT = "perfdash_e2e"
+NEWER = f"{__version__}.post1"
+
+
+class Stack:
+    """perfdash by docker-compose.yml in a copy of this checkout; the engine runs no health check by itself."""
+
+    def __init__(self, podman, directory):
+        self.podman = podman
+        self.directory = directory
+        self.port = free_port()
+        self.token = ""
+        listed = subprocess.run(
+            ["/usr/bin/env", "git", "ls-files", "-co", "--exclude-standard"],
+            cwd=ROOT, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        for name in listed.stdout.splitlines():
+            if (ROOT / name).is_file():
+                (directory / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(ROOT / name, directory / name)
+        compose = directory / "docker-compose.yml"
+        published = compose.read_text().replace(":8000:8000", f":{self.port}:8000")
+        compose.write_text(published)
+        recipe = (ROOT / "README.md").read_text().partition("`docker-compose.yml`:\n\n```sh\n")[2]
+        secrets = recipe.partition("docker compose")[0]
+        subprocess.run(["/bin/sh", "-euc", secrets], cwd=directory, check=True)
+        with (directory / ".env").open("a") as file:
+            file.write("PERFDASH_ALLOWED_ADDRESSES=sandbox:8099\n")
+
+    def compose(self, *arguments):
+        return self.podman(
+            "-p", PROJECT, "--profile", "sandbox", *arguments,
+            program="podman-compose", cwd=self.directory,
+        )  # fmt: skip
+
+    def manage(self, *arguments):
+        run = ("run", "-T", "--rm", "--no-deps", "web", "python", "manage.py")
+        return self.compose(*run, *arguments)
+
+    def migrate(self):
+        return self.compose("run", "-T", "--rm", "--no-deps", "migrate")
+
+    def up(self, *services):
+        self.compose("up", "--detach", "--no-deps", *services)
+        for service in services:
+            self.wait_until_healthy(service)
+
+    def container(self, service):
+        return f"{PROJECT}_{service}_1"
+
+    def wait_until_healthy(self, service):
+        check = ("healthcheck", "run", self.container(service))
+        wait_for(lambda: self.podman(*check, check=False) == 0, f"{service} is healthy", 300)
+
+    def page(self, path):
+        """Give status and text of a page."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+
+    def api(self, method, path, body=None):
+        self.token = self.token or self.manage("create_token", "owner", "--name", "e2e").split()[-1]
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.port}/api/v1/{path}",
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={
+                "Authorization": f"Bearer {self.token}", "Content-Type": "application/json",
+            },
+        )  # fmt: skip
+        with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310
+            return json.load(answer)
+
+    def launch(self, label, repetitions):
+        targets = self.api("GET", "targets")["results"]
+        sandbox = next(target["id"] for target in targets if target["name"] == "sandbox")
+        feed = f"/repo/files=40,size=2000,label={label}/latency=500/PULP_MANIFEST"
+        campaign = self.api(
+            "POST",
+            "campaigns",
+            {
+                "question": f"Does it survive {label}?",
+                "kind": "downloader",
+                "target": sandbox,
+                "parameters": {"manifest": feed, "concurrency": 10},
+                "factors": {"engine": ["asyncio", "futures"]},
+                "repetitions": repetitions,
+                "launch": True,
+            },
+        )
+        return campaign["id"]
+
+    def runs(self, campaign):
+        """Give the runs of a campaign that are done."""
+        found = self.api("GET", f"campaigns/{campaign}/runs")["results"]
+        return [run for run in found if run["state"] == "done"]
+
+    def finish(self, campaign, runs):
+        def finished():
+            return self.api("GET", f"campaigns/{campaign}")["state"] == "finished"
+
+        wait_for(finished, "the campaign is finished", 600)
+        assert len(self.runs(campaign)) == runs
+
+
+@pytest.fixture(scope="module")
+def podman():
+    require_podman()
+    engine = Podman(Path(tempfile.mkdtemp(prefix="perfdash-containers-", dir="/var/tmp")))
+    try:
+        engine.make_bases()
+        yield engine
+    finally:
+        engine.remove_everything()
+
+
+@pytest.fixture(scope="module")
+def stack(podman):
+    directory = podman.home / "perfdash"
+    directory.mkdir()
+    made = Stack(podman, directory)
+    podman(*BUILD, "--pull=never", "-t", "perfdash", directory)
+    made.up("postgres", "redis")
+    made.migrate()
+    made.up(*OURS)
+    made.manage("prepare", "--sandbox-url", "http://sandbox:8099")
+    return made
+
+
+def test_the_image_is_small_and_has_no_tools(podman, stack):
+    size = int(podman("image", "inspect", "--format={{.Size}}", "perfdash"))
+
+    print(f"The image has {size / 1e6:.0f} MB.")  # noqa: T201
+    assert size < LARGEST_IMAGE
+    look = (
+        "id -u; command -v pip cc strip uv; python -c 'import pyarrow.parquet, scipy.stats, pycurl'"
+    )
+    assert podman("run", "--rm", "--read-only", "perfdash", "sh", "-c", look) == "999"
+
+
+def test_nothing_is_written_but_into_memory_and_the_volume(podman, stack):
+    write = "for each in / /srv/perfdash /srv/work /tmp; do touch $each/x 2>/dev/null && echo $each; done; true"
+
+    places = podman("exec", stack.container("worker-measure"), "sh", "-c", write)
+
+    assert places.split() == ["/srv/work", "/tmp"]  # noqa: S108
+
+
+def test_the_first_page_comes(stack):
+    status, _ = stack.page("/ready")
+    assert status == 200
+    link = stack.manage("sign_in_link", "--base-url", f"http://localhost:{stack.port}")
+    status, text = stack.page(link.partition(str(stack.port))[2])
+    assert status == 200
+    assert "perfdash" in text
+
+
+def test_a_campaign_survives_the_kill_of_a_worker_and_the_restart_of_the_broker(podman, stack):
+    campaign = stack.launch("kills", repetitions=4)
+    wait_for(lambda: stack.runs(campaign), "the first run has ended", 300)
+
+    podman("kill", stack.container("worker-measure"))
+    podman("start", stack.container("worker-measure"))
+    podman("restart", "--time=10", stack.container("redis"))
+
+    stack.finish(campaign, runs=8)
+
+
+def test_a_newer_image_goes_on_with_the_same_data(podman, stack):
+    newer = podman.home / "newer"
+    newer.mkdir()
+    text = (ROOT / "perfdash/__init__.py").read_text()
+    (newer / "__init__.py").write_text(text.replace(f'"{__version__}"', f'"{NEWER}"'))
+    (newer / "Dockerfile").write_text(
+        "FROM localhost/perfdash\nCOPY __init__.py /srv/perfdash/perfdash/__init__.py\n"
+    )
+    before = stack.api("GET", "campaigns")["count"]
+
+    podman(*BUILD, "--pull=never", "-t", "perfdash", newer)
+    podman("rm", "--force", "--time=30", *map(stack.container, OURS))
+    stack.migrate()
+    stack.up(*OURS)
+
+    assert NEWER in stack.page("/sign-in/")[1]
+    assert stack.api("GET", "campaigns")["count"] == before
+    stack.finish(stack.launch("upgrade", repetitions=1), runs=2)

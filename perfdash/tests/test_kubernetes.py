@@ -1,0 +1,108 @@
+"""deploy/kubernetes fits the schemas of Kubernetes, and runs what docker-compose.yml runs."""
+
+import shlex
+import shutil
+import subprocess
+
+import kubernetes_validate
+import pytest
+import yaml
+from django.conf import settings
+
+BASE = settings.BASE_DIR / "deploy/kubernetes/base"
+EXAMPLE = BASE.parent / "example"
+VERSIONS = ("1.30", "1.37")
+WORKLOADS = (
+    *("web", "worker-measure", "worker-generate", "worker-control", "worker-analysis"),
+    *("beat", "migrate"),
+)
+
+
+def resources():
+    kustomization = yaml.safe_load((BASE / "kustomization.yaml").read_text())
+    texts = [(BASE / name).read_text() for name in kustomization["resources"]]
+    return [resource for text in texts for resource in yaml.safe_load_all(text)]
+
+
+def pods():
+    return {
+        resource["metadata"]["name"].removeprefix("perfdash-"): resource["spec"]["template"]["spec"]
+        for resource in resources()
+        if "template" in resource["spec"]
+    }
+
+
+def compose():
+    return yaml.safe_load((settings.BASE_DIR / "docker-compose.yml").read_text())["services"]
+
+
+def variables(name):
+    lines = (BASE.parent / name).read_text().splitlines()
+    return {line.partition("=")[0] for line in lines if not line.startswith("#")}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_each_resource_fits_the_schemas_of_kubernetes(version):
+    for resource in resources():
+        kubernetes_validate.validate(resource, version, strict=True)
+
+
+def test_a_number_among_the_words_of_a_command_does_not_fit():
+    resource = next(one for one in resources() if one["metadata"]["name"] == "perfdash-beat")
+    resource["spec"]["template"]["spec"]["containers"][0]["args"].append(8)
+
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(resource, VERSIONS[-1], strict=True)
+
+
+def test_each_process_of_compose_runs_with_the_same_command():
+    services = compose()
+
+    assert sorted(pods()) == sorted(WORKLOADS)
+    for name, pod in pods().items():
+        command = services[name].get("command", "")
+        assert pod["containers"][0].get("args", []) == shlex.split(command), name
+
+
+def test_every_container_is_restricted_and_says_what_it_needs():
+    for name, pod in pods().items():
+        assert pod["securityContext"]["runAsNonRoot"], name
+        for container in (*pod["containers"], *pod.get("initContainers", [])):
+            context = container["securityContext"]
+            assert context["readOnlyRootFilesystem"], name
+            assert not context["allowPrivilegeEscalation"], name
+            assert context["capabilities"] == {"drop": ["ALL"]}, name
+            assert container["resources"]["requests"].keys() == {"cpu", "memory"}, name
+            assert "memory" in container["resources"]["limits"], name
+        if name != "migrate":
+            assert {"startupProbe", "livenessProbe"} <= pod["containers"][0].keys(), name
+
+
+def test_every_required_variable_is_named():
+    needed = set(compose()["web"]["environment"])
+    optional = {key for key, value in compose()["web"]["environment"].items() if ":-" in str(value)}
+
+    named = variables("base/settings.env") | variables("example/secrets.env.example")
+    assert needed - optional <= named
+
+
+@pytest.mark.system
+def test_the_example_is_built_on_the_base(tmp_path):
+    kubectl = shutil.which("kubectl")
+    if kubectl is None:
+        pytest.skip("kubectl is not installed; it has kustomize built in")
+    place = tmp_path / "kubernetes"
+    shutil.copytree(BASE.parent, place)
+    shutil.copy(place / "example/secrets.env.example", place / "example/secrets.env")
+
+    done = subprocess.run(
+        [kubectl, "kustomize", place / "example"], capture_output=True, text=True, check=True
+    )
+
+    built = list(yaml.safe_load_all(done.stdout))
+    for resource in built:
+        kubernetes_validate.validate(resource, VERSIONS[-1], strict=True)
+        assert resource["metadata"]["namespace"] == "perfdash"
+    settings_of_pods = next(one for one in built if one["kind"] == "ConfigMap")
+    assert settings_of_pods["data"]["ALLOWED_HOSTS"] == "perf.example"
+    assert settings_of_pods["data"]["PERFDASH_ALIVE_FILE"] == "/tmp/alive"  # noqa: S108
