@@ -23,6 +23,8 @@ from campaigns.kinds.programs.program import run_program
 from campaigns.kit import histogram, kernel
 from campaigns.kit.network import parse_rules
 
+GOAL_KB = 120.0
+"""Memory of the generator for a connected host with a context of its own, at most; thousands of bytes."""
 NOW = datetime.datetime.now(datetime.UTC)
 DAY = datetime.timedelta(days=1)
 Key = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
@@ -31,6 +33,7 @@ worker_processes 1; daemon off; pid {place}/pid; error_log {place}/errors;
 events {{ worker_connections 8192; multi_accept on; }}
 http {{
   access_log off; client_body_temp_path {place}/body;
+  client_header_timeout 600s; keepalive_timeout 600s;
   server {{
     listen 127.0.0.1:{port} ssl backlog=4096;
     ssl_certificate {place}/server.pem; ssl_certificate_key {place}/server.pem;
@@ -82,7 +85,8 @@ def run(
         "rules": parse_rules("127.0.0.1:*").to_json(),
         "schedule": {"hosts": len(certificates), "iterations": 1},
         "processes": processes,
-        "tls_timeout_seconds": 60.0,
+        "timeout_seconds": 600.0,
+        "tls_timeout_seconds": 600.0,
         "ca": authority.pem,
         "key": key,
         "certificates": certificates,
@@ -92,7 +96,7 @@ def run(
         request,
         cancelled=threading.Event(),
         lease_seconds=lambda: 30.0,
-        deadline_seconds=300.0,
+        deadline_seconds=900.0,
     ).result
 
 
@@ -112,6 +116,13 @@ def report(result: Any, processes: int) -> None:
             f"  contexts: {spent['cpu_seconds'] / each * 1000:.2f} ms CPU and "
             f"{spent['bytes'] / each / 1024:.0f} KiB each ({each:.0f} in a process)"
         )
+        if processes == 1:
+            memory = (result["peak_memory_bytes"] - spent["before"]) / each / 1000
+            word = "reached" if memory <= GOAL_KB else "missed"
+            print(
+                f"  memory of the generator for a host that is connected: {memory:.0f} KB "
+                f"(goal: at most {GOAL_KB:g}, {word})"
+            )
     print(
         f"  {processes} process(es): {hosts} hosts in {result['seconds']:.2f} s, "
         f"{result['cpu_seconds'] / hosts * 1000:.2f} ms CPU a host, "

@@ -98,6 +98,7 @@ class Line(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.open = False
+        self._transport = None  # with TLS it is most of a connection's memory
         if not self.busy:
             return
         if exc is None and self._ends_with_the_connection():
@@ -146,7 +147,8 @@ class Line(asyncio.Protocol):
         self.done_ns = perf_counter_ns()
         if not self.keep_alive:
             self.open = False
-            self._transport.close()  # type: ignore[union-attr]
+            if self._transport is not None:
+                self._transport.close()
         self.finished()
 
     def _ends_with_the_connection(self) -> bool:

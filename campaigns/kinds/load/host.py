@@ -9,7 +9,7 @@ from campaigns.kinds.load.failures import LoadFailed, of_status
 from campaigns.kinds.load.part import Part
 from campaigns.kinds.load.wire import Answer, Wire, open_connection
 from campaigns.kinds.programs.pinned import Pinned
-from campaigns.kit.http.pacing import Tasks
+from campaigns.kit.http.task_pacing import Tasks
 from campaigns.kit.mappings import ProgramRequest, ProgramResult
 
 HANDSHAKES_AT_ONCE = 32
@@ -92,6 +92,7 @@ class Host:
             if self.counts:
                 self._part.failed(failure, retry=retry)
             raise
+        self._wires = [earlier for earlier in self._wires if earlier.open]
         self._wires.append(wire)
         if self.counts:
             self._part.recorder.add("connect", wire.connect_ns)

@@ -129,11 +129,15 @@ class Open:
         self._count = len(clients)
         self._arrivals = part.job.schedule.arrivals_ns()
         self._next_ns: int | None = 0
+        self._every_ns = part.job.schedule.every_ns
+        self._timer = part.alarm.timer(self._arrive)
         self._done = asyncio.Event()
 
     async def run(self) -> None:
         """Start the arrivals, and wait until all requests are done."""
         self._advance()
+        if self._next_ns is not None:
+            self._timer.set(self._next_ns, self._every_ns)
         self._arrive()
         await self._done.wait()
 
@@ -163,17 +167,21 @@ class Open:
     def _arrive(self) -> None:
         """Process all arrivals that are due."""
         now = perf_counter_ns()
-        while self._next_ns is not None and self._next_ns <= now:
-            self.offered += 1
-            if self._idle:
-                self._go(self._idle.popleft(), self._next_ns)
+        idle, arrived = self._idle, 0
+        while (due := self._next_ns) is not None and due <= now:
+            arrived += 1
+            if idle:
+                self._go(idle.popleft(), due)
             else:
-                self._waiting.append(self._next_ns)
+                self._waiting.append(due)
             self._advance()
-        if self._next_ns is not None:
-            self._part.alarm.at(self._next_ns, self._arrive)
-        else:
+        self.offered += arrived
+        if self._next_ns is None:
+            self._timer.close()
             self._look()
+        elif not arrived or not self._every_ns:
+            # A timer that repeats is set again only where it rang early: its interval has no fractions.
+            self._timer.set(self._next_ns, self._every_ns)
 
     def _advance(self) -> None:
         arrival = next(self._arrivals, None)

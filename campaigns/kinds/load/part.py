@@ -99,9 +99,8 @@ class Part:
         """Load within the time limit; return whether all was done."""
         self._monitor.start()
         self._cards = network_card.read()
-        watching = [
-            asyncio.create_task(task) for task in (self._fold(), self._report(work), self._lag())
-        ]
+        self._watch_lag()
+        watching = [asyncio.create_task(task) for task in (self._fold(), self._report(work))]
         try:
             async with asyncio.timeout(self.job.time_limit_seconds):
                 await work.load()
@@ -125,14 +124,20 @@ class Part:
             await asyncio.sleep(REPORT_SECONDS)
             self._report_progress(work)
 
-    async def _lag(self) -> None:
-        """Record how late the loop resumes a task that only sleeps."""
+    def _watch_lag(self) -> None:
+        """Record how late the loop makes a call that was due."""
         lag = self.recorder.named("loop_lag")
-        due = perf_counter_ns()
-        while True:
-            due = max(due + LAG_STEP_NS, perf_counter_ns())
-            await self.alarm.until(due)
-            lag.values.append(max(0, perf_counter_ns() - due))
+        due = perf_counter_ns() + LAG_STEP_NS
+
+        def late() -> None:
+            nonlocal due
+            now = perf_counter_ns()
+            lag.values.append(max(0, now - due))
+            due = max(due + LAG_STEP_NS, now)
+            timer.set(due)
+
+        timer = self.alarm.timer(late)
+        timer.set(due)
 
     def _report_progress(self, work: Work) -> None:
         recorder = self.recorder

@@ -6,6 +6,7 @@ five: see docs/reference/load-engine.md.
 
 import asyncio
 import os
+import re
 from collections.abc import Mapping
 from time import perf_counter_ns
 from typing import Any
@@ -22,12 +23,30 @@ ENDLESS = 1 << 62
 OPENED_AT_ONCE = 64
 PAUSE_SECONDS = 0.05
 """The wait before a host without a connection tries again, to spare a target that is down."""
+PARSED_MEANWHILE = 16
+"""Of so many answers that are parsed, one head is remembered: servers may change it with each answer."""
+LENGTH = re.compile(
+    rb"\n(?:content-length|transfer-encoding)[ \t]*:[ \t]*([^\r\n]*)", re.IGNORECASE
+)
 SWEEP_SECONDS = 0.05
 """How often requests are checked for their timeout."""
 
 
+def usual(data: bytes) -> tuple[bytes, int]:
+    """Return the head of an answer, and the length of answers that begin so; empty and 0 where it tells no length.
+
+    data: a whole answer that keeps the connection open.
+    """
+    end = data.find(b"\r\n\r\n") + 4
+    head = data[:end]
+    lengths = LENGTH.findall(head)
+    if len(lengths) != 1 or not lengths[0].isdigit() or end + int(lengths[0]) != len(data):
+        return b"", 0
+    return head, len(data)
+
+
 class Link(Line):
-    """A connection of a client.
+    """A connection of a client. An answer with the head of one that was parsed is known without parsing.
 
     _fd: of the socket without TLS, which is written to directly; otherwise -1.
     """
@@ -64,18 +83,23 @@ class Link(Line):
             super().data_received(data)
             return
         first = perf_counter_ns()
-        try:
-            self._feed(data)
-        except UNPARSABLE as error:
-            self.unparsable(data, error)
-            return
         client = self.client
-        if self._answers != 1 or self.status != 200 or client.retry or not self.keep_alive:
-            self.first_byte_ns = first
-            self.take(data)
-            return
-        self._answers = 0
-        crew, done = client.crew, perf_counter_ns()
+        crew = client.crew
+        if len(data) != crew.usual_bytes or client.retry or not data.startswith(crew.usual_head):
+            try:
+                self._feed(data)
+            except UNPARSABLE as error:
+                self.unparsable(data, error)
+                return
+            if self._answers != 1 or self.status != 200 or client.retry or not self.keep_alive:
+                self.first_byte_ns = first
+                self.take(data)
+                return
+            self._answers = 0
+            crew.parsed += 1
+            if not crew.parsed % PARSED_MEANWHILE:
+                crew.usual_head, crew.usual_bytes = usual(data)
+        done = perf_counter_ns()
         self._intended(client.intended_ns)
         self._sent(self.sent_ns)
         self._first_byte(first)
@@ -160,13 +184,17 @@ class Client:
 
 
 class Crew:
-    """All clients of a process. Until `chained_until_ns` they send their next request themselves."""
+    """All clients of a process. Until `chained_until_ns` they send their next request themselves.
+
+    usual_head, usual_bytes: of answers that need not be parsed (see `usual`). parsed: how many usual ones were.
+    """
 
     def __init__(self, part: Part, request: ProgramRequest) -> None:
         schedule, job = part.job.schedule, part.job
         self.part = part
         self.recorder = part.recorder
         self.chained_until_ns = 0
+        self.usual_head, self.usual_bytes, self.parsed = b"", 0, 0
         self.place = job.pinned()
         self.tls_context = job.tls_context()
         closed = schedule.loop == CLOSED

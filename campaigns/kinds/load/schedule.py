@@ -77,6 +77,13 @@ class Schedule:
         """The expected time between two requests of one host in an open loop; None in a closed one."""
         return self.hosts / self.rate_per_second if self.rate_per_second else None
 
+    @property
+    def every_ns(self) -> int:
+        """The time between two arrivals of this part, rounded down; 0 where it is not constant."""
+        if not self.rate_per_second or self.arrivals != CONSTANT:
+            return 0
+        return int(self.shards * NS / self.rate_per_second)
+
     def start_ns(self, number: int) -> int:
         """Return when a host of a closed loop begins for the first time."""
         return int(self.ramp_seconds * NS * number / self.hosts)

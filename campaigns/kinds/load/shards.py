@@ -17,6 +17,7 @@ from campaigns.kinds.load.job import Job
 from campaigns.kinds.load.merging import merge
 from campaigns.kinds.programs.deadline import monotonic
 from campaigns.kinds.programs.lifeline import Lifeline
+from campaigns.kinds.programs.program import command
 from campaigns.kit.mappings import ProgramMessage, ProgramProgress, ProgramResult
 
 START_AFTER_SECONDS = 0.1
@@ -56,10 +57,10 @@ class _Shards:
         self.progress: dict[int, ProgramProgress] = {}
         self.stderr: dict[int, bytes] = {}
         self.results: dict[int, ProgramResult] = {}
-        command = [sys.executable, "-E", "-s", "-m", _module()]
+        arguments = command(_module())
         self.processes = [
             subprocess.Popen(  # noqa: S603 - our own interpreter and module
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+                arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
             )
             for _ in range(job.most_processes)
         ]
@@ -189,7 +190,7 @@ class _Shards:
 
 
 def _module() -> str:
-    """Return the name of the program, as it was started with -m."""
+    """Return the name of the program."""
     spec = sys.modules["__main__"].__spec__
-    assert spec is not None  # noqa: S101 - engine programs are started with -m
+    assert spec is not None  # noqa: S101 - engine programs are modules that are run
     return spec.name.removesuffix(".__main__")

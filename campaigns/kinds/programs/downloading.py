@@ -4,11 +4,10 @@ Runs inside an engine program; no Django, no database. Only how engines wait for
 own modules.
 """
 
-import platform
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from threading import Timer
 from urllib.parse import quote, urljoin
@@ -116,7 +115,12 @@ def refuse_status(status: int) -> None:
 
 def libraries(*names: str) -> dict[str, str]:
     """Return the versions of Python and of packages."""
-    return {"python": platform.python_version()} | {name: version(name) for name in names}
+    known = {"python": ".".join(map(str, sys.version_info[:3]))}
+    if names:
+        from importlib.metadata import version  # as slow to load as the rest of a program
+
+        known |= {name: version(name) for name in names}
+    return known
 
 
 def _held_back(pacer: Pacer, task_seconds: float) -> dict[str, float]:
@@ -140,10 +144,10 @@ def _concurrency(in_flight: float | None, seconds: float, reachable: int) -> dic
 class Run:
     """One measured run: the clock, the monitor, the reports, and the end at the time limit."""
 
-    def __init__(self, lifeline: Lifeline, job: Job) -> None:
-        """Prepare everything that is not measured."""
+    def __init__(self, lifeline: Lifeline, job: Job, tally: Tally | None = None) -> None:
+        """Prepare everything that is not measured. tally: where it exists already."""
         self.job = job
-        self.tally = Tally(job.directory, job.items)
+        self.tally = tally or Tally(job.directory, job.items)
         self.pacer = Pacer(job.most_per_second)
         self.extra: Callable[[], Mapping[str, float]] = dict
         self._lifeline = lifeline

@@ -16,8 +16,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 
-import psutil
-
 from campaigns.kinds.programs import processes
 from campaigns.kinds.programs.processes import peak_memory_bytes as peak_memory_bytes
 from campaigns.kit.network import parse_url
@@ -296,6 +294,8 @@ def is_local(url: str) -> bool:
 
 def is_here(address: str) -> bool:
     """Return whether an IP address belongs to this machine: loopback, or one of its interfaces."""
+    import psutil  # programs need no list of interfaces, and start without it
+
     own = {
         entry.address.partition("%")[0]
         for entries in psutil.net_if_addrs().values()

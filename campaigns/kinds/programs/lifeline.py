@@ -13,12 +13,12 @@ Lines in: `{"request": ..., "parent": pid, "alive_until": s}`, then `{"alive_unt
 Lines out: `{KIND: value}` with hello, ready, progress, samples (columns), and one result as the last.
 """
 
+import gc
 import json
 import os
 import select
 import signal
 import threading
-import traceback
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -38,21 +38,31 @@ class Lifeline:
     def __init__(self) -> None:
         """Prepare the pipes; the request has not arrived yet."""
         self.request: ProgramRequest = {}
-        self._requested = threading.Event()
         self._start_known = threading.Event()
         self._start_at = 0.0
         self._listeners: list[Callable[[ProgramMessage], None]] = []
         self._deadline = Deadline()
         self._alive_until = monotonic() + REQUEST_TIMEOUT_SECONDS
+        self._received = bytearray()
         self._writing = threading.Lock()
         self._finishing = threading.Lock()
         self._output = os.dup(1)
         os.dup2(2, 1)  # output of libraries must not mix with the lines
 
-    def listen(self) -> None:
-        """Wait for the request, and watch the lease from now on."""
+    def receive(self) -> None:
+        """Wait for the request."""
+        while not self.request:
+            if not self._look():
+                kill_own_group()
+
+    def watch(self) -> None:
+        """Watch the lease from now on, in a thread."""
         threading.Thread(target=self._watch, name="lifeline", daemon=True).start()
-        self._requested.wait()
+
+    def leave(self) -> None:
+        """Close the pipes in a forked child: they are its parent's."""
+        os.close(0)
+        os.close(self._output)
 
     @property
     def alive_until(self) -> float:
@@ -84,18 +94,25 @@ class Lifeline:
         os._exit(0)
 
     def _watch(self) -> None:
-        received = bytearray()
-        while (left := self._alive_until - monotonic()) > 0:
-            if not select.select([0], [], [], left)[0]:
-                continue
-            data = os.read(0, 1 << 20)
-            if not data:
-                break
-            received += data
-            if b"\n" in received and not select.select([0], [], [], 0)[0]:  # the newest counts
-                *lines, received = received.split(b"\n")
-                self._take([json.loads(line) for line in lines])
+        while self._look():
+            pass
         kill_own_group()
+
+    def _look(self) -> bool:
+        """Wait for messages, and process them; return False when the lease has run out or the pipe is closed."""
+        left = self._alive_until - monotonic()
+        if left <= 0:
+            return False
+        if not select.select([0], [], [], left)[0]:
+            return True
+        data = os.read(0, 1 << 20)
+        if not data:
+            return False
+        self._received += data
+        if b"\n" in self._received and not select.select([0], [], [], 0)[0]:  # the newest counts
+            *lines, self._received = self._received.split(b"\n")
+            self._take([json.loads(line) for line in lines])
+        return True
 
     def _take(self, messages: Sequence[ProgramMessage]) -> None:
         """Process messages, leases first: after a slow start, a newer lease follows the request."""
@@ -113,18 +130,27 @@ class Lifeline:
                 if os.getppid() != message["parent"]:  # it died before `die_with_parent`
                     kill_own_group()
                 self.request = message["request"]
-                self._requested.set()
 
 
-def run(main: Callable[[Lifeline], ProgramResult]) -> NoReturn:
-    """Run an engine program: read the request, call `main`, report its result, and exit."""
+def run(main: Callable[[Lifeline], ProgramResult], *, forks: bool = False) -> NoReturn:
+    """Run an engine program: read the request, call `main`, report its result, and exit.
+
+    forks: `main` forks, and calls `watch` afterwards, since a process with threads should not fork. Until
+    then, only the kernel watches the lease.
+    """
+    gc.freeze()  # the collector never looks at what was imported
+    gc.enable()
     kernel.die_with_parent(os.getppid())
     kernel.raise_open_files()
     lifeline = Lifeline()
     try:
-        lifeline.listen()
+        lifeline.receive()
+        if not forks:
+            lifeline.watch()
         result = main(lifeline)
     except BaseException:  # noqa: BLE001 - shown on stderr; hanging threads must not keep the process alive
+        import traceback  # only for this
+
         traceback.print_exc()
         os._exit(1)
     lifeline.finish(result)

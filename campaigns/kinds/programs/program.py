@@ -31,6 +31,7 @@ from campaigns.kit.mappings import (
 
 ROOT = Path(__file__).resolve().parents[3]
 """The directory of the package `campaigns`, in which the program is started."""
+START = Path(__file__).with_name("start.py")
 PASSED_ON = (
     "PATH",
     "LANG",
@@ -70,6 +71,12 @@ class Outcome:
     timed_out: bool = False
 
 
+def command(module: str) -> list[str]:
+    """Return the command that runs a module as a program, with the packages that this process has."""
+    path = [str(ROOT), *(directory for directory in sys.path if os.path.isabs(directory))]
+    return [sys.executable, "-I", "-S", str(START), module, os.pathsep.join(dict.fromkeys(path))]
+
+
 def run_program(
     module: str,
     request: ProgramRequest,
@@ -81,7 +88,7 @@ def run_program(
     ready: Callable[[ProgramProgress], None] = lambda values: None,
     start_at: Callable[[], float | None] = lambda: None,
 ) -> Outcome:
-    """Run `python -m module` with `request` until it ends, is cancelled, or its time is over.
+    """Run a module as a program with `request` until it ends, is cancelled, or its time is over.
 
     `ready` is called once a program that waits for its start is prepared; it begins at the instant of
     `monotonic` that `start_at` returns, which is called until it is not None.
@@ -151,7 +158,7 @@ class _Program:
         self.stderr_chunks: deque[bytes] = deque(maxlen=MOST_STDERR_CHUNKS)
         self.usage: Any = None
         self.process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            [sys.executable, "-E", "-s", "-m", module],
+            command(module),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

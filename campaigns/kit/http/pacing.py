@@ -2,10 +2,9 @@
 
 Requests begin at equal distances. A delay is not made up for: after a late request, the next one begins a
 whole distance later, so there is never a burst. The first one begins a whole distance after the pacer was
-created.
+created. `task_pacing` has the pacer of an event loop: a program without one does not load asyncio.
 """
 
-import asyncio
 import threading
 import time
 from collections.abc import Callable
@@ -45,22 +44,6 @@ class Pacer:
         self._next = now + self.distance_seconds
         self.held_seconds += now - requested_at
         return now - requested_at
-
-
-class Tasks:
-    """A pacer for the tasks of an event loop."""
-
-    def __init__(self, pacer: Pacer) -> None:
-        self._pacer = pacer
-        self._queue = asyncio.Lock()
-
-    async def turn(self) -> float:
-        """Wait until a request may begin; return the seconds that it waited."""
-        requested_at = self._pacer.clock()
-        async with self._queue:
-            while (left := self._pacer.left()) > 0:
-                await asyncio.sleep(left)
-            return self._pacer.begin(requested_at)
 
 
 class Threads:

@@ -29,7 +29,7 @@ from campaigns.kinds.programs.downloading import (
     refuse_status,
 )
 from campaigns.kinds.programs.transfers import Counter, Item, Transfer
-from campaigns.kit.http import pacing
+from campaigns.kit.http import pacing, task_pacing
 from campaigns.kit.http.failures import FileFailed, classified, refuse_length, took_too_long
 from campaigns.kit.mappings import ProgramResult
 
@@ -105,7 +105,7 @@ async def _download_all(
 
 def _paced(pacer: pacing.Pacer) -> aiohttp.ClientMiddlewareType:
     """Return the middleware that delays every request until its turn."""
-    queue = pacing.Tasks(pacer)
+    queue = task_pacing.Tasks(pacer)
 
     async def wait(
         request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType

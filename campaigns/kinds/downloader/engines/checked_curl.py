@@ -1,9 +1,10 @@
 """Handles of libcurl that connect only where the rules allow, and send each request once. No Django."""
 
+import os
 import socket
-import ssl
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pycurl
@@ -144,7 +145,6 @@ class CheckedCurl:
             (pycurl.SSLVERSION, pycurl.SSLVERSION_TLSv1_2),
         ):
             curl.setopt(option, value)
-        _trust(curl)
 
     def ask_for(self, url: str, places: Places) -> None:
         """Prepare the next request. Raise FileFailed where the rules exclude it."""
@@ -155,6 +155,8 @@ class CheckedCurl:
             # Without TLS nothing is ever shared, and waiting for a first answer could last for ever.
             shares = self._may_share and place.endpoint.scheme == "https"
             self.curl.setopt(pycurl.PIPEWAIT, int(shares))
+            if place.endpoint.scheme == "https":
+                _trust(self.curl)
         self.curl.setopt(pycurl.URL, url)
         self.reason = None
         self.begun = False
@@ -185,6 +187,7 @@ class CheckedCurl:
             host, port = _text(address[0]), int(address[1])
             self._rules.check(host, port, self._place.endpoint.host if self._place else "")
             made = socket.socket(family, kind, protocol)
+            os.close(os.dup(made.fileno()))  # as pycurl will do; libcurl would tell another reason
         except Refused as refused:
             self.reason = FileFailed("address", str(refused))
         except OSError as error:
@@ -229,10 +232,22 @@ def libraries() -> dict[str, str]:
     }
 
 
-def _trust(curl: pycurl.Curl) -> None:
-    """Trust what Python's ssl trusts, SSL_CERT_FILE and SSL_CERT_DIR included."""
+@cache
+def trusted_paths() -> tuple[str | None, str | None]:
+    """Return the file and the directory of certificates that Python's ssl trusts, SSL_CERT_FILE and SSL_CERT_DIR included.
+
+    The first call takes ten milliseconds: engines call it before their clock runs, and only for https.
+    """
+    import ssl  # loads a second OpenSSL
+
     paths = ssl.get_default_verify_paths()
-    for option, path in ((pycurl.CAINFO, paths.cafile), (pycurl.CAPATH, paths.capath)):
+    return paths.cafile, paths.capath
+
+
+def _trust(curl: pycurl.Curl) -> None:
+    """Trust the certificates of `trusted_paths`."""
+    file, directory = trusted_paths()
+    for option, path in ((pycurl.CAINFO, file), (pycurl.CAPATH, directory)):
         if path:
             curl.setopt(option, path)
         else:

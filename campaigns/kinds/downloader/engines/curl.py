@@ -6,12 +6,19 @@ docs/kinds/downloader.md defines it exactly; a change here changes what is measu
 import os
 from typing import Any
 
-from campaigns.kinds.downloader.engines.checked_curl import CheckedCurl, Places, spoken
+from campaigns.kinds.downloader.engines.checked_curl import (
+    CheckedCurl,
+    Places,
+    spoken,
+    trusted_paths,
+)
 from campaigns.kinds.downloader.engines.checked_curl import libraries as of_pycurl
 from campaigns.kinds.downloader.engines.curl_fetching import Fetcher
+from campaigns.kinds.downloader.engines.curl_shard import fetch
 from campaigns.kinds.downloader.engines.shards import Shards
 from campaigns.kinds.programs import lifeline
 from campaigns.kinds.programs.downloading import Job, Run, libraries
+from campaigns.kinds.programs.transfers import Tally
 from campaigns.kit.http.failures import FileFailed
 from campaigns.kit.http.pacing import Pacer
 from campaigns.kit.mappings import ProgramHello, ProgramResult
@@ -27,6 +34,8 @@ def main(keeper: lifeline.Lifeline) -> ProgramResult:
     job = Job.from_request(request)
     shards = processes(job)
     places = Places(job.rules)
+    if parse_url(request["base_url"]).scheme == "https":
+        trusted_paths()  # before the clock runs, and once for all processes
     hello: ProgramHello = {
         "engine": "curl",
         "libraries": libraries() | of_pycurl(),
@@ -34,11 +43,16 @@ def main(keeper: lifeline.Lifeline) -> ProgramResult:
         "processes": shards,
     }
     if request["only_describe"]:
+        keeper.watch()
         keeper.report("hello", hello | {"http_version": _spoken(job, places, request["base_url"])})
         return {"described": True}
-    run = Run(keeper, job)
-    download = _download_in_shards if shards > 1 else _download
-    return download(keeper, job, run, places, shards, hello)
+    tally = Tally(job.directory, job.items)
+    if shards == 1:
+        keeper.watch()
+        return _download(keeper, job, Run(keeper, job, tally), places, hello)
+    with Shards(keeper, job, shards, lambda shard: fetch(shard, job, tally, places)) as workers:
+        keeper.watch()
+        return _download_in_shards(keeper, job, Run(keeper, job, tally), places, hello, workers)
 
 
 def processes(job: Job) -> int:
@@ -54,12 +68,7 @@ def processes(job: Job) -> int:
 
 
 def _download(
-    keeper: lifeline.Lifeline,
-    job: Job,
-    run: Run,
-    places: Places,
-    shards: int,
-    hello: ProgramHello,
+    keeper: lifeline.Lifeline, job: Job, run: Run, places: Places, hello: ProgramHello
 ) -> ProgramResult:
     """Fetch all in this process."""
     fetcher = Fetcher(
@@ -78,23 +87,19 @@ def _download_in_shards(
     job: Job,
     run: Run,
     places: Places,
-    shards: int,
     hello: ProgramHello,
+    workers: Shards,
 ) -> ProgramResult:
     """Fetch all in several processes, which take the files from one queue."""
-    with Shards(
-        "campaigns.kinds.downloader.engines.curl_shard", keeper.request, run, shards
-    ) as workers:
-        hellos = workers.ready()
-        handles = sum(one["concurrency"] for one in hellos)
-        keeper.report("hello", {**hello, "concurrency": handles})
-        run.extra = lambda: {"connections": float(workers.figure("connections"))}
-        run.start()
-        workers.start({"places": _resolved(job, places)})
-        complete = workers.wait()
-        run.stop()
-        spoken_in = workers.counts("spoken")
-        return run.result(complete=complete) | {"spoken": spoken_in}
+    workers.join(run)
+    handles = sum(one["concurrency"] for one in workers.ready())
+    keeper.report("hello", {**hello, "concurrency": handles})
+    run.extra = lambda: {"connections": float(workers.figure("connections"))}
+    run.start()
+    workers.start({"places": _resolved(job, places)})
+    complete = workers.wait()
+    run.stop()
+    return run.result(complete=complete) | {"spoken": workers.counts("spoken")}
 
 
 def _resolved(job: Job, places: Places) -> list[Any]:
@@ -123,4 +128,4 @@ def _spoken(job: Job, places: Places, base_url: str) -> str:
 
 
 if __name__ == "__main__":
-    lifeline.run(main)
+    lifeline.run(main, forks=True)

@@ -1,29 +1,30 @@
 """Share the files of a run out to several processes of one engine. Standard library and neighbours.
 
-The processes take files from one queue, in the manifest's order: an unnamed file of their numbers, whose
-offset the kernel shares between all of them. (That of a memory file is not safe: two processes get the same
-number.) The bytes that each has received are in shared memory. Lines of JSON go to them (`request`,
-`start`, `stop`) and come back (`hello`, `rows`, `end`). They are in the engine's process group, and die
-with it.
+The processes are forked from the engine's, so that they have loaded and read what it has. They take files
+from one queue, in the manifest's order: an unnamed file of their numbers, whose offset the kernel shares
+between all of them. (That of a memory file is not safe: two processes get the same number.) The bytes that
+each has received are in shared memory. Lines of JSON go to them (`start`, `stop`) and come back (`hello`,
+`rows`, `end`). They are in the engine's process group, and die with it.
 """
 
 import json
 import mmap
 import os
 import selectors
-import subprocess
 import sys
 import threading
 from array import array
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryFile
 from types import TracebackType
+from typing import BinaryIO, NoReturn
 
-from campaigns.kinds.programs.downloading import Run
-from campaigns.kit.mappings import Json, ProgramHello, ProgramMessage, ProgramRequest, ProgramResult
+from campaigns.kinds.programs.downloading import Job, Run
+from campaigns.kinds.programs.lifeline import Lifeline
+from campaigns.kit import kernel
+from campaigns.kit.mappings import Json, ProgramHello, ProgramMessage, ProgramResult
 
 BYTES_OF_A_NUMBER = 4
 BYTES_OF_A_COUNT = 8
@@ -53,10 +54,13 @@ class Shared:
 
 def queue_of(number: int, directory: Path) -> int:
     """Return the descriptor of a queue of the numbers below `number`, for processes that inherit it."""
-    with TemporaryFile(dir=directory) as queue:
-        queue.write(array("I", range(number)).tobytes())
-        queue.seek(0)
-        return os.dup(queue.fileno())
+    path = directory / "queue"
+    queue = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    path.unlink()
+    with open(queue, "wb", closefd=False) as file:
+        file.write(array("I", range(number)).tobytes())
+    os.lseek(queue, 0, os.SEEK_SET)
+    return queue
 
 
 def numbers_from(queue: int) -> Iterator[int]:
@@ -65,38 +69,94 @@ def numbers_from(queue: int) -> Iterator[int]:
         yield int.from_bytes(number, sys.byteorder)
 
 
-def shared_counts(descriptor: int, number: int) -> memoryview:
-    """Return the counts of `number` processes, in a memory file."""
-    return memoryview(mmap.mmap(descriptor, number * BYTES_OF_A_COUNT)).cast("Q")
+class Shard:
+    """One of the processes: its place among them, and its pipes to the engine. at: from 0. of: how many there are."""
+
+    def __init__(
+        self, at: int, of: int, queue: int, counter: Shared, orders: int, reports: int
+    ) -> None:
+        self.at = at
+        self.of = of
+        self.counter = counter
+        self._queue = queue
+        self._orders = os.fdopen(orders, "rb")
+        self._reports = reports
+
+    def numbers(self) -> Iterator[int]:
+        """Yield the numbers of the files that this process is to fetch."""
+        return numbers_from(self._queue)
+
+    def receive(self) -> ProgramMessage:
+        """Wait for a message of the engine; end with it."""
+        line = self._orders.readline()
+        if not line:
+            os._exit(0)
+        message: ProgramMessage = json.loads(line)
+        return message
+
+    def send(self, message: ProgramMessage) -> None:
+        """Send a message to the engine."""
+        line = memoryview(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+        while line:
+            line = line[os.write(self._reports, line) :]
+
+
+Work = Callable[[Shard], None]
+"""The work of a process, which reports `end` as the last."""
+
+
+class _Process:
+    """A forked process, as the engine sees it."""
+
+    def __init__(self, pid: int, orders: int, reports: int) -> None:
+        self.pid = pid
+        self.orders: BinaryIO = os.fdopen(orders, "wb", buffering=0)
+        self.reports: BinaryIO = os.fdopen(reports, "rb")
 
 
 class Shards:
     """The processes, for use by the engine program in a `with`."""
 
-    def __init__(self, module: str, request: ProgramRequest, run: Run, number: int) -> None:
-        """Start `python -m module` so many times, each with the engine's request."""
-        self._run = run
-        self._queue = queue_of(len(run.job.items), run.job.directory)
-        self._counts = os.memfd_create("counts")
-        os.ftruncate(self._counts, number * BYTES_OF_A_COUNT)
-        counts = shared_counts(self._counts, number)
-        for at in range(number):
-            run.tally.count(Shared(counts, at))
+    def __init__(self, lifeline: Lifeline, job: Job, number: int, work: Work) -> None:
+        """Fork so many processes, each of which calls `work`. No thread may have been started yet."""
+        self._run: Run
         self._ends: list[ProgramResult] = []
         self._ended = threading.Event()
-        self._processes = [
-            subprocess.Popen(  # noqa: S603 - our own interpreter and module
-                [sys.executable, "-E", "-s", "-m", module],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                pass_fds=(self._queue, self._counts),
-            )
-            for _ in range(number)
-        ]
+        self._queue = queue_of(len(job.items), job.directory)
+        counts = memoryview(mmap.mmap(-1, number * BYTES_OF_A_COUNT)).cast("Q")
+        self._counters = [Shared(counts, at) for at in range(number)]
+        self._processes: list[_Process] = []
+        for at in range(number):
+            self._processes.append(self._forked(lifeline, at, number, work))
+
+    def _forked(self, lifeline: Lifeline, at: int, of: int, work: Work) -> _Process:
+        engine = os.getpid()
+        (their_orders, our_orders), (our_reports, their_reports) = os.pipe(), os.pipe()
+        pid = os.fork()
+        if pid:
+            os.close(their_orders)
+            os.close(their_reports)
+            return _Process(pid, our_orders, our_reports)
+        try:
+            kernel.die_with_parent(engine)
+            lifeline.leave()
+            for ours in (
+                our_orders,
+                our_reports,
+                *(one.orders.fileno() for one in self._processes),
+            ):
+                os.close(ours)
+            shard = Shard(at, of, self._queue, self._counters[at], their_orders, their_reports)
+            _work(work, shard)
+        finally:
+            os._exit(1)  # it may never go on as the engine
+
+    def join(self, run: Run) -> None:
+        """Make the processes part of a run: of its bytes, its resources and its time limit."""
+        self._run = run
+        for counter in self._counters:
+            run.tally.count(counter)
         run.watch([process.pid for process in self._processes], self._stop)
-        for at, process in enumerate(self._processes):
-            place = {"queue": self._queue, "counts": self._counts, "at": at, "of": number}
-            self._send(process, {"request": request, "parent": os.getpid(), **place})
 
     def __enter__(self) -> "Shards":
         return self
@@ -109,15 +169,14 @@ class Shards:
     ) -> None:
         """Close the pipes of the processes, which ends them, and wait for them."""
         for process in self._processes:
-            with suppress(BrokenPipeError):
-                process.stdin.close()  # type: ignore[union-attr]
-            process.wait()
+            process.orders.close()
+        for process in self._processes:
+            os.waitpid(process.pid, 0)
 
     def ready(self) -> list[ProgramHello]:
         """Wait until all of them are ready; return their hello messages."""
         return [
-            json.loads(process.stdout.readline() or b"{}")["hello"]  # type: ignore[union-attr]
-            for process in self._processes
+            json.loads(process.reports.readline() or b"{}")["hello"] for process in self._processes
         ]
 
     def start(self, value: Json) -> None:
@@ -133,14 +192,14 @@ class Shards:
         selector = selectors.DefaultSelector()
         received = {}
         for process in self._processes:
-            selector.register(process.stdout, selectors.EVENT_READ)  # type: ignore[arg-type]
-            received[process.stdout] = bytearray()
+            selector.register(process.reports, selectors.EVENT_READ)
+            received[process.reports.fileno()] = bytearray()
         while selector.get_map():
             for key, _ in selector.select():
                 data = os.read(key.fd, 1 << 20)
                 if not data:
                     raise RuntimeError("a process of the engine ended before its work did")
-                *lines, received[key.fileobj] = (received[key.fileobj] + data).split(b"\n")  # type: ignore[index]
+                *lines, received[key.fd] = (received[key.fd] + data).split(b"\n")
                 for line in lines:
                     if self._take(json.loads(line)):
                         selector.unregister(key.fileobj)
@@ -169,7 +228,25 @@ class Shards:
             self._send(process, {"stop": True})
         return self._ended.wait(SECONDS_TO_STOP)
 
-    def _send(self, process: "subprocess.Popen[bytes]", message: ProgramMessage) -> None:
+    def _send(self, process: _Process, message: ProgramMessage) -> None:
         with suppress(BrokenPipeError):  # it has crashed, which `ready` or `wait` reports
-            process.stdin.write(json.dumps(message).encode() + b"\n")  # type: ignore[union-attr]
-            process.stdin.flush()  # type: ignore[union-attr]
+            process.orders.write(json.dumps(message).encode() + b"\n")
+
+
+def _work(work: Work, shard: Shard) -> None:
+    """Work, and exit when the engine closes the pipe: it reads the CPU time of this process before."""
+    try:
+        work(shard)
+    except BaseException:  # noqa: BLE001 - shown on stderr; the listening thread must not keep the process alive
+        import traceback  # only for this
+
+        traceback.print_exc()
+        os._exit(1)
+    threading.Event().wait()
+
+
+def listen(shard: Shard, stopped: threading.Event) -> NoReturn:
+    """Wait for the message to stop, and exit when the engine closes the pipe."""
+    while True:
+        if "stop" in shard.receive():
+            stopped.set()

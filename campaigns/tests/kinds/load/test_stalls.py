@@ -3,6 +3,7 @@
 import asyncio
 import heapq
 import itertools
+from functools import partial
 from unittest.mock import Mock
 
 import numpy as np
@@ -30,10 +31,36 @@ class Time:
     def at(self, instant, call):
         heapq.heappush(self._due, (max(instant, self.now), next(self._order), call))
 
+    def timer(self, call):
+        return Repeated(self, call)
+
     def run(self):
         while self._due:
             self.now, _, call = heapq.heappop(self._due)
             call()
+
+
+class Repeated:
+    """A timer of the clock."""
+
+    def __init__(self, time, call):
+        self._time, self._call = time, call
+        self._settings = 0
+
+    def set(self, instant, every):
+        self._settings += 1
+        self._time.at(instant, partial(self._ring, self._settings, instant, every))
+
+    def close(self):
+        self._settings += 1
+
+    def _ring(self, settings, instant, every):
+        if settings != self._settings:
+            return
+        if every:
+            following = instant + every
+            self._time.at(following, partial(self._ring, settings, following, every))
+        self._call()
 
 
 class Target(asyncio.Transport):
@@ -59,7 +86,7 @@ def loaded(monkeypatch, **schedule):
     of = Schedule(hosts=4, duration_seconds=3, **schedule)
     part = Mock(alarm=time, origin_ns=0)
     part.job.schedule = of
-    crew = Mock(recorder=Recorder(), chained_until_ns=0)
+    crew = Mock(recorder=Recorder(), chained_until_ns=0, usual_head=b"", usual_bytes=0, parsed=0)
 
     async def main():
         crew_clients = [Client(crew, number, b"GET", 1 << 62) for number in of.numbers]

@@ -412,8 +412,8 @@ def test_an_engine_whose_keeper_is_killed_stops_loading(sandbox, engine, tmp_pat
 
 
 def test_an_engine_without_descriptors_is_saturated(sandbox, engine, tmp_path):
-    url = sandbox.manifest(files=80, size=1000, latency=100)
-    request = request_for(url, tmp_path, concurrency=60)
+    url = sandbox.manifest(files=200, size=1000, latency=100)
+    request = request_for(url, tmp_path, concurrency=100)
 
     with keeping(
         module=engine, request=request, lease_seconds=30.0, limits={"RLIMIT_NOFILE": 40}

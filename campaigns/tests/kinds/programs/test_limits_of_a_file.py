@@ -7,7 +7,7 @@ from unittest.mock import Mock
 import pytest
 
 from campaigns.kinds.downloader.engines import asyncio as asyncio_downloader
-from campaigns.kit.http import pacing
+from campaigns.kit.http import pacing, task_pacing
 from campaigns.kit.http.failures import NO_LENGTH, FileFailed, normalised_message, refuse_length
 from campaigns.kit.http.guarded import Limit, _Response
 
@@ -73,7 +73,7 @@ def test_waiting_for_the_owners_rate_is_no_part_of_a_files_time(monkeypatch):
     async def send(request):
         return "answer"
 
-    monkeypatch.setattr(pacing.Tasks, "turn", turn)
+    monkeypatch.setattr(task_pacing.Tasks, "turn", turn)
 
     async def main():
         asyncio_downloader.TRANSFER.set(transfer)

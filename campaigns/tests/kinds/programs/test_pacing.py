@@ -11,7 +11,7 @@ import pytest
 
 from campaigns.kinds.programs.fetch import Limits, fetch
 from campaigns.kinds.programs.health import HELD_BACK_SATURATES, judge
-from campaigns.kit.http import pacing
+from campaigns.kit.http import pacing, task_pacing
 from campaigns.kit.network import parse_rules
 from campaigns.tests.kinds.programs.conftest import OURS
 from campaigns.tests.kinds.programs.servers import asked, behaving
@@ -34,7 +34,7 @@ def begun_by_tasks(pacer: pacing.Pacer, count: int) -> list[float]:
     begun: list[float] = []
 
     async def main() -> None:
-        tasks = pacing.Tasks(pacer)
+        tasks = task_pacing.Tasks(pacer)
 
         async def one() -> None:
             await tasks.turn()

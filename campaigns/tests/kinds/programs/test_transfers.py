@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from campaigns.kinds.programs import transfers
 from campaigns.kinds.programs.transfers import Counter, Item, Tally, Transfer
 from campaigns.kit.http.failures import FileFailed
 
@@ -28,13 +29,24 @@ def files_of(directory: Path) -> list[str]:
 
 def test_a_file_gets_its_name_when_it_is_whole_and_right(tmp_path):
     transfer, tally = transfer_of(tmp_path, GOOD[:100], GOOD[100:])
-    assert files_of(tmp_path) == ["partial/0"]
+    assert files_of(tmp_path) == []  # small pieces are written together
 
     transfer.complete()
 
     assert files_of(tmp_path) == ["files/sub/a"]
     assert (tmp_path / "files/sub/a").read_bytes() == GOOD
     assert tally.counts() == (1, 0)
+
+
+def test_pieces_are_written_as_soon_as_they_are_worth_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(transfers, "WRITTEN_AT_ONCE", 150)
+    monkeypatch.setattr(transfers, "MOST_PIECES", 2)
+
+    transfer, _ = transfer_of(tmp_path, GOOD[:50], GOOD[50:90], GOOD[90:200], GOOD[200:])
+
+    assert (tmp_path / "partial/0").read_bytes() == GOOD[:200]
+    transfer.complete()
+    assert (tmp_path / "files/sub/a").read_bytes() == GOOD
 
 
 @pytest.mark.parametrize(
