@@ -5,6 +5,9 @@ what is sent. Whoever waits for it gets an OperationalError after DATABASE_ANSWE
 connection is closed, so that the next one is a new one.
 """
 
+import select
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -25,6 +28,8 @@ def limit_waits() -> None:
 def _limit(connection: BaseDatabaseWrapper, **kwargs: Any) -> None:
     made = connection.connection
     if isinstance(made, psycopg.Connection):
+        asked = partial(type(connection).is_usable, connection)
+        connection.is_usable = partial(_is_usable, made, asked)  # type: ignore[method-assign]
         wait = made.wait
 
         def wait_no_longer(generator: Any, *positional: Any, **named: Any) -> Any:
@@ -40,3 +45,15 @@ def _limit(connection: BaseDatabaseWrapper, **kwargs: Any) -> None:
                 ) from None
 
         made.wait = wait_no_longer  # type: ignore[method-assign, assignment]
+
+
+def _is_usable(made: psycopg.Connection[Any], asked: Callable[[], bool]) -> bool:
+    """Return whether a connection can be used. Django would ask the database before each request.
+
+    A server that ends a connection says so, or hangs up: where nothing has come over it, nothing is asked.
+    """
+    if made.closed:
+        return False
+    poll = select.poll()
+    poll.register(made.fileno(), select.POLLIN)
+    return not poll.poll(0) or asked()

@@ -294,7 +294,7 @@ SPECTACULAR_SETTINGS = {
 
 API_RATES = {
     "read": environment.rate("PERFDASH_API_READ_RATE", "6000/min"),
-    "write": environment.rate("PERFDASH_API_WRITE_RATE", "3000/min"),
+    "write": environment.rate("PERFDASH_API_WRITE_RATE", "30000/min"),
     "session": environment.rate("PERFDASH_API_SESSION_RATE", "12000/min"),
     "failure": environment.rate("PERFDASH_API_FAILURE_RATE", "60/min"),
 }

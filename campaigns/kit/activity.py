@@ -203,7 +203,22 @@ def record(
     campaign: Campaign | None = None,
     **details: Any,
 ) -> AuditEvent:
-    """Record an action, in the caller's transaction.
+    """Record an action, in the caller's transaction; see `event`."""
+    row = event(action, user=user, team=team, subject=subject, campaign=campaign, **details)
+    row.save(force_insert=True)
+    return row
+
+
+def event(
+    action: Action,
+    *,
+    user: User | _Default | None = _Default.SENDER,
+    team: Team | None = None,
+    subject: Model | None = None,
+    campaign: Campaign | None = None,
+    **details: Any,
+) -> AuditEvent:
+    """Return the record of an action, which the caller stores.
 
     user: who did it; by default the sender of the request; None: perfdash itself. team: by default
     that of the campaign or the subject. details: JSON values without secrets.
@@ -213,7 +228,7 @@ def record(
     what = subject if subject is not None else campaign
     sender = current_user()
     by_itself = user is None and sender is not None
-    return AuditEvent.objects.create(
+    return AuditEvent(
         user=sender if isinstance(user, _Default) else user,
         means=(SYSTEM if by_itself else current_means())[:MEANS_LETTERS],
         team_id=team.pk if team is not None else _team_of(campaign) or _team_of(subject),

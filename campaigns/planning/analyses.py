@@ -39,7 +39,8 @@ def request_analysis_of_received(campaign: Campaign, runs: int) -> None:
     campaign: the locked row. runs: the number of its runs. Runs may come one by one, many a second: where
     a request waits already, no query is sent.
     """
-    if campaign.analysis_requested_at is not None and campaign.analysis_began_at is None:
+    requested, began = campaign.analysis_requested_at, campaign.analysis_began_at
+    if requested is not None and (began is None or requested > began):
         return
     rest = timedelta(seconds=min(MOST_REST_SECONDS, runs * REST_SECONDS_A_RUN))
     last = Finding.objects.filter(campaign=campaign).order_by("-computed_at").values("computed_at")

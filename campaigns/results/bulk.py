@@ -11,34 +11,28 @@ from psycopg.types.json import Jsonb
 from campaigns.kinds.base import STAND_IN
 from campaigns.kit.mappings import Json
 from campaigns.kit.redaction import storable
-from campaigns.models import (
-    Attempt,
-    Campaign,
-    Cell,
-    EnvironmentFact,
-    Measurement,
-    Run,
-    StoredMetric,
-)
-from campaigns.results.storing import MOST_LETTERS, Value, metric_of
+from campaigns.kit.statements import Message, columns_of
+from campaigns.models import Attempt, Campaign, Cell, EnvironmentFact, Measurement, Run
+from campaigns.results.storing import MOST_LETTERS
 
 WORKER = "import"
 FEW = 100
 """Up to so many rows INSERT is used; for more, COPY is quicker."""
-Table = tuple[type[models.Model], Sequence[str], Iterable[tuple[Any, ...]]]
+Table = tuple[type[models.Model], tuple[str, ...], Iterable[tuple[Any, ...]], dict[str, Any]]
+"""A model, its columns, their values in each row, and further columns that have the same value in each."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReceivedRun:
     """A run that was measured elsewhere, with its cell, block and position.
 
-    context: facts of its environment, as text. lost: nothing was observed.
+    values: each with the key of its metric, and whether it is a lower limit. context: facts of its environment, as text. lost: nothing was observed.
     """
 
     cell: int
     block: int
     position: int
-    values: Sequence[Value]
+    values: Sequence[tuple[int, float, bool]]
     failed: bool = False
     lost: bool = False
     reason: str = ""
@@ -51,75 +45,106 @@ class ReceivedRun:
     units_failed: int = 0
 
 
-def store_received(campaign: Campaign, runs: Sequence[ReceivedRun], received_at: datetime) -> int:
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Keys that are reserved for new runs, their attempts, and blocks of few runs."""
+
+    runs: Sequence[int]
+    attempts: Sequence[int]
+    blocks: Sequence[int] = ()
+
+
+def store_received(
+    campaign: Campaign,
+    runs: Sequence[ReceivedRun],
+    keys: Keys,
+    received_at: datetime,
+    message: Message,
+) -> int:
     """Store runs with one closed attempt each, and return the number of values.
 
-    received_at: replaces unknown instants. The caller holds the transaction, and has checked cells, blocks
-    and positions.
+    received_at: replaces unknown instants. message: sent before many rows; few become part of it. The caller holds the
+    transaction, and has checked cells, blocks and positions.
     """
-    run_keys, attempt_keys = _next_keys(len(runs))
-    keyed = list(zip(attempt_keys, runs, strict=True))
-    metrics = StoredMetric.objects.keys_of(metric_of(v) for run in runs for v in run.values)
+    keyed = list(zip(keys.attempts, runs, strict=False))
+    run_keys = keys.runs[: len(runs)]
     values = [
-        (key, v.value, metrics[metric_of(v)], v.censored, v.bound)
-        for key, run in keyed
-        for v in run.values
+        (attempt, value, metric, censored)
+        for attempt, run in keyed
+        for metric, value, censored in run.values
     ]
-    store = _insert if len(runs) + len(values) <= FEW else _copy
-    store(
-        [
-            (Run, _RUN, (_run(campaign, *row) for row in zip(run_keys, runs, strict=True))),
-            (
-                Attempt,
-                _ATTEMPT,
-                (
-                    _attempt(key, of, run, received_at)
-                    for of, (key, run) in zip(run_keys, keyed, strict=True)
-                ),
-            ),
-            (Measurement, _MEASUREMENT, values),
-            (EnvironmentFact, _FACT, _facts(keyed)),
-        ]
-    )
+    tables: list[Table] = [
+        (
+            Run, _RUN, (_run(campaign, *row) for row in zip(run_keys, runs, strict=True)),
+            _OF_ALL_RUNS,
+        ),
+        (
+            Attempt, _ATTEMPT,
+            (_attempt(*row, received_at) for row in zip(keys.attempts, run_keys, runs, strict=False)),
+            _OF_ALL_ATTEMPTS,
+        ),
+        (Measurement, _MEASUREMENT, values, _OF_ALL_VALUES),
+        (EnvironmentFact, _FACT, _facts(keyed), _OF_ALL_FACTS),
+    ]  # fmt: skip
+    if len(runs) + len(values) <= FEW:
+        for model, columns, rows, constants in tables:
+            message.insert_rows(model, columns, rows, **constants)
+    else:
+        message.send()
+        _copy(tables)
     return len(values)
 
 
-def count_received(cells: Sequence[Cell]) -> None:
+def count_received(cells: Sequence[Cell], message: Message) -> None:
     """Store how many runs each cell has received."""
     if cells:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "UPDATE campaigns_cell SET received = counted.received"
-                " FROM unnest(%s::bigint[], %s::integer[]) AS counted (id, received)"
-                " WHERE campaigns_cell.id = counted.id",
-                [[cell.pk for cell in cells], [cell.received for cell in cells]],
-            )
+        message.add(
+            "UPDATE campaigns_cell SET received = counted.received"
+            " FROM unnest(%s::bigint[], %s::integer[]) AS counted (id, received)"
+            " WHERE campaigns_cell.id = counted.id",
+            [cell.pk for cell in cells],
+            [cell.received for cell in cells],
+        )
 
 
 _RUN = (
-    *("id", "campaign_id", "cell_id", "block_id", "position", "purpose", "state", "reason"),
-    *("started_at", "finished_at", "attempts_allowed", "external_id", "info"),
+    *("id", "campaign_id", "cell_id", "block_id", "position", "state", "reason", "started_at"),
+    *("finished_at", "external_id", "info"),
 )
+_OF_ALL_RUNS = {"purpose": str(Run.Purpose.MEASURED), "attempts_allowed": 1}
 _ATTEMPT = (
-    *("id", "run_id", "number", "state", "phase", "reason", "traceback", "pool", "worker", "host"),
-    *("token", "queued_at", "claimed_at", "measure_started_at", "measure_finished_at"),
-    *("finished_at", "units_done", "units_failed", "failures", "stand_in", "facts_unread"),
-    *("health", "health_reasons", "health_figures"),
+    *("id", "run_id", "state", "reason", "queued_at", "claimed_at", "measure_started_at"),
+    *("measure_finished_at", "finished_at", "units_done", "units_failed", "stand_in"),
 )
-_MEASUREMENT = ("attempt_id", "value", "metric_id", "censored", "bound")
+_OF_ALL_ATTEMPTS = {
+    "number": 1,
+    "phase": "",
+    "traceback": "",
+    "pool": "",
+    "worker": WORKER,
+    "host": "",
+    "token": 0,
+    "failures": "{}",
+    "facts_unread": "",
+    "health": "",
+    "health_reasons": "[]",
+    "health_figures": "{}",
+}
+_MEASUREMENT = ("attempt_id", "value", "metric_id", "censored")
+_OF_ALL_VALUES = {"bound": False}
 _OF_ATTEMPT = {
     Run.State.DONE: Attempt.State.ACCEPTED,
     Run.State.FAILED: Attempt.State.FAILED,
     Run.State.VOID: Attempt.State.VOID,
 }
-_FACT = ("attempt_id", "side", "name", "value", "value_after")
+_FACT = ("attempt_id", "name", "value")
+_OF_ALL_FACTS = {"side": str(EnvironmentFact.Side.TARGET), "value_after": ""}
 
 
 def _run(campaign: Campaign, key: int, run: ReceivedRun) -> tuple[Any, ...]:
     return (
-        *(key, campaign.pk, run.cell, run.block, run.position, str(Run.Purpose.MEASURED)),
-        *(str(_state(run)), run.reason),
-        *(run.started_at, run.finished_at, 1, run.external_id),
+        *(key, campaign.pk, run.cell, run.block, run.position, str(_state(run)), run.reason),
+        *(run.started_at, run.finished_at, run.external_id),
         Jsonb(run.info) if run.info else None,
     )
 
@@ -131,61 +156,27 @@ def _state(run: ReceivedRun) -> Run.State:
 
 
 def _attempt(key: int, run_key: int, run: ReceivedRun, received_at: datetime) -> tuple[Any, ...]:
-    state = _OF_ATTEMPT[_state(run)]
     began = run.started_at or run.finished_at or received_at
     ended = run.finished_at or run.started_at or received_at
     return (
-        *(key, run_key, 1, str(state), "", run.reason, "", "", WORKER, ""),
-        *(0, began, began, run.started_at, run.finished_at),
-        *(ended, run.units_done, run.units_failed, "{}"),
-        *(storable(run.context.get(STAND_IN, ""))[:MOST_LETTERS], ""),
-        *("", "[]", "{}"),
+        *(key, run_key, str(_OF_ATTEMPT[_state(run)]), run.reason),
+        *(began, began, run.started_at, run.finished_at),
+        *(ended, run.units_done, run.units_failed),
+        storable(run.context.get(STAND_IN, ""))[:MOST_LETTERS],
     )
 
 
 def _facts(runs: Iterable[tuple[int, ReceivedRun]]) -> Iterator[tuple[Any, ...]]:
-    side = str(EnvironmentFact.Side.TARGET)
     for key, run in runs:
         for name, value in run.context.items():
-            yield (key, side, name, value, "")
-
-
-def _next_keys(count: int) -> tuple[list[int], list[int]]:
-    """Reserve keys for runs and for their attempts."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT nextval('campaigns_run_id_seq'), nextval('campaigns_attempt_id_seq')"
-            " FROM generate_series(1, %s)",
-            [count],
-        )
-        rows = cursor.fetchall()
-    return [run for run, _ in rows], [attempt for _, attempt in rows]
+            yield (key, name, value)
 
 
 def _copy(tables: Iterable[Table]) -> None:
     with connection.cursor() as cursor:
-        for model, columns, rows in tables:
-            with cursor.copy(f"COPY {_named(model, columns)} FROM STDIN") as copy:
+        for model, columns, rows, constants in tables:
+            into = columns_of(model, (*columns, *constants))
+            same = tuple(constants.values())
+            with cursor.copy(f"COPY {into} FROM STDIN") as copy:
                 for row in rows:
-                    copy.write_row(row)
-
-
-def _insert(tables: Iterable[Table]) -> None:
-    """Insert a few rows in one message, since the round trip to the database takes longer than they do."""
-    statements, values = [], []
-    for model, columns, rows in tables:
-        results = list(rows)
-        if results:
-            places = f"({', '.join(['%s'] * len(columns))})"
-            statements.append(
-                f"INSERT INTO {_named(model, columns)} VALUES {', '.join([places] * len(results))}"  # noqa: S608
-            )
-            values += [value for row in results for value in row]
-    if statements:
-        with connection.cursor() as cursor:
-            cursor.execute("; ".join(statements), values)
-
-
-def _named(model: type[models.Model], columns: Sequence[str]) -> str:
-    names = ", ".join(connection.ops.quote_name(column) for column in columns)
-    return f"{connection.ops.quote_name(model._meta.db_table)} ({names})"
+                    copy.write_row(row + same)

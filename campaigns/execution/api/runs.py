@@ -24,6 +24,7 @@ class Runs(CampaignApi, Receiving):
     """GET: the runs of a campaign, filtered. POST: more runs that were made elsewhere."""
 
     takes = {"post": Right.WRITE}
+    admits_later = frozenset({"post"})
 
     @operation("list_runs", "runs", answer=RunOutput, filters=RunFilters)
     def get(self, request: Request, pk: int) -> Response:

@@ -13,16 +13,17 @@ from campaigns.results.importing.submitted import SubmittedRun
 
 
 def new_among(
-    campaign: Campaign, runs: Sequence[SubmittedRun]
+    campaign: Campaign, runs: Sequence[SubmittedRun], *, any_known: bool
 ) -> tuple[list[tuple[int, SubmittedRun]], int]:
-    """Return the runs that are not stored, with their numbers, and the number of stored ones. Raise Differs."""
+    """Return the runs that are not stored, with their numbers, and the number of stored ones. Raise Differs.
+
+    any_known: whether any of their ids is stored.
+    """
     named = [run.external_id for run in runs if run.external_id]
     if not named:
         return list(enumerate(runs)), 0
-    stored = {
-        run.external_id: run
-        for run in campaign.runs.filter(external_id__in=named).select_related("cell", "block")
-    }
+    rows = campaign.runs.filter(external_id__in=named).select_related("cell", "block")
+    stored = {run.external_id: run for run in rows} if any_known else {}
     evidence = _evidence_of(list(stored.values()))
     new: list[tuple[int, SubmittedRun]] = []
     seen: dict[str, int] = {}

@@ -7,19 +7,17 @@ from functools import cached_property
 from typing import Any
 
 from campaigns.kit.errors import Invalid
-from campaigns.kit.mappings import Levels
-from campaigns.models import Block, Campaign, Cell, Factor, Level, Run
+from campaigns.kit.statements import Message
+from campaigns.models import Block, Campaign, Cell, Factor, Level
 from campaigns.planning.kind_fields import MOST_CELLS, MOST_FACTORS
 from campaigns.planning.levels import MOST_BYTES
 from campaigns.planning.roles import check_loads
 from campaigns.results.bulk import count_received
+from campaigns.results.importing.stored import Stored, levels_key, read_all_cells
 from campaigns.results.importing.submitted import Submitted, SubmittedRun
-from campaigns.results.readers.base import Scalar
 
-FEW_CELLS = 20
-"""Up to so many cells are looked up by their levels; for more, all cells of the campaign are read."""
 Errors = dict[str, list[str]]
-_ENCODER = json.JSONEncoder(sort_keys=True)
+_OF_ALL_BLOCKS = {"stratum": "{}", "phase": ""}
 
 
 class Places:
@@ -29,12 +27,10 @@ class Places:
     runs. Its roles are those of factors that are new.
     """
 
-    def __init__(
-        self,
-        campaign: Campaign,
-        submitted: Submitted,
-    ) -> None:
-        self.campaign = campaign
+    def __init__(self, stored: Stored, submitted: Submitted) -> None:
+        self.campaign = stored.campaign
+        self.last_position = stored.last_position
+        self._stored = stored
         self._cells: dict[str, Cell] = {}
         self._is_whole = False
         self._last_cell = 0
@@ -43,12 +39,10 @@ class Places:
         self._blocks: dict[int, Block] = {}
         self._changed: dict[str, Cell] = {}
         self._sent_blocks = {run.block for run in submitted.runs if run.block}
-        self.last_position = _newest(campaign)
-        wanted = _few_levels(submitted.runs)
-        if wanted is None:
-            self._read_whole()
+        if stored.has_all_cells:
+            self._know_whole(stored.cells)
         else:
-            self._know(campaign.cells.filter(levels_by_factor__in=wanted))
+            self._know(stored.cells)
 
     def place(self, number: int, run: SubmittedRun, errors: Errors) -> tuple[Cell, Block, int]:
         """Return cell, block and position; note errors of the place at `runs.<number>`."""
@@ -58,18 +52,21 @@ class Places:
         self.last_position += 1
         return cell, block, self.last_position
 
-    def store(self) -> None:
-        """Create missing factors, levels, cells and blocks, and count the runs of cells."""
+    def store(self, message: Message) -> None:
+        """Create missing factors, levels, cells and blocks, and count the runs of cells.
+
+        Where that takes no more than a statement, it becomes part of the message.
+        """
         new = [cell for cell in self._changed.values() if cell._state.adding]
         known = [cell for cell in self._changed.values() if not cell._state.adding]
         if new:
             self._check(new)
             self._store_cells(new)
-        count_received(known)
-        self._store_blocks()
+        count_received(known, message)
+        self._store_blocks(message)
 
     def _cell(self, number: int, run: SubmittedRun, errors: Errors) -> Cell:
-        key = _key(run.levels)
+        key = levels_key(run.levels)
         cell = self._cells.get(key)
         if cell is None and not self._is_whole:
             self._read_whole()
@@ -85,8 +82,11 @@ class Places:
 
     def _read_whole(self) -> None:
         """Read the whole campaign, since a cell may be new to it."""
+        self._know_whole(read_all_cells(self.campaign))
+
+    def _know_whole(self, cells: Iterable[Cell]) -> None:
         self._is_whole = True
-        self._know(self.campaign.cells.all())
+        self._know(cells)
         self._last_cell = len(self._cells)
         self._names = [factor.name for factor in self.campaign.factors.all()]
         if not self._cells:
@@ -94,7 +94,7 @@ class Places:
 
     def _know(self, cells: Iterable[Cell]) -> None:
         for cell in cells:
-            self._cells.setdefault(_key(cell.levels_by_factor), cell)
+            self._cells.setdefault(levels_key(cell.levels_by_factor), cell)
 
     def _check_names(self, number: int, run: SubmittedRun, errors: Errors) -> None:
         """Check that every run has a level of every factor."""
@@ -125,7 +125,7 @@ class Places:
             self._blocks[place] = Block(campaign=self.campaign, number=place, repetition=place)
         if in_blocks and run.block is not None:
             cells = self._occupied[place]
-            key = _key(run.levels)
+            key = levels_key(run.levels)
             if key in cells:
                 errors[f"runs.{number}.block"] = [
                     f"Block {place} has a run of these levels already; a block holds one of each."
@@ -139,7 +139,7 @@ class Places:
         runs = self.campaign.runs.filter(block__number__in=self._sent_blocks)
         result: defaultdict[int, set[str]] = defaultdict(set)
         for number, levels in runs.values_list("block__number", "cell__levels_by_factor"):
-            result[number].add(_key(levels))
+            result[number].add(levels_key(levels))
         return result
 
     def _check(self, new: Sequence[Cell]) -> None:
@@ -215,42 +215,32 @@ class Places:
             known |= {(name, text): level for text, level in stored.items()}
         return known
 
-    def _store_blocks(self) -> None:
-        stored = {
-            block.number: block for block in self.campaign.blocks.filter(number__in=self._blocks)
-        }
+    def _store_blocks(self, message: Message) -> None:
+        stored = self._stored.blocks
+        if unread := [number for number in self._blocks if number not in stored]:
+            rows = self.campaign.blocks.filter(number__in=unread)
+            stored = stored | dict(rows.values_list("number", "pk"))
         new = []
         for number, block in self._blocks.items():
-            if number in stored:
-                block.pk = stored[number].pk
-            else:
+            block.pk = stored.get(number)
+            if block.pk is None:
+                block.session_id = self._stored.session
                 new.append(block)
-        if new:
-            session = self.campaign.sessions.earliest("number")
-            for block in new:
-                block.session = session
+        keys = self._stored.keys.blocks
+        if len(new) <= len(keys):
+            for block, key in zip(new, keys, strict=False):
+                block.pk = key
+            message.insert_rows(
+                Block,
+                ("id", "campaign_id", "session_id", "number", "repetition"),
+                (
+                    (block.pk, self.campaign.pk, block.session_id, block.number, block.repetition)
+                    for block in new
+                ),
+                **_OF_ALL_BLOCKS,
+            )
+        else:
             Block.objects.bulk_create(new)
-
-
-def _few_levels(runs: Sequence[SubmittedRun]) -> list[Mapping[str, Scalar]] | None:
-    """Return the submitted combinations of levels; None where they are many."""
-    result: dict[str, Mapping[str, Scalar]] = {}
-    for run in runs:
-        result[_key(run.levels)] = run.levels
-        if len(result) > FEW_CELLS:
-            return None
-    return list(result.values())
-
-
-def _newest(campaign: Campaign) -> int:
-    """Return the last position of a campaign. Imported campaigns have no try-outs."""
-    runs = campaign.runs.exclude(purpose=Run.Purpose.TRIAL).order_by("-position")
-    return runs.values_list("position", flat=True).first() or 0
-
-
-def _key(levels: Levels) -> str:
-    """Return the key of a combination of levels; keys are equal where the database's values are."""
-    return _ENCODER.encode(levels)
 
 
 def _sorted(levels: Sequence[Any]) -> list[Any]:

@@ -7,21 +7,30 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models.functions import Now
 
-from campaigns.kit.activity import Action, record
+from campaigns.kit.activity import Action, event
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.errors import Differs, Invalid, NotPossible
-from campaigns.kit.owners import require_right
-from campaigns.kit.rights import Right
-from campaigns.models import Campaign, DeclaredMetric, LogLine, Session, Submission, Team
+from campaigns.kit.rights import Right, require_rights, rights_by
+from campaigns.kit.statements import Message
+from campaigns.models import (
+    Campaign,
+    DeclaredMetric,
+    LogLine,
+    MetricOfValues,
+    Session,
+    StoredMetric,
+    Submission,
+    Team,
+)
 from campaigns.models.teams import default_team
 from campaigns.planning import drafts
 from campaigns.results.bulk import ReceivedRun, store_received
 from campaigns.results.importing.defining import KIND, definition_of, load_questions, source_of
 from campaigns.results.importing.known import new_among, wait_for_turn
 from campaigns.results.importing.places import Places
+from campaigns.results.importing.stored import Stored, read_stored
 from campaigns.results.importing.submitted import MOST_METRICS, MOST_RUNS, Submitted, SubmittedRun
 from campaigns.results.readers.base import ReadMetric
-from campaigns.results.storing import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +79,9 @@ def create(
     campaign.launched_at, campaign.closed_loop = Now(), definition.campaign.closed_loop
     campaign.save(update_fields=["state", "external_id", "source", "launched_at", "closed_loop"])
     Session.objects.create(campaign=campaign, number=1, kind=Session.Kind.IMPORT, user=author)
-    received = _add(campaign, submitted, author, Places(campaign, submitted), waiting)
+    received = _add(
+        campaign, submitted, author, read_stored(campaign.pk, submitted, author), waiting
+    )
     _note_beginning(campaign, submitted)
     return replace(received, made=True, questions=load_questions(submitted))
 
@@ -81,8 +92,10 @@ def append(key: int, submitted: Submitted, author: User | None) -> Received:
     Runs that are stored under their external_id and are equal stay unchanged. Raise Campaign.DoesNotExist,
     Differs, NotExternal or Invalid: the caller then rolls back.
     """
-    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=key)
-    require_right(author, campaign, Right.WRITE)
+    stored = read_stored(key, submitted, author)
+    campaign = stored.campaign
+    if author is not None:
+        require_rights(rights_by(author, stored.roles), campaign.team_id, Right.WRITE)
     if campaign.kind != KIND:
         raise NotExternal(
             f"“{campaign.name}” is measured by perfdash; runs from outside belong to a campaign of "
@@ -93,7 +106,7 @@ def append(key: int, submitted: Submitted, author: User | None) -> Received:
             f"“{campaign.name}” is a {campaign.state}: nothing came in with it yet. Send a submission, "
             "and append to the campaign that it makes."
         )
-    return _add(campaign, submitted, author, Places(campaign, submitted))
+    return _add(campaign, submitted, author, stored)
 
 
 class NotExternal(NotPossible):
@@ -104,11 +117,12 @@ def _add(
     campaign: Campaign,
     submitted: Submitted,
     author: User | None,
-    places: Places,
+    stored: Stored,
     waiting: Submission | None = None,
 ) -> Received:
-    metrics = _declare(campaign, submitted)
-    runs, known = new_among(campaign, submitted.runs)
+    places, message = Places(stored, submitted), Message()
+    metrics = _declare(campaign, submitted, stored.metrics)
+    runs, known = new_among(campaign, submitted.runs, any_known=stored.has_external_ids)
     _require_room(places.last_position + len(runs))
     errors: dict[str, list[str]] = {}
     placed = [places.place(number, run, errors) for number, run in runs]
@@ -120,65 +134,83 @@ def _add(
             ]
     if errors:
         raise Invalid(errors)
-    places.store()
-    moment = database_now()
+    places.store(message)
+    moment, metric_keys = stored.now, _metric_keys(metrics, stored)
     values = store_received(
         campaign,
         [
-            _received(run, cell.pk, block.pk, position, metrics)
+            _received(run, cell.pk, block.pk, position, metric_keys)
             for (_, run), (cell, block, position) in zip(runs, placed, strict=True)
         ],
+        stored.keys,
         moment,
+        message,
     )
-    submission = waiting or Submission(user=author, filename=submitted.filename)
+    submission = waiting or Submission(
+        pk=stored.submission,
+        team_id=campaign.team_id,
+        user=author,
+        filename=submitted.filename,
+        received_at=moment,
+    )
     submission.campaign, submission.state = campaign, Submission.State.STORED
-    submission.team = campaign.team
+    submission.team_id = campaign.team_id
     submission.format, submission.digest = submitted.format, submitted.digest
     submission.runs, submission.values = len(runs), values
     submission.dropped, submission.info = list(submitted.dropped), dict(submitted.info)
     submission.done_at = moment
-    submission.save()
-    record(
-        Action.RESULTS_RECEIVED,
-        user=author,
-        campaign=campaign,
-        runs=len(runs),
-        values=values,
-        format=submission.format,
-        filename=submission.filename,
+    if waiting:
+        submission.save()
+    else:
+        message.insert(submission)
+    message.insert(
+        event(
+            Action.RESULTS_RECEIVED,
+            user=author,
+            campaign=campaign,
+            runs=len(runs),
+            values=values,
+            format=submission.format,
+            filename=submission.filename,
+        )
     )
     finished = [run.finished_at or run.started_at for _, run in runs]
     latest = max((each for each in finished if each), default=moment)
     if campaign.closed_at is None or latest > campaign.closed_at:
         campaign.closed_at = latest
-        Campaign.objects.filter(pk=campaign.pk).update(closed_at=latest)
+        message.add(
+            "UPDATE campaigns_campaign SET closed_at = %s WHERE id = %s", latest, campaign.pk
+        )
+    message.send()
     first, last = (placed[0][2], placed[-1][2]) if placed else (None, None)
     return Received(
         campaign, submission, len(runs), values, known, made=False, first=first, last=last
     )
 
 
+def _metric_keys(metrics: Mapping[str, DeclaredMetric], stored: Stored) -> Mapping[str, int]:
+    """Return the keys by which values of the metrics are stored, by name."""
+    new = {
+        name: MetricOfValues(name, metric.unit, metric.lower_is_better, metric.fidelity)
+        for name, metric in metrics.items()
+        if name not in stored.metric_keys
+    }
+    if not new:
+        return stored.metric_keys
+    keys = StoredMetric.objects.keys_of(new.values())
+    return {**stored.metric_keys, **{name: keys[metric] for name, metric in new.items()}}
+
+
 def _received(
-    run: SubmittedRun, cell: int, block: int, position: int, metrics: Mapping[str, DeclaredMetric]
+    run: SubmittedRun, cell: int, block: int, position: int, metric_keys: Mapping[str, int]
 ) -> ReceivedRun:
-    values = []
-    for name, value in run.values.items():
-        metric = metrics[name]
-        values.append(
-            Value(
-                metric=name,
-                value=value,
-                unit=metric.unit,
-                lower_is_better=metric.lower_is_better,
-                fidelity=metric.fidelity,
-                censored=name in run.censored,
-            )
-        )
     return ReceivedRun(
         cell=cell,
         block=block,
         position=position,
-        values=values,
+        values=[
+            (metric_keys[name], value, name in run.censored) for name, value in run.values.items()
+        ],
         failed=run.state in ("failed", "timed_out"),
         lost=run.state == "lost",
         reason=run.reason,
@@ -204,12 +236,10 @@ def _submitted_before(campaign: Campaign, submitted: Submitted) -> Received:
     return Received(campaign, first, 0, 0, len(submitted.runs), made=False)
 
 
-def _declare(campaign: Campaign, submitted: Submitted) -> dict[str, DeclaredMetric]:
-    """Return the submitted metrics by name, with new ones declared. Raise Differs."""
-    stored = campaign.metrics.all()
-    if not submitted.metrics:
-        stored = stored.filter(name__in={name for run in submitted.runs for name in run.values})
-    known = {metric.name: metric for metric in stored}
+def _declare(
+    campaign: Campaign, submitted: Submitted, known: dict[str, DeclaredMetric]
+) -> dict[str, DeclaredMetric]:
+    """Return the known metrics by name, with the submitted ones, which are declared. Raise Differs."""
     new = []
     for metric in submitted.metrics:
         former = known.get(metric.name)

@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from campaigns.findings import compute
 from campaigns.models import Campaign, Measurement
@@ -162,3 +163,17 @@ def test_runs_that_come_at_the_same_time_have_positions_of_their_own(send, owner
     assert answers == [201] * 8
     assert sorted(campaign.runs.values_list("position", flat=True)) == list(range(1, 15))
     assert campaign.cells.count() == 10
+
+
+def test_a_single_run_takes_three_messages_to_the_database(send, api):
+    one = {"tags": {"engine": "asyncio"}, "values": {"duration": 1.5}}
+    path = f"campaigns/{made(send(document())).pk}/runs"
+    api.post(path, {"runs": [one]})
+
+    with CaptureQueriesContext(connection) as asked:
+        status, _ = api.post(path, {"runs": [one]})
+
+    assert status == 201
+    bounds = ("SAVEPOINT", "RELEASE", "BEGIN", "COMMIT")
+    texts = [each["sql"] for each in asked if not each["sql"].startswith(bounds)]
+    assert len(texts) == 3  # who sends it, what is there, what is new

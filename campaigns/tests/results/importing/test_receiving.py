@@ -7,11 +7,12 @@ from django.forms.models import model_to_dict
 from campaigns.models import Campaign, Run
 from campaigns.results.bulk import FEW
 from campaigns.results.importing.document import read_submission
-from campaigns.results.importing.places import FEW_CELLS
 from campaigns.results.importing.receiving import append, create
+from campaigns.results.importing.stored import FEW_CELLS
 
 pytestmark = pytest.mark.django_db
-QUERIES = 16
+QUERIES = 2
+"""One message reads, one writes."""
 
 
 def run(size, seconds=1.5, **changes):
