@@ -38,6 +38,7 @@ LONG_SECONDS = {
     "e2e/browser/test_every_page.py": 60.0,
     "e2e/browser/test_review.py": 60.0,
     "e2e/faults/": 20.0,
+    "e2e/machines/": 40.0,
     "e2e/test_builds.py": 40.0,
     "e2e/test_burst.py": 60.0,
     "e2e/test_search.py": 90.0,

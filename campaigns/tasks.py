@@ -32,7 +32,9 @@ from campaigns.kinds.registry import all_kinds
 from campaigns.kit import idempotency, kernel, log_context
 from campaigns.kit.events import work_waits
 from campaigns.models import Worker
+from campaigns.planning import workers
 from campaigns.planning.analyses import holds_runs_back, request_analysis, request_analysis_after
+from campaigns.planning.lifecycle.rows import release_leases
 from campaigns.results import retention
 from campaigns.results.importing import waiting
 from campaigns.reviews.reopening import look_again
@@ -40,6 +42,7 @@ from campaigns.targets.probing import probe_all_in_threads, probe_in_thread
 
 SEEN_SECONDS = 5
 LEAST_PRIORITY = 19
+OTHER_VERSION = "%s has perfdash %s, the control workers have %s: it gets no runs. Install the same version on all machines."
 
 log = logging.getLogger(__name__)
 presences: dict[str, "Presence"] = {}
@@ -49,9 +52,15 @@ _again = threading.Event()
 
 
 @shared_task(name="campaigns.execute_attempt", bind=True)
-def execute_attempt(self: Task, attempt: int) -> None:
-    """Execute one attempt on this host, then look what may start next."""
+def execute_attempt(self: Task, attempt: int, version: str = settings.VERSION) -> None:
+    """Execute one attempt on this host, then look what may start next. version: of the sender."""
     close_old_connections()
+    if is_of_another(version):
+        with _without_database():
+            release_leases([attempt])  # so that it is sent again at once
+        connection.close()
+        dispatching.request_dispatch()
+        return
     try:
         run = execute(
             attempt,
@@ -67,8 +76,10 @@ def execute_attempt(self: Task, attempt: int) -> None:
 
 
 @shared_task(name="campaigns.generate", bind=True)
-def generate(self: Task, generator: int) -> None:
-    """Be one of the generators of a run, on this host."""
+def generate(self: Task, generator: int, version: str = settings.VERSION) -> None:
+    """Be one of the generators of a run, on this host; the row is sent again where it was not claimed."""
+    if is_of_another(version):
+        return
     close_old_connections()
     try:
         serving.generate(generator, self.request.hostname or "worker", settings.GENERATOR_HOST)
@@ -172,6 +183,14 @@ def tidy() -> None:
         notifications.forget_old()
 
 
+def is_of_another(version: str) -> bool:
+    """Return whether a message is of another version of perfdash, and log it."""
+    if version == settings.VERSION:
+        return False
+    log.error(OTHER_VERSION, "This worker", settings.VERSION, version)
+    return True
+
+
 @task_prerun.connect
 @task_postrun.connect
 def forget_log_context(**kwargs: Any) -> None:
@@ -206,6 +225,7 @@ class Presence(threading.Thread):
         self.lacks = {
             kind: lacking for kind, driver in all_kinds().items() if (lacking := driver.lacking())
         }
+        self.waits_for = ""
         self._ending = threading.Event()
 
     def run(self) -> None:
@@ -227,6 +247,8 @@ class Presence(threading.Thread):
 
     def _begin(self) -> None:
         self._write()
+        if self.waits_for:
+            return
         dispatching.send_again(self.pools)
         work_waits.send(sender=None)
 
@@ -237,9 +259,15 @@ class Presence(threading.Thread):
                 "host": settings.GENERATOR_HOST,
                 "pools": self.pools,
                 "lacks": self.lacks,
+                "version": settings.VERSION,
                 "seen_at": Now(),
             },
         )
+        used = workers.version_in_use()
+        other = "" if used == settings.VERSION else used or "an older one"
+        if other and other != self.waits_for:
+            log.error(OTHER_VERSION, self.worker, settings.VERSION, other)
+        self.waits_for = other
 
     def _take_back(self) -> None:
         Worker.objects.filter(name=self.worker).delete()

@@ -1,7 +1,7 @@
 """What can be read from the addresses of perfdash's own services. Pure."""
 
 from collections.abc import Iterable
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, parse_qsl, unquote, urlencode, urlsplit
 
 PORTS = {
     "postgres": 5432,
@@ -29,6 +29,21 @@ def _address(url: str) -> tuple[str, int] | None:
     host = unquote(parts.hostname or "")
     port = parts.port or PORTS.get(parts.scheme)
     return (host, port) if host and not host.startswith("/") and port else None
+
+
+def verified(broker_url: str) -> str:
+    """Return the broker's address such that its certificate is checked, unless the URL says otherwise.
+
+    Without any option kombu would connect to `rediss://` and check nothing. redis-py and kombu spell the values of
+    `ssl_cert_reqs` differently; `required`, `optional` and `none` are understood by both.
+    """
+    parts = urlsplit(broker_url)
+    if parts.scheme != "rediss":
+        return broker_url
+    options = dict(parse_qsl(parts.query))
+    requirement = options.get("ssl_cert_reqs", "required").removeprefix("CERT_").lower()
+    options["ssl_cert_reqs"] = requirement
+    return parts._replace(query=urlencode(options, safe="/")).geturl()
 
 
 def redis_url(broker_url: str) -> str:

@@ -13,7 +13,7 @@ from whitenoise.compress import Compressor
 
 import perfdash
 from perfdash import environment, oidc
-from perfdash.addresses import own_addresses, redis_url
+from perfdash.addresses import own_addresses, redis_url, verified
 from perfdash.mail import mail_server
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -27,13 +27,20 @@ CSRF_TRUSTED_ORIGINS = environment.words("CSRF_TRUSTED_ORIGINS")
 # Where things are
 
 DATABASE_URL = environment.secret("DATABASE_URL") or "postgresql:///perfdash"
-BROKER_URL = environment.secret("BROKER_URL") or "redis://127.0.0.1:6379/0"
+BROKER_URL = verified(environment.secret("BROKER_URL") or "redis://127.0.0.1:6379/0")
 PROGRESS_URL = redis_url(BROKER_URL)  # the same server, as redis-py spells its address
 BASE_URL = environment.text("PERFDASH_BASE_URL")
 WORK_DIRECTORY = Path(environment.text("WORK_DIRECTORY", str(DATA_DIRECTORY / "work")))
 
+DATABASE_POOLED = environment.boolean("DATABASE_POOLED", False)
 DATABASES = {
-    "default": dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)
+    "default": dj_database_url.parse(
+        DATABASE_URL,
+        conn_max_age=60,
+        conn_health_checks=True,
+        # One outside a transaction would be looked for on another connection of the pool.
+        disable_server_side_cursors=DATABASE_POOLED,
+    )
 }
 DATABASE_ANSWER_SECONDS = environment.seconds("DATABASE_ANSWER_SECONDS", 60)
 if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
@@ -44,8 +51,13 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
         "keepalives_interval": 5,
         "keepalives_count": 3,
         "tcp_user_timeout": 25_000,  # milliseconds
-        # A process that was stopped in the middle holds nobody up for long.
-        "options": "-c idle_in_transaction_session_timeout=60s -c lock_timeout=30s",
+        # A process that was stopped in the middle holds nobody up for long. A pool takes no such options: there they
+        # are set for the role.
+        **(
+            {}
+            if DATABASE_POOLED
+            else {"options": "-c idle_in_transaction_session_timeout=60s -c lock_timeout=30s"}
+        ),
         **DATABASES["default"].get("OPTIONS", {}),
     }
 

@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from functools import partial
 
 from celery import current_app
+from django.conf import settings
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
@@ -14,6 +15,9 @@ MESSAGE_SECONDS = 600  # by the clocks of two machines; an old message is harmle
 CONTROL = "control"
 ANALYSIS = "analysis"
 """The queue of the analysis workers."""
+
+VERSIONED = frozenset({"campaigns.execute_attempt", "campaigns.generate"})
+"""Tasks that only a worker of the sender's version executes. The released 0.1.0 fails at the second argument."""
 
 log = logging.getLogger(__name__)
 _after_commit: ContextVar[bool] = ContextVar("after_commit", default=False)
@@ -41,10 +45,12 @@ def send(name: str, argument: int | None, queue: str) -> None:
 
 
 def _send(name: str, argument: int | None, queue: str) -> None:
+    arguments = [] if argument is None else [argument]
+    version = [settings.VERSION] if name in VERSIONED else []
     try:
         current_app.send_task(
             name,
-            args=[] if argument is None else [argument],
+            args=[*arguments, *version],
             queue=queue,
             expires=MESSAGE_SECONDS,
             retry=False,

@@ -275,13 +275,20 @@ class Dispatcher(models.Model):
         return "dispatcher"
 
 
+def own_version() -> str:
+    """Return the version of perfdash in this process."""
+    return str(settings.VERSION)
+
+
 class Worker(models.Model):
     """A worker process, which renews `seen_at`.
 
-    lacks: what its machine cannot run: reasons by kind, parameter and level.
+    lacks: what its machine cannot run: reasons by kind, parameter and level. version: of perfdash; empty for the
+    released 0.1.0, which does not write it.
     """
 
     name = models.CharField(max_length=200, unique=True)
+    version = models.CharField(max_length=50, blank=True, default=own_version, db_default="")
     host = models.CharField(max_length=200)
     pools = models.JSONField(default=list)
     lacks = models.JSONField(default=dict)

@@ -4,6 +4,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db.models import Count, Max, Q
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -13,7 +14,7 @@ from campaigns.execution.live import seconds_left
 from campaigns.execution.waiting import Wait, waiting_for
 from campaigns.findings.answers import ListedAnswer, listed, published
 from campaigns.models import Attempt, Campaign, Run, Worker
-from campaigns.planning.workers import present
+from campaigns.planning.workers import answering
 from campaigns.results.generator_list import busy_workers
 
 PHASES = (
@@ -76,7 +77,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class WorkerRow:
-    """A worker process. `state`: idle, busy or lost."""
+    """A worker process. `state`: idle, busy, lost or other, of another version: `version`."""
 
     name: str
     pools: str
@@ -84,6 +85,7 @@ class WorkerRow:
     seen_at: datetime
     run: int | None
     position: int | None
+    version: str
 
 
 def open_campaigns(teams: Set[int], most: int = 8) -> list[OpenCampaign]:
@@ -147,7 +149,7 @@ def worker_rows(teams: Set[int]) -> list[WorkerRow]:
             "run__campaign"
         )
     } | busy_workers()
-    answered = set(present().values_list("pk", flat=True))
+    answered = set(answering().values_list("pk", flat=True))
     workers = Worker.objects.filter(seen_at__gt=Now() - timedelta(days=1))
     return [
         _worker_row(worker, busy.get(worker.name), teams, lost=worker.pk not in answered)
@@ -243,11 +245,13 @@ def _current(attempt: Attempt) -> CurrentRun:
 def _worker_row(
     worker: Worker, attempt: Attempt | None, teams: Set[int], *, lost: bool
 ) -> WorkerRow:
+    other = worker.version != settings.VERSION
     seen = attempt is not None and not lost and attempt.run.campaign.team_id in teams
     return WorkerRow(
         name=worker.name,
         pools=", ".join(str(pool) for pool in worker.pools),
-        state="lost" if lost else "busy" if attempt else "idle",
+        state="lost" if lost else "other" if other else "busy" if attempt else "idle",
+        version=worker.version or "0.1.0",
         seen_at=worker.seen_at,
         run=attempt.run_id if attempt and seen else None,
         position=attempt.run.position if attempt and seen else None,

@@ -3,9 +3,11 @@
 from collections import Counter
 from datetime import timedelta
 
+from django.conf import settings
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
+from campaigns.kit.messages import CONTROL
 from campaigns.models import Worker
 
 PRESENT_SECONDS = 20
@@ -13,8 +15,20 @@ PRESENT_SECONDS = 20
 
 
 def present() -> QuerySet[Worker]:
-    """Return the workers with a recent heartbeat."""
+    """Return the workers of this version with a recent heartbeat; those of another one get no runs."""
+    return answering().filter(version=settings.VERSION)
+
+
+def answering() -> QuerySet[Worker]:
+    """Return the workers of any version with a recent heartbeat."""
     return Worker.objects.filter(seen_at__gt=Now() - timedelta(seconds=PRESENT_SECONDS))
+
+
+def version_in_use() -> str:
+    """Return the version that decides what begins: that of the control workers; this one where none answers."""
+    deciding = answering().filter(pools__contains=CONTROL)
+    versions = set(deciding.values_list("version", flat=True))
+    return max(versions) if versions and settings.VERSION not in versions else settings.VERSION
 
 
 def lacking_everywhere(kind: str) -> dict[str, dict[str, str]]:

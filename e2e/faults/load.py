@@ -1,6 +1,7 @@
 """A long campaign of short runs on a sandbox that outlives every fault."""
 
 from contextlib import contextmanager
+from itertools import count
 
 from e2e.conftest import wait_for
 from e2e.faults import processes
@@ -20,6 +21,7 @@ BLAMED = """
     JOIN campaigns_run run ON run.id = run_id WHERE run.campaign_id = %s AND
     (attempt.state = 'failed' OR attempt.state = 'accepted' AND attempt.units_failed > 0)
 """
+NUMBERS = count(1)
 STATE = "SELECT state FROM campaigns_campaign WHERE id = %s"
 
 
@@ -88,7 +90,7 @@ def loading(
         "POST",
         "targets",
         {
-            "name": f"outlives {sandbox.base_url}",
+            "name": f"outlives {sandbox.base_url} {next(NUMBERS)}",
             "family": "http",
             "base_url": sandbox.base_url,
             "confirm_address": True,

@@ -1,6 +1,6 @@
 import pytest
 
-from perfdash.addresses import own_addresses, redis_url
+from perfdash.addresses import own_addresses, redis_url, verified
 
 
 def test_own_services_are_named_with_the_usual_port_where_none_is_written():
@@ -38,3 +38,19 @@ def test_further_services_are_added_once():
 )
 def test_the_broker_is_spelled_as_redis_spells_it(broker, redis):
     assert redis_url(broker) == redis
+
+
+@pytest.mark.parametrize(
+    ("written", "used"),
+    [
+        ("redis://:secret@db:6379/1", "redis://:secret@db:6379/1"),
+        ("rediss://db:6379/0", "rediss://db:6379/0?ssl_cert_reqs=required"),
+        (
+            "rediss://:p%40ss@db:6379/0?ssl_ca_certs=/etc/ca.pem",
+            "rediss://:p%40ss@db:6379/0?ssl_ca_certs=/etc/ca.pem&ssl_cert_reqs=required",
+        ),
+        ("rediss://db/0?ssl_cert_reqs=CERT_NONE", "rediss://db/0?ssl_cert_reqs=none"),
+    ],
+)
+def test_a_certificate_of_the_broker_is_checked_unless_the_address_says_otherwise(written, used):
+    assert verified(written) == used

@@ -90,14 +90,14 @@ class LogLineOutput(Selectable, serializers.ModelSerializer[LogLine]):
 
 
 class WorkerOutput(Selectable, serializers.ModelSerializer[Worker]):
-    """A worker process. `present`: it has reported recently."""
+    """A worker process. `present`: it has reported recently, and has the version of the web server."""
 
     pools = serializers.ListField(child=serializers.CharField())
     present = serializers.BooleanField()
 
     class Meta:
         model = Worker
-        fields = ["name", "host", "pools", "seen_at", "present"]
+        fields = ["name", "host", "pools", "seen_at", "version", "present"]
 
 
 class ExcludeInput(Input):

@@ -11,7 +11,7 @@ from django.db import OperationalError
 from campaigns import tasks
 from campaigns.execution import dispatch as dispatching
 from campaigns.findings import compute as analysis
-from campaigns.models import Attempt, Campaign, Run, Worker
+from campaigns.models import Attempt, Campaign, Run, TargetLease, Worker
 from campaigns.planning import lifecycle
 from campaigns.planning.analyses import request_analysis
 
@@ -51,6 +51,44 @@ def test_a_worker_goes_on_saying_that_it_lives(db, monkeypatch):
         Worker.objects.all().delete()
 
     presence.end()
+
+
+def test_a_worker_of_another_version_gets_no_runs(launched, worker):
+    Worker.objects.filter(pk=worker.pk).update(version="0.0.1")
+
+    launched()
+    dispatching.dispatch()
+
+    assert not Attempt.objects.exists()
+
+
+def test_a_message_of_another_version_is_left_to_others(launched, open_attempt, caplog):
+    launched()
+    dispatching.dispatch()
+
+    tasks.execute_attempt(open_attempt().pk, "9.9")
+
+    assert open_attempt().state == Attempt.State.QUEUED
+    assert not TargetLease.objects.filter(
+        attempt__isnull=False
+    ).exists()  # it is sent again at once
+    assert "the control workers have 9.9: it gets no runs" in caplog.text
+
+
+def test_a_worker_begins_nothing_while_the_control_workers_have_another_version(
+    launched, worker, caplog
+):
+    worker.delete()
+    Worker.objects.create(name="control@here", host="here", pools=["control"], version="9.9")
+    launched()
+
+    presence = tasks.Presence("measure@there", ["measure"])
+    presence.start()
+    until(lambda: presence.waits_for)
+    presence.end()
+
+    assert not Attempt.objects.exists()
+    assert "measure@there has perfdash" in caplog.text
 
 
 def test_a_shutdown_gives_its_own_run_back_and_no_other(launched, open_attempt):

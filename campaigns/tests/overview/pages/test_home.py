@@ -246,6 +246,7 @@ def test_targets_and_workers_show_who_holds_and_who_is_silent(measuring):
     now = timezone.now()
     Worker.objects.create(name="measure@here", host="here", pools=["measure"])
     Worker.objects.create(name="control@here", host="here", pools=["control"])
+    Worker.objects.create(name="measure@old", host="old", pools=["measure"], version="0.0.1")
     Worker.objects.create(
         name="measure@gone", host="gone", pools=["measure"], seen_at=now - timedelta(minutes=14)
     )
@@ -254,7 +255,12 @@ def test_targets_and_workers_show_who_holds_and_who_is_silent(measuring):
     workers = {row.name: row.state for row in queries.worker_rows(everywhere().see)}
 
     assert (target.held_by, target.campaign) == ("run 2 of the toy", measuring.run.campaign_id)
-    assert workers == {"measure@here": "busy", "control@here": "idle", "measure@gone": "lost"}
+    assert workers == {
+        "measure@here": "busy",
+        "control@here": "idle",
+        "measure@gone": "lost",
+        "measure@old": "other",
+    }
 
 
 def test_a_lease_that_has_run_out_holds_nothing(measuring):

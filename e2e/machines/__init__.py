@@ -1,0 +1,1 @@
+"""perfdash on several machines: network namespaces of this one, installed from docs/how-to/machines.md."""
