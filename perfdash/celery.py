@@ -6,6 +6,7 @@ from typing import Any
 
 from celery import Celery
 from celery.signals import celeryd_init, setup_logging, worker_before_create_process
+from kombu.transport.redis import Channel, QoS
 
 from campaigns.kit import kernel
 from perfdash.database import limit_waits
@@ -46,3 +47,21 @@ def _share_memory_with_children(**kwargs: Any) -> None:
     """Keep the collector of a child from writing into, and so from copying, what its worker has loaded."""
     gc.collect()
     gc.freeze()
+
+
+class RestoreWhereOpen(QoS):  # type: ignore[misc]
+    """Puts messages that nobody has begun back into their queue, unless the connection is closed by then.
+
+    kombu 5.7 would ask the closed connection for its address when a broker that speaks TLS is restarted: an
+    AttributeError, which ends the worker. The next dispatch sends such messages again.
+    """
+
+    def restore_unacked(self, client: Any = None) -> None:
+        """Put back what was delivered and not acknowledged."""
+        if self.channel.connection.client is None:
+            self._delivered.clear()
+        else:
+            super().restore_unacked(client)
+
+
+Channel.QoS = RestoreWhereOpen
