@@ -126,6 +126,10 @@ def markdown(
         "was sent omits those that a stall kept from\nbeing sent.\n",
         *report.stalls(stalled, [own.NAME, SERVICE, *names[1:]], options.rates),
         "",
+        "The same runs, *CPU*: what a generator sleeps between two requests costs it two wakes a request; who sends in bursts,\n"
+        "as wrk2 each millisecond, wakes less and sends later (its p50 is that of its timer).\n",
+        *report.cpu_at_rates(stalled, names, options.rates),
+        "",
     ]
     ways = [f"{peer.name} `{peer.constant}`" for peer in peers if peer.constant]
     return "\n".join([*parts, f"The rate is held by: {'; '.join(ways)}.", ""])

@@ -16,6 +16,8 @@ measured time, since its program is started before. p50 and p99 are as each gene
 
 Generators: {versions}.{missing}
 """
+CPU_RATE, MOST_CPU = 4000, 0.4
+STALLED = "50 connections"
 Rounds = Mapping[tuple[str, float], Sequence[Found]]
 """Found by (generator, connections or rate), one for each round."""
 Figure = Callable[[Found], float]
@@ -66,6 +68,17 @@ def stalls(rounds: Rounds, names: Sequence[str], rates: Sequence[float]) -> Iter
             yield f"| {name} | {' | '.join(cells)} |"
 
 
+def cpu_at_rates(rounds: Rounds, names: Sequence[str], rates: Sequence[float]) -> Iterator[str]:
+    """Processor time for 10,000 requests by rate."""
+    yield "| generator | " + " | ".join(f"{rate:g}/s" for rate in rates) + " |"
+    yield "|---|" + "--:|" * len(rates)
+    for name in names:
+        found = [rounds.get((name, rate)) for rate in rates]
+        if any(found):
+            cells = (f"{median(map(per_10_000, one)):.2f}" if one else "" for one in found)
+            yield f"| {name} | {' | '.join(cells)} |"
+
+
 def goals(closed: Rounds, stalled: Rounds, rates: Sequence[float]) -> Iterator[str]:
     """What was to be reached, and what was."""
 
@@ -93,6 +106,10 @@ def goals(closed: Rounds, stalled: Rounds, rates: Sequence[float]) -> Iterator[s
     ]
     for text, found, limit, sign in wanted:
         yield _goal(text, found, found is not None and sign * (found - limit) >= 0)
+    cpu = stalled.get((NAME, CPU_RATE))
+    text = f"CPU at {CPU_RATE:,}/s, an open loop of {STALLED}: at most {MOST_CPU:g}"
+    at_rate = median(map(per_10_000, cpu)) if cpu else None
+    yield _goal(text, at_rate, at_rate is not None and at_rate <= MOST_CPU)
     for rate in rates:
         ours, name = stalled.get((NAME, rate)), "wrk2"
         theirs = stalled.get((name, rate))
