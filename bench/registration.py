@@ -21,7 +21,7 @@ GOAL_KB = 120.0
 """Memory of the generator for a host, at most; thousands of bytes."""
 FEW = 50
 """Hosts of the run that tells what a program needs before it has hosts."""
-PATIENCE_SECONDS = 600.0
+PATIENCE_SECONDS = 1800.0
 
 
 def main() -> int:

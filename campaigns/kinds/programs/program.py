@@ -175,6 +175,9 @@ class _Program:
             os.set_blocking(pipe.fileno(), False)
         self.selector.register(self._stdout, selectors.EVENT_READ)
         self.selector.register(self._stderr, selectors.EVENT_READ)
+        self._end = _end_of(self.process.pid)
+        if self._end is not None:
+            self.selector.register(self._end, selectors.EVENT_READ)
 
     def age(self) -> float:
         return time.monotonic() - self.started
@@ -211,7 +214,7 @@ class _Program:
         if self.to_send:
             self.selector.register(self._stdin, selectors.EVENT_WRITE)
         for key, _ in self.selector.select(LOOK_SECONDS):
-            if key.fileobj is not self._stdin:
+            if key.fileobj not in (self._stdin, self._end):
                 self._read(key.fileobj)  # type: ignore[arg-type]
         if self._stdin in self.selector.get_map():
             self.selector.unregister(self._stdin)
@@ -242,6 +245,9 @@ class _Program:
         self.process.returncode = os.waitstatus_to_exitcode(status)
         if self._stdin in self.selector.get_map():
             self.selector.unregister(self._stdin)
+        if self._end is not None:
+            self.selector.unregister(self._end)
+            os.close(self._end)
         try:
             while self.selector.get_map() and (events := self.selector.select(0)):
                 for key, _ in events:
@@ -303,6 +309,14 @@ class _Program:
             cancelled=cancelled,
             timed_out=timed_out,
         )
+
+
+def _end_of(pid: int) -> int | None:
+    """Return a descriptor that becomes readable when the process ends; None where the kernel has none."""
+    try:
+        return os.pidfd_open(pid)
+    except OSError:
+        return None
 
 
 def _reason(code: int) -> str:
