@@ -39,12 +39,13 @@ class Message:
 
     def insert(self, row: Model) -> None:
         """Add an INSERT of a row, whose defaults of the database remain unknown."""
-        columns, values = [], []
+        columns: list[str] = []
+        values: list[Any] = []
         for field in row._meta.concrete_fields:
             value = getattr(row, field.attname)
             if isinstance(value, DatabaseDefault) or (field.primary_key and value is None):
                 continue
-            columns.append(field.column)
+            columns.append(str(field.column))
             values.append(field.get_db_prep_save(value, connection))
         self.insert_rows(type(row), tuple(columns), [values])
         row._state.adding, row._state.db = False, connection.alias
@@ -90,7 +91,7 @@ def columns_of(model: type[Model], columns: Sequence[str]) -> str:
 
 def selected(model: type[Model], alias: str, names: Sequence[str]) -> str:
     """Return the columns of some attributes of a model for a SELECT."""
-    fields = {field.attname: field.column for field in model._meta.concrete_fields}
+    fields = {field.attname: str(field.column) for field in model._meta.concrete_fields}
     return ", ".join(f"{alias}.{connection.ops.quote_name(fields[name])}" for name in names)
 
 

@@ -220,10 +220,11 @@ class Places:
         if unread := [number for number in self._blocks if number not in stored]:
             rows = self.campaign.blocks.filter(number__in=unread)
             stored = stored | dict(rows.values_list("number", "pk"))
-        new = []
+        new: list[Block] = []
         for number, block in self._blocks.items():
-            block.pk = stored.get(number)
-            if block.pk is None:
+            if key := stored.get(number):
+                block.pk = key
+            else:
                 block.session_id = self._stored.session
                 new.append(block)
         keys = self._stored.keys.blocks

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -95,7 +96,7 @@ def append(key: int, submitted: Submitted, author: User | None) -> Received:
     stored = read_stored(key, submitted, author)
     campaign = stored.campaign
     if author is not None:
-        require_rights(rights_by(author, stored.roles), campaign.team_id, Right.WRITE)
+        require_rights(rights_by(author, stored.roles), cast(int, campaign.team_id), Right.WRITE)
     if campaign.kind != KIND:
         raise NotExternal(
             f"“{campaign.name}” is measured by perfdash; runs from outside belong to a campaign of "

@@ -39,7 +39,7 @@ class Stored:
     roles: Sequence[str]
     now: datetime
     last_position: int
-    session: int | None
+    session: int
     submission: int
     cells: Sequence[Cell]
     has_all_cells: bool
