@@ -54,6 +54,10 @@ TABLES: Sequence[tuple[type[Model], str, str]] = (
 """The tables of a campaign, each with the column by which its rows are found; a table comes after those that it names."""
 CHANGED: Mapping[tuple[str, str], str] = {
     ("campaigns_campaign", "name"): "left(t.name, 100) || ' ' || g",
+    (
+        "campaigns_campaign",
+        "external_id",
+    ): "CASE t.external_id WHEN '' THEN '' ELSE left(t.external_id, 80) || ' ' || g END",
     ("campaigns_campaign", "question"): "left(t.question, 400) || ' ' || g",
     ("campaigns_campaign", "created_at"): "t.created_at - g * interval '1 hour'",
     ("campaigns_finding", "computed_at"): "t.computed_at - g * interval '1 hour'",
@@ -76,9 +80,10 @@ def copy_campaign(campaign: int, copies: int) -> None:
             fields = [field for field in model._meta.local_concrete_fields if field.column]
             columns = ", ".join(f'"{field.column}"' for field in fields)
             values = ", ".join(_value(table, field, steps) for field in fields)
+            key = ", ".join(f't."{field.column}"' for field in model._meta.pk_fields)
             cursor.execute(
                 f"INSERT INTO {table} ({columns}) SELECT {values} FROM {table} t, generate_series(1, %s) g"  # noqa: S608
-                f" WHERE t.{column} IN ({rows})",
+                f" WHERE t.{column} IN ({rows}) ORDER BY g, {key}",  # as they would have come in
                 [copies, campaign],
             )
             if model in steps:
@@ -125,7 +130,8 @@ def _copy_values(campaign: Campaign) -> None:
             cursor.execute(
                 f"INSERT INTO campaigns_measurement ({columns}) SELECT {values}"  # noqa: S608
                 " FROM unnest(%s::bigint[]) g, campaigns_measurement t WHERE t.attempt_id = %s"
-                f" AND t.{key} NOT IN (SELECT {key} FROM campaigns_measurement WHERE attempt_id = %s)",
+                f" AND t.{key} NOT IN (SELECT {key} FROM campaigns_measurement WHERE attempt_id = %s)"
+                f" ORDER BY g, t.{key}",  # as they would have come in
                 [lacking[start : start + ATTEMPTS_AT_ONCE], first, second],
             )
         cursor.execute("VACUUM ANALYZE campaigns_measurement")

@@ -35,7 +35,7 @@ class StoredMetricQuerySet(models.QuerySet["StoredMetric"]):
         a restored backup, and the temporary tables of a bundle.
         """
         wanted = set(metrics)
-        result = self._known(wanted)
+        result = self._known(wanted) if wanted else {}
         if missing := sorted(wanted - result.keys(), key=str):  # in one order: no deadlock
             StoredMetric.objects.bulk_create(
                 [StoredMetric(**metric._asdict()) for metric in missing], ignore_conflicts=True

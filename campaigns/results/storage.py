@@ -50,18 +50,23 @@ def used_by_campaigns(user: User) -> list[Used]:
         rows = model._default_manager.order_by().values_list(path).annotate(total_bytes=Sum(size))
         for campaign, count in rows:
             result.setdefault(campaign, {})[kind] = count
-    rows = (
-        Measurement.objects.order_by()
-        .values_list("attempt__run__campaign")
-        .annotate(Count("value"))
-    )
-    counts = dict(rows)
+    counts = values_by_campaign()
     each = _bytes_of_table(Measurement) / max(1, sum(counts.values()))
     for campaign, count in counts.items():
         result.setdefault(campaign, {})[MEASUREMENTS] = round(count * each)
     seen = visible(Campaign.objects.select_related("team"), user).in_bulk(result)
     used = [Used(campaign, result[key]) for key, campaign in seen.items()]
     return sorted(used, key=lambda one: (-one.total, one.campaign.pk))
+
+
+def values_by_campaign() -> dict[int, int]:
+    """Return the number of stored values of each campaign."""
+    rows = (
+        Measurement.objects.order_by()
+        .values_list("attempt__run__campaign")
+        .annotate(Count("value"))
+    )
+    return dict(rows)
 
 
 def database_bytes() -> int:

@@ -94,6 +94,15 @@ def test_nothing_is_left_to_migrate(upgraded):
     call_command("migrate", check_unapplied=True, verbosity=0)
 
 
+def test_measurements_are_the_same_migrated_to_0_1_0_and_back_again(upgraded):
+    call_command("migrate", "campaigns", "0010", verbosity=0)
+    with_texts = books()
+    call_command("migrate", verbosity=0, interactive=False)
+
+    assert "campaigns_storedmetric" not in with_texts.rows
+    assert with_texts.digest == books().digest == upgraded.digest
+
+
 def test_migrating_again_changes_nothing(upgraded):
     call_command("migrate", verbosity=0, interactive=False)
 
