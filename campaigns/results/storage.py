@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from django.contrib.auth.models import User
 from django.db import connection
-from django.db.models import BigIntegerField, Count, F, Func, Model, Sum
+from django.db.models import BigIntegerField, F, Func, Model, Sum
 
 from campaigns.kit.rights import visible
 from campaigns.models import Campaign, Distribution, Finding, Measurement, RawSamples, Series
@@ -19,6 +19,17 @@ PACKED: Mapping[str, tuple[type[Model], str, str]] = {
     DISTRIBUTIONS: (Distribution, "encoded", "attempt__run__campaign"),
     FINDINGS: (Finding, "result", "campaign"),
 }
+VALUES_BY_CAMPAIGN = """
+    SELECT r.campaign_id, counted.runs * avg(v.values)
+    FROM (SELECT campaign_id, count(*) AS runs FROM campaigns_run GROUP BY campaign_id) counted
+    JOIN campaigns_run r ON r.campaign_id = counted.campaign_id AND r.position % greatest(1, counted.runs / 50) = 0
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS values FROM campaigns_attempt a JOIN campaigns_measurement m ON m.attempt_id = a.id
+        WHERE a.run_id = r.id
+    ) v
+    GROUP BY r.campaign_id, counted.runs
+    HAVING sum(v.values) > 0
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +71,13 @@ def used_by_campaigns(user: User) -> list[Used]:
 
 
 def values_by_campaign() -> dict[int, int]:
-    """Return the number of stored values of each campaign."""
-    rows = (
-        Measurement.objects.order_by()
-        .values_list("attempt__run__campaign")
-        .annotate(Count("value"))
-    )
-    return dict(rows)
+    """Return the number of stored values of each campaign, of one with many runs estimated from some 50 of them.
+
+    To count millions of values would take seconds.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(VALUES_BY_CAMPAIGN)
+        return {campaign: round(count) for campaign, count in cursor.fetchall()}
 
 
 def database_bytes() -> int:
