@@ -162,35 +162,29 @@ def decode(text: str, shape: type[Shape]) -> Shape:
 
 
 class _Stored(NamedTuple):
-    """The columns that are read of a finding."""
+    """The columns that are read of a finding. result: as text."""
 
     name: str
-    result: Mapping[str, Any]
+    result: str
     computed_at: datetime
     data_hash: str
 
 
-class LateResults(Mapping[str, Mapping[str, Any]]):
+class LateResults:
     """Results by name, each read at its first use: some hold megabytes that few pages show."""
 
     def __init__(self, keys: Mapping[str, int]) -> None:
         self._keys = keys
-        self._read: dict[str, Mapping[str, Any]] = {}
-        self._typed: dict[str, Any] = {}
-
-    def __getitem__(self, name: str) -> Mapping[str, Any]:
-        if name not in self._read:
-            results = Finding.objects.values_list("result", flat=True)
-            self._read[name] = results.get(pk=self._keys[name])
-        return self._read[name]
+        self._read: dict[str, Any] = {}
 
     def read(self, name: str, shape: type[Shape]) -> Shape | None:
         """Return a finding in its declared shape, converted once; None where there is none."""
         if name not in self:
             return None
-        if name not in self._typed:
-            self._typed[name] = read(self[name], shape)
-        finding: Shape = self._typed[name]
+        if name not in self._read:
+            text = Finding.objects.values_list(AS_TEXT, flat=True).get(pk=self._keys[name])
+            self._read[name] = decode(text, shape)
+        finding: Shape = self._read[name]
         return finding
 
     def __contains__(self, name: object) -> bool:
@@ -198,9 +192,6 @@ class LateResults(Mapping[str, Mapping[str, Any]]):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._keys)
-
-    def __len__(self) -> int:
-        return len(self._keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,13 +248,14 @@ def findings_of(campaign: Campaign, metric: str, *, brief: bool = False) -> Find
     of_metric = {f"{name}:{shown}": name for name in ("density", "drift")}
     wanted_cells = f"brief:{shown}" if brief else cells
     reported = current.filter(name__in=[*ON_PAGES, wanted_cells])
-    rows = [_Stored(*row) for row in reported.values_list(*_Stored._fields)]
+    columns = reported.values_list("name", AS_TEXT, "computed_at", "data_hash")
+    rows = [_Stored(*row) for row in columns]
     results = {row.name: row.result for row in rows}
     late = ("phases", "usl", "within_blocks", *of_metric)
     latest = max(rows, key=lambda row: row.computed_at, default=None)
 
     def find(name: str, shape: type[Shape]) -> Shape | None:
-        return read(results[name], shape) if name in results else None
+        return decode(results[name], shape) if name in results else None
 
     on_pages: Mapping[str, Any] = {name: find(name, SHAPES[name]) for name in ON_PAGES}
     return Findings(

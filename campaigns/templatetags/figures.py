@@ -1,6 +1,7 @@
 """Figures in pages: as a drawing that is there at once, and as JSON for charts.js, which takes it over."""
 
 import json
+import re
 from typing import Any
 
 from django import template
@@ -12,19 +13,19 @@ from campaigns.results.run_plots import Plot
 
 register = template.Library()
 
-ESCAPES = {"<": "\\u003C", ">": "\\u003E", "&": "\\u0026"}
+OF_HTML = re.compile("<(?=[!/s])", re.IGNORECASE)
+"""What begins a comment, the end of an element, or another script; nothing else is read as HTML within a script."""
 
 
 @register.filter
 def figure_script(figure: dict[str, Any], element: str) -> SafeString:
     """Render a figure like `json_script`, but ten times as fast: it may have a megabyte."""
-    content = json.dumps(figure, separators=(",", ":"), allow_nan=False)
-    for sign, escape in ESCAPES.items():
-        content = content.replace(sign, escape)
+    content = json.dumps(figure, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+    content = OF_HTML.sub(r"\\u003C", content)
     return format_html(
         '<script id="{}" type="application/json">{}</script>',
         element,
-        mark_safe(content),  # noqa: S308  all characters of HTML are escaped
+        mark_safe(content),  # noqa: S308  what HTML reads in a script is escaped
     )
 
 
@@ -37,5 +38,5 @@ def chart(plot: Plot, group: str = "", live: str = "", at_once: bool = True) -> 
     """
     figure, drawings = plot.figure, None
     if at_once:
-        figure, drawings = drawings_of(figure, plot.height, plot.label)
+        figure, drawings = drawings_of(figure, plot.height, plot.label, plot.id)
     return {"plot": plot, "figure": figure, "drawings": drawings, "group": group, "live": live}

@@ -1,7 +1,9 @@
 """The input of the figure of levels. Pure."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from campaigns.findings.charts.sampling import Quota, quota_of
 from campaigns.kit.charts.axes import is_wide
@@ -19,13 +21,14 @@ class RunPoint:
     saturated generator. `excluded`: by a person. `failed`: none; it is drawn on the rail.
     page: what a click on the point opens: the position of the run in the campaign of this page, or an
     address of a page elsewhere; 0 where there is none.
+    note: for the hover, or what writes it, since few of many runs are drawn.
     drawn: the state that is drawn; a time out without its limit is a failure, no value is nothing.
     """
 
     value: float | None
     state: str = "ok"
     name: str = ""
-    note: str = ""
+    note: str | Callable[[], str] = ""
     page: int | str = 0
     drawn: str = field(init=False)
 
@@ -41,7 +44,7 @@ class RunPoint:
         object.__setattr__(self, "drawn", drawn)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LevelCell:
     """The runs at one level, of one level of the second factor (`series`) where there is one.
 
@@ -75,7 +78,12 @@ class LevelCell:
 
     def count(self, state: str) -> int:
         """Count the runs that are drawn as of this state."""
-        return sum(run.drawn == state for run in self.runs)
+        return self._counts[state]
+
+    @cached_property
+    def _counts(self) -> Counter[str]:
+        """Count the runs by the state that is drawn."""
+        return Counter(run.drawn for run in self.runs)
 
     def ordered(self, state: str) -> list[tuple[int, RunPoint]]:
         """Return the runs drawn as of this state by their value, each with its place in the cell."""
@@ -104,7 +112,7 @@ class CarriedBand:
     high: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LevelsChart:
     """Cells in the order in which categories are to stand; numbers sort themselves.
 
@@ -126,12 +134,12 @@ class LevelsChart:
     limit: float | None = None
     carried: Sequence[CarriedBand] = ()
 
-    @property
+    @cached_property
     def series(self) -> list[str]:
         """Return the levels of the second factor in their order; one empty name without it."""
         return list(dict.fromkeys(cell.series for cell in self.cells))
 
-    @property
+    @cached_property
     def facets(self) -> list[str]:
         """Return the levels that have a small chart each, in their order; one empty name without."""
         return list(dict.fromkeys(cell.facet for cell in self.cells))
@@ -140,7 +148,7 @@ class LevelsChart:
         """Return what one small chart holds."""
         return replace(self, cells=[cell for cell in self.cells if cell.facet == facet])
 
-    @property
+    @cached_property
     def is_numeric(self) -> bool:
         """Return whether the levels stand on an axis of numbers."""
         return bool(self.cells) and all(
@@ -150,7 +158,7 @@ class LevelsChart:
             for cell in self.cells
         )
 
-    @property
+    @cached_property
     def on_logs(self) -> bool:
         """Return whether the levels stand on a logarithmic axis: loads whose largest is many times the smallest."""
         if not self.is_load or not self.is_numeric:
@@ -162,12 +170,12 @@ class LevelsChart:
         """Count the runs that are drawn as of this state."""
         return sum(cell.count(state) for cell in self.cells)
 
-    @property
+    @cached_property
     def quota(self) -> Quota:
         """Share the chart among its cells."""
         return quota_of([len(cell.runs) for cell in self.cells])
 
-    @property
+    @cached_property
     def is_crowded(self) -> bool:
         """Return whether a cell is drawn as a box."""
         crowded_from = self.quota.crowded_from

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from campaigns.findings.charts import levels
@@ -205,7 +206,7 @@ def _point(run: CellRun, block: str) -> RunPoint:
         value=run.value,
         state=run.state,
         name=f"run {run.position}",
-        note=run_note(run, block),
+        note=partial(run_note, run, block),
         page=run.position,
     )
 

@@ -1,9 +1,10 @@
 """The chart of drift: each run against the mean of its own cell. Pure."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 from campaigns.findings.charts import sampling
@@ -112,7 +113,7 @@ class SessionStart:
     started: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DriftChart:
     """All runs of a campaign, drawn by instant where every run has one, else by position.
 
@@ -128,15 +129,46 @@ class DriftChart:
     block_sd_pct: float | None = None
     sd_pct: float | None = None
 
-    @property
+    @cached_property
     def by_instant(self) -> bool:
         """Return whether time is on the axis."""
         return bool(self.runs) and all(run.started is not None for run in self.runs)
 
+    @cached_property
+    def changes(self) -> Mapping[str, list[tuple[DriftRun, float]]]:
+        """Each run in % of its own cell's geometric mean, by cell."""
+        cells: dict[str, list[tuple[DriftRun, float]]] = {}
+        for run in self.runs:
+            if is_finite(run.value) and run.value > 0:
+                cells.setdefault(run.cell, []).append((run, math.log(run.value)))
+        changes = {}
+        for name, runs in cells.items():
+            mean = sum(value for _, value in runs) / len(runs)
+            changes[name] = [(run, 100 * math.expm1(value - mean)) for run, value in runs]
+        return changes
+
+    @cached_property
+    def drawn(self) -> Mapping[str, list[tuple[DriftRun, float]]]:
+        """The runs that are drawn, by cell: some of them where they are too many for a point each."""
+        ordered = sorted(
+            (each for runs in self.changes.values() for each in runs),
+            key=lambda each: each[0].position,
+        )
+        if len(ordered) <= sampling.MOST_DRAWN:
+            return self.changes
+        farthest = sorted(ordered, key=lambda each: abs(each[1]))[-FARTHEST:]
+        chosen = {
+            run.position for run, _ in (*sampling.evenly(ordered, sampling.MOST_POINTS), *farthest)
+        }
+        return {
+            name: [each for each in runs if each[0].position in chosen]
+            for name, runs in self.changes.items()
+        }
+
 
 def draw(chart: DriftChart) -> Figure:
     """Draw one symbol and colour for each cell; values <= 0 have no ratio and are left out."""
-    cells, by_instant = _drawn(chart), chart.by_instant
+    cells, by_instant = chart.drawn, chart.by_instant
     instants = [_instant(run, by_instant) for runs in cells.values() for run, _ in runs]
     shown = (
         cells if len(cells) <= MOST_SYMBOLS else {"": [each for r in cells.values() for each in r]}
@@ -191,7 +223,7 @@ def title(chart: DriftChart) -> str:
 
 def note(chart: DriftChart) -> str:
     """Return how many runs are drawn where not all of them are; else nothing."""
-    runs, drawn = (sum(map(len, cells(chart).values())) for cells in (_changes, _drawn))
+    runs, drawn = (sum(map(len, cells.values())) for cells in (chart.changes, chart.drawn))
     if drawn == runs:
         return ""
     return (
@@ -206,7 +238,7 @@ def describe(chart: DriftChart) -> str:
     changes = sorted(
         (
             (_instant(run, by_instant), change)
-            for runs in _changes(chart).values()
+            for runs in chart.changes.values()
             for run, change in runs
         ),
         key=lambda each: each[0],
@@ -315,37 +347,7 @@ def _boundaries(chart: DriftChart, by_instant: bool) -> dict[str, Any]:
 
 def changes_of(chart: DriftChart) -> dict[int, float]:
     """Return each run's distance from the mean of its cell in %, by its position."""
-    return {run.position: change for runs in _changes(chart).values() for run, change in runs}
-
-
-def _changes(chart: DriftChart) -> dict[str, list[tuple[DriftRun, float]]]:
-    """Return each run in % of its own cell's geometric mean, by cell."""
-    cells: dict[str, list[DriftRun]] = {}
-    for run in chart.runs:
-        if is_finite(run.value) and run.value > 0:
-            cells.setdefault(run.cell, []).append(run)
-    changes = {}
-    for name, runs in cells.items():
-        mean = sum(math.log(run.value) for run in runs) / len(runs)
-        changes[name] = [(run, 100 * math.expm1(math.log(run.value) - mean)) for run in runs]
-    return changes
-
-
-def _drawn(chart: DriftChart) -> dict[str, list[tuple[DriftRun, float]]]:
-    """Return the runs that are drawn, by cell: some of them where they are too many for a point each."""
-    cells = _changes(chart)
-    ordered = sorted(
-        (each for runs in cells.values() for each in runs), key=lambda each: each[0].position
-    )
-    if len(ordered) <= sampling.MOST_DRAWN:
-        return cells
-    farthest = sorted(ordered, key=lambda each: abs(each[1]))[-FARTHEST:]
-    chosen = {
-        run.position for run, _ in (*sampling.evenly(ordered, sampling.MOST_POINTS), *farthest)
-    }
-    return {
-        name: [each for each in runs if each[0].position in chosen] for name, runs in cells.items()
-    }
+    return {run.position: change for runs in chart.changes.values() for run, change in runs}
 
 
 def _range(changes: Sequence[float]) -> list[float]:
@@ -413,7 +415,7 @@ def panel(shown: Shown) -> Panel | None:
 def _runs(shown: Shown, finding: Cells) -> list[DriftRun]:
     return [
         DriftRun(
-            cell=shown.labels.values(cell.levels) or "the only cell",
+            cell=name,
             value=run.value,
             position=run.position,
             started=_datetime(run.started_at),
@@ -423,6 +425,7 @@ def _runs(shown: Shown, finding: Cells) -> list[DriftRun]:
             session=run.session,
         )
         for cell in finding.cells
+        for name in [shown.labels.values(cell.levels) or "the only cell"]
         for run in cell.runs
         if run.state == "ok" and run.value is not None
     ]

@@ -259,7 +259,8 @@ def _level(place: Place, chart: LevelsChart) -> str:
 def _run_hover(level: str, run: RunPoint, unit: str) -> str:
     value = "failed" if run.value is None else amount(run.value, unit)
     current = STATE_TEXTS.get(run.drawn, "{}").format(value)
-    return f"{hover_lead(run.name)}{level}<br>{current}{hover_note(run.note)}"
+    note = run.note if isinstance(run.note, str) else run.note()
+    return f"{hover_lead(run.name)}{level}<br>{current}{hover_note(note)}"
 
 
 def _mean_hover(place: Place, chart: LevelsChart) -> str:

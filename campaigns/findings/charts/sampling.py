@@ -16,7 +16,7 @@ FEWEST_CROWDED = 50
 """A group of at least so many runs is crowded, in any chart."""
 MOST_POINTS = 500
 """Of crowded groups about so many runs are drawn in a chart ..."""
-FEWEST_OF_GROUP, MOST_OF_GROUP = 3, 25
+FEWEST_OF_GROUP, MOST_OF_GROUP = 2, 25
 """... and of each group so many at least and at most."""
 MOST_DRAWN, FEWEST_OF_MANY = 1000, 10
 """In a chart of more runs, groups of fewer are crowded, too."""

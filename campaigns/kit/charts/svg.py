@@ -27,10 +27,17 @@ from campaigns.kit.charts.svg_marks import (
 )
 from campaigns.kit.numbers import number
 
-MOST_POINTS = 2000
-"""Figures of more points are not drawn here: the drawing would be heavier than Plotly."""
-WIDE = 1000.0
-"""Units of the width of paths, which are stretched to the plot."""
+MOST_MARKS, MOST_POINTS = 2000, 20_000
+"""Figures of more marks, or of lines through more points, are not drawn here: the drawing would be heavier than Plotly."""
+CROWDED, FEWEST_DOTS = 300, 20
+"""In a figure of so many marks, traces of so many draw each mark as a dot and each error bar without caps: a tenth of the bytes."""
+WIDE, STRETCH = 1000.0, 1000.0
+"""Units of the width of paths, which are stretched to the plot, and of their height, which are pixels."""
+STRETCHED = (
+    f'<svg width="100%" height="{STRETCH:g}" viewBox="0 0 {WIDE:g} {STRETCH:g}" preserveAspectRatio="none"'
+    ' overflow="visible">'
+)
+ROUND = 'stroke-linecap="round"'
 LETTER = 7.5
 """The approximate width of a letter in pixels (12 px, sans-serif)."""
 TICK, TITLE, ABOVE, RIGHT, AROUND = 8.0, 24.0, 22.0, 12.0, 8.0
@@ -84,7 +91,17 @@ def can_draw(figure: Figure) -> bool:
         for name in ("xaxis", "yaxis", "yaxis2")
     )
     upright = all(trace.get("orientation", "v") == "v" for trace in data)
-    return numeric and upright and sum(_length(trace["x"]) for trace in data) <= MOST_POINTS
+    points = sum(_length(trace["x"]) for trace in data)
+    return numeric and upright and points <= MOST_POINTS and _marks_of(figure) <= MOST_MARKS
+
+
+def _marks_of(figure: Figure) -> int:
+    """Return how many marks a figure has, besides its lines."""
+    return sum(
+        _length(trace["x"])
+        for trace in figure["data"]
+        if trace["type"] != "scatter" or trace.get("mode", "markers") != "lines"
+    )
 
 
 def _length(coded: Any) -> int:
@@ -200,10 +217,13 @@ def layout_of(figure: Figure, *, narrow: bool) -> dict[str, Any]:
     return merged
 
 
-def drawn(figure: Figure, *, height: int, label: str, narrow: bool = False) -> str:
+def drawn(
+    figure: Figure, *, height: int, label: str, narrow: bool = False, marks: str | None = None
+) -> str:
     """Draw a figure as an SVG element of `height` pixels, as wide as its container.
 
-    label: for screen readers. narrow: use the layout of narrow screens.
+    label: for screen readers. narrow: use the layout of narrow screens. marks: those of `marks_of`, where they are
+    drawn already.
     """
     layout = layout_of(figure, narrow=narrow)
     plan = plan_of(figure, layout, height)
@@ -214,7 +234,7 @@ def drawn(figure: Figure, *, height: int, label: str, narrow: bool = False) -> s
         *_upright_grid(xaxis, plan),
         *(part for name, tall in plan.talls.items() for part in _grid(axes[name], tall, plan)),
         *(_shape(shape, plan) for shape in shapes if shape.get("layer") != "below"),
-        *(part for trace in figure["data"] for part in _trace(trace, plan)),
+        marks_of(figure, plan) if marks is None else marks,
         *_below(xaxis, plan, narrow=narrow),
         *(_annotation(each, plan) for each in layout.get("annotations", ())),
     ]
@@ -223,6 +243,17 @@ def drawn(figure: Figure, *, height: int, label: str, narrow: bool = False) -> s
         f'<svg class="plot" height="{height}" style="{padding}" role="img" '
         f'aria-label="{escaped(label)}" font-size="12">{"".join(parts)}</svg>'
     )
+
+
+def marks_of(figure: Figure, plan: Plan) -> str:
+    """Draw the traces of a figure."""
+    crowded = _marks_of(figure) > CROWDED
+    drawn = "".join(
+        part
+        for trace in figure["data"]
+        for part in _trace(trace, plan, dots=crowded and _length(trace["x"]) >= FEWEST_DOTS)
+    )
+    return drawn.replace(f"</svg>{STRETCHED}", "")
 
 
 def _x(value: float) -> str:
@@ -245,12 +276,11 @@ def _line(x0: float, y0: float, x1: float, y1: float, look: str = "") -> str:
     return f"<line {ends} {look}/>"
 
 
-def _stretched(path: str, look: str, height: float) -> str:
-    """Draw a path whose horizontal places are parts of WIDE; its pen keeps its width."""
-    return (
-        f'<svg width="100%" height="{place(height)}" viewBox="0 0 {WIDE:g} {place(height)}" '
-        f'preserveAspectRatio="none"><path d="{path}" vector-effect="non-scaling-stroke" {look}/></svg>'
-    )
+def _stretched(path: str, look: str) -> str:
+    """Draw a path whose horizontal places are parts of WIDE; the style sheet lets its pen keep its width."""
+    if not path:
+        return ""
+    return f'{STRETCHED}<path d="{path}" {look}/></svg>'
 
 
 def _grid(axis: Axis, tall: Scale, plan: Plan) -> Iterator[str]:
@@ -326,7 +356,7 @@ def _box(x0: float, y0: float, x1: float, y1: float, look: str) -> str:
     )
 
 
-def _trace(trace: Trace, plan: Plan) -> Iterator[str]:
+def _trace(trace: Trace, plan: Plan, *, dots: bool) -> Iterator[str]:
     wide, tall = plan.wide, plan.talls[trace.get("yaxis", "y")]
     xs, ys = values_of(trace["x"]), values_of(trace["y"])
     if trace["type"] == "bar":
@@ -338,6 +368,9 @@ def _trace(trace: Trace, plan: Plan) -> Iterator[str]:
     for axis, values in (("error_x", xs), ("error_y", ys)):
         if axis in trace:
             look = pen(trace[axis].get("color"), float(trace[axis].get("thickness", 1)))
+            if dots and axis == "error_y":
+                yield _uncapped(trace[axis], xs, ys, (wide, tall), look)
+                continue
             bars = "".join(_errors(trace[axis], axis, xs, ys, values, (wide, tall)))
             yield f'<g fill="{NONE}" {look}>{bars}</g>'
     places = [
@@ -347,6 +380,9 @@ def _trace(trace: Trace, plan: Plan) -> Iterator[str]:
     ]
     if "markers" in mode:
         marker = trace.get("marker") or {}
+        if dots:
+            yield from _dots(marker, places)
+            return
         _, look = look_of(
             marker, None if isinstance(marker.get("color"), list) else marker.get("color")
         )
@@ -373,6 +409,42 @@ def _marks(marker: Style, places: Sequence[tuple[int, float, float]]) -> Iterato
         else:
             mark = _at(x, y, f'<path d="{shape_of(name, size)}"/>')
         yield f"<g {look}>{mark}</g>" if isinstance(colors, list) else mark
+
+
+def _dots(marker: Style, places: Sequence[tuple[int, float, float]]) -> Iterator[str]:
+    """Draw the points of a trace as dots, all of one size and colour in one path; rings are drawn twice."""
+    sizes, colors = marker.get("size", 6), marker.get("color")
+    moves: dict[tuple[str | None, float], list[str]] = {}
+    for index, x, y in places:
+        size = float(sizes if isinstance(sizes, int | float) else sizes[index])
+        if size > 1:
+            color = colors[index] if isinstance(colors, list) else colors
+            moves.setdefault((color, size), []).append(f"M{place(x)} {place(y)}h0")
+    edge = marker.get("line") or {}
+    width = 0.0 if edge.get("color") in (None, "@surface") else float(edge.get("width", 0))
+    for (color, size), each in moves.items():
+        path = "".join(each)
+        if width:
+            yield _stretched(path, f"{pen(edge['color'], size + width)} {ROUND}")
+        yield _stretched(path, f"{pen(color, size - width)} {ROUND}")
+
+
+def _uncapped(
+    error: Style,
+    xs: Sequence[Any],
+    ys: Sequence[Any],
+    scales: tuple[Scale, Scale],
+    look: str,
+) -> str:
+    """Draw upright error bars as one path."""
+    wide, tall = scales
+    rows = zip(xs, ys, values_of(error["array"]), values_of(error["arrayminus"]), strict=True)
+    path = "".join(
+        f"M{place(wide.at(x))} {place(tall.inside(y - down))}V{place(tall.inside(y + up))}"
+        for x, y, up, down in rows
+        if None not in (x, y, up, down) and wide.holds(x)
+    )
+    return _stretched(path, f'fill="{NONE}" {look}')
 
 
 def _texts(trace: Trace, places: Sequence[tuple[int, float, float]]) -> Iterator[str]:
@@ -413,15 +485,21 @@ def _polyline(xs: Sequence[Any], ys: Sequence[Any], trace: Trace, wide: Scale, t
     pieces = [piece for piece in pieces if piece]
     if not pieces:
         return ""
-    height = max(tall.start, tall.end) + 2
     look = pen(line.get("color"), float(line.get("width", 1.5)), line.get("dash", ""))
-    stroke = _stretched("".join(map(path_of, pieces)), f'fill="{NONE}" {look}', height)
-    if not fill:
-        return stroke
+    path = "".join(map(_outline, pieces))
+    inside = paint(trace.get("fillcolor"), "fill") if fill else f'fill="{NONE}"'
+    if not fill or all(piece[0] == piece[-1] for piece in pieces):
+        return _stretched(path, f"{inside} {look}")
     if fill == "tozeroy":
         pieces = [[(p[0][0], tall.start), *p, (p[-1][0], tall.start)] for p in pieces]
     area = "".join(f"{path_of(piece)}Z" for piece in pieces)
-    return _stretched(area, paint(trace.get("fillcolor"), "fill"), height) + stroke
+    return _stretched(area, inside) + _stretched(path, f'fill="{NONE}" {look}')
+
+
+def _outline(piece: Sequence[tuple[float, float]]) -> str:
+    """Return the data of a path through points, closed where it ends at its first point."""
+    closed = len(piece) > 2 and piece[0] == piece[-1]
+    return f"{path_of(piece[:-1])}Z" if closed else path_of(piece)
 
 
 def _errors(

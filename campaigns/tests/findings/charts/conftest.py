@@ -45,7 +45,7 @@ def checked():
             for name, change in changes.items():
                 layout[name] = {**layout.get(name, {}), **change}
             go.Figure(data=plain["data"], layout=layout)
-        _, drawings = drawings_of(figure, "22rem", "All of it.")
+        _, drawings = drawings_of(figure, "22rem", "All of it.", "all")
         for drawing in drawings or ():
             ElementTree.fromstring(drawing)  # noqa: S314  our own
         return figure

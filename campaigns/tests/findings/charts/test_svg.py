@@ -1,3 +1,4 @@
+import json
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -5,6 +6,7 @@ import pytest
 from campaigns.kit.charts.drawings import drawings_of
 from campaigns.kit.charts.figure import figure, line, markers
 from campaigns.kit.charts.svg import Scale, drawn, ticks_of, values_of
+from campaigns.templatetags.figures import figure_script
 
 POINTS = [(1, 10.0), (2, 20.0), (3, 15.0)]
 
@@ -151,7 +153,7 @@ def test_a_share_below_has_its_own_axis_and_part_of_the_height():
 
 def test_the_figure_gets_the_margins_of_its_drawing():
     given = simple(markers(POINTS, {"color": "@ink"}))
-    placed, drawings = drawings_of(given, "10rem", "")
+    placed, drawings = drawings_of(given, "10rem", "", "all")
     assert drawings
 
     assert f"0 {placed['layout']['margin']['l']:g}px" in read(drawings.wide).get("style")
@@ -168,4 +170,41 @@ def test_the_figure_gets_the_margins_of_its_drawing():
     ],
 )
 def test_names_instants_and_thousands_of_points_are_left_to_plotly(given):
-    assert drawings_of(given, "10rem", "") == (given, None)
+    assert drawings_of(given, "10rem", "", "all") == (given, None)
+
+
+def test_many_marks_are_dots_in_one_path_and_their_bars_another():
+    rings = {"size": 5, "color": "@surface", "line": {"color": "@series-1", "width": 1}}
+    error = {"array": [1.0] * 400, "arrayminus": [1.0] * 400, "color": "@ink-3", "width": 4}
+    points = [(index / 100, 10.0) for index in range(400)]
+    found = draw(markers(points, rings, error_y=error))
+
+    bars, outer, inner = found.findall(".//svg/path")
+    assert bars.get("d").count("V") == outer.get("d").count("h0") == 400
+    assert (outer.get("stroke"), inner.get("stroke")) == ("var(--series-1)", "var(--surface)")
+    assert not found.findall(".//circle")
+
+
+def test_the_narrow_drawing_refers_to_the_marks_of_the_wide_one_where_they_stand_alike():
+    given = simple(markers(POINTS, {"symbol": "circle", "color": "@ink"}))
+    _, drawings = drawings_of(given, "10rem", "", "all")
+    assert drawings
+
+    assert read(drawings.wide).find(".//g[@id='all-marks']/g/circle") is not None
+    assert read(drawings.narrow).find("use").get("href") == "#all-marks"
+
+    _, apart = drawings_of({**given, "narrow": {"xaxis": {"range": [0, 8]}}}, "10rem", "", "all")
+    assert apart
+    assert read(apart.narrow).find("use") is None
+    assert read(apart.narrow).find(".//circle") is not None
+
+
+@pytest.mark.parametrize("hostile", ["</script><b>", "<!--<script>", "</SCRIPT >"])
+def test_a_figure_in_a_page_ends_no_script(hostile):
+    page = figure_script({"text": hostile, "hover": "<b>one</b><br>two"}, "x")
+
+    inside = page.removeprefix('<script id="x" type="application/json">').removesuffix("</script>")
+    assert "</" not in inside
+    assert "<!" not in inside
+    assert "<s" not in inside.lower()
+    assert json.loads(inside) == {"text": hostile, "hover": "<b>one</b><br>two"}
