@@ -153,7 +153,7 @@ MIDDLEWARE = [
     "perfdash.errors.error_answers",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "perfdash.compression.CompressedPages",
-    "django.middleware.http.ConditionalGetMiddleware",
+    "perfdash.unchanged.UnchangedPages",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -172,8 +172,16 @@ TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
-        "APP_DIRS": True,
         "OPTIONS": {
+            "loaders": [
+                (
+                    "django.template.loaders.cached.Loader",
+                    [
+                        "perfdash.templates.Compact",
+                        "django.template.loaders.app_directories.Loader",
+                    ],
+                ),
+            ],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
