@@ -44,7 +44,7 @@ def drawings(client: Client, campaign: int) -> list[Drawing]:
     """Draw the chart of every run three times, and hover over it."""
     from playwright.sync_api import sync_playwright
 
-    with _served() as base, sync_playwright() as playwright:
+    with served() as base, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         context = browser.new_context(base_url=base, viewport={"width": 1440, "height": 1000})
         name = settings.SESSION_COOKIE_NAME
@@ -80,7 +80,7 @@ def _drawing(page: Any, campaign: int, what: str) -> Drawing:
 
 
 @contextmanager
-def _served() -> Iterator[str]:
+def served() -> Iterator[str]:
     """The web server as `script/server` starts it, on a port of its own."""
     with socket.socket() as chosen:
         chosen.bind(("127.0.0.1", 0))
