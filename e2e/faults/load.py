@@ -1,6 +1,6 @@
 """A long campaign of short runs on a sandbox that outlives every fault."""
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 
 from e2e.conftest import wait_for
@@ -113,7 +113,12 @@ def loading(
         },
     )
     load = Load(plant, sandbox, campaign["id"], clock_is_ours)
-    yield load
+    try:
+        yield load
+    except BaseException:
+        with suppress(Exception):
+            load.cancel()  # the next test's campaign would wait behind it
+        raise
     load.end()
 
 
