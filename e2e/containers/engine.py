@@ -6,6 +6,7 @@ images have of programs and files, but not their entrypoints: postgres/ has one 
 
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,8 @@ LIBRARIES = ("/usr/lib/podman/netavark", "/usr/lib/podman/aardvark-dns")
 PYTHON = "docker.io/library/python:3.11-slim"
 BUILD = ("build", "--layers=false", "--network=host", "--isolation=chroot", "--format=docker")
 """Where containers cannot be nested, a build runs in a chroot."""
+MOST = 4096
+"""Of files and processes of a container, where this machine allows more."""
 CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 
 
@@ -50,9 +53,15 @@ class Podman:
             legacy = shutil.which(f"{name}-legacy", path=_path())
             if legacy and not (programs / name).exists():
                 (programs / name).symlink_to(legacy)
+        files, processes = (
+            min(resource.getrlimit(kind)[1] % 2**63, MOST)
+            for kind in (resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC)
+        )
         (home / "containers.conf").write_text(
-            '[containers]\ndefault_ulimits = ["nofile=1024:4096"]\n'
+            f'[containers]\ndefault_ulimits = ["nofile={files}:{files}", "nproc={processes}:{processes}"]\n'
             '[engine]\ncgroup_manager = "cgroupfs"\nruntime = "runc"\nevents_logger = "file"\n'
+            f'lock_type = "file"\nstatic_dir = "{home}/static"\ntmp_dir = "{home}/temporary"\n'
+            f'volume_path = "{home}/volumes"\n'
             '[network]\nnetwork_backend = "netavark"\n'
             f'network_config_dir = "{home}/networks"\n'
         )
@@ -122,7 +131,9 @@ class Podman:
     def remove_everything(self):
         """End the containers, and delete all that was stored."""
         self("rm", "--all", "--force", "--time=2", check=False)
-        self("volume", "prune", "--force", check=False)
-        self("network", "prune", "--force", check=False)
-        self("system", "reset", "--force", check=False)
+        self("network", "prune", "--force", check=False)  # removes its bridge
+        with open("/proc/mounts") as mounts:
+            places = [place for line in mounts if str(self.home) in (place := line.split()[1])]
+        for place in reversed(places):
+            self("-l", place, program="umount", check=False)
         shutil.rmtree(self.home, ignore_errors=True)
