@@ -40,13 +40,13 @@ OLD = "0.0.9"
 
 def test_a_worker_that_is_cut_off_for_twice_the_lease_loses_its_run_and_the_other_goes_on(plant):
     with loading(plant, plant.target, 1) as load, telling(plant, 1):
-        attempt = load.until_measuring(seconds=120)
+        attempt = load.until_measuring(seconds=240)
         before = load.accepted()
         (cut,) = plant.rows(ATTEMPT, attempt)
         plant.network.unplug(cut["host"])
         try:
             sleep(2 * LEASE_SECONDS)
-            load.until_it_goes_on(attempt, before, seconds=120)
+            load.until_it_goes_on(attempt, before, seconds=240)
             (lost,) = plant.rows(ATTEMPT, attempt)
             later = plant.rows(HOSTS, load.campaign)
         finally:
@@ -135,5 +135,5 @@ def test_a_worker_of_an_older_version_gets_no_runs_and_this_is_said(plant, older
     assert not by_name[f"measure@{older}"]["present"]
 
     with loading(plant, plant.target, 1) as load, telling(plant, 1):
-        wait_for(lambda: len(load.accepted()) >= 3, "three results", 120)
+        wait_for(lambda: len(load.accepted()) >= 3, "three results", 240)
         assert {row["host"] for row in plant.rows(HOSTS, load.campaign)} == {MEASURE[1]}
