@@ -1,7 +1,8 @@
-"""Submit results to perfdash and to LNT in turn, through their web servers, and report the cost.
+"""Submit results to perfdash, LNT and Conbench in turn, through their web servers, and report the cost.
 
-LNT is installed into an environment of its own below bench/submissions, the first time: it takes a minute. Both
-use the same PostgreSQL, on loopback; all ends with this program.
+LNT, and a replica of Conbench's published call (its server is not on PyPI), are installed into environments of their own below
+bench/submissions, the first time: it takes a minute. All use the same PostgreSQL, on loopback; all ends with this
+program.
 """
 
 import argparse
@@ -12,12 +13,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from time import monotonic
 
-from bench.submissions import lnt as peer
+from bench.submissions import conbench, lnt
 from bench.submissions import perfdash as own
 from bench.submissions.measures import Found, Measuring
 from bench.submissions.report import markdown
 from e2e.faults.plant import place
 
+PARTS = ("builds", "reads", "singles", "bulk", "growth")
 STEPS = (10_000, 100_000, 1_000_000, 10_000_000)
 
 
@@ -28,17 +30,30 @@ def main() -> int:
     with ExitStack() as stack:
         path = stack.enter_context(place())
         perfdash, url = stack.enter_context(own.running(path))
-        lnt = None if options.no_lnt else stack.enter_context(peer.running(url, path))
-        measuring = Measuring(perfdash, lnt, result, tell)
-        measuring.builds(options.builds)
-        measuring.whole_size()
-        measuring.regressions(options.regressions)
-        measuring.reads()
-        measuring.singles(options.seconds, options.rounds)
-        measuring.bulk(options.repeats)
-    with place() as path, own.running(path) as (perfdash, _):
-        growing = Measuring(perfdash, None, result, tell)
-        growing.grow([step for step in STEPS if step <= options.values])
+        others = not options.alone
+        measuring = Measuring(
+            perfdash,
+            stack.enter_context(lnt.running(url, path)) if others else None,
+            stack.enter_context(conbench.running(url, path)) if others else None,
+            result,
+            tell,
+        )
+        for part in options.only:
+            match part:
+                case "builds":
+                    measuring.builds(options.builds)
+                    measuring.whole_size()
+                    measuring.regressions(options.regressions)
+                case "reads":
+                    measuring.reads()
+                case "singles":
+                    measuring.singles(options.seconds, options.rounds)
+                case "bulk":
+                    measuring.bulk(options.repeats)
+    if "growth" in options.only:
+        with place() as path, own.running(path) as (perfdash, _):
+            growing = Measuring(perfdash, None, None, result, tell)
+            growing.grow([step for step in STEPS if step <= options.values])
     page = markdown(result, machine=f"{platform.machine()}, {os.cpu_count()} cores")
     if options.write:
         options.write.write_text(page, encoding="utf-8")
@@ -67,7 +82,10 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--values", type=int, default=1_000_000, help="stored in the end: up to 10,000,000"
     )
-    parser.add_argument("--no-lnt", action="store_true", help="measure perfdash alone")
+    parser.add_argument("--alone", action="store_true", help="measure perfdash without the others")
+    parser.add_argument(
+        "--only", nargs="+", choices=PARTS, default=PARTS, help="some parts; reads need builds"
+    )
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the page there")
     return parser.parse_args()
 

@@ -1,14 +1,15 @@
-"""The measurements: two servers in turn, each doing the same."""
+"""The measurements: servers in turn, each doing the same."""
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import median
 from time import perf_counter
 from typing import Any
 
 from bench.submissions import data
+from bench.submissions.conbench import Conbench
 from bench.submissions.lnt import Lnt
 from bench.submissions.perfdash import Perfdash
 
@@ -24,16 +25,26 @@ SINGLES = 50
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """values in seconds; processor: seconds of the web server and of the database."""
+    """values in seconds; processor: seconds of the web server and of the database.
+
+    analysed_seconds: from the begin until the analysis that follows is stored. analysis: its processor seconds. Where the server has
+    none, the answer is the end.
+    """
 
     values: int
     seconds: float
     web: float
     database: float
+    analysed_seconds: float = 0.0
+    analysis: float = 0.0
 
     @property
     def a_second(self) -> float:
         return self.values / self.seconds
+
+    @property
+    def analysed_a_second(self) -> float:
+        return self.values / max(self.seconds, self.analysed_seconds)
 
     @property
     def a_thousand(self) -> float:
@@ -70,7 +81,6 @@ class Found:
     builds: dict[str, list[Taken]] = field(default_factory=dict)
     regressions: list[Taken] = field(default_factory=list)
     bulk: dict[str, list[Taken]] = field(default_factory=dict)
-    analysis: dict[str, float] = field(default_factory=dict)
     megabytes: list[float] = field(default_factory=list)
     singles: dict[tuple[str, str], list[Taken]] = field(default_factory=dict)
     reads: dict[tuple[str, str], list[float]] = field(default_factory=dict)
@@ -79,13 +89,19 @@ class Found:
 
 
 class Measuring:
-    """perfdash, and LNT unless it is left out."""
+    """perfdash, and LNT and Conbench unless they are left out. Conbench takes single results alone."""
 
     def __init__(
-        self, perfdash: Perfdash, lnt: Lnt | None, found: Found, tell: Callable[[str], None]
+        self,
+        perfdash: Perfdash,
+        lnt: Lnt | None,
+        conbench: Conbench | None,
+        found: Found,
+        tell: Callable[[str], None],
     ) -> None:
         self.perfdash, self.lnt, self.tell = perfdash, lnt, tell
         self.both: list[Any] = [perfdash, *([lnt] if lnt else [])]
+        self.all: list[Any] = [*self.both, *([conbench] if conbench else [])]
         self.found = found
 
     def builds(self, count: int) -> None:
@@ -96,9 +112,8 @@ class Measuring:
                 self.tell(f"builds from {first}, {each.name}")
                 builds = range(first, min(first + CHUNK, count))
                 act = partial(_submit_builds, each, clients[each], builds)
-                used = self._taken(each, len(builds) * data.TESTS, act)
+                used = self._analysed(each, len(builds) * data.TESTS, act)
                 self.found.builds.setdefault(each.name, []).append(used)
-                each.settle()
 
     def regressions(self, count: int) -> None:
         """A few builds more, in which LNT looks for regressions."""
@@ -126,8 +141,8 @@ class Measuring:
         perfdash = self.perfdash
         values = sum(len(run["values"]) for run in document["runs"])
         heap, indexes = perfdash.bytes_of_values()
-        everything, analysed = perfdash.bytes_of_all(), perfdash.analysis_seconds()
-        used = self._taken(perfdash, values, partial(perfdash.submit, client, document))
+        everything = perfdash.bytes_of_all()
+        used = self._analysed(perfdash, values, partial(perfdash.submit, client, document))
         self.found.bulk.setdefault(shape, []).append(used)
         self.found.megabytes.append(perfdash.web_megabytes())
         now = perfdash.bytes_of_values()
@@ -135,8 +150,6 @@ class Measuring:
             shape, values, (now[0] - heap) / values, (now[1] - indexes) / values,
             (perfdash.bytes_of_all() - everything) / values,
         )  # fmt: skip
-        perfdash.settle()
-        self.found.analysis[shape] = perfdash.analysis_seconds() - analysed
         self.found.sizes.append(size)
 
     def whole_size(self) -> None:
@@ -160,7 +173,7 @@ class Measuring:
             f"{CLIENTS} clients, a campaign each": [[place] for place in places],
         }
         for way in [way for _ in range(rounds) for way in ways]:
-            for each in self.both:
+            for each in self.all:
                 self.tell(f"singles, {way}, {each.name}")
                 used = self._singles(each, ways[way], seconds)
                 self.found.singles.setdefault((way, each.name), []).append(used)
@@ -182,7 +195,7 @@ class Measuring:
         used = self._taken(server, 1, together)
         if len(counts) < len(threads):
             raise RuntimeError(f"A client of {server.name} ended early.")
-        return Taken(sum(counts), used.seconds, used.web, used.database)
+        return replace(used, values=sum(counts))
 
     def reads(self) -> None:
         """What is read, in turn. Two campaigns of builds are there."""
@@ -228,6 +241,17 @@ class Measuring:
         page = [browser.get(reads["chart"][0]).seconds for _ in range(READS)]
         return Grown(
             perfdash.values(), *(median(each) for each in (inserts, singles, history, page))
+        )
+
+    def _analysed(self, server: Any, values: int, act: Callable[[], Any]) -> Taken:
+        """Measure as `_taken`, and how long the analysis takes that follows."""
+        analysis, begun = self.perfdash.analysis_seconds(), perf_counter()
+        used = self._taken(server, values, act)
+        server.settle()
+        return replace(
+            used,
+            analysed_seconds=perf_counter() - begun if server is self.perfdash else used.seconds,
+            analysis=self.perfdash.analysis_seconds() - analysis if server is self.perfdash else 0,
         )
 
     def _taken(self, server: Any, values: int, act: Callable[[], Any]) -> Taken:

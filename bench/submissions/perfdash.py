@@ -15,7 +15,8 @@ from bench.submissions.http import Client
 from e2e.conftest import served
 
 API = "/api/v1"
-NO_RATES = {f"PERFDASH_API_{name}_RATE": "off" for name in ("READ", "WRITE", "SESSION")}
+NO_RATES = {f"PERFDASH_API_{name}_RATE": "off" for name in ("READ", "SESSION")}
+"""The default limit of what a token may write stands: what is measured has to keep it."""
 WEB = ("web", "database")
 
 
@@ -122,7 +123,7 @@ def _signed_in(served: Any) -> str:
 
 @contextmanager
 def running(place: Path) -> Iterator[tuple[Perfdash, str]]:
-    """perfdash without limits of rate, and the address of its database."""
+    """perfdash without limits of what is read, and the address of its database."""
     with served(place / "data", **NO_RATES) as started:
         url = started.state["environment"]["DATABASE_URL"]
         with psycopg.connect(url, autocommit=True) as connection:
