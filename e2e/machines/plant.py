@@ -95,7 +95,7 @@ class Machines(Plant):
             "/etc/perfdash": str(self.place / host / "etc"),
             "/var/lib/perfdash": str(self.place / host / "var"),
             "/srv/perfdash/venv/bin": str(PROGRAMS),
-            "/etc/pgbouncer": str(self.place / host / "etc"),
+            "/etc/pgbouncer/": f"{self.place / host / 'etc'}/",
             "10.0.0.0/8:443": f"{self.network.address(TARGET)}:8099",
         }
         for there, value in replaced.items():
