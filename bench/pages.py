@@ -1,4 +1,4 @@
-"""Request the pages of large campaigns repeatedly, and report their cost in server and browser."""
+"""Request the pages of large and of many campaigns repeatedly, and report their cost in server and browser."""
 
 import argparse
 import logging
@@ -15,6 +15,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "perfdash.settings")
 os.environ.setdefault("ALLOWED_HOSTS", "127.0.0.1")
 
 GOAL_SECONDS = 0.15
+MEDIUM_COPIES = 25
+"""So many copies of the campaign of 1,000 runs stand among the newest ones."""
+RUNS = 10_000
+"""Of the campaign with all values."""
 
 
 def main() -> int:
@@ -40,26 +44,45 @@ def main() -> int:
 def measure(options: argparse.Namespace) -> tuple[Any, ...]:
     """Give visits, drawings, analyses (name, processor seconds) and memory."""
     from bench.large.browser import drawings
+    from bench.large.bulk import copy_campaign, many_values
     from bench.large.campaigns import build, published
     from bench.large.histograms import ten_million
-    from bench.large.visits import pages_of, signed_in, visit
+    from bench.large.visits import Goal, lists, pages_of, signed_in, values_of, visit
 
     client = signed_in()
     sizes: dict[str, Any] = {"S1": published, "1,000 runs": lambda: build(200, 5), "10,000 runs": lambda: build(200, 50)}  # fmt: skip
     if options.cells:
         sizes["1,000 cells"] = lambda: build(1000, 3)
-    visits, analyses, last = [], [], 0
+    pages, analyses, made = [], [], []
     for size, make in sizes.items():
         tell(f"building {size}")
-        last, seconds = make()
+        campaign, seconds = make()
+        made.append(campaign)
         analyses.append((size, seconds))
-        for what, address in pages_of(last, size):
+        for what, address in pages_of(campaign, size):
             tell(what)
-            goal = GOAL_SECONDS if what.startswith("result page, 10,000 runs") else None
-            visits.append(visit(client, what, address, options.repeats, goal))
-    for what, address in (("list of campaigns", "/campaigns/"), ("home", "/")):
-        visits.append(visit(client, what, address, options.repeats))
-    drawn = [] if options.no_browser else drawings(client, last)
+            goal = Goal(GOAL_SECONDS) if what.startswith("result page, 10,000 runs") else None
+            pages.append(visit(client, what, address, options.repeats, goal))
+    drawn = [] if options.no_browser else drawings(client, made[-1])
+    visits = {"Pages of one campaign": pages}
+
+    def ask(title: str, addresses: Any) -> None:
+        visits[title] = []
+        for what, address, goal in addresses:
+            tell(what)
+            visits[title].append(visit(client, what, address, options.repeats, goal))
+
+    small, medium, *_ = made
+    ask(f"{len(made)} campaigns", [row for row in lists((small, medium)) if row[2]])
+    if options.campaigns:
+        tell("copying campaigns")
+        copy_campaign(medium, MEDIUM_COPIES)
+        copy_campaign(small, max(1, options.campaigns - MEDIUM_COPIES - len(made)))
+        ask(f"{options.campaigns:,} campaigns", lists((small, medium)))
+    if options.values:
+        tell("storing values")
+        large = many_values(RUNS, -(-options.values // RUNS))
+        ask(f"{options.values:,} values", values_of(large))
     tell("histograms")
     return visits, drawn, analyses, ten_million()
 
@@ -72,6 +95,8 @@ def tell(what: str) -> None:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="script/bench pages", description=__doc__)
     parser.add_argument("--repeats", type=int, default=15, help="requests of each page")
+    parser.add_argument("--campaigns", type=int, default=10_000, help="in the lists; 0: leave out")
+    parser.add_argument("--values", type=int, default=10_000_000, help="stored; 0: leave out")
     parser.add_argument("--cells", action="store_true", help="1,000 cells, too")
     parser.add_argument("--no-browser", action="store_true", help="leave Chromium out")
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the page there")

@@ -61,6 +61,7 @@ CHANGED: Mapping[tuple[str, str], str] = {
     ("campaigns_campaign", "question"): "left(t.question, 400) || ' ' || g",
     ("campaigns_campaign", "created_at"): "t.created_at - g * interval '1 hour'",
     ("campaigns_finding", "computed_at"): "t.computed_at - g * interval '1 hour'",
+    ("campaigns_publishedanswer", "computed_at"): "t.computed_at - g * interval '1 hour'",
     ("campaigns_measurement", "value"): "t.value * (1 + g %% 20 * 0.001)",
 }
 """Expressions of columns that are not the same in each copy; `g` is its number."""
@@ -118,23 +119,22 @@ def many_values(runs: int, metrics: int) -> int:
 def _copy_values(campaign: Campaign) -> None:
     """Give each run of a campaign those values of its first one that it lacks."""
     accepted = Attempt.objects.filter(run__campaign=campaign, state=Attempt.State.ACCEPTED)
-    first, second, *others = accepted.order_by("run__position").values_list("pk", flat=True)
+    first, *lacking = accepted.order_by("run__position").values_list("pk", flat=True)
     fields = [field.column for field in Measurement._meta.local_concrete_fields if field.column]
     key = next(name for name in fields if name.startswith("metric"))
     changed = {"attempt_id": "g", "value": CHANGED["campaigns_measurement", "value"]}
     columns = ", ".join(f'"{name}"' for name in fields)
     values = ", ".join(changed.get(name, f't."{name}"') for name in fields)
     with connection.cursor() as cursor:
-        lacking = [second, *others]
         for start in range(0, len(lacking), ATTEMPTS_AT_ONCE):
             cursor.execute(
                 f"INSERT INTO campaigns_measurement ({columns}) SELECT {values}"  # noqa: S608
                 " FROM unnest(%s::bigint[]) g, campaigns_measurement t WHERE t.attempt_id = %s"
                 f" AND t.{key} NOT IN (SELECT {key} FROM campaigns_measurement WHERE attempt_id = %s)"
                 f" ORDER BY g, t.{key}",  # as they would have come in
-                [lacking[start : start + ATTEMPTS_AT_ONCE], first, second],
+                [lacking[start : start + ATTEMPTS_AT_ONCE], first, lacking[-1]],
             )
-        cursor.execute("VACUUM ANALYZE campaigns_measurement")
+        cursor.execute("VACUUM ANALYZE")
 
 
 def _steps(cursor: Any, campaign: int) -> Steps:

@@ -2,16 +2,19 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import chain
 from statistics import median_high
 
-from django.db.models import Aggregate, DurationField, F, QuerySet, Sum, Value, Window
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import Aggregate, DurationField, F, OuterRef, QuerySet, Sum, Value, Window
 from django.db.models.functions import Coalesce, Greatest, Lag
 
 from campaigns.kinds.base.values import driver_levels
 from campaigns.kinds.registry import UnknownKind, driver_of
-from campaigns.models import Attempt, Campaign, Run, Target, runs_at
+from campaigns.models import Attempt, Campaign, Run, Target, on_address, runs_at
 
-LATEST = 50
+LATEST, NEWEST = 50, 20
+"""So many runs, of so many campaigns, tell what is usual."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +26,21 @@ class UsualRun:
 
 
 def usual_run(kind: str, target: Target | None) -> UsualRun | None:
-    """Return the usual time of the latest accepted runs of a kind on a target; None without any."""
+    """Return the usual time of the latest accepted runs of a kind on a target; None without any.
+
+    Only the last runs of the newest campaigns are looked at, however many there are.
+    """
     if target is None:
         return None
+    last = Run.objects.filter(campaign=OuterRef("pk"), state=Run.State.DONE).order_by("-position")
+    newest = Campaign.objects.filter(on_address(target.address), kind=kind)
+    runs = newest.order_by("-created_at", "-pk").values_list(
+        ArraySubquery(last.values("pk")[:LATEST]), flat=True
+    )[:NEWEST]
     spans = (
         Attempt.objects.filter(
             runs_at(target.address, "run__"),
-            run__campaign__kind=kind,
+            run__in=list(chain.from_iterable(runs)),
             state=Attempt.State.ACCEPTED,
         )
         .order_by("-finished_at")

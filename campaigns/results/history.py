@@ -34,7 +34,7 @@ LATEST = """
 
 Sessions of PostgreSQL are in UTC.
 """
-OF_CELL = "AND c.campaign_id = r.campaign_id AND c.position = %(cell)s"
+OF_CELL = "AND r.cell_id = (SELECT id FROM campaigns_cell WHERE campaign_id = %(campaign)s AND position = %(cell)s)"
 AS_COLUMNS = (
     "SELECT (array_agg(unit))[count(*)::integer], (array_agg(lower_is_better))[count(*)::integer], "  # noqa: S608
     f"{WRITTEN} FROM (SELECT * FROM ({{latest}}) latest ORDER BY run) rows"

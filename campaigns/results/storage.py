@@ -8,7 +8,14 @@ from django.db import connection
 from django.db.models import BigIntegerField, F, Func, Model, Sum
 
 from campaigns.kit.rights import visible
-from campaigns.models import Campaign, Distribution, Finding, Measurement, RawSamples, Series
+from campaigns.models import (
+    Campaign,
+    Distribution,
+    Finding,
+    Measurement,
+    RawSamples,
+    Series,
+)
 
 SAMPLES, SERIES, DISTRIBUTIONS = "raw samples", "series", "distributions"
 MEASUREMENTS, FINDINGS = "measurements", "findings"
@@ -65,8 +72,8 @@ def used_by_campaigns(user: User) -> list[Used]:
     each = _bytes_of_table(Measurement) / max(1, sum(counts.values()))
     for campaign, count in counts.items():
         result.setdefault(campaign, {})[MEASUREMENTS] = round(count * each)
-    seen = visible(Campaign.objects.select_related("team"), user).in_bulk(result)
-    used = [Used(campaign, result[key]) for key, campaign in seen.items()]
+    seen = visible(Campaign.objects.only("name", "archived_at").order_by(), user)
+    used = [Used(campaign, result[campaign.pk]) for campaign in seen if campaign.pk in result]
     return sorted(used, key=lambda one: (-one.total, one.campaign.pk))
 
 

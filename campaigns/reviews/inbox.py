@@ -95,7 +95,10 @@ def count(user: User) -> int:
 
 def waiting(user: User) -> list[Waiting]:
     """Return what waits for a user, the longest first; at most MOST items."""
-    results = list(_all(user, list(Waits)).order_by("since", "why", "key")[:MOST])
+    reasons = _reasons(user)
+    if not reasons:
+        return []
+    results = list(_all(user, reasons).order_by("since", "why", "key")[:MOST])
     rows: dict[str, Mapping[int, Any]] = {
         why: _with_all(ROWS[why](user)).in_bulk(
             [each["key"] for each in results if each["why"] == why]

@@ -154,7 +154,9 @@ def drawn(
         "offers": OFFERS,
         "offered": [
             (_named(each), f"{each.get_state_display().lower()}, {each.created_at:%Y-%m-%d}")
-            for each in _launched(request).order_by("-pk")[:MOST_OFFERED]
+            for each in _launched(request)
+            .only("name", "state", "created_at")
+            .order_by("-pk")[:MOST_OFFERED]
         ],
         "words": text,
         "left_over": left_over,
