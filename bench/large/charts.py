@@ -10,7 +10,7 @@ from django.conf import settings
 from django.test import Client
 
 from bench.large.browser import ARGUMENTS, CHROMIUM, served
-from bench.large.visits import Visit, visit
+from bench.large.visits import Goal, Visit, visit
 
 WARM, COLD, INTERACTIVE, COLD_BYTES = 300, 600, 1000, 700_000
 """Goals of a chart on the screen: milliseconds from the navigation, and bytes."""
@@ -122,7 +122,7 @@ def visits(client: Client, campaigns: Mapping[str, int], repeats: int) -> list[t
             ("its chart", f"{base}charts/curve/", CURVE),
             ("chart of drift", f"{base}charts/drift/", CURVE),
         ):
-            goal = seconds if many else None
+            goal = Goal(seconds) if many else None
             name = f"{what}, {size}"
             results.append((visit(client, name, address, repeats, goal), size_goal * many))
     return results
@@ -189,7 +189,7 @@ def _visited_rows(visited: Sequence[tuple[Visit, int]]) -> Iterator[str]:
         missed = [
             name
             for name, value, goal in (
-                ("time", each.median, each.goal),
+                ("time", each.median, each.goal.seconds if each.goal else 0),
                 ("bytes", each.plain, most),
             )
             if goal and value > goal
