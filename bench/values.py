@@ -146,7 +146,9 @@ def look(found: Found, campaign: int) -> None:
     values = one(COUNT)
     tell(f"queries and builds at {values:,} values")
     found.queries[values] = {what: cost(ask) for what, ask in queries(campaign).items()}
+    tell(str(found.queries[values]))
     found.appended[values] = append_builds(f"builds at {values}")
+    tell(str(found.appended[values]))
 
 
 def queries(campaign: int) -> dict[str, Callable[[], object]]:
@@ -162,8 +164,8 @@ def queries(campaign: int) -> dict[str, Callable[[], object]]:
     every = Measurement.objects.filter(attempt__run__campaign=row)
     listed = every.select_related("attempt__run__cell", "metric").order_by("pk")
     return {
-        "history of one metric, 10,000 runs": lambda: history.history_of(row, metric, most=10_000),
-        "values of one metric for the analysis, 10,000 runs": lambda: values._values(row, [metric]),
+        "history of one metric, all runs": lambda: history.history_of(row, metric, most=10_000),
+        "values of one metric for the analysis, all runs": lambda: values._values(row, [metric]),
         "values of one metric, 50 runs of a list": lambda: rows.accepted_values(row, metric, runs),
         "all values of one run": lambda: list(Measurement.objects.filter(attempt__run=run)),
         "REST: first 100 values": lambda: list(listed[:101]),
@@ -172,7 +174,7 @@ def queries(campaign: int) -> dict[str, Callable[[], object]]:
         ),
         "unit of a metric without values": lambda: metric_of(row, "nothing"),
         "units of all metrics, for exports": lambda: run_stream.units_of(row),
-        "view of one metric, 10,000 runs, as Grafana reads it": lambda: sql(
+        "view of one metric, all runs, as Grafana reads it": lambda: sql(
             "SELECT started_at, value FROM perfdash_views.measurements"
             " WHERE campaign_id = %s AND metric = %s ORDER BY 1",
             campaign,
@@ -237,7 +239,9 @@ def size() -> Size:
     """Return the bytes that are used now."""
     heap, indexes = rows_of("SELECT pg_relation_size(%s), pg_indexes_size(%s)", TABLE, TABLE)[0]
     values = one(COUNT)
-    return Size(values, heap, indexes, one(ALL), [tuple(row) for row in rows_of(SIZES)])
+    result = Size(values, heap, indexes, one(ALL), [tuple(row) for row in rows_of(SIZES)])
+    tell(str(result))
+    return result
 
 
 def cost(ask: Callable[[], object]) -> float:
@@ -333,7 +337,7 @@ def markdown(found: Found, machine: str) -> Iterator[str]:
         parts = (each.heap, each.indexes, each.heap + each.indexes, each.everything)
         text = " | ".join(f"{part / each.values:.1f}" for part in parts)
         yield f"| {what} | {each.values:,} | {text} |"
-    yield "\nThe largest tables, with ten million values stored, in MB:\n"
+    yield f"\nThe largest tables, with {last.values:,} values stored, in MB:\n"
     yield "| | table | indexes | TOAST and maps |"
     yield "|---|---|---|---|"
     for name, *bytes_of in last.of:
