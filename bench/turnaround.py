@@ -9,6 +9,7 @@ import argparse
 import os
 import sys
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 from statistics import mean, median, quantiles
 from time import monotonic, sleep
@@ -102,13 +103,17 @@ def measure_both(plant, target, counts, options):
 
 
 def print_gaps(rows):
-    pairs = list(zip(rows, rows[1:], strict=False))
+    pairs = list(pairwise(rows))
     within = [(a, b) for a, b in pairs if a["block_id"] == b["block_id"]]
     across = [(a, b) for a, b in pairs if a["block_id"] != b["block_id"]]
     print(f"\n{len(rows)} runs; the download took {median(r['took'] for r in rows) * 1e3:.1f} ms")
     print(f"{'milliseconds':44}{'median':>9}{'mean':>9}{'90 %':>9}{'longest':>9}")
     missed = False
-    for name, chosen in (("within a block", within), ("between two blocks", across), ("all", pairs)):
+    for name, chosen in (
+        ("within a block", within),
+        ("between two blocks", across),
+        ("all", pairs),
+    ):
         gaps = [(b["begun"] - a["ended"]) * 1e3 for a, b in chosen]
         whole = [(b["begun"] - a["begun"] - a["took"]) * 1e3 for a, b in chosen]
         closing = [(b["claimed"] - a["closed"]) * 1e3 for a, b in chosen]

@@ -27,13 +27,13 @@ from campaigns.execution import dispatch as dispatching
 from campaigns.execution import try_settings
 from campaigns.execution.generators import serving
 from campaigns.execution.restore_settings import restore
-from campaigns.execution.running import execute, interrupt_worker
+from campaigns.execution.running import execute_in_a_row, interrupt_worker
 from campaigns.kinds.registry import all_kinds
 from campaigns.kit import idempotency, kernel, log_context
 from campaigns.kit.events import work_waits
 from campaigns.models import Worker
 from campaigns.planning import workers
-from campaigns.planning.analyses import holds_runs_back, request_analysis, request_analysis_after
+from campaigns.planning.analyses import holds_runs_back, request_analysis
 from campaigns.planning.lifecycle.rows import release_leases
 from campaigns.results import retention
 from campaigns.results.importing import waiting
@@ -53,7 +53,10 @@ _again = threading.Event()
 
 @shared_task(name="campaigns.execute_attempt", bind=True)
 def execute_attempt(self: Task, attempt: int, version: str = settings.VERSION) -> None:
-    """Execute one attempt on this host, then look what may start next. version: of the sender."""
+    """Execute one attempt on this host, and those that follow at once; then look what may start next.
+
+    version: of the sender.
+    """
     close_old_connections()
     if is_of_another(version):
         with _without_database():
@@ -62,14 +65,12 @@ def execute_attempt(self: Task, attempt: int, version: str = settings.VERSION) -
         dispatching.request_dispatch()
         return
     try:
-        run = execute(
+        execute_in_a_row(
             attempt,
             self.request.hostname or "worker",
             settings.GENERATOR_HOST,
             dispatching.ask_generators,
         )
-        if run is not None:
-            request_analysis_after(run)
     finally:
         connection.close()
         _look()

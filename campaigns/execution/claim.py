@@ -6,7 +6,7 @@ from django.db.models.functions import Now
 
 from campaigns.execution.leases import lease_host, renew_queued
 from campaigns.kit.database_clock import database_now
-from campaigns.models import Attempt, Campaign, LogLine, Run
+from campaigns.models import Attempt, Campaign, LogLine, Run, Worker
 from campaigns.planning import carried
 from campaigns.planning.expected import budget_seconds_left
 from campaigns.planning.lifecycle.rows import release_leases
@@ -14,12 +14,14 @@ from campaigns.targets import quiet
 
 
 @transaction.atomic
-def claim(attempt_pk: int, worker: str, host: str) -> Attempt | None:
+def claim(attempt_pk: int, worker: str, host: str, *, in_a_row: bool = False) -> Attempt | None:
     """Claim an attempt for this worker, or return None where it must not begin.
 
     That is so where the message is old, the lease has lapsed or is one of a former address, somebody paused
     or cancelled, quiet hours have begun, it may not overload the target any more, or the host measures
     another run. In the last cases the target is released, so that dispatch sends the attempt again when it may start.
+
+    in_a_row: no message was sent, since the worker has just ended another run: it must not be about to end.
     """
     Run.objects.select_for_update(of=("self",), no_key=True).filter(attempts=attempt_pk).first()
     attempt = _attempts().filter(pk=attempt_pk, state=Attempt.State.QUEUED).first()
@@ -28,25 +30,37 @@ def claim(attempt_pk: int, worker: str, host: str) -> Attempt | None:
         return None
     if not renew_queued(attempt, target.address):
         return None
-    if not _may_start(attempt.run) or not lease_host(attempt, host):
+    if (
+        (in_a_row and not _is_present(worker))
+        or not _may_start(attempt.run)
+        or not lease_host(attempt, host)
+    ):
         release_leases([attempt.pk])
         return None
+    attempt.state, attempt.worker, attempt.host = Attempt.State.RUNNING, worker, host
     Attempt.objects.filter(pk=attempt.pk).update(
-        state=Attempt.State.RUNNING, claimed_at=Now(), worker=worker, host=host
+        state=attempt.state, claimed_at=Now(), worker=worker, host=host
     )
+    attempt.run.state = Run.State.RUNNING
     Run.objects.filter(pk=attempt.run_id).update(state=Run.State.RUNNING, started_at=Now())
     LogLine.objects.create(
         campaign=attempt.run.campaign,
         run=attempt.run,
         text=f"run {attempt.run.position} claimed by {worker}, token {attempt.token}",
     )
-    return _attempts().get(pk=attempt.pk)
+    return attempt
 
 
 def _attempts() -> QuerySet[Attempt]:
     return Attempt.objects.select_related(
         "run__campaign__target", "run__cell__target", "run__block"
     )
+
+
+def _is_present(worker: str) -> bool:
+    """Return whether a worker goes on. Its row is locked: where it is about to end it interrupts what is claimed here."""
+    rows = Worker.objects.select_for_update(no_key=True, skip_locked=True).filter(name=worker)
+    return rows.values_list("pk").first() is not None
 
 
 def _may_start(run: Run) -> bool:

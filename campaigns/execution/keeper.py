@@ -50,13 +50,14 @@ class Keeper:
     """A context manager around everything that uses the target.
 
     claimed_at: monotonic seconds from before the claim. late: the load was stopped because a step took too
-    long. when_hung: called where a step does not end even then; it does not return.
+    long. when_hung: called where a step does not end even then; it does not return. every_moment: called while the database answers.
     """
 
     def __init__(self, attempt: Attempt, claimed_at: float) -> None:
         self.attempt = attempt
         self.late = False
         self.when_hung: Callable[[], None] = lambda: None
+        self.every_moment: Callable[[], None] = lambda: None
         self._step, self._step_seconds, self._step_ends_at = "", inf, inf
         self._stepping = threading.RLock()
         self.cancelled = threading.Event()
@@ -120,6 +121,7 @@ class Keeper:
             while not self._done.wait(LOOK_SECONDS):
                 try:
                     self._mind()
+                    self.every_moment()
                 except (DatabaseError, InterfaceError) as error:
                     connection.close()
                     log.warning("Attempt %s: the lease is not renewed: %s", self.attempt.pk, error)

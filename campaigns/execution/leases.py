@@ -18,21 +18,22 @@ from campaigns.models import Attempt, GeneratorLease, Run, TargetLease
 
 def lease_target(run: Run, address: str) -> Attempt | None:
     """Lease the target for a run's queued attempt, which is created where there is none. None: not now."""
-    TargetLease.objects.get_or_create(address=address)
     lapsed = ~Q(attempt__state=Attempt.State.RUNNING) & Q(expires_at__lt=Now())
-    lease = (
-        TargetLease.objects.select_for_update(of=("self",), no_key=True, skip_locked=True)
-        .filter(Q(attempt=None) | lapsed, address=address)
-        .first()
-    )
+    free = TargetLease.objects.select_for_update(
+        of=("self",), no_key=True, skip_locked=True
+    ).filter(Q(attempt=None) | lapsed, address=address)
+    lease = free.first()
+    if lease is None and TargetLease.objects.get_or_create(address=address)[1]:
+        lease = free.first()
     planned = Run.objects.select_for_update(no_key=True, skip_locked=True).filter(
         pk=run.pk, state=Run.State.PLANNED
     )
     if lease is None or planned.first() is None:
         return None
-    attempt = run.attempts.filter(state=Attempt.State.QUEUED).first()
+    attempts = list(run.attempts.all())
+    attempt = next((each for each in attempts if each.state == Attempt.State.QUEUED), None)
     if attempt is None:
-        attempt = Attempt(run=run, number=run.attempts.count() + 1, pool=run.campaign.pool)
+        attempt = Attempt(run=run, number=len(attempts) + 1, pool=run.campaign.pool)
     attempt.token = lease.token + 1
     attempt.save()
     TargetLease.objects.filter(attempt=attempt).update(attempt=None)
@@ -51,15 +52,19 @@ def lease_host(attempt: Attempt, host: str) -> bool:
     However old the other lease is: only dispatch declares a holder lost, with all that it holds. A run may
     hold several hosts, and have several generators on each.
     """
-    GeneratorLease.objects.get_or_create(host=host)
     lease = GeneratorLease.objects.filter(host=host)
-    leased = lease.filter(attempt=None).update(
-        attempt=attempt,
-        holder=f"run {attempt.run.position} of {attempt.run.campaign.name}"[:200],
-        token=F("token") + 1,
-        expires_at=_end_of_term(),
-    )
-    return bool(leased) or lease.filter(attempt=attempt).exists()
+
+    def take() -> int:
+        return lease.filter(attempt=None).update(
+            attempt=attempt,
+            holder=f"run {attempt.run.position} of {attempt.run.campaign.name}"[:200],
+            token=F("token") + 1,
+            expires_at=_end_of_term(),
+        )
+
+    if take() or (GeneratorLease.objects.get_or_create(host=host)[1] and take()):
+        return True
+    return lease.filter(attempt=attempt).exists()
 
 
 def renew_queued(attempt: Attempt, address: str) -> bool:

@@ -4,8 +4,7 @@ import logging
 import os
 import signal
 import threading
-from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import sleep
 from typing import NoReturn
 
@@ -14,35 +13,67 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 from django.db.models.functions import Now
 
 from campaigns.execution.claim import claim
+from campaigns.execution.dispatch.succession import queue_next
 from campaigns.execution.generators.gathering import Ask
 from campaigns.execution.generators.serving import stop_generators_of
 from campaigns.execution.keeper import Keeper
+from campaigns.execution.run_log import RunLog
 from campaigns.execution.steps import Steps
 from campaigns.kinds.programs.deadline import monotonic
 from campaigns.kit import log_context
 from campaigns.kit.redaction import storable
 from campaigns.models import Attempt, LogLine, Run
+from campaigns.planning.analyses import request_analysis_after
 from campaigns.results.closing import Fenced, close
 from campaigns.results.storing import Outcome, UnknownMetric
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 5.0
+FOLLOWED = (Attempt.State.ACCEPTED, Attempt.State.FAILED, Attempt.State.VOID)
 BURIAL_SECONDS = 10.0
 """Seconds for storing the outcome of an attempt that hangs."""
 
 log = logging.getLogger(__name__)
 
 
+def execute_in_a_row(attempt_pk: int, worker: str, host: str, ask: Ask) -> None:
+    """Execute an attempt, and then each that is queued when the one before is closed.
+
+    After the last one an analysis is requested where one is due; the rest is left to dispatch.
+    """
+    following: int | None = attempt_pk
+    in_a_row = False
+    while following is not None:
+        log_context.clear()
+        chain = Chain(in_a_row)
+        run = execute(following, worker, host, ask, chain)
+        following, in_a_row = chain.following, True
+        if run is not None and following is None:
+            request_analysis_after(run)
+
+
+@dataclass(slots=True)
+class Chain:
+    """Runs that one worker executes in a row. in_a_row: this one is not the first; following: the next attempt."""
+
+    in_a_row: bool = False
+    following: int | None = None
+
+
 def execute(
-    attempt_pk: int, worker: str, host: str, ask: Ask = lambda attempt_pk: None
+    attempt_pk: int,
+    worker: str,
+    host: str,
+    ask: Ask = lambda attempt_pk: None,
+    chain: Chain | None = None,
 ) -> Run | None:
     """Claim an attempt, run it, store its outcome. Return its run, or None where it was not claimed.
 
-    ask: sends messages for the generators that an attempt wants. A bug in a driver is stored with the
-    attempt and raised again.
+    ask: sends messages for the generators that an attempt wants. chain: takes the attempt that is to follow; without one
+    none is queued. A bug in a driver is stored with the attempt and raised again.
     """
     claim_began = monotonic()
     log_context.add(attempt=attempt_pk)
-    attempt = claim(attempt_pk, worker, host)
+    attempt = claim(attempt_pk, worker, host, in_a_row=chain is not None and chain.in_a_row)
     if attempt is None:
         return None
     log_context.add(campaign=attempt.run.campaign_id, run=attempt.run.position)
@@ -53,9 +84,8 @@ def execute(
     with keeper:
         outcome, bug = steps.go()
         keeper.rest()
-        if outcome.state == Attempt.State.ACCEPTED:
-            _report_stored(attempt)
-        run = _close(attempt, outcome)
+        steps.log.end()
+        run = _close(steps, outcome, chain)
     log.info("Attempt %s of run %s ended: %s.", attempt.number, attempt.run.position, outcome.state)
     if bug is not None:
         raise bug
@@ -68,13 +98,6 @@ def interrupt_worker(worker: str) -> int:
     return mine.update(interrupted_at=Now()) + stop_generators_of(worker)
 
 
-def _report_stored(attempt: Attempt) -> None:
-    """Show the last phase; while the database is away nobody can see it anyway."""
-    with suppress(DatabaseError, InterfaceError):
-        mine = Attempt.objects.filter(pk=attempt.pk, state=Attempt.State.RUNNING)
-        mine.filter(token=attempt.token).update(phase=Attempt.Phase.STORE)
-
-
 def _store_and_exit(attempt: Attempt, keeper: Keeper, steps: Steps) -> NoReturn:
     """Store the outcome of an attempt whose thread hangs, and kill this process.
 
@@ -85,7 +108,8 @@ def _store_and_exit(attempt: Attempt, keeper: Keeper, steps: Steps) -> NoReturn:
     threading.Timer(BURIAL_SECONDS, _kill_own_process).start()
     try:
         if not keeper.lost:
-            _store(attempt, steps.hung(), hung=True)
+            steps.log.end()
+            _store(attempt, steps.hung(), steps.log, hung=True)
     except Exception:
         log.exception("The outcome of attempt %s cannot be stored.", attempt.pk)
         raise
@@ -98,16 +122,16 @@ def _kill_own_process() -> NoReturn:
     os._exit(1)
 
 
-def _close(attempt: Attempt, outcome: Outcome) -> Run | None:
+def _close(steps: Steps, outcome: Outcome, chain: Chain | None) -> Run | None:
     """Store the outcome, waiting for a database that is away or full for as long as this process lives.
 
     Nothing loads the target any more, and the fencing token decides who may write: so waiting
     longer than the lease does no harm, it only may come too late.
     """
-    pause = FIRST_PAUSE_SECONDS
+    pause, attempt = FIRST_PAUSE_SECONDS, steps.attempt
     while True:
         try:
-            return _store(attempt, outcome)
+            return _store(attempt, outcome, steps.log, chain)
         except Fenced as fenced:
             log.warning("%s Its outcome (%s) is dropped.", fenced, outcome.state)
             return None
@@ -150,9 +174,18 @@ def _without_what_cannot_be_stored(outcome: Outcome, error: Exception) -> Outcom
 
 
 @transaction.atomic
-def _store(attempt: Attempt, outcome: Outcome, *, hung: bool = False) -> Run:
-    """Close the attempt, and write a line into the log."""
-    run = close(attempt, outcome, hung=hung)
+def _store(
+    attempt: Attempt,
+    outcome: Outcome,
+    run_log: RunLog | None = None,
+    chain: Chain | None = None,
+    *,
+    hung: bool = False,
+) -> Run:
+    """Close the attempt, write a line into the log, and queue the attempt that follows in the chain."""
+    run = close(attempt, outcome, hung=hung, phase=run_log and run_log.phase)
+    if run_log is not None:
+        run_log.write_last()
     text = f"run {run.position} attempt {attempt.number} {outcome.state}"
     if outcome.reason:
         text += f": {outcome.reason}"
@@ -165,4 +198,7 @@ def _store(attempt: Attempt, outcome: Outcome, *, hung: bool = False) -> Run:
         text=storable(text),
         tone=LogLine.Tone.BAD if bad else LogLine.Tone.PLAIN,
     )
+    if chain is not None and outcome.state in FOLLOWED and not outcome.traceback:
+        following = queue_next(attempt, run)
+        chain.following = following and following.pk
     return run

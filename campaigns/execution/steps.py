@@ -20,6 +20,7 @@ from campaigns.execution.content import as_before
 from campaigns.execution.generators.gathering import Ask, Gathering
 from campaigns.execution.keeper import NOT_RENEWED, Keeper, LeaseLost
 from campaigns.execution.proofs import proofs_text, unproved_of
+from campaigns.execution.run_log import RunLog
 from campaigns.execution.server_steps import SettingFailed, Workbench, reset, seconds_of
 from campaigns.execution.set_levels import put_in_force
 from campaigns.execution.sharing import sharing_with
@@ -67,6 +68,8 @@ class Steps:
     def __init__(self, attempt: Attempt, keeper: Keeper, ask: Ask) -> None:
         self.attempt = attempt
         self.keeper = keeper
+        self.log = RunLog(attempt)
+        keeper.every_moment = self.log.write
         self.record = Record()
         self.phase = Attempt.Phase.NONE
         self.looks_again = False
@@ -111,6 +114,7 @@ class Steps:
             return self.record.outcome(state.VOID, reason, traceback.format_exc()), bug
         if failure is not None:
             return failure, None
+        self.log.begin(Attempt.Phase.STORE)
         return self.record.outcome(state.ACCEPTED), None
 
     def _prepare(self, directory: Path) -> tuple[Target, Context]:
@@ -271,11 +275,10 @@ class Steps:
         self.phase = phase
         measuring = phase == Attempt.Phase.MEASURE
         self.keeper.begin(phase.label, self._longest(phase))
-        self.keeper.patiently(
-            lambda: Attempt.objects.filter(pk=self.attempt.pk).update(phase=phase)
-        )
+        self.log.begin(phase)
         if measuring:
             self._log("measure: the clock is running", LogLine.Tone.NOW)
+            self.keeper.patiently(self.log.write)
         self.keeper.report({"phase": str(phase), "step_started_at": datetime.now(UTC).isoformat()})
         started = perf_counter_ns()
         try:
@@ -328,16 +331,7 @@ class Steps:
         return self.record.outcome(ended, self.keeper.why or NOT_RENEWED)
 
     def _log(self, text: str, tone: str = LogLine.Tone.PLAIN) -> None:
-        """Write a log line. Raise LeaseLost where the database is away until the lease expires."""
-        run = self.attempt.run
-        self.keeper.patiently(
-            lambda: LogLine.objects.create(
-                campaign=self.campaign,
-                run=run,
-                tone=tone,
-                text=storable(f"run {run.position} {text}"),
-            )
-        )
+        self.log.say(text, tone)
 
 
 def _not_in_force(wrong: Sequence[EffectiveSetting]) -> str:

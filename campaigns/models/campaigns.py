@@ -186,6 +186,9 @@ class Campaign(models.Model):
         null=True, blank=True, help_text="To a worker; then its last sign of life."
     )
     analysis_began_at = models.DateTimeField(null=True, blank=True)
+    analysis_seconds = models.FloatField(
+        null=True, blank=True, help_text="What the last analysis took."
+    )
 
     class Meta:
         ordering = ["-created_at"]

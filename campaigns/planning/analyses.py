@@ -20,7 +20,12 @@ from campaigns.stats.methods import METHODS
 from perfdash import __version__
 
 REST_SECONDS_A_RUN = 0.05
+"""Of a campaign that receives runs: it rests for so long after an analysis, for each of them."""
 MOST_REST_SECONDS = 60
+MOST_SHARE = 0.05
+"""The largest share of its time that a campaign which measures spends on analyses."""
+LEAST_COST_SECONDS = 0.25
+"""What an analysis costs at least, since runs stop and start again around it."""
 
 
 def request_analysis(campaign: Campaign) -> None:
@@ -58,21 +63,29 @@ def _request(campaign: Campaign, at: Combinable) -> None:
 
 
 def request_analysis_after(run: Run) -> None:
-    """Request an analysis where the run ended its block, unless the last analysis was just now.
-
-    An analysis takes the longer the more runs there are, and the next run waits for it: the rest
-    between two grows with them, so that a large campaign measures more than it computes.
-    """
-    block = Run.objects.filter(block=run.block_id)
-    if run.purpose == Run.Purpose.TRIAL or block.exclude(state__in=Run.CLOSED).exists():
-        return
-    closed = Run.objects.filter(campaign=run.campaign_id, state__in=Run.CLOSED).count()
-    rest = timedelta(seconds=closed * REST_SECONDS_A_RUN)
-    recent = Finding.objects.filter(
-        campaign=run.campaign_id, computed_at__gt=Now() - rest, computed_at__lte=Now()
-    )
-    if not recent.exists():
+    """Request an analysis where one is due after the run."""
+    if is_due_after(run):
         request_analysis(run.campaign)
+
+
+def is_due_after(run: Run) -> bool:
+    """Return whether the run ended its block, and the last analysis cost a small share of the time since.
+
+    The next run waits for an analysis, which takes the longer the more runs there are. The last analysis of a
+    campaign, and those that a stop rule needs, are requested when no run is left (`dispatch.closing`).
+    """
+    if run.purpose == Run.Purpose.TRIAL:
+        return False
+    unfinished = Run.objects.filter(block=run.block_id).exclude(state__in=Run.CLOSED)
+    cost = max(run.campaign.analysis_seconds or 0.0, LEAST_COST_SECONDS)
+    recent = Finding.objects.filter(
+        campaign=run.campaign_id,
+        computed_at__gt=Now() - timedelta(seconds=cost / MOST_SHARE),
+        computed_at__lte=Now(),
+    )
+    return Campaign.objects.filter(
+        ~Exists(unfinished), ~Exists(recent), pk=run.campaign_id
+    ).exists()
 
 
 def request_outdated() -> int:

@@ -22,10 +22,12 @@ class Fenced(Exception):
 
 
 @transaction.atomic
-def close(attempt: Attempt, outcome: Outcome, *, hung: bool = False) -> Run:
+def close(
+    attempt: Attempt, outcome: Outcome, *, hung: bool = False, phase: str | None = None
+) -> Run:
     """Store an outcome, close the attempt, release its leases and set the state of the run.
 
-    hung: the process is killed right after; the target stays leased until then.
+    hung: the process is killed right after; the target stays leased until then. phase: the last one; None: as stored.
 
     Raise Fenced where the attempt was declared lost meanwhile, UnknownMetric for a metric that the driver
     does not declare, NotANumber. In each case nothing is stored.
@@ -39,6 +41,7 @@ def close(attempt: Attempt, outcome: Outcome, *, hung: bool = False) -> Run:
         pk=attempt.pk, state=Attempt.State.RUNNING, token=attempt.token
     ).update(
         state=outcome.state,
+        **({} if phase is None else {"phase": phase}),
         reason=storable(outcome.reason),
         traceback=storable(outcome.traceback),
         finished_at=Now(),
@@ -56,9 +59,11 @@ def close(attempt: Attempt, outcome: Outcome, *, hung: bool = False) -> Run:
     if not closed:
         raise Fenced(f"Attempt {attempt.pk} is not this keeper's any more.")
     store(attempt, campaign, outcome)
-    until = loaded_until(attempt)
+    several = Generator.objects.filter(attempt=attempt).exists()
+    until = loaded_until(attempt) if several else None
     release_leases([attempt.pk], targets=not (hung or until))
-    clear_generators([attempt.pk])
+    if several:
+        clear_generators([attempt.pk])
     if hung or until:
         soon = Now() + timedelta(seconds=HUNG_LEASE_SECONDS)
         TargetLease.objects.filter(attempt=attempt).update(expires_at=Greatest(soon, until))

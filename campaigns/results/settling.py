@@ -30,17 +30,13 @@ def settle(
 
     A campaign with too many failures is paused.
     """
-    tries = run.attempts.filter(interrupted_at=None).count()
     stopping = run.campaign.state == Campaign.State.CANCELLING
     if attempt_state in ENDS:
         run.state, run.reason = ENDS[Attempt.State(attempt_state)], reason
     elif stopping or run.attempts.filter(pk=attempt.pk, cancel_requested_at__isnull=False).exists():
         run.state, run.reason = Run.State.CANCELLED, run.reason or run.campaign.state_reason
-    elif tries < run.attempts_allowed and not lasting:
-        run.state, run.reason, run.started_at = Run.State.PLANNED, "", None
     else:
-        run.state = Run.State.VOID
-        run.reason = f"{reason} ({tries} attempts)" if tries > 1 else reason
+        _repeat_or_give_up(run, reason, lasting=lasting)
     Run.objects.filter(pk=run.pk).update(
         state=run.state,
         reason=run.reason,
@@ -53,6 +49,15 @@ def settle(
         stop_where_too_much_fails(run.campaign, run.cell.target_id)
 
 
+def _repeat_or_give_up(run: Run, reason: str, *, lasting: bool) -> None:
+    tries = run.attempts.filter(interrupted_at=None).count()
+    if tries < run.attempts_allowed and not lasting:
+        run.state, run.reason, run.started_at = Run.State.PLANNED, "", None
+    else:
+        run.state = Run.State.VOID
+        run.reason = f"{reason} ({tries} attempts)" if tries > 1 else reason
+
+
 # This happens in the transaction that closes a run, so that the next one cannot begin before. It counts runs
 # that were closed since the launch or the last resumption, without try-outs. They are ordered by their
 # attempts, since a clock may have been set.
@@ -61,20 +66,19 @@ def stop_where_too_much_fails(campaign: Campaign, target: int | None = None) -> 
 
     target: the key of one of several, of which alone the runs count.
     """
-    still_open = campaign.runs.filter(state__in=Run.OPEN)
     if campaign.state != Campaign.State.RUNNING:
         return
     if campaign.search:
         _stop_search_where_nothing_begins(campaign)
         return
-    if not still_open.exists():
-        return
     closed = campaign.runs.filter(state__in=ENDED).exclude(purpose=Run.Purpose.TRIAL)
     ended = closed.annotate(newest=Max("attempts")).filter(newest__gt=campaign.counted_after)
     if target is not None:
         ended = ended.filter(cell__target=target)
-    latest = list(ended.order_by("-newest")[: campaign.max_consecutive_failures])
     counts = ended.aggregate(all=Count("pk"), bad=Count("pk", filter=Q(state__in=BAD)))
+    if not counts["bad"] or not campaign.runs.filter(state__in=Run.OPEN).exists():
+        return
+    latest = list(ended.order_by("-newest")[: campaign.max_consecutive_failures])
     if len(latest) == campaign.max_consecutive_failures and all(run.state in BAD for run in latest):
         what = f"{len(latest)} runs in a row failed or were void"
         if len(latest) == 1:

@@ -55,17 +55,34 @@ def worker_child(pid):
     return [child for parent in worker(pid) for child in children_of(parent)]
 
 
+LOADED = "campaigns.kinds.programs.loaded"
+
+
 def engine(pid):
+    """Engine programs, started or forked."""
     return [
         process
         for process in tree(pid)
         if any(word.startswith("campaigns.kinds.") for word in words(process))
+        and not waits_to_fork(process)
     ]
 
 
 def programs(pid, module):
     """Engine programs of one module."""
-    return [process for process in tree(pid) if module in words(process)]
+    return [p for p in tree(pid) if module in words(p) and not waits_to_fork(p)]
+
+
+def loaded(pid):
+    """What keeps an engine loaded between runs, and forks it."""
+    return [process for process in tree(pid) if waits_to_fork(process)]
+
+
+def waits_to_fork(process):
+    try:
+        return LOADED in words(process) and process.name() != "engine"
+    except GONE:
+        return False
 
 
 def broker(pid):

@@ -16,6 +16,7 @@ ROLES = {
     "worker parent": processes.worker,
     "worker child": processes.worker_child,
     "engine program": processes.engine,
+    "loaded engine": processes.loaded,
     "broker": processes.broker,
     "postmaster": processes.postmaster,
     "beat": processes.beat,
@@ -74,5 +75,5 @@ def test_several_are_killed_at_once(plant, load, rounds):
 
 def wait_for_all(plant):
     for role, find in ROLES.items():
-        if role != "engine program":
+        if role not in ("engine program", "loaded engine"):
             wait_for(lambda find=find: find(plant.pid), role)

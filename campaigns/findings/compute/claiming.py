@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
+from time import monotonic
 
 from django.db import DatabaseError, InterfaceError, connection
 from django.db.models import Q, QuerySet
@@ -30,13 +31,15 @@ def claimed(campaign: int) -> Iterator[Campaign | None]:
         yield None
         return
     mine = Campaign.objects.get(pk=campaign)
-    ended = threading.Event()
+    ended, begun = threading.Event(), monotonic()
     threading.Thread(target=_go_on, args=(mine, ended), name="analysis", daemon=True).start()
     try:
         yield copy(mine)
     finally:
         ended.set()
-        _claim(mine).update(analysis_began_at=None, analysis_sent_at=None)
+        _claim(mine).update(
+            analysis_began_at=None, analysis_sent_at=None, analysis_seconds=monotonic() - begun
+        )
 
 
 def report_alive(mine: Campaign) -> None:

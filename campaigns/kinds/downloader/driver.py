@@ -390,6 +390,7 @@ def run_engine(
             lease_seconds=context.lease_seconds,
             deadline_seconds=limit_seconds + SECONDS_TO_START_AND_END + first_wait,
             progress=context.progress,
+            keep_loaded=True,
         )
     except ProgramFailed as error:
         raise GeneratorFailed(str(error)) from error

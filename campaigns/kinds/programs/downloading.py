@@ -8,8 +8,10 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from threading import Timer
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urljoin
 
 from campaigns.kinds.programs import health, processes
@@ -19,6 +21,9 @@ from campaigns.kit.http.failures import ANONYMOUS, FileFailed
 from campaigns.kit.http.pacing import Pacer
 from campaigns.kit.mappings import ProgramRequest, ProgramResult
 from campaigns.kit.network import NetworkError, Refused, Rules, check_url, normalised_address
+
+if TYPE_CHECKING:
+    import ssl
 
 THE_GENERATORS_OWN = ("disk", "disk_full", "generator")
 """Failures of files that the generator caused, not the target."""
@@ -113,6 +118,15 @@ def refuse_status(status: int) -> None:
         raise FileFailed("protocol", f"the server answered {status} where only 200 will do")
 
 
+@cache
+def tls() -> "ssl.SSLContext":
+    """Return the context of all connections of this process; to read the certificates takes a while."""
+    import ssl
+
+    return ssl.create_default_context()
+
+
+@cache
 def libraries(*names: str) -> dict[str, str]:
     """Return the versions of Python and of packages."""
     known = {"python": ".".join(map(str, sys.version_info[:3]))}

@@ -18,8 +18,9 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
+from campaigns.kinds.programs import loaded
 from campaigns.kinds.programs.deadline import monotonic
 from campaigns.kit.mappings import (
     ProgramHello,
@@ -57,7 +58,7 @@ class Outcome:
     """The outcome of a program. `result` is empty where it was cancelled or ran out of time.
 
     samples: columns of equal length, as far as they were reported.
-    cpu_seconds: of the whole process tree, start of the interpreter included.
+    cpu_seconds: of the whole process tree, with the start of the interpreter where one was started.
     seconds: from start to end of the process.
     """
 
@@ -87,16 +88,24 @@ def run_program(
     progress: Callable[[ProgramProgress], None] = lambda values: None,
     ready: Callable[[ProgramProgress], None] = lambda values: None,
     start_at: Callable[[], float | None] = lambda: None,
+    keep_loaded: bool = False,
 ) -> Outcome:
     """Run a module as a program with `request` until it ends, is cancelled, or its time is over.
 
+    keep_loaded: the module stays loaded between runs, and the program is forked (`loaded`); its function is `main`.
     `ready` is called once a program that waits for its start is prepared; it begins at the instant of
     `monotonic` that `start_at` returns, which is called until it is not None.
 
     It is killed within a fifth of a second once `cancelled` is set or the lease has run out (the
     outcome is `cancelled`), and at the deadline (`timed_out`). Raise ProgramFailed for a crash.
     """
-    program = _Program(module, request, lease_seconds, {"progress": progress, "ready": ready})
+    program = _Program(
+        module,
+        request,
+        lease_seconds,
+        {"progress": progress, "ready": ready},
+        cancelled if keep_loaded else None,
+    )
     program.start_at = start_at
     try:
         while not program.ended():
@@ -134,6 +143,64 @@ class _Reported:
         return str(kind)
 
 
+class _Process(Protocol):
+    """What is needed of a process, started or forked."""
+
+    pid: int
+    returncode: Any
+    stdin: Any
+    stdout: Any
+    stderr: Any
+
+
+@dataclass(slots=True)
+class _Forked:
+    """A process that was forked for this one, with its pipes."""
+
+    pid: int
+    stdin: IO[bytes]
+    stdout: IO[bytes]
+    stderr: IO[bytes]
+    returncode: int | None = None
+
+
+def _started(module: str) -> _Process:
+    return subprocess.Popen(  # noqa: S603 - our own interpreter and module
+        command(module),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        cwd=ROOT,
+        env=_environment(),
+        start_new_session=True,
+    )
+
+
+def _fork(module: str, give_up: Callable[[], bool]) -> _Forked | None:
+    """Fork a program of a module that stays loaded; None where it has to be started as usual."""
+    pipes = [os.pipe() for _ in range(3)]
+    theirs = (pipes[0][0], pipes[1][1], pipes[2][1])
+    ours = (pipes[0][1], pipes[1][0], pipes[2][0])
+    try:
+        process = loaded.fork(module, theirs, give_up, ROOT, _environment())
+    finally:
+        for descriptor in theirs:
+            os.close(descriptor)
+    if process is None:
+        for descriptor in ours:
+            os.close(descriptor)
+        return None
+    modes = ("wb", "rb", "rb")
+    return _Forked(
+        process, *(os.fdopen(one, mode, 0) for one, mode in zip(ours, modes, strict=True))
+    )
+
+
+def _environment() -> dict[str, str]:
+    return {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+
+
 class _Program:
     """A running program with its pipes."""
 
@@ -143,7 +210,9 @@ class _Program:
         request: ProgramRequest,
         lease_seconds: Callable[[], float],
         callbacks: Mapping[str, Callable[[ProgramMessage], None]],
+        loading: threading.Event | None,
     ) -> None:
+        """loading: ends waiting for a module that stays loaded; None: an interpreter is started."""
         self.module = module
         self.lease_seconds = lease_seconds
         self.callbacks = callbacks
@@ -152,21 +221,16 @@ class _Program:
         self.started = time.monotonic()
         self.lease_sent_at = monotonic()
         self.alive_until = self._lease_end()
+        process = None
+        if loading is not None:
+            process = _fork(module, lambda: loading.is_set() or lease_seconds() <= 0)
+            self.lease_sent_at, self.alive_until = monotonic(), self._lease_end()
         envelope = {"request": request, "parent": os.getpid(), "alive_until": self.alive_until}
         self.to_send = memoryview(json.dumps(envelope).encode() + b"\n")
         self.received = bytearray()
         self.stderr_chunks: deque[bytes] = deque(maxlen=MOST_STDERR_CHUNKS)
         self.usage: Any = None
-        self.process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            command(module),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            cwd=ROOT,
-            env={name: os.environ[name] for name in PASSED_ON if name in os.environ},
-            start_new_session=True,
-        )
+        self.process: _Process = process or _started(module)
         assert self.process.stdin and self.process.stdout and self.process.stderr  # noqa: S101, PT018 - they are pipes
         self._stdin, self._stdout = self.process.stdin, self.process.stdout
         self._stderr = self.process.stderr

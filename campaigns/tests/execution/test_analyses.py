@@ -15,6 +15,8 @@ from campaigns.findings.compute import claiming
 from campaigns.models import Attempt, Campaign, Finding, Run, Submission, Worker
 from campaigns.planning import lifecycle
 from campaigns.planning.analyses import (
+    LEAST_COST_SECONDS,
+    MOST_SHARE,
     request_analysis,
     request_analysis_after,
     request_analysis_of_received,
@@ -388,8 +390,12 @@ def test_an_analysis_is_requested_at_the_end_of_a_block_and_not_too_often(launch
     assert requested_after(second)
     Finding.objects.create(campaign=campaign, name="answer", result={}, data_hash="x")
     assert not requested_after(third, fourth)
-    Finding.objects.update(computed_at=Now() - timedelta(seconds=1))
+    Finding.objects.update(computed_at=Now() - timedelta(seconds=LEAST_COST_SECONDS / MOST_SHARE))
     assert requested_after(fourth)
+    Campaign.objects.update(analysis_seconds=10 * LEAST_COST_SECONDS)
+    campaign.refresh_from_db()
+    fourth.campaign = campaign
+    assert not requested_after(fourth)
 
 
 def test_a_try_out_is_never_analysed(draft):

@@ -4,7 +4,6 @@ docs/kinds/downloader.md defines it exactly; a change here changes what is measu
 """
 
 import asyncio
-import ssl
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +26,7 @@ from campaigns.kinds.programs.downloading import (
     libraries,
     next_url,
     refuse_status,
+    tls,
 )
 from campaigns.kinds.programs.transfers import Counter, Item, Transfer
 from campaigns.kit.http import pacing, task_pacing
@@ -38,12 +38,19 @@ TRANSFER: ContextVar[Transfer] = ContextVar("TRANSFER")
 LIMIT: ContextVar[asyncio.Timeout] = ContextVar("LIMIT")
 """The time limit of the current task."""
 LOOPS = {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
+LIBRARIES = ("aiohttp", "uvloop")
 EXECUTOR_THREADS = 2
 BATCH_BYTES = 256 * 1024
 """The size of a batch for the executor; less is hashed in the loop."""
 LAG_STEP_SECONDS = 0.01
 LEAST_LAGS = 100
 """Fewer values have no 99th percentile."""
+
+
+def prepare() -> None:
+    """Load what every run needs, in a process from which programs are forked."""
+    tls()
+    libraries(*LIBRARIES)
 
 
 def main(keeper: lifeline.Lifeline) -> ProgramResult:
@@ -57,10 +64,9 @@ async def _main(keeper: lifeline.Lifeline) -> ProgramResult:
     request = keeper.request
     job = Job.from_request(request)
     run = Run(keeper, job)
-    tls = ssl.create_default_context()
     session = checked_session(
         job.rules,
-        tls,
+        tls(),
         job.concurrency,
         job.connect_timeout_seconds,
         job.read_timeout_seconds,
@@ -74,7 +80,7 @@ async def _main(keeper: lifeline.Lifeline) -> ProgramResult:
             "hello",
             {
                 "engine": "asyncio",
-                "libraries": libraries("aiohttp", "uvloop"),
+                "libraries": libraries(*LIBRARIES),
                 "concurrency": session.connector.limit,
                 "http_version": "1.1",
                 "event_loop": type(asyncio.get_running_loop()).__module__.partition(".")[0],

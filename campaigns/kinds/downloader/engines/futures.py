@@ -3,7 +3,6 @@
 docs/kinds/downloader.md defines it exactly; a change here changes what is measured.
 """
 
-import ssl
 import threading
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
@@ -17,6 +16,7 @@ from campaigns.kinds.programs.downloading import (
     libraries,
     next_url,
     refuse_status,
+    tls,
 )
 from campaigns.kinds.programs.transfers import Counter, Item, Transfer
 from campaigns.kit.http import pacing
@@ -30,6 +30,8 @@ from campaigns.kit.http.guarded import (
 )
 from campaigns.kit.mappings import ProgramResult
 
+LIBRARIES = ("requests", "urllib3")
+
 
 class Threads(threading.local):
     """The objects of each thread."""
@@ -39,26 +41,31 @@ class Threads(threading.local):
     counter: Counter
 
 
+def prepare() -> None:
+    """Load what every run needs, in a process from which programs are forked."""
+    tls()
+    libraries(*LIBRARIES)
+
+
 def main(keeper: lifeline.Lifeline) -> ProgramResult:
     """Report the levels in force; download unless the request is only for these."""
     request = keeper.request
     job = Job.from_request(request)
     own = Threads()
-    tls = ssl.create_default_context()
     run = Run(keeper, job)
     pacer = pacing.Threads(run.pacer) if job.most_per_second else None
 
-    def prepare() -> None:
+    def begin_thread() -> None:
         own.limit = Limit(job.file_timeout_seconds)
-        own.session = checked_session(job.rules, tls, sender=job.sender, limit=own.limit)
+        own.session = checked_session(job.rules, tls(), sender=job.sender, limit=own.limit)
         own.counter = run.tally.counter()
 
-    with ThreadPoolExecutor(max_workers=job.concurrency, initializer=prepare) as pool:
+    with ThreadPoolExecutor(max_workers=job.concurrency, initializer=begin_thread) as pool:
         keeper.report(
             "hello",
             {
                 "engine": "futures",
-                "libraries": libraries("requests", "urllib3"),
+                "libraries": libraries(*LIBRARIES),
                 "concurrency": pool._max_workers,
                 "http_version": "1.1",
             },

@@ -30,6 +30,7 @@ def main() -> None:
         lease_seconds=lambda: min(renewed, ends - monotonic()),
         deadline_seconds=60.0,
         progress=say,
+        keep_loaded=asked.get("keep_loaded", False),
     )
     say({"cancelled": outcome.cancelled, "result": outcome.result})
 

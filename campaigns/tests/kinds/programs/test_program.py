@@ -17,12 +17,20 @@ pytestmark = pytest.mark.system
 OBEDIENT = "campaigns.tests.kinds.programs.obedient"
 
 
+how = {"keep_loaded": False}
+
+
+@pytest.fixture(autouse=True, params=[False, True], ids=["started", "forked"])
+def each_way(request):
+    how["keep_loaded"] = request.param
+
+
 def run(do: str, **options) -> Outcome:
     request = {"do": do} | options.pop("request", {})
     options.setdefault("cancelled", threading.Event())
     options.setdefault("lease_seconds", lambda: 30.0)
     options.setdefault("deadline_seconds", 30.0)
-    return run_program(OBEDIENT, request, **options)
+    return run_program(OBEDIENT, request, **how, **options)
 
 
 def test_what_a_program_reports_is_collected():
@@ -137,7 +145,7 @@ def test_a_lost_lease_ends_the_program():
 @pytest.mark.slow
 def test_a_stopped_keeper_cannot_keep_its_engine_loading():
     asked = {"module": OBEDIENT, "request": {"do": "hang"}, "lease_seconds": 1.0}
-    with keeping(**asked, renew_seconds=1.5) as keeper:
+    with keeping(**asked, **how, renew_seconds=1.5) as keeper:
         pids = said(keeper)["pids"]
 
         keeper.send_signal(signal.SIGSTOP)
@@ -149,7 +157,7 @@ def test_a_stopped_keeper_cannot_keep_its_engine_loading():
 
 def test_an_engine_that_stands_still_with_its_keeper_never_wakes_up_again():
     asked = {"module": OBEDIENT, "request": {"do": "hang"}, "lease_seconds": 60.0}
-    with keeping(**asked, renew_seconds=1.5) as keeper:
+    with keeping(**asked, **how, renew_seconds=1.5) as keeper:
         pids = said(keeper)["pids"]
 
         for pid in (keeper.pid, *pids):
@@ -163,7 +171,7 @@ def test_an_engine_that_stands_still_with_its_keeper_never_wakes_up_again():
 
 def test_a_killed_keeper_takes_its_engine_with_it():
     asked = {"module": OBEDIENT, "request": {"do": "hang"}, "lease_seconds": 60.0}
-    with keeping(**asked) as keeper:
+    with keeping(**asked, **how) as keeper:
         pid = said(keeper)["pids"][0]
 
         keeper.kill()
