@@ -29,7 +29,8 @@ RUNS = """
         extract(epoch FROM attempt.measure_finished_at)::float8 AS ended,
         extract(epoch FROM attempt.claimed_at)::float8 AS claimed,
         extract(epoch FROM attempt.finished_at)::float8 AS closed,
-        (SELECT value FROM campaigns_measurement WHERE attempt_id = attempt.id AND metric = 'duration') AS took
+        (SELECT value FROM campaigns_measurement value JOIN campaigns_storedmetric metric ON metric.id = value.metric_id
+            WHERE value.attempt_id = attempt.id AND metric.name = 'duration') AS took
     FROM campaigns_attempt attempt JOIN campaigns_run run ON run.id = attempt.run_id
     WHERE run.campaign_id = %s AND attempt.state = 'accepted' ORDER BY run.position
 """

@@ -183,7 +183,7 @@ def _store(
     hung: bool = False,
 ) -> Run:
     """Close the attempt, write a line into the log, and queue the attempt that follows in the chain."""
-    run = close(attempt, outcome, hung=hung, phase=run_log and run_log.phase)
+    run = close(attempt, outcome, hung=hung, phase=None if run_log is None else run_log.phase)
     if run_log is not None:
         run_log.write_last()
     text = f"run {run.position} attempt {attempt.number} {outcome.state}"
@@ -200,5 +200,5 @@ def _store(
     )
     if chain is not None and outcome.state in FOLLOWED and not outcome.traceback:
         following = queue_next(attempt, run)
-        chain.following = following and following.pk
+        chain.following = None if following is None else following.pk
     return run

@@ -20,6 +20,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
@@ -133,7 +134,7 @@ def main() -> NoReturn:
     module, descriptor, parent = sys.argv[1:]
     kernel.die_with_parent(int(parent))
     engine = import_module(module)
-    program = engine.main
+    program = partial(lifeline.run, engine.main, forks=getattr(engine, "FORKS", False))
     getattr(engine, "prepare", lambda: None)()
     with socket.socket(fileno=int(descriptor)) as channel:
         if len(os.listdir("/proc/self/task")) > 1:
@@ -149,7 +150,7 @@ def main() -> NoReturn:
 
 
 def _fork(
-    program: Callable[[lifeline.Lifeline], Mapping[str, object]],
+    program: Callable[[], NoReturn],
     descriptors: list[int],
     channel: socket.socket,
 ) -> int:
@@ -165,7 +166,7 @@ def _fork(
             os.close(descriptor)
         kernel.name_process(NAME)
         os.close(writing)
-        lifeline.run(program)  # type: ignore[arg-type]
+        program()
     os.close(writing)
     for descriptor in descriptors:
         os.close(descriptor)

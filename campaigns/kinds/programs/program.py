@@ -191,9 +191,11 @@ def _fork(module: str, give_up: Callable[[], bool]) -> _Forked | None:
         for descriptor in ours:
             os.close(descriptor)
         return None
-    modes = ("wb", "rb", "rb")
     return _Forked(
-        process, *(os.fdopen(one, mode, 0) for one, mode in zip(ours, modes, strict=True))
+        process,
+        os.fdopen(ours[0], "wb", 0),
+        os.fdopen(ours[1], "rb", 0),
+        os.fdopen(ours[2], "rb", 0),
     )
 
 

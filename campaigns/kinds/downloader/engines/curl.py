@@ -27,6 +27,9 @@ from campaigns.kit.network import parse_url
 MOST_AUTOMATIC = 2
 """In measurements, more processes were not worth their memory."""
 
+FORKS = True
+"""Whether `main` forks."""
+
 
 def main(keeper: lifeline.Lifeline) -> ProgramResult:
     """Report the levels in force; download unless the request is only for these."""
@@ -128,4 +131,4 @@ def _spoken(job: Job, places: Places, base_url: str) -> str:
 
 
 if __name__ == "__main__":
-    lifeline.run(main, forks=True)
+    lifeline.run(main, forks=FORKS)

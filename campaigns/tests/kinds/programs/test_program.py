@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.system
 OBEDIENT = "campaigns.tests.kinds.programs.obedient"
 
 
-how = {"keep_loaded": False}
+how: dict[str, Any] = {"keep_loaded": False}
 
 
 @pytest.fixture(autouse=True, params=[False, True], ids=["started", "forked"])

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('campaigns', '0017_machines'),
+        ('campaigns', '0020_versions_of_workers'),
     ]
 
     operations = [
