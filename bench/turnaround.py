@@ -60,7 +60,7 @@ def main() -> int:
             plant.environment.pop(name, None)
         with started(plant):
             try:
-                return measure_both(plant, target, counts, options)
+                return int(measure_both(plant, target, counts, options))
             finally:
                 if options.keep:
                     options.keep.write_bytes(plant.log.read_bytes())

@@ -26,7 +26,7 @@ PARTS = (
     ("others", "campaigns/tasks.py", ""),
 )
 """Parts by the end of a file's name and a function, the first that is on the stack."""
-parts_of_code = {}
+parts_of_code: dict[object, int] = {}
 
 
 def part_of(frame):
@@ -74,7 +74,7 @@ def begin(**kwargs):
         note(2)
         commit(self)
 
-    BaseDatabaseWrapper.commit = counted
+    BaseDatabaseWrapper.commit = counted  # type: ignore[method-assign]
 
 
 # Workers are forked from the fork server, and inherit this.
