@@ -222,6 +222,9 @@ def test_peak_memory_is_that_of_the_program_not_of_its_parent():
     large = run("allocate", request={"bytes": 60_000_000}).result["peak_memory_bytes"]
 
     assert len(ours) == 200_000_000
-    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 > 200_000_000
+    assert (
+        how["keep_loaded"]
+        or resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 > 200_000_000
+    )
     assert small < 100_000_000
     assert large - small > 50_000_000
