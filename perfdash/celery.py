@@ -49,7 +49,7 @@ def _share_memory_with_children(**kwargs: Any) -> None:
     gc.freeze()
 
 
-class RestoreWhereOpen(QoS):  # type: ignore[misc]
+class RestoreWhereOpen(QoS):
     """Puts messages that nobody has begun back into their queue, unless the connection is closed by then.
 
     kombu 5.7 would ask the closed connection for its address when a broker that speaks TLS is restarted: an
@@ -58,10 +58,10 @@ class RestoreWhereOpen(QoS):  # type: ignore[misc]
 
     def restore_unacked(self, client: Any = None) -> None:
         """Put back what was delivered and not acknowledged."""
-        if self.channel.connection.client is None:
-            self._delivered.clear()
-        else:
+        if self.channel.connection.client is not None:
             super().restore_unacked(client)
+        elif self._delivered:
+            self._delivered.clear()
 
 
 Channel.QoS = RestoreWhereOpen

@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
@@ -15,6 +15,8 @@ from bench.submissions import data, processes
 from bench.submissions.http import Client
 from e2e import conftest
 
+_free_port: Callable[[], int] = conftest.free_port
+_ends_with_us: Callable[[], Callable[[], None]] = conftest.ends_with_us
 HERE = Path(__file__).resolve().parent
 REQUIREMENTS = HERE / "conbench-requirements.txt"
 ENVIRONMENT = HERE / ".conbench"
@@ -40,7 +42,7 @@ def environment() -> Path:
     if not (programs / "gunicorn").exists():
         subprocess.run([sys.executable, "-m", "venv", ENVIRONMENT], check=True)  # noqa: S603
         pip = [programs / "python", "-m", "pip", "install", "--quiet", "-r", REQUIREMENTS]
-        subprocess.run(pip, check=True)  # noqa: S603
+        subprocess.run(list(map(str, pip)), check=True)  # noqa: S603
     return programs
 
 
@@ -93,7 +95,7 @@ def running(url: str, place: Path) -> Iterator[Conbench]:
         info = connection.info
         user = f"{quote(info.user)}:{quote(info.password, safe='')}"
         address = f"postgresql+psycopg2://{user}@/conbench?host={quote(info.host, safe='')}&port={info.port}"
-    port = conftest.free_port()
+    port = _free_port()
     module = "bench.submissions.conbench_replica"
     variables = {**os.environ, "CONBENCH_URL": address, "PYTHONPATH": str(HERE.parent.parent)}
     with (place / "conbench.log").open("w") as log:
@@ -103,7 +105,7 @@ def running(url: str, place: Path) -> Iterator[Conbench]:
             programs / "gunicorn", "--workers", "1", "--threads", "15", "--keep-alive", "170", "--timeout", "180",
             "--bind", f"127.0.0.1:{port}", f"{module}:make()",
         ]  # fmt: skip
-        process = subprocess.Popen(serve, preexec_fn=conftest.ends_with_us(), **streams)  # type: ignore[call-overload]  # noqa: S603
+        process = subprocess.Popen(serve, preexec_fn=_ends_with_us(), **streams)  # type: ignore[call-overload]  # noqa: S603
     conbench = Conbench(f"http://127.0.0.1:{port}", process.pid)
     try:
         end = monotonic() + 60
