@@ -169,9 +169,7 @@ def queries(campaign: int) -> dict[str, Callable[[], object]]:
         "values of one metric, 50 runs of a list": lambda: rows.accepted_values(row, metric, runs),
         "all values of one run": lambda: list(Measurement.objects.filter(attempt__run=run)),
         "REST: first 100 values": lambda: list(listed[:101]),
-        "REST: first 100 values of one metric": lambda: list(
-            listed.filter(metric__name=metric)[:101]
-        ),
+        "REST: first 100 values of one metric": lambda: list(listed.of(metric)[:101]),
         "unit of a metric without values": lambda: metric_of(row, "nothing"),
         "units of all metrics, for exports": lambda: run_stream.units_of(row),
         "view of one metric, all runs, as Grafana reads it": lambda: sql(

@@ -137,10 +137,10 @@ SELECT
     a.worker,
     a.stand_in,
     r.run_id
-FROM campaigns_measurement m
-JOIN campaigns_storedmetric k ON k.id = m.metric_id
-JOIN campaigns_attempt a ON a.id = m.attempt_id
-JOIN perfdash_views.runs r ON r.run_id = a.run_id
+-- In this order a condition on campaign and metric is looked up run by run: PostgreSQL keeps the order of so many joins.
+FROM perfdash_views.runs r
+JOIN campaigns_attempt a ON a.run_id = r.run_id
+JOIN (campaigns_measurement m JOIN campaigns_storedmetric k ON k.id = m.metric_id) ON m.attempt_id = a.id
 WHERE r.state IN ('done', 'failed')
     AND (
         a.state = 'accepted'

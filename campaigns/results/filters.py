@@ -7,7 +7,8 @@ from django.forms import SearchInput
 
 from campaigns.kit.filters import Choice, FilterSet, Moment, Truth, Whole, Word
 from campaigns.kit.marks import RUNS
-from campaigns.models import Attempt, Proof, Run, Submission
+from campaigns.models import Attempt, Measurement, Proof, Run, Submission
+from campaigns.models.evidence import MeasurementQuerySet
 from campaigns.results.run_list import WITHOUT_VALUE, RunList
 
 TABLE_STATES = ("done", "bound", "failed", "censored", "void", "cancelled", "excluded", "planned")
@@ -78,7 +79,11 @@ class AttemptFilters(FilterSet):
 class MeasurementFilters(ObservedFilters):
     """Values; `metric` by its name."""
 
-    metric = Word(field_name="metric__name")
+    metric = Word(method="of_metric")
+
+    def of_metric(self, rows: MeasurementQuerySet, name: str, metric: str) -> QuerySet[Measurement]:
+        """Return the values of a metric, without a look at others of the same attempts."""
+        return rows.of(metric)
 
 
 class ProofFilters(ObservedFilters):
