@@ -68,7 +68,7 @@ def document(name):
 
 
 def analyses(sent):
-    return [key for name, key, queue in sent if name == "campaigns.analyse"]
+    return [key for name, key, *_ in sent if name == "campaigns.analyse"]
 
 
 def have_waited(*campaigns):
