@@ -1,8 +1,9 @@
 """Claim a queued attempt for a worker, together with the leases that it needs."""
 
+from datetime import datetime
+
 from django.db import transaction
 from django.db.models import QuerySet
-from django.db.models.functions import Now
 
 from campaigns.execution.leases import lease_host, renew_queued
 from campaigns.kit.database_clock import database_now
@@ -30,19 +31,19 @@ def claim(attempt_pk: int, worker: str, host: str, *, in_a_row: bool = False) ->
         return None
     if not renew_queued(attempt, target.address):
         return None
+    now = database_now()
     if (
         (in_a_row and not _is_present(worker))
-        or not _may_start(attempt.run)
+        or not _may_start(attempt.run, now)
         or not lease_host(attempt, host)
     ):
         release_leases([attempt.pk])
         return None
-    attempt.state, attempt.worker, attempt.host = Attempt.State.RUNNING, worker, host
-    Attempt.objects.filter(pk=attempt.pk).update(
-        state=attempt.state, claimed_at=Now(), worker=worker, host=host
-    )
-    attempt.run.state = Run.State.RUNNING
-    Run.objects.filter(pk=attempt.run_id).update(state=Run.State.RUNNING, started_at=Now())
+    attempt.state, attempt.claimed_at = Attempt.State.RUNNING, now
+    attempt.worker, attempt.host = worker, host
+    attempt.save(update_fields=["state", "claimed_at", "worker", "host"])
+    attempt.run.state, attempt.run.started_at = Run.State.RUNNING, now
+    attempt.run.save(update_fields=["state", "started_at"])
     LogLine.objects.create(
         campaign=attempt.run.campaign,
         run=attempt.run,
@@ -63,14 +64,15 @@ def _is_present(worker: str) -> bool:
     return rows.values_list("pk").first() is not None
 
 
-def _may_start(run: Run) -> bool:
+def _may_start(run: Run, now: datetime) -> bool:
     expected = Campaign.State.DRAFT if run.purpose == Run.Purpose.TRIAL else Campaign.State.RUNNING
-    return run.campaign.state == expected and run.state == Run.State.PLANNED and _within_time(run)
+    return (
+        run.campaign.state == expected and run.state == Run.State.PLANNED and _within_time(run, now)
+    )
 
 
-def _within_time(run: Run) -> bool:
+def _within_time(run: Run, now: datetime) -> bool:
     """Return whether no quiet hours, end of the time budget or of allowed overload came since dispatch looked."""
-    now = database_now()
     if carried.why_not_now(run, now):
         return False
     silent = run.target and quiet.on_by(run.target, now)

@@ -47,7 +47,11 @@ def test_a_run_in_a_row_takes_few_statements(launched, measure):
         measure(campaign)
 
     texts = [query["sql"] for query in all_runs]
-    begins = [at for at, text in enumerate(texts) if '"claimed_at" = S' in text]
+    begins = [
+        at
+        for at, text in enumerate(texts)
+        if 'SET "state" = ' in text and '"claimed_at" = ' in text
+    ]
     assert len(begins) == 6
     assert (begins[4] - begins[1]) / 3 <= MOST_STATEMENTS
 
