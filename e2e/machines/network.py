@@ -30,7 +30,7 @@ def why_not():
     made = subprocess.run([IP, "netns", "add", name], capture_output=True, text=True)
     if made.returncode:
         return f"no network namespaces here: {made.stderr.strip()}"
-    linked = [IP, "-n", name, "link", "add", "a", "type", "veth", "peer", "name", "b"]
+    linked = [IP, "-n", name, "link", "add", "one", "type", "veth", "peer", "name", "other"]
     bridged = [IP, "-n", name, "link", "add", "switch", "type", "bridge"]
     failed = [
         done.stderr.strip()

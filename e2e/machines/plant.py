@@ -320,6 +320,9 @@ class Machines(Plant):
         """Stop everything; nothing stays."""
         self.forget_connection()
         backing = {"postgres", "redis"}
+        for host, name in self.running:
+            if name not in backing:
+                self.terminate(host, name)
         try:
             for host, name in sorted(self.running, key=lambda key: key[1] in backing):
                 with suppress(subprocess.TimeoutExpired):

@@ -29,9 +29,10 @@ GENERATORS = """
 """
 REQUESTS = """
     SELECT measurement.value FROM campaigns_measurement measurement
+    JOIN campaigns_storedmetric metric ON metric.id = measurement.metric_id
     JOIN campaigns_attempt attempt ON attempt.id = measurement.attempt_id
     JOIN campaigns_run run ON run.id = attempt.run_id
-    WHERE run.campaign_id = %s AND attempt.state = 'accepted' AND measurement.metric = 'requests'
+    WHERE run.campaign_id = %s AND attempt.state = 'accepted' AND metric.name = 'requests'
 """
 PATH = "/repo/files=4,size=200/latency=40/PULP_MANIFEST"
 STATE = "SELECT state FROM campaigns_campaign WHERE id = %s"
