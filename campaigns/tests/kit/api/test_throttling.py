@@ -161,5 +161,5 @@ def test_a_repeated_answer_tells_what_is_left_now(client, target):
     )
 
     assert second["Idempotency-Replayed"] == "true"
-    assert first["RateLimit"] == '"write";r=2999;t=1'
-    assert second["RateLimit"].startswith('"write";r=299')
+    assert first["RateLimit"] == '"write";r=29999;t=1'
+    assert second["RateLimit"].startswith('"write";r=2999')
