@@ -25,6 +25,7 @@ from django.db.models.functions import Now
 from campaigns.accounts import notifications, sessions
 from campaigns.execution import dispatch as dispatching
 from campaigns.execution import try_settings
+from campaigns.execution.claim import leave_to_others
 from campaigns.execution.generators import serving
 from campaigns.execution.restore_settings import restore
 from campaigns.execution.running import execute_in_a_row, interrupt_worker
@@ -34,7 +35,6 @@ from campaigns.kit.events import work_waits
 from campaigns.models import Worker
 from campaigns.planning import workers
 from campaigns.planning.analyses import holds_runs_back, request_analysis
-from campaigns.planning.lifecycle.rows import release_leases
 from campaigns.results import retention
 from campaigns.results.importing import waiting
 from campaigns.reviews.reopening import look_again
@@ -60,7 +60,7 @@ def execute_attempt(self: Task, attempt: int, version: str = settings.VERSION) -
     close_old_connections()
     if is_of_another(version):
         with _without_database():
-            release_leases([attempt])  # so that it is sent again at once
+            leave_to_others(attempt)
         connection.close()
         dispatching.request_dispatch()
         return

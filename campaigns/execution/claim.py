@@ -24,7 +24,7 @@ def claim(attempt_pk: int, worker: str, host: str, *, in_a_row: bool = False) ->
 
     in_a_row: no message was sent, since the worker has just ended another run: it must not be about to end.
     """
-    Run.objects.select_for_update(of=("self",), no_key=True).filter(attempts=attempt_pk).first()
+    _lock_run_of(attempt_pk)
     attempt = _attempts().filter(pk=attempt_pk, state=Attempt.State.QUEUED).first()
     target = None if attempt is None else attempt.run.target
     if attempt is None or target is None:
@@ -50,6 +50,21 @@ def claim(attempt_pk: int, worker: str, host: str, *, in_a_row: bool = False) ->
         text=f"run {attempt.run.position} claimed by {worker}, token {attempt.token}",
     )
     return attempt
+
+
+@transaction.atomic
+def leave_to_others(attempt_pk: int) -> None:
+    """Release the target of an attempt that waits for a worker, so that dispatch sends it again at once.
+
+    One that runs keeps its leases: another worker has claimed it, since a message may be sent more than once.
+    """
+    _lock_run_of(attempt_pk)
+    if Attempt.objects.filter(pk=attempt_pk, state=Attempt.State.QUEUED).exists():
+        release_leases([attempt_pk])
+
+
+def _lock_run_of(attempt_pk: int) -> None:
+    Run.objects.select_for_update(of=("self",), no_key=True).filter(attempts=attempt_pk).first()
 
 
 def _attempts() -> QuerySet[Attempt]:

@@ -10,6 +10,7 @@ from django.db import OperationalError
 
 from campaigns import tasks
 from campaigns.execution import dispatch as dispatching
+from campaigns.execution.claim import claim
 from campaigns.findings import compute as analysis
 from campaigns.models import Attempt, Campaign, Run, TargetLease, Worker
 from campaigns.planning import lifecycle
@@ -73,6 +74,18 @@ def test_a_message_of_another_version_is_left_to_others(launched, open_attempt, 
         attempt__isnull=False
     ).exists()  # it is sent again at once
     assert "the control workers have 9.9: it gets no runs" in caplog.text
+
+
+def test_a_message_of_another_version_takes_no_target_from_who_measures(launched, open_attempt):
+    """Messages come twice where the broker has lost some and got them again."""
+    launched()
+    dispatching.dispatch()
+    attempt = claim(open_attempt().pk, "measure@there", "there")
+
+    tasks.execute_attempt(attempt.pk, "9.9")
+
+    assert TargetLease.objects.filter(attempt=attempt, token=attempt.token).exists()
+    assert Attempt.objects.get().state == Attempt.State.RUNNING
 
 
 def test_a_worker_begins_nothing_while_the_control_workers_have_another_version(
