@@ -128,10 +128,14 @@ class Podman:
         archive.unlink()
         shutil.rmtree(root)
 
-    def remove_everything(self):
-        """End the containers, and delete all that was stored."""
+    def end_containers(self):
+        """End the containers, and delete what they have written; images stay."""
         self("rm", "--all", "--force", "--time=2", check=False)
+        self("volume", "rm", "--all", "--force", check=False)
         self("network", "prune", "--force", check=False)  # removes its bridge
+
+    def remove_everything(self):
+        """Delete all that is stored."""
         with open("/proc/mounts") as mounts:
             places = [place for line in mounts if str(self.home) in (place := line.split()[1])]
         for place in reversed(places):

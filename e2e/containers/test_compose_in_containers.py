@@ -1,6 +1,7 @@
 """docker-compose.yml in real containers: from README's recipe to the upgrade by a newer image."""
 
 import json
+import os
 import shutil
 import subprocess
 import tempfile
@@ -128,17 +129,21 @@ class Stack:
 @pytest.fixture(scope="module")
 def podman():
     require_podman()
-    engine = Podman(Path(tempfile.mkdtemp(prefix="perfdash-containers-", dir="/var/tmp")))
+    kept = os.environ.get("PERFDASH_CONTAINERS")
+    engine = Podman(Path(kept or tempfile.mkdtemp(prefix="perfdash-containers-", dir="/var/tmp")))
     try:
         engine.make_bases()
         yield engine
     finally:
-        engine.remove_everything()
+        engine.end_containers()
+        if not kept:
+            engine.remove_everything()
 
 
 @pytest.fixture(scope="module")
 def stack(podman):
     directory = podman.home / "perfdash"
+    shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir()
     made = Stack(podman, directory)
     podman(*BUILD, "--pull=never", "-t", "perfdash", directory)
@@ -190,7 +195,7 @@ def test_a_campaign_survives_the_kill_of_a_worker_and_the_restart_of_the_broker(
 
 def test_a_newer_image_goes_on_with_the_same_data(podman, stack):
     newer = podman.home / "newer"
-    newer.mkdir()
+    newer.mkdir(exist_ok=True)
     text = (ROOT / "perfdash/__init__.py").read_text()
     (newer / "__init__.py").write_text(text.replace(f'"{__version__}"', f'"{NEWER}"'))
     (newer / "Dockerfile").write_text(

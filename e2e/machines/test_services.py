@@ -15,6 +15,8 @@ pytestmark = [pytest.mark.e2e, pytest.mark.proof, pytest.mark.timeout(900)]
 MILLISECONDS, LOSS = 25, 0.01
 """Of each direction: 50 ms a round trip."""
 MORE = 3
+A_BLOCK = 8
+"""Runs of a block: within one they follow one another without a message."""
 ROUNDS = 30
 
 
@@ -62,7 +64,7 @@ def test_the_broker_is_restarted(plant, persistent):
         sleep(2)
         plant.start_broker()
         load.until_it_goes_on(attempt, before, seconds=180)
-        until_more(load)
+        until_more(load, A_BLOCK + 1)
 
 
 def test_pgbouncer_in_transaction_mode(plant):
