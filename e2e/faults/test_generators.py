@@ -1,6 +1,5 @@
 """A run with three generators, broken in every way: it is void or lost, says why, and is made anew."""
 
-from contextlib import contextmanager
 from time import sleep
 
 import pytest
@@ -42,6 +41,26 @@ class Gathered:
     def __init__(self, plant, sandbox, campaign):
         self.plant, self.sandbox, self.campaign = plant, sandbox, campaign
 
+    def wait_for(self, condition, what, seconds=60.0):
+        """Wait as everywhere; an error says what became of the attempts, and what the perfdash said last."""
+        try:
+            return wait_for(condition, what, seconds)
+        except AssertionError as error:
+            rows = [
+                {k: v for k, v in row.items() if k not in ("request", "samples")}
+                for row in self.rows()
+            ]
+            error.add_note(f"{self.attempts()}\n{rows}\n{self.plant.tell()}")
+            raise
+
+    def until_accepted(self):
+        """Wait until an attempt is accepted; three may be void or lost, if the machine stands still that often."""
+        self.wait_for(
+            lambda: "accepted" in [attempt["state"] for attempt in self.attempts()[-1:]],
+            "an accepted attempt",
+            90,
+        )
+
     def rows(self):
         """The generators of the newest attempt that has any."""
         rows = self.plant.rows(ROWS, self.campaign)
@@ -57,7 +76,7 @@ class Gathered:
             rows = self.rows()
             return len(rows) == 3 and all(map(condition, rows)) and rows[0]["attempt"]
 
-        found = wait_for(all_do, what, 60)
+        found = self.wait_for(all_do, what)
         self.plant.remember()
         return found
 
@@ -69,7 +88,7 @@ class Gathered:
 
     def until_loading(self):
         attempt = self.until(lambda row: row["began"], "three that load")
-        wait_for(lambda: self.in_flight(attempt), "requests of theirs")
+        self.wait_for(lambda: self.in_flight(attempt), "requests of theirs")
         return attempt
 
     def in_flight(self, attempt):
@@ -79,7 +98,7 @@ class Gathered:
 
     def assert_it_is_made_anew(self, attempt, states, words=""):
         """The attempt says why it ended, loads nothing any more, and a later one is accepted."""
-        ended = wait_for(
+        ended = self.wait_for(
             lambda: [a for a in self.attempts() if a["id"] == attempt and a["state"] not in OPEN],
             f"the end of attempt {attempt}",
         )[0]
@@ -87,7 +106,7 @@ class Gathered:
         assert words in ended["reason"], ended
         assert not self.in_flight(attempt)
         self.plant.assert_no_orphans()
-        wait_for(lambda: self.attempts()[-1]["state"] == "accepted", "an accepted attempt", 90)
+        self.until_accepted()
         rows = self.plant.rows(ROWS, self.campaign)
         assert all(not row["request"] and row["samples"] is None for row in rows)
         assert not [
@@ -103,7 +122,7 @@ class Gathered:
 
 @pytest.fixture
 def gathered(plant, target):
-    """Launch it; whatever is left of it is cancelled."""
+    """Launch it."""
     server = plant.try_api(
         "POST",
         "targets",
@@ -135,17 +154,7 @@ def gathered(plant, target):
             "launch": True,
         },
     )
-    with telling(plant):
-        yield Gathered(plant, target, campaign["id"])
-
-
-@contextmanager
-def telling(plant):
-    try:
-        yield
-    except BaseException as error:
-        error.add_note(plant.tell())
-        raise
+    return Gathered(plant, target, campaign["id"])
 
 
 def kill_the_generators_worker(plant):
@@ -175,7 +184,7 @@ def test_the_worker_is_killed_in_mid_run(plant, gathered):
 
     kill_the_generators_worker(plant)
 
-    wait_for(lambda: not gathered.in_flight(attempt), "the end of the load", 2)
+    gathered.wait_for(lambda: not gathered.in_flight(attempt), "the end of the load", 2)
     gathered.assert_it_is_made_anew(attempt, {"void"}, "was lost")
 
 
@@ -184,7 +193,7 @@ def test_one_program_is_killed_in_mid_run_and_the_others_stop(plant, gathered):
 
     processes.kill(processes.programs(plant.pid, "e2e.loads_engine")[:1])
 
-    wait_for(lambda: not gathered.in_flight(attempt), "the end of the load", 2)
+    gathered.wait_for(lambda: not gathered.in_flight(attempt), "the end of the load", 2)
     gathered.assert_it_is_made_anew(attempt, {"void"}, "was killed by SIGKILL")
 
 
@@ -193,7 +202,9 @@ def test_the_worker_stands_still_past_the_lease(plant, gathered):
     (worker,) = processes.worker(plant.pid, "generate")
     worker.suspend()
     try:
-        wait_for(lambda: not gathered.in_flight(attempt), "the end of the load", LEASE_SECONDS)
+        gathered.wait_for(
+            lambda: not gathered.in_flight(attempt), "the end of the load", LEASE_SECONDS
+        )
         sleep(1.5 * LEASE_SECONDS)
     finally:
         worker.resume()
@@ -202,11 +213,11 @@ def test_the_worker_stands_still_past_the_lease(plant, gathered):
 
 
 def test_the_broker_is_killed_while_generators_are_asked_for(plant, gathered):
-    wait_for(lambda: plant.rows(ROWS, gathered.campaign), "rows of generators")
+    gathered.wait_for(lambda: plant.rows(ROWS, gathered.campaign), "rows of generators")
 
     processes.kill(processes.broker(plant.pid))
 
-    wait_for(lambda: gathered.attempts()[-1]["state"] == "accepted", "an accepted attempt", 90)
+    gathered.until_accepted()
     assert [row["state"] for row in gathered.rows()] == ["done"] * 3
 
 
@@ -233,5 +244,5 @@ def test_the_runs_keeper_is_killed_and_its_generators_stop_by_themselves(plant, 
 
     processes.kill(processes.worker_child(plant.pid))
 
-    wait_for(lambda: not gathered.in_flight(attempt), "the end of the load", LEASE_SECONDS)
+    gathered.wait_for(lambda: not gathered.in_flight(attempt), "the end of the load", LEASE_SECONDS)
     gathered.assert_it_is_made_anew(attempt, {"lost"}, "did not renew its lease")
