@@ -15,7 +15,10 @@ NOTHING_COLLECTED = 5
 
 def main() -> int:
     """Give the exit code."""
-    failed = list(json.loads(Path(".pytest_cache/v/cache/lastfailed").read_text()))
+    record = Path(".pytest_cache/v/cache/lastfailed")
+    if not record.exists():
+        return 1
+    failed = list(json.loads(record.read_text()))
     pytest = [sys.executable, "-m", "pytest"]
     quick = [*pytest, "--collect-only", "--quiet", "-m", "unit or db", *failed]
     if len(failed) > MOST:

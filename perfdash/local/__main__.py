@@ -4,6 +4,7 @@ import argparse
 import errno
 import os
 import sys
+import traceback
 from functools import partial
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from perfdash.local.machine import MachineRefused
 from perfdash.local.ports import PortTaken
 from perfdash.local.postgres import ClusterFailed
 from perfdash.local.restore import restore
-from perfdash.local.serve import run, serve
+from perfdash.local.serve import FOUNDATIONS_FAILED, run, serve
 from perfdash.local.services import ROOT
 from perfdash.local.supervisor import StartFailed, Stopped
 
@@ -30,7 +31,7 @@ def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     try:
         if options.subcommand == "run":
-            return run(options.command)
+            return _run(options.command)
         if options.subcommand == "status":
             directory = DataDirectory.existing(options.data)
             return status.report(directory, sys.stdout, as_json=options.json)
@@ -158,6 +159,20 @@ def _port(text: str) -> int:
     if not 1 <= number <= 65535:
         raise argparse.ArgumentTypeError(f"{number} is not within 1 to 65535")
     return number
+
+
+def _run(command: list[str]) -> int:
+    """Give the command's exit code, and one that none of ours has where database or broker fail it.
+
+    A caller may try what failed once more, but not what was never run.
+    """
+    try:
+        return run(command)
+    except EXPECTED as error:
+        sys.stderr.write(f"{error}\n")
+    except Exception:
+        traceback.print_exc()
+    return FOUNDATIONS_FAILED
 
 
 def _let_go_of_output() -> None:

@@ -25,6 +25,7 @@ WEB_PORT = 8000
 STAND_IN_PORTS = (8099, 8199, 8299, 8399)
 """Of the sandbox, its Pulp, its Katello without and with TLS."""
 INTERRUPT_SECONDS = 10.0
+FOUNDATIONS_FAILED = 70  # of `run`: the codes of its command stay its own
 
 
 def serve(directory: DataDirectory, port: int | None) -> int:
@@ -144,7 +145,7 @@ def run(command: list[str]) -> int:
         failed = isinstance(error, StartFailed)
         sys.stderr.write(f"{error}\n")
         supervisor.journal.say(str(error))
-        return 1
+        return FOUNDATIONS_FAILED
     finally:
         supervisor.stop()
         directory.delete(keep_logs=failed)  # they were named

@@ -8,6 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from perfdash.local.serve import FOUNDATIONS_FAILED
 from perfdash.tests.conftest import running, wait_until
 
 pytestmark = pytest.mark.system
@@ -83,7 +84,7 @@ def test_what_does_not_start_leaves_the_log_that_it_names_and_no_key(place):
         text=True,
     )
 
-    assert done.returncode == 1
+    assert done.returncode == FOUNDATIONS_FAILED
     log = re.search(r"All of it is in (.*/broken\.log)\.", done.stderr)
     assert log, done.stderr
     assert "there is no room" in Path(log[1]).read_text()
