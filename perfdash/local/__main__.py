@@ -170,7 +170,7 @@ def _run(command: list[str]) -> int:
         return run(command)
     except EXPECTED as error:
         sys.stderr.write(f"{error}\n")
-    except Exception:
+    except Exception:  # noqa: BLE001 - shown, and told apart by the code
         traceback.print_exc()
     return FOUNDATIONS_FAILED
 
