@@ -1,5 +1,6 @@
 """The WSGI application."""
 
+import gc
 import os
 
 from django.core.wsgi import get_wsgi_application
@@ -12,3 +13,8 @@ refuse_missing(REQUIRED)
 
 application = get_wsgi_application()
 limit_waits()
+
+# The collector skips what was loaded, and looks at new objects less often: a large submission makes a hundred thousand.
+gc.collect()
+gc.freeze()
+gc.set_threshold(20_000, 20, 20)

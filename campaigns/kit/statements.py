@@ -4,16 +4,24 @@ For what is done hundreds of times a second. Anything else uses the ORM, which b
 takes for several.
 """
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from itertools import count
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
+import psycopg
+from django.conf import settings
 from django.db import connection
-from django.db.models import Model
+from django.db.models import Field, JSONField, Model
 from django.db.models.expressions import DatabaseDefault
+from psycopg.adapt import Transformer
 
 Rows = list[tuple[Any, ...]]
 AnyModel = TypeVar("AnyModel", bound=Model)
+MOST_PREPARED = 200
+"""Statements of a connection that PostgreSQL keeps parsed and planned."""
 
 
 class Message:
@@ -28,7 +36,7 @@ class Message:
 
     def insert_rows(
         self, model: type[Model], columns: tuple[str, ...], rows: Iterable[Sequence[Any]],
-        **constants: str | int,
+        **constants: Any,
     ) -> None:  # fmt: skip
         """Add an INSERT of a few rows, with columns that are the same in each; nothing where there are none."""
         all_rows = list(rows)
@@ -38,15 +46,17 @@ class Message:
             self.add(f"{into} {', '.join([one] * len(all_rows))}", *values)
 
     def insert(self, row: Model) -> None:
-        """Add an INSERT of a row, whose defaults of the database remain unknown."""
+        """Add an INSERT of a row, whose defaults of the database remain unknown. Its values are those that the database has."""
         columns: list[str] = []
         values: list[Any] = []
-        for field in row._meta.concrete_fields:
-            value = getattr(row, field.attname)
+        stored = vars(row)
+        for attribute, column, field in _fields(type(row)):
+            value = stored[attribute]
             if isinstance(value, DatabaseDefault) or (field.primary_key and value is None):
                 continue
-            columns.append(str(field.column))
-            values.append(field.get_db_prep_save(value, connection))
+            columns.append(column)
+            is_json = isinstance(field, JSONField)
+            values.append(field.get_db_prep_save(value, connection) if is_json else value)
         self.insert_rows(type(row), tuple(columns), [values])
         row._state.adding, row._state.db = False, connection.alias
 
@@ -58,12 +68,56 @@ class Message:
         results: list[Rows] = []
         with connection.cursor() as wrapped:
             cursor = wrapped.cursor
-            # Each by itself: psycopg remembers how it parsed a text, unless that is a long one.
-            wrapped.execute("; ".join([cursor.mogrify(*each) for each in statements]))
+            names = {} if settings.DATABASE_POOLED else _prepared(cursor, statements)
+            literal = Transformer.from_context(cursor).as_literal
+            wrapped.execute(
+                "; ".join(
+                    [
+                        f"EXECUTE {name}({_listed(map(literal, values))})"
+                        if values and (name := names.get(text))
+                        else cursor.mogrify(text, values)
+                        for text, values in statements
+                    ]
+                )
+            )
             while True:
                 results.append(cursor.fetchall() if cursor.pgresult.nfields else [])
                 if not cursor.nextset():
                     return results
+
+
+_of_connections: WeakKeyDictionary[psycopg.Connection[Any], dict[str, str]] = WeakKeyDictionary()
+"""Names of prepared statements by their texts; an empty one: of a statement that was sent once."""
+_numbers = count(1)
+
+
+def _prepared(
+    cursor: psycopg.Cursor[Any], statements: Iterable[tuple[str, Sequence[Any]]]
+) -> Mapping[str, str]:
+    """Return the names of prepared statements by their texts, and prepare those that are sent again.
+
+    Parsing and planning take PostgreSQL longer than executing. What a transaction has prepared outlasts it.
+    """
+    names = _of_connections.setdefault(cursor.connection, {})
+    for text, _ in statements:
+        if (name := names.get(text)) is None:
+            if len(names) < MOST_PREPARED:
+                names[text] = ""
+        elif not name:
+            name = f"perfdash_{next(_numbers)}"
+            cursor.execute(f"PREPARE {name} AS {_numbered(text)}")
+            names[text] = name
+    return names
+
+
+def _numbered(text: str) -> str:
+    """Return a statement with numbers for its placeholders."""
+    numbers = count(1)
+    return re.sub("%[s%]", lambda m: f"${next(numbers)}" if m[0] == "%s" else "%", text)
+
+
+def _listed(literals: Iterable[bytes]) -> str:
+    return b", ".join(literals).decode()
 
 
 @cache
@@ -73,8 +127,14 @@ def _quoted_columns(model: type[Model], columns: tuple[str, ...]) -> str:
 
 
 @cache
+def _fields(model: type[Model]) -> Sequence[tuple[str, str, "Field[Any, Any]"]]:
+    """Return attribute, column and field of all columns of a model."""
+    return [(field.attname, str(field.column), field) for field in model._meta.concrete_fields]
+
+
+@cache
 def _insertion(
-    model: type[Model], columns: tuple[str, ...], constants: tuple[tuple[str, str | int], ...]
+    model: type[Model], columns: tuple[str, ...], constants: tuple[tuple[str, Any], ...]
 ) -> tuple[str, str]:
     """Return an INSERT up to its rows, and the placeholders of one."""
     names = (*columns, *(name for name, _ in constants))
@@ -87,6 +147,12 @@ def _insertion(
 def columns_of(model: type[Model], columns: Sequence[str]) -> str:
     """Return the table of a model with some of its columns, as INSERT and COPY take them."""
     return _quoted_columns(model, tuple(columns))
+
+
+def types_of(model: type[Model], columns: Iterable[str]) -> list[str]:
+    """Return PostgreSQL's types of some columns of a model, without lengths."""
+    types = {field.column: field.db_type(connection) for field in model._meta.concrete_fields}
+    return [str(types[column]).partition("(")[0] for column in columns]
 
 
 def selected(model: type[Model], alias: str, names: Sequence[str]) -> str:

@@ -301,7 +301,9 @@ class CampaignTarget(models.Model):
     addresses of its machine as they were resolved at launch; null where that was not done.
     """
 
-    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="places")
+    campaign = models.ForeignKey(
+        Campaign, on_delete=models.CASCADE, related_name="places", db_index=False
+    )
     target = models.ForeignKey(Target, on_delete=models.PROTECT, related_name="places")
     position = models.PositiveIntegerField()
     level = models.CharField(max_length=100)
@@ -347,7 +349,9 @@ class Factor(models.Model):
         TARGET = "target", "which target"
         BUILD = "build", "which version of the target's software"
 
-    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="factors")
+    campaign = models.ForeignKey(
+        Campaign, on_delete=models.CASCADE, related_name="factors", db_index=False
+    )
     name = models.CharField(max_length=FACTOR_LETTERS)
     position = models.PositiveIntegerField()
     hard_to_change = models.BooleanField(default=False)
@@ -372,7 +376,9 @@ class Factor(models.Model):
 class Level(models.Model):
     """A value of a factor."""
 
-    factor = models.ForeignKey(Factor, on_delete=models.CASCADE, related_name="levels")
+    factor = models.ForeignKey(
+        Factor, on_delete=models.CASCADE, related_name="levels", db_index=False
+    )
     position = models.PositiveIntegerField()
     value = models.JSONField()
 
@@ -390,7 +396,9 @@ class Level(models.Model):
 class Cell(models.Model):
     """A combination of levels; `levels_by_factor` is a copy of them for readers."""
 
-    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="cells")
+    campaign = models.ForeignKey(
+        Campaign, on_delete=models.CASCADE, related_name="cells", db_index=False
+    )
     position = models.PositiveIntegerField()
     levels = models.ManyToManyField(Level, related_name="cells")
     levels_by_factor = models.JSONField(default=dict)
@@ -426,7 +434,9 @@ class Session(models.Model):
         TRIAL = "trial", "try-out"
         IMPORT = "import", "import"
 
-    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="sessions")
+    campaign = models.ForeignKey(
+        Campaign, on_delete=models.CASCADE, related_name="sessions", db_index=False
+    )
     number = models.PositiveIntegerField()
     kind = models.CharField(max_length=20, choices=Kind)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True)
@@ -456,7 +466,9 @@ class Block(models.Model):
         CONFIRM = "confirm", "confirm"
         CHECK = "check", "check of recovery"
 
-    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="blocks")
+    campaign = models.ForeignKey(
+        Campaign, on_delete=models.CASCADE, related_name="blocks", db_index=False
+    )
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="blocks")
     number = models.PositiveIntegerField()
     repetition = models.PositiveIntegerField()

@@ -196,7 +196,9 @@ class Measurement(models.Model):
 class Distribution(models.Model):
     """The samples of one quantity as an HDR histogram (integer microseconds)."""
 
-    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="distributions")
+    attempt = models.ForeignKey(
+        Attempt, on_delete=models.CASCADE, related_name="distributions", db_index=False
+    )
     name = models.CharField(max_length=50)
     encoded = models.BinaryField()
     count = models.PositiveBigIntegerField()
@@ -214,7 +216,9 @@ class Distribution(models.Model):
 class Series(models.Model):
     """Values at equal steps from the start of the measurement."""
 
-    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="series")
+    attempt = models.ForeignKey(
+        Attempt, on_delete=models.CASCADE, related_name="series", db_index=False
+    )
     name = models.CharField(max_length=50)
     unit = models.CharField(max_length=20)
     step_seconds = models.FloatField()
@@ -249,7 +253,9 @@ class Phase(models.Model):
         ATTEMPT = "attempt", "step of the attempt"
         MEASURE = "measure", "part of the measured time"
 
-    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="phases")
+    attempt = models.ForeignKey(
+        Attempt, on_delete=models.CASCADE, related_name="phases", db_index=False
+    )
     of = models.CharField(max_length=10, choices=Of)
     name = models.CharField(max_length=50)
     seconds = models.FloatField()
@@ -318,7 +324,9 @@ class EnvironmentFact(models.Model):
         TARGET = "target", "target"
         GENERATOR = "generator", "generator"
 
-    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="environment")
+    attempt = models.ForeignKey(
+        Attempt, on_delete=models.CASCADE, related_name="environment", db_index=False
+    )
     side = models.CharField(max_length=10, choices=Side)
     name = models.CharField(max_length=100)
     value = models.TextField()
@@ -357,7 +365,9 @@ class Finding(models.Model):
     FAILED_PARTS = "failed_parts"
     """The name of the finding that lists what could not be computed."""
 
-    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="findings")
+    campaign = models.ForeignKey(
+        Campaign, on_delete=models.CASCADE, related_name="findings", db_index=False
+    )
     session = models.ForeignKey(Session, on_delete=models.CASCADE, null=True)
     name = models.CharField(max_length=METRIC_LETTERS + 20)
     result = models.JSONField()

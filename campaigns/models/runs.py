@@ -38,7 +38,9 @@ class Run(models.Model):
     WITH_VALUES = (State.DONE, State.FAILED)
     """States of runs whose measured values count."""
 
-    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="runs")
+    campaign = models.ForeignKey(
+        Campaign, on_delete=models.CASCADE, related_name="runs", db_index=False
+    )
     cell = models.ForeignKey(Cell, on_delete=models.PROTECT, related_name="runs")
     block = models.ForeignKey(Block, on_delete=models.PROTECT, related_name="runs")
     position = models.PositiveIntegerField()
@@ -150,7 +152,7 @@ class Attempt(models.Model):
     WITH_VALUES = (State.ACCEPTED, State.FAILED)
     """States of attempts whose values may count."""
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="attempts")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="attempts", db_index=False)
     number = models.PositiveIntegerField()
     state = models.CharField(max_length=20, choices=State, default=State.QUEUED)
     phase = models.CharField(max_length=20, choices=Phase, default=Phase.NONE, blank=True)

@@ -15,7 +15,9 @@ class DeclaredMetric(models.Model):
     lower_is_better: None where neither way is better.
     """
 
-    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="metrics")
+    campaign = models.ForeignKey(
+        Campaign, on_delete=models.CASCADE, related_name="metrics", db_index=False
+    )
     position = models.PositiveIntegerField()
     name = models.CharField(max_length=METRIC_LETTERS)
     label = models.CharField(max_length=100)
@@ -55,7 +57,7 @@ class Submission(models.Model):
     problem = models.TextField(blank=True, help_text="Why it was refused.")
     format = models.CharField(max_length=50, blank=True, help_text="Of a file; empty: by REST.")
     filename = models.CharField(max_length=200, blank=True)
-    digest = models.CharField(max_length=64, db_index=True, help_text="SHA-256 of what was sent.")
+    digest = models.CharField(max_length=64, help_text="SHA-256 of what was sent.")
     options = models.JSONField(default=dict)
     runs = models.PositiveIntegerField(default=0)
     values = models.PositiveIntegerField(default=0)
@@ -70,7 +72,10 @@ class Submission(models.Model):
         indexes = [
             models.Index(
                 fields=["id"], condition=models.Q(state="waiting"), name="submissions_that_wait"
-            )
+            ),
+            models.Index(
+                fields=["digest"], condition=~models.Q(digest=""), name="submissions_by_digest"
+            ),
         ]
         constraints = [
             models.CheckConstraint(

@@ -183,8 +183,10 @@ class AuditEvent(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
     )
     means = models.CharField(max_length=120, blank=True)
-    team = models.ForeignKey(Team, on_delete=models.PROTECT, null=True, related_name="+")
-    action = models.CharField(max_length=40, db_index=True)
+    team = models.ForeignKey(
+        Team, on_delete=models.PROTECT, null=True, related_name="+", db_index=False
+    )
+    action = models.CharField(max_length=40)
     subject_kind = models.CharField(max_length=30, blank=True)
     subject_key = models.BigIntegerField(null=True)
     subject_name = models.CharField(max_length=200, blank=True)
@@ -196,6 +198,7 @@ class AuditEvent(models.Model):
         indexes = [
             models.Index(fields=["subject_kind", "subject_key"], name="audit_of_a_subject"),
             models.Index(fields=["team", "-id"], name="audit_of_a_team"),
+            models.Index(fields=["action"], name="audit_of_an_action"),
         ]
 
     def __str__(self) -> str:

@@ -1,10 +1,11 @@
 """The metrics of a campaign: those of its kind, or those submitted with its runs."""
 
+from django.db.models import OuterRef, Subquery
 from django.forms.utils import pretty_name
 
 from campaigns.kinds.base import Driver, Metric
 from campaigns.kinds.registry import UnknownKind, driver_of
-from campaigns.models import Campaign, DeclaredMetric, Measurement
+from campaigns.models import Attempt, Campaign, DeclaredMetric, Measurement, StoredMetric
 from campaigns.planning.criterion import criterion_of
 
 MOST_ANALYSED = 12
@@ -50,13 +51,30 @@ def metric_of(campaign: Campaign, name: str) -> Metric:
             return _metric(submitted)
     if name in declared:
         return declared[name]
-    stored = Measurement.objects.filter(attempt__run__campaign=campaign).of(name).first()
+    stored = _stored(campaign, name)
     return Metric(
         name=name,
         label=pretty_name(name),
         unit=stored.unit if stored else "",
         lower_is_better=stored is None or stored.lower_is_better is not False,
     )
+
+
+def _stored(campaign: Campaign, name: str) -> StoredMetric | None:
+    """Return by what unit and direction a value of the campaign is stored, looked up attempt by attempt.
+
+    A join with the values would read those of other campaigns, which may be millions.
+    """
+    metrics = StoredMetric.objects.in_bulk(
+        StoredMetric.objects.filter(name=name).values_list("pk", flat=True)
+    )
+    if not metrics:
+        return None
+    values = Measurement.objects.filter(attempt=OuterRef("pk"), metric__in=list(metrics))
+    attempts = Attempt.objects.filter(run__campaign=campaign).order_by("run__position", "number")
+    found = attempts.annotate(key=Subquery(values.order_by().values("metric_id")[:1]))
+    key = found.exclude(key=None).values_list("key", flat=True).first()
+    return None if key is None else metrics[key]
 
 
 def _metric(declared: DeclaredMetric) -> Metric:

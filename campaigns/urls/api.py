@@ -27,6 +27,8 @@ RUN = "campaigns/<int:pk>/runs/<int:position>"
 ATTEMPT = f"{RUN}/attempts/<int:number>"
 
 urlpatterns = [
+    # First, since those who submit runs one by one ask for it hundreds of times a second.
+    path("campaigns/<int:pk>/runs", runs.Runs.as_view(), name="api-runs"),
     path("compare", comparing.Compare.as_view(), name="api-compare"),
     path("tokens", tokens.Tokens.as_view(), name="api-tokens"),
     path("tokens/<int:pk>/revoke", tokens.Revoke.as_view(), name="api-revoke"),
@@ -107,7 +109,6 @@ urlpatterns = [
     path("imports", submissions.Imports.as_view(), name="api-imports"),
     path("formats", submissions.Formats.as_view(), name="api-formats"),
     path("queues", queues.Queues.as_view(), name="api-queues"),
-    path("campaigns/<int:pk>/runs", runs.Runs.as_view(), name="api-runs"),
     path("campaigns/<int:pk>/export", exports.Export.as_view(), name="api-export"),
     path("campaigns/<int:pk>/runs/<int:position>", runs.OneRun.as_view(), name="api-run"),
     path(f"{RUN}/cancel", runs.CancelRun.as_view(), name="api-run-cancel"),
