@@ -94,8 +94,11 @@ def copy_campaign(campaign: int, copies: int) -> None:
             cursor.execute(f"ANALYZE {table}")
 
 
-def many_values(runs: int, metrics: int) -> int:
-    """Store a campaign of runs with so many metrics, analysed by the first of them; return its number."""
+def many_values(runs: int, metrics: int) -> tuple[int, int]:
+    """Store a campaign of runs with so many metrics, analysed by the first of them.
+
+    Return its number, and that of its values. Raise where that is not what was asked for.
+    """
     names = [f"suite/test{number:04d}" for number in range(metrics)]
     document = {
         "id": f"{runs} runs of {metrics} values",
@@ -113,7 +116,10 @@ def many_values(runs: int, metrics: int) -> int:
     campaign = create(read_submission(document), None).campaign
     analyse(campaign)
     _copy_values(campaign)
-    return campaign.pk
+    values = Measurement.objects.filter(attempt__run__campaign=campaign).count()
+    if values != runs * metrics:
+        raise ValueError(f"{values:,} values are stored, not {runs * metrics:,}.")
+    return campaign.pk, values
 
 
 def _copy_values(campaign: Campaign) -> None:

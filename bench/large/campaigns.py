@@ -7,6 +7,8 @@ from random import Random
 from time import process_time
 from typing import Any
 
+from django.db import connection
+
 from campaigns.findings import compute
 from campaigns.kinds.registry import driver_of
 from campaigns.models import (
@@ -59,6 +61,8 @@ def build(cells: int, repetitions: int, *, seed: int = 1, facts: bool = True) ->
     session = new_session(campaign, Session.Kind.IMPORT, None)
     store_plan(campaign, session, plan_runs(design_of(campaign)))
     _measure(campaign, Random(seed), facts=facts)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")  # as PostgreSQL does by itself, but later
     Campaign.objects.filter(pk=campaign.pk).update(
         state=Campaign.State.FINISHED,
         launched_at=START,

@@ -211,7 +211,7 @@ def values_of(campaign: int) -> Sequence[tuple[str, str, Goal | None]]:
     api = f"/api/v1/campaigns/{campaign}"
     return (
         ("history, latest 1,000 runs", f"{api}/history", Goal(0.015, database=True)),
-        ("history, 10,000 runs", f"{api}/history?limit=10000", None),
+        ("history, 10,000 runs", f"{api}/history?limit=10000", Goal(0.015, database=True)),
         ("history of a cell", f"{api}/history?cell=1", None),
         ("its result page", f"/campaigns/{campaign}/", None),
         ("page of one of its runs", f"/campaigns/{campaign}/runs/7/", None),
