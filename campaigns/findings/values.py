@@ -169,6 +169,10 @@ class RunsOfCell(Struct, frozen=True):
     too_many_failures: bool
 
 
+DRAWN_STATES = ("ok", "failed", "censored", "bound", "excluded")
+"""The states of runs that charts show."""
+
+
 class CellRun(Struct, frozen=True):
     """One run. run: the key of its row; position: in the plan. value: None where it has none, the limit where it timed out."""
 
@@ -200,10 +204,22 @@ class Cell(SummarisedCell, frozen=True, kw_only=True):
     runs: Sequence[CellRun]
 
 
+class OtherRun(Struct, frozen=True):
+    """A run that counts for nothing, and is drawn. place: among the runs of its cell that are drawn, from 0."""
+
+    place: Count
+    state: str
+    value: InMetric | None
+
+
 class BriefCell(SummarisedCell, frozen=True, kw_only=True):
-    """A cell with the values of its accepted runs alone: ten thousand whole runs are megabytes."""
+    """A cell with the values of its accepted runs alone: ten thousand whole runs are megabytes.
+
+    others: what else is drawn of its runs; None in findings of earlier versions.
+    """
 
     values: Sequence[InMetric | None]
+    others: Sequence[OtherRun] | None = None
 
 
 class _CellsOfMetric(Struct, frozen=True, kw_only=True):

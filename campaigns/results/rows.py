@@ -88,10 +88,17 @@ def accepted_of(run: Run, metric: str) -> Accepted | None:
 
 
 def rows_of(
-    campaign: Campaign, runs: QuerySet[Run], values: Mapping[int, Accepted]
+    campaign: Campaign,
+    runs: QuerySet[Run],
+    values: Mapping[int, Accepted],
+    excluded: Mapping[int, tuple[str, str]] | None = None,
+    phases: Mapping[int, str] | None = None,
 ) -> list[RunRow]:
-    """Return runs of a campaign by position. values: the measurement that counts for each of them."""
-    around = Around.of(campaign, runs)
+    """Return runs of a campaign by position. values: the measurement that counts for each of them.
+
+    excluded, phases: `excluded_among` and `phases_of` of these runs at least, where they were read already.
+    """
+    around = Around.of(campaign, runs, excluded, phases)
     return [
         around.row(read, values.get(read.pk))
         for read in map(ReadRun._make, read_runs(runs.order_by("position")))
@@ -151,15 +158,21 @@ class Around:
     phases: Mapping[int, str]
 
     @classmethod
-    def of(cls, campaign: Campaign, runs: QuerySet[Run]) -> "Around":
-        """Read it for these runs of a campaign."""
+    def of(
+        cls,
+        campaign: Campaign,
+        runs: QuerySet[Run],
+        excluded: Mapping[int, tuple[str, str]] | None = None,
+        phases: Mapping[int, str] | None = None,
+    ) -> "Around":
+        """Read what is not given for these runs of a campaign."""
         cells = campaign.cells.values_list("pk", "position", "levels_by_factor")
         blocks = campaign.blocks.values_list("pk", "number", "repetition")
         return cls(
             {pk: (position, levels) for pk, position, levels in cells},
             {pk: (number, repetition) for pk, number, repetition in blocks},
-            excluded_among(runs),
-            phases_of(runs),
+            excluded_among(runs) if excluded is None else excluded,
+            phases_of(runs) if phases is None else phases,
         )
 
     def row(self, run: ReadRun, measured: Accepted | None) -> RunRow:

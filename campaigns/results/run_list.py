@@ -44,6 +44,7 @@ class RunList:
         runs = campaign.runs.exclude(purpose=Run.Purpose.TRIAL).order_by("position")
         self.all: QuerySet[Run] = runs.alias(started=STARTED)
         self._excluded = excluded_among(self.all)
+        self._phases = phases_of(self.all)
         self._special, warm_ups = self._read()
         self.counts, self.without_counts = self._counted(warm_ups)
         """The number of runs by state, and of measured runs without a plain value by state."""
@@ -94,7 +95,8 @@ class RunList:
         if not keys:
             return []
         values = accepted_values(self._campaign, self._metric, keys)
-        return rows_of(self._campaign, self._campaign.runs.filter(pk__in=keys), values)
+        shown = self._campaign.runs.filter(pk__in=keys)
+        return rows_of(self._campaign, shown, values, self._excluded, self._phases)
 
     def _read(self) -> tuple[dict[int, str], frozenset[int]]:
         """Return the state on pages of each special run, and the special runs that are warm-ups."""
@@ -102,7 +104,7 @@ class RunList:
             Q(bound=True) | Q(censored=True), attempt__run__campaign=self._campaign
         ).of(self._metric)
         values = accepted_values(self._campaign, self._metric, limits.values("attempt__run"))
-        phases = phases_of(self.all)
+        phases = self._phases
         keys = {*self._excluded, *values, *phases}
         special_runs = (
             self.all.filter(pk__in=keys).values_list("pk", "state", "purpose") if keys else ()

@@ -35,6 +35,7 @@ urlpatterns = [
     path("runs.parquet", exports.runs_parquet, name="campaign-runs-parquet"),
     path("comparisons.csv", exports.comparisons_csv, name="campaign-comparisons-csv"),
     path("charts/<slug:chart>/", charts.chart, name="campaign-chart"),
+    path("charts/<slug:chart>.json", charts.figures, name="campaign-figures"),
     path("charts/<slug:chart>.csv", exports.chart_csv, name="campaign-chart-csv"),
     path("bundle.zip", bundles.campaign_bundle, name="campaign-bundle"),
     path("campaign.json", exports.document, name="campaign-json"),

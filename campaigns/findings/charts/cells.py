@@ -1,16 +1,17 @@
 """The input of the figure of levels. Pure."""
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from campaigns.findings.charts.sampling import Quota, quota_of
+from campaigns.findings.values import DRAWN_STATES
 from campaigns.kit.charts.axes import is_wide
 from campaigns.kit.charts.figure import Quantity, is_finite
 from campaigns.kit.numbers import plain, short
 
-STATES = ("ok", "failed", "censored", "bound", "excluded")
+STATES = DRAWN_STATES
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +37,36 @@ class RunPoint:
         """Raise ValueError for a state without a symbol."""
         if self.state not in STATES:
             raise ValueError(f"“{self.state}” is no state of a run; there are {', '.join(STATES)}.")
-        has_value = is_finite(self.value)
-        if self.state == "failed" or (self.state == "censored" and not has_value):
-            drawn = "failed"
-        else:
-            drawn = self.state if has_value else ""
-        object.__setattr__(self, "drawn", drawn)
+        object.__setattr__(self, "drawn", drawn_as(self.state, self.value))
+
+
+def drawn_as(state: str, value: float | None) -> str:
+    """Return the state that is drawn for a run of this state and value; nothing for a run that is not drawn."""
+    if state == "failed" or is_finite(value):
+        return state
+    return "failed" if state == "censored" else ""
+
+
+Details = tuple[str, str | Callable[[], str], int | str]
+"""Name, note and page of a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runs(Sequence[RunPoint]):
+    """Runs as columns: of thousands only those that are drawn become points, with their details by index."""
+
+    values: Sequence[float | None]
+    states: Sequence[str]
+    details: Callable[[int], Details] = lambda _: ("", "", 0)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, index: Any) -> Any:
+        return RunPoint(self.values[index], self.states[index], *self.details(index))
+
+    def __iter__(self) -> Iterator[RunPoint]:
+        return map(self.__getitem__, range(len(self)))
 
 
 @dataclass(frozen=True)
@@ -78,17 +103,30 @@ class LevelCell:
 
     def count(self, state: str) -> int:
         """Count the runs that are drawn as of this state."""
-        return self._counts[state]
+        return len(self.ordered(state))
+
+    def ordered(self, state: str) -> Sequence[int]:
+        """Return the places in the cell of the runs that are drawn as of this state, by their value."""
+        return self._ordered.get(state, ())
 
     @cached_property
-    def _counts(self) -> Counter[str]:
-        """Count the runs by the state that is drawn."""
-        return Counter(run.drawn for run in self.runs)
+    def values(self) -> Sequence[float | None]:
+        """Return the value of each run."""
+        return self.runs.values if isinstance(self.runs, Runs) else [run.value for run in self.runs]
 
-    def ordered(self, state: str) -> list[tuple[int, RunPoint]]:
-        """Return the runs drawn as of this state by their value, each with its place in the cell."""
-        own = [each for each in enumerate(self.runs) if each[1].drawn == state]
-        return sorted(own, key=lambda each: each[1].value or 0.0)
+    @cached_property
+    def _ordered(self) -> dict[str, list[int]]:
+        runs, values, places = self.runs, self.values, dict[str, list[int]]()
+        drawn = (
+            map(drawn_as, runs.states, values)
+            if isinstance(runs, Runs)
+            else (run.drawn for run in runs)
+        )
+        for index, state in enumerate(drawn):
+            places.setdefault(state, []).append(index)
+        for each in places.values():
+            each.sort(key=lambda index: values[index] or 0.0)
+        return places
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +157,7 @@ class LevelsChart:
     knee: where the curve bends, with 95 % confidence, on an axis of numbers. best: the name of the
     best cell; empty where none is ranked. is_load: the levels are how much is asked at once.
     limit: of the metric, that a load has to keep, with what each series carries.
+    is_still: nothing is said of single marks, since the figure is only looked at.
     """
 
     factor: str
@@ -133,6 +172,7 @@ class LevelsChart:
     is_load: bool = False
     limit: float | None = None
     carried: Sequence[CarriedBand] = ()
+    is_still: bool = False
 
     @cached_property
     def series(self) -> list[str]:
@@ -168,7 +208,11 @@ class LevelsChart:
 
     def count(self, state: str) -> int:
         """Count the runs that are drawn as of this state."""
-        return sum(cell.count(state) for cell in self.cells)
+        return self._counts[state]
+
+    @cached_property
+    def _counts(self) -> Mapping[str, int]:
+        return {state: sum(cell.count(state) for cell in self.cells) for state in STATES}
 
     @cached_property
     def quota(self) -> Quota:
@@ -197,12 +241,12 @@ class LevelsChart:
 
 
 def _scaled(cell: LevelCell, factor: float) -> LevelCell:
+    values = [None if value is None else factor * value for value in cell.values]
     return replace(
         cell,
-        runs=[
-            replace(run, value=None if run.value is None else factor * run.value)
-            for run in cell.runs
-        ],
+        runs=replace(cell.runs, values=values)
+        if isinstance(cell.runs, Runs)
+        else [replace(run, value=value) for run, value in zip(cell.runs, values, strict=True)],
         mean=None if cell.mean is None else factor * cell.mean,
         interval=cell.interval and (factor * cell.interval[0], factor * cell.interval[1]),
         reading=cell.reading and (factor * cell.reading[0], factor * cell.reading[1]),

@@ -11,12 +11,22 @@ from campaigns.findings.charts.capacity_lines import JUDGED
 from campaigns.findings.charts.cells import (
     STATES,
     CarriedBand,
+    Details,
     LevelCell,
     LevelsChart,
     Recommended,
-    RunPoint,
+    Runs,
 )
-from campaigns.findings.values import BriefCells, CapacityFinding, CellRun, Cells, LevelsFinding
+from campaigns.findings.values import (
+    BriefCell,
+    BriefCells,
+    CapacityFinding,
+    Cell,
+    CellRun,
+    Cells,
+    LevelsFinding,
+    SummarisedCell,
+)
 from campaigns.kit.charts.labels import FactorOutline, LevelLabels, inside
 from campaigns.results.run_plots import Plot
 from campaigns.stats.cell_summary import CellSummary
@@ -25,7 +35,7 @@ CURVE = "curve"
 
 
 def levels_plot(
-    finding: Cells,
+    finding: Cells | BriefCells,
     labels: LevelLabels,
     view: View,
     compared: LevelsFinding | None = None,
@@ -34,6 +44,7 @@ def levels_plot(
 ) -> tuple[Plot, tuple[Plot, ...]]:
     """Draw every run against the levels of one factor, and the same as small charts by a third factor.
 
+    finding: without runs it draws the same, and has nothing to say of single marks.
     compared: the finding of comparisons, where it is of this metric: bounds for reading, and the knee
     where there is one curve along its factor. curves: that of curves over a load, which compares nothing and has a knee, too.
     capacity: what each setting carries.
@@ -44,7 +55,7 @@ def levels_plot(
     cells = [
         LevelCell(
             level=_axis_level(cell.levels.get(name), factor, labels),
-            runs=[_point(run, labels.block) for run in cell.runs if run.state in STATES],
+            runs=_runs(cell, labels.block),
             series=", ".join(labels.short(f.name, cell.levels.get(f.name)) for f in series),
             facet=labels.short(view.facet.name, cell.levels.get(view.facet.name))
             if view.facet
@@ -60,6 +71,7 @@ def levels_plot(
     chart = replace(
         _levels_chart(finding, labels, view, cells),
         knee=_knee(curves if view.x and view.x.load else compared, name),
+        is_still=isinstance(finding, BriefCells),
     )
     chart = replace(chart, recommended=_recommended(finding, compared, view, labels))
     names = {cell.cell: drawn.name for cell, drawn in zip(finding.cells, cells, strict=True)}
@@ -170,7 +182,7 @@ def _best(compared: LevelsFinding | None, names: Mapping[int, str]) -> str:
 
 
 def _recommended(
-    finding: Cells, compared: LevelsFinding | None, view: View, labels: LevelLabels
+    finding: Cells | BriefCells, compared: LevelsFinding | None, view: View, labels: LevelLabels
 ) -> Recommended | None:
     """Return the first level within the smallest effect of interest of the best, on the only curve."""
     if not compared or view.x is None or compared.factor != view.x.name:
@@ -179,7 +191,8 @@ def _recommended(
     if len(compared.groups) != 1 or not best:
         return None
     share = compared.delta_pct
-    mean = next((_mean(cell.summary) for cell in finding.cells if cell.cell == best.seen), None)
+    seen: Sequence[SummarisedCell] = finding.cells
+    mean = next((_mean(cell.summary) for cell in seen if cell.cell == best.seen), None)
     if mean is None:
         return None
     rows = zip(best.cells, best.upper_pct, strict=True)
@@ -201,14 +214,29 @@ def _axis_level(value: Any, factor: FactorOutline | None, labels: LevelLabels) -
     return labels.short(factor.name, value)
 
 
-def _point(run: CellRun, block: str) -> RunPoint:
-    return RunPoint(
-        value=run.value,
-        state=run.state,
-        name=f"run {run.position}",
-        note=partial(run_note, run, block),
-        page=run.position,
-    )
+def has_drawing(finding: Cells | BriefCells) -> bool:
+    """Return whether a finding has all that its drawing needs; those of earlier versions lack some."""
+    return isinstance(finding, Cells) or all(cell.others is not None for cell in finding.cells)
+
+
+def _runs(cell: Cell | BriefCell, block: str) -> Runs:
+    """Return the runs of a cell that are drawn, in their order."""
+    if isinstance(cell, Cell):
+        runs = [run for run in cell.runs if run.state in STATES]
+        return Runs(
+            [run.value for run in runs],
+            [run.state for run in runs],
+            lambda index: _details(runs[index], block),
+        )
+    values, states = list(cell.values), ["ok"] * len(cell.values)
+    for other in cell.others or ():
+        values.insert(other.place, other.value)
+        states.insert(other.place, other.state)
+    return Runs(values, states)
+
+
+def _details(run: CellRun, block: str) -> Details:
+    return f"run {run.position}", partial(run_note, run, block), run.position
 
 
 def _mean(summary: CellSummary) -> float | None:

@@ -6,8 +6,6 @@ Each trace names its series and what it shows, which are the entries of the lege
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from campaigns.findings.charts.cells import LevelCell, LevelsChart, RunPoint
 from campaigns.findings.charts.parts import HOVER, error_bars, hover_lead, hover_note
 from campaigns.findings.charts.places import Place
@@ -129,7 +127,7 @@ def means(chart: LevelsChart, places: Sequence[Place]) -> list[Trace]:
             [(each.x, each.cell.mean) for each in own],
             marker,
             name=text(f"geometric mean {series}".strip()),
-            text=[_mean_hover(each, chart) for each in own],
+            text=[] if chart.is_still else [_mean_hover(each, chart) for each in own],
             hovertemplate=HOVER,
         )
         traces += grouped([points], "mean", series_group(index))
@@ -147,8 +145,8 @@ def boxes(chart: LevelsChart, places: Sequence[Place]) -> list[Trace]:
         for each in own:
             if each.cell.observed < crowded_from:
                 continue
-            values = [run.value or 0.0 for _, run in each.cell.ordered("ok")]
-            low, first, median, third, high = np.quantile(values, QUANTILES).tolist()
+            values = [each.cell.values[place] or 0.0 for place in each.cell.ordered("ok")]
+            low, first, median, third, high = (_quantile(values, share) for share in QUANTILES)
             x, half = each.x - each.offset, BOX * each.offset
             left, right = x - half, x + half
             sides += [(left, first), (right, first), (right, third), (left, third), (left, first)]
@@ -156,7 +154,8 @@ def boxes(chart: LevelsChart, places: Sequence[Place]) -> list[Trace]:
             inner += [(left, median), (right, median), (None, None)]
             inner += [(x, low), (x, first), (None, None), (x, third), (x, high), (None, None)]
             medians.append((x, median))
-            notes.append(_box_hover(each, chart, (first, median, third)))
+            if not chart.is_still:
+                notes.append(_box_hover(each, chart, (first, median, third)))
         color = f"@{series_token(index)}"
         fill = {"fill": "toself", "fillcolor": f"{color}/28"}
         drawn = [
@@ -225,7 +224,15 @@ def failed(
 
 def shown(cell: LevelCell, state: str, quota: Quota) -> list[tuple[int, RunPoint]]:
     """Return the runs of a state that are drawn, each with its place in the cell."""
-    return sorted(quota.of(cell.ordered(state)), key=lambda each: each[0])
+    return [(place, cell.runs[place]) for place in sorted(quota.of(cell.ordered(state)))]
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    """Return a quantile of ordered values, with a linear way between two of them, as numpy has it."""
+    at = share * (len(ordered) - 1)
+    low = int(at)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (at - low) * (ordered[high] - ordered[low])
 
 
 def _points(
@@ -246,7 +253,9 @@ def _points(
         [(x, y) for x, y, _, _ in drawn],
         marker,
         name=name,
-        text=[_run_hover(level, run, chart.quantity.unit) for _, _, run, level in drawn],
+        text=[]
+        if chart.is_still
+        else [_run_hover(level, run, chart.quantity.unit) for _, _, run, level in drawn],
         customdata=[run.page for _, _, run, _ in drawn],
         hovertemplate=HOVER,
     )

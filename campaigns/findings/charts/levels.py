@@ -20,7 +20,6 @@ from campaigns.findings.charts.level_traces import (
     observed,
     readings,
     series_group,
-    shown,
     special,
 )
 from campaigns.findings.charts.parts import MARGIN, log_scales
@@ -134,7 +133,7 @@ def note(chart: LevelsChart) -> str:
     """Return how many runs are drawn where not all of them are; else nothing."""
     quota = chart.quota
     runs = sum(chart.count(state) for state in STATES)
-    drawn = sum(len(shown(cell, state, quota)) for cell in chart.cells for state in STATES)
+    drawn = sum(quota.drawn(cell.count(state)) for cell in chart.cells for state in STATES)
     return sampling.note(drawn, runs, "run", "cell", quota)
 
 
@@ -240,7 +239,11 @@ def _reading(cell: LevelCell, unit: str) -> str:
 
 def _extent(chart: LevelsChart) -> _Extent:
     drawn = [
-        run.value for cell in chart.cells for run in cell.runs if run.drawn not in ("", "failed")
+        cell.values[ordered[end]]
+        for cell in chart.cells
+        for state in STATES
+        if state != "failed" and (ordered := cell.ordered(state))
+        for end in (0, -1)
     ]
     values = [
         value for value in (*drawn, *(cell.mean for cell in chart.cells)) if value is not None

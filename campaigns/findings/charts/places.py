@@ -51,10 +51,14 @@ def place_cells(chart: LevelsChart) -> list[Place]:
     ordered = list(positions.values())
     crowded = chart.is_crowded
     share, spread = (CROWDED_OFFSET, CROWDED_SPREAD) if crowded else (OFFSET, SPREAD)
+    offsets = {
+        level: _offset(level, ordered, len(series), share, is_numeric=chart.is_numeric)
+        for level in ordered
+    }
     places = []
     for cell in chart.cells:
         level = positions[cell.level]
-        offset = _offset(level, ordered, len(series), share, is_numeric=chart.is_numeric)
+        offset = offsets[level]
         if chart.on_logs:
             offset = min(offset, NEAR_LOAD * abs(level))
         slot = series[cell.series] - (len(series) - 1) / 2

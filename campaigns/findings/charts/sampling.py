@@ -32,7 +32,11 @@ class Quota:
 
     def of(self, ordered: Sequence[Item]) -> list[Item]:
         """Return the items of one group that are drawn, in the same order."""
-        return evenly(ordered, self.most if len(ordered) >= self.crowded_from else len(ordered))
+        return evenly(ordered, self.drawn(len(ordered)))
+
+    def drawn(self, size: int) -> int:
+        """Return how many of a group of this size are drawn."""
+        return min(size, self.most) if size >= self.crowded_from else size
 
 
 def quota_of(sizes: Sequence[int]) -> Quota:

@@ -5,7 +5,16 @@ from collections.abc import Sequence
 from statistics import fmean, geometric_mean
 
 from campaigns.findings.compute.statistics_input import runs_of_cell
-from campaigns.findings.values import BriefCell, BriefCells, Cell, CellRun, Cells, RunsOfCell
+from campaigns.findings.values import (
+    DRAWN_STATES,
+    BriefCell,
+    BriefCells,
+    Cell,
+    CellRun,
+    Cells,
+    OtherRun,
+    RunsOfCell,
+)
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
 from campaigns.results.values import ObservedRun
@@ -57,10 +66,21 @@ def without_runs(cells: Cells) -> BriefCells:
                 summary=cell.summary,
                 counts=cell.counts,
                 values=[run.value for run in cell.runs if run.state == "ok"],
+                others=_others(cell.runs),
             )
             for cell in cells.cells
         ],
     )
+
+
+def _others(runs: Sequence[CellRun]) -> list[OtherRun]:
+    """Return the runs that are drawn though they do not count."""
+    drawn = [run for run in runs if run.state in DRAWN_STATES]
+    return [
+        OtherRun(place, run.state, run.value)
+        for place, run in enumerate(drawn)
+        if run.state != "ok"
+    ]
 
 
 def _summary(runs: Sequence[ObservedRun], metric: Metric, criteria: Criteria) -> CellSummary:

@@ -1,20 +1,25 @@
 """One chart or table of a result, loaded when it scrolls into view."""
 
-from django.http import Http404, HttpRequest, HttpResponse
+from collections.abc import Callable
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.cache import get_conditional_response
 from django.utils.http import quote_etag
 from django.views.decorators.http import require_GET
 
+from campaigns.findings.answers import answer_of
 from campaigns.findings.charts.curve import CURVE
 from campaigns.findings.pages.level_tables import GROUP
 from campaigns.findings.pages.panels import comes_late, panel_of, shown_of
-from campaigns.findings.pages.result import levels_of, main_plot
+from campaigns.findings.pages.result import CELLS, STATEMENTS, cells_of, levels_of, main_plot
 from campaigns.findings.store import findings_of
+from campaigns.kit.charts.drawings import placed
 from campaigns.kit.pages.people import takes
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
+from campaigns.planning.metrics import metric_of
 from campaigns.results import versions
 from campaigns.results.environment import stand_ins_of
 from campaigns.results.pages_data import outline_of
@@ -26,17 +31,46 @@ from perfdash import __version__
 @takes(Right.SEE, Campaign)
 def chart(request: HttpRequest, pk: int, chart: str) -> HttpResponse:
     """Return a part of the result page for the same query; 304 where its findings are unchanged."""
+    return _unless_known(request, pk, chart, _chart)
+
+
+@require_GET
+@takes(Right.SEE, Campaign)
+def figures(request: HttpRequest, pk: int, chart: str) -> HttpResponse:
+    """Return the figures of the chart next to the answer by their ids, where its page has their drawings alone."""
+    return _unless_known(request, pk, chart, _figures)
+
+
+Answer = Callable[[HttpRequest, Campaign, str, list[str]], HttpResponse]
+
+
+def _unless_known(request: HttpRequest, pk: int, chart: str, answer: Answer) -> HttpResponse:
+    """Return 304 where the findings of a browser's copy are unchanged, or else the answer."""
     campaign = get_object_or_404(Campaign, pk=pk)
     stand_ins = stand_ins_of(campaign)
+    if chart == CELLS:  # has the numbers of open threads, which are no finding
+        return answer(request, campaign, chart, stand_ins)
     version = versions.fingerprint(versions.findings_version(campaign), stand_ins, __version__)
     etag = quote_etag(version)
     unchanged = get_conditional_response(request, etag=etag)
     if unchanged is not None:
         return unchanged
-    response = _chart(request, campaign, chart, stand_ins)
+    response = answer(request, campaign, chart, stand_ins)
     response["ETag"] = etag
     response["Cache-Control"] = "private, no-cache"
     return response
+
+
+def _figures(
+    request: HttpRequest, campaign: Campaign, chart: str, stand_ins: list[str]
+) -> HttpResponse:
+    findings = findings_of(campaign, request.GET.get("metric", ""))
+    shown = shown_of(campaign, outline_of(campaign), findings, request.GET)
+    plot, multiples = main_plot(shown)
+    if chart != CURVE or plot is None:
+        raise Http404(f"There is no “{chart}” on this result.")
+    plots = [labelled(each, stand_ins) for each in multiples or [plot]]
+    return JsonResponse({each.figure_id: placed(each.figure, each.height) for each in plots})
 
 
 def _chart(
@@ -44,7 +78,7 @@ def _chart(
 ) -> HttpResponse:
     outline = outline_of(campaign)
     of_levels = chart.startswith(GROUP)
-    brief = of_levels and comes_late(outline)
+    brief = (of_levels or chart in (CELLS, STATEMENTS)) and comes_late(outline)
     findings = findings_of(campaign, request.GET.get("metric", ""), brief=brief)
     shown = shown_of(campaign, outline, findings, request.GET)
     if of_levels:
@@ -53,6 +87,12 @@ def _chart(
         if group is not None:
             lines = {"tables": tables, "group": group}
             return render(request, "findings/_level_group.html", lines)
+    elif chart == CELLS and (cells := cells_of(shown)) is not None:
+        metric = metric_of(campaign, shown.view.metric)
+        context = {"cells": cells, "metric": metric, "campaign": campaign}
+        return render(request, "findings/_cells.html", context)
+    elif chart == STATEMENTS and shown.judged and (answer := answer_of(findings)) is not None:
+        return render(request, "findings/_statements.html", {"statements": answer.statements})
     elif chart == CURVE:
         plot, multiples = main_plot(shown)
         if plot is not None:

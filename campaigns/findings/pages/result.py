@@ -11,13 +11,19 @@ from django.http import HttpRequest
 from campaigns.findings.answers import answer_of
 from campaigns.findings.charts.base import Late, Shown
 from campaigns.findings.charts.capacity import CAPACITY
-from campaigns.findings.charts.curve import CURVE, is_over_load, levels_plot, levels_title
+from campaigns.findings.charts.curve import (
+    CURVE,
+    has_drawing,
+    is_over_load,
+    levels_plot,
+    levels_title,
+)
 from campaigns.findings.charts.heat import heat_table
 from campaigns.findings.charts.pairs import pairs_plot
 from campaigns.findings.pages.capacity_tables import capacity_table, threshold_table
 from campaigns.findings.pages.level_tables import LevelTables, level_tables
 from campaigns.findings.pages.panels import comes_late, panels_of, shown_of
-from campaigns.findings.pages.tables import cell_table, excluded_table, strata_table
+from campaigns.findings.pages.tables import CellTable, cell_table, excluded_table, strata_table
 from campaigns.findings.pages.view import selectors
 from campaigns.findings.store import Findings, findings_of
 from campaigns.findings.values import CalibrationFinding, Pairs
@@ -28,6 +34,7 @@ from campaigns.findings.wording.sensitivity import sensitivity_panel
 from campaigns.findings.wording.sessions import notes_of_changes
 from campaigns.findings.wording.targets import target_table
 from campaigns.kit.charts.labels import FactorOutline, LevelLabels, level_text
+from campaigns.kit.charts.svg import can_draw
 from campaigns.kit.marks import RUNS
 from campaigns.kit.numbers import MISSING, percent
 from campaigns.kit.pages.sorting import Sort
@@ -46,6 +53,9 @@ from campaigns.results.rows import RunRow
 from campaigns.results.run_list import COLUMNS, NO_PLAIN_VALUE, WITHOUT_VALUE, RunList
 from campaigns.results.run_plots import Plot, labelled
 
+CELLS, STATEMENTS = "cells", "statements"
+"""Parts of the page that come after it where they are many."""
+MOST_STATEMENTS, MOST_CELLS_AT_ONCE = 40, 20
 PAGE_SIZE = 100
 MOST_CHOICES = 500
 MOST_FAILURES = 6
@@ -86,14 +96,21 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
     stand_ins = stand_ins_of(campaign)
     table, failures = _runs(request, runs, labels, findings)
     late = _late(shown)
-    plot, multiples = (None, ()) if late else main_plot(shown)
+    plot, multiples = main_plot(shown)
+    if late and not all(can_draw(each.figure) for each in multiples or [plot] if each):
+        plot, multiples = None, ()
+    answer = answer_of(findings) if primary and not is_open else None
+    many_cells = shown.many and outline.cells > MOST_CELLS_AT_ONCE and findings.summaries
+    late_cells = late_id(CELLS, many_cells and CELLS not in request.GET, opened)
     panels = panels_of(shown, opened)
     carried = next((each for each in panels if each.id == CAPACITY and not each.late), None)
     return {
         "campaign": campaign,
         "outline": outline,
         "findings": findings,
-        "answer": answer_of(findings) if primary and not is_open else None,
+        "answer": answer,
+        "late_statements": answer
+        and late_id(STATEMENTS, shown.many and len(answer.statements) > MOST_STATEMENTS, opened),
         "metric": metric_of(campaign, metric),
         "primary": primary,
         "choices": selectors(view, outline, findings, with_axes=not pairs),
@@ -122,9 +139,8 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         if primary and not is_open and findings.calibration
         else None,
         "checks": check_lines(findings.checks) if primary and findings.checks else None,
-        "cells": cell_table(findings.summaries, labels, request.GET.get("cells"))
-        if findings.summaries
-        else None,
+        "cells": cells_of(shown) if findings.summaries and not late_cells else None,
+        "late_cells": late_cells,
         "heat": heat_table(shown),
         "carried": carried.labelled(stand_ins) if carried else None,
         "panels": [panel.labelled(stand_ins) for panel in panels if panel is not carried],
@@ -155,6 +171,17 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "cancelled": f"Cancelled: {campaign.state_reason}. What had been measured stands below.",
         "can_extend": outline.executable and campaign.state in EXTENDABLE,
     }
+
+
+def late_id(name: str, waits: object, opened: Collection[str]) -> str:
+    """Return the name of a part that the page requests when it comes into sight; nothing where it is in the page."""
+    return name if waits and name not in opened else ""
+
+
+def cells_of(shown: Shown) -> CellTable | None:
+    """Return the page of the table of cells that the query names."""
+    summaries = shown.findings.summaries
+    return cell_table(summaries, shown.labels, shown.query.get(CELLS)) if summaries else None
 
 
 def levels_of(shown: Shown, only: Collection[str] | None = None) -> LevelTables | None:
@@ -190,16 +217,17 @@ def main_plot(shown: Shown) -> tuple[Plot | None, tuple[Plot, ...]]:
     findings = shown.findings
     if pairs := _pairs(shown):
         return pairs_plot(pairs, shown.labels, withheld=shown.is_open), ()
-    if not findings.cells:
+    cells = findings.summaries
+    if not cells or not has_drawing(cells):
         return None, ()
     if not shown.judged:
-        return levels_plot(findings.cells, shown.labels, shown.view)
+        return levels_plot(cells, shown.labels, shown.view)
     judged = findings.levels, findings.curves, findings.capacity
-    return levels_plot(findings.cells, shown.labels, shown.view, *judged)
+    return levels_plot(cells, shown.labels, shown.view, *judged)
 
 
 def _late(shown: Shown) -> Late | None:
-    """Return the placeholder of the chart of the runs, where they are many."""
+    """Return the chart of the runs where they are many: its page has the drawing at most, and requests the figure."""
     if not shown.many or not shown.findings.summaries or _pairs(shown):
         return None
     return Late(CURVE, levels_title(shown.findings.summaries, shown.labels, shown.view))

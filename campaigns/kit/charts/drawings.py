@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 from campaigns.kit.charts.figure import Figure
-from campaigns.kit.charts.svg import can_draw, drawn, layout_of, marks_of, plan_of
+from campaigns.kit.charts.svg import Plan, can_draw, drawn, layout_of, marks_of, plan_of
 from campaigns.kit.charts.svg_marks import escaped
 
 REM = 16
@@ -29,18 +29,11 @@ def drawings_of(
     if not can_draw(figure):
         return figure, None
     pixels = pixels_of(height)
-    wide, narrow = (
-        plan_of(figure, layout_of(figure, narrow=narrow), pixels) for narrow in (False, True)
-    )
-    placed = {
-        **figure,
-        "layout": {**figure["layout"], "margin": wide.margin},
-        "narrow": {**figure["narrow"], "margin": narrow.margin},
-    }
+    wide, narrow = plans_of(figure, pixels)
     key = escaped(f"{name}-marks")
     marks = f'<g class="marks" id="{key}">{marks_of(figure, wide)}</g>'
     alike = (wide.wide, wide.talls) == (narrow.wide, narrow.talls)
-    return placed, Drawings(
+    return _with_margins(figure, wide, narrow), Drawings(
         drawn(figure, height=pixels, label=label, marks=marks),
         drawn(
             figure,
@@ -50,6 +43,29 @@ def drawings_of(
             marks=f'<use href="#{key}"/>' if alike else None,
         ),
     )
+
+
+def placed(figure: Figure, height: str) -> Figure:
+    """Return a figure whose plot lies where that of its drawings does."""
+    return (
+        _with_margins(figure, *plans_of(figure, pixels_of(height))) if can_draw(figure) else figure
+    )
+
+
+def plans_of(figure: Figure, pixels: int) -> tuple[Plan, Plan]:
+    """Return where everything stands in the wide drawing and in the narrow one."""
+    return (
+        plan_of(figure, layout_of(figure, narrow=False), pixels),
+        plan_of(figure, layout_of(figure, narrow=True), pixels),
+    )
+
+
+def _with_margins(figure: Figure, wide: Plan, narrow: Plan) -> Figure:
+    return {
+        **figure,
+        "layout": {**figure["layout"], "margin": wide.margin},
+        "narrow": {**figure["narrow"], "margin": narrow.margin},
+    }
 
 
 def pixels_of(height: str) -> int:

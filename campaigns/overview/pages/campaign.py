@@ -34,7 +34,9 @@ CANCELLING = "The load is being stopped; the page changes when the target is cle
 @takes(Right.SEE, Campaign)
 def campaign(request: HttpRequest, pk: int) -> HttpResponse:
     """Show the page for the campaign's state; `?view=results` shows the results so far of a running campaign."""
-    rows = Campaign.objects.select_related("target", "author").prefetch_related("places__target")
+    rows = Campaign.objects.select_related("target", "author", "team").prefetch_related(
+        "places__target"
+    )
     row = get_object_or_404(rows, pk=pk)
     outline, waiting = outline_of(row), {"launch_request": lifecycle.waiting_of(row)}
     if row.state == Campaign.State.DRAFT:

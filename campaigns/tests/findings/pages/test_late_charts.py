@@ -5,8 +5,12 @@ from django.urls import reverse
 
 from campaigns.findings import compute
 from campaigns.findings.charts import sampling
-from campaigns.findings.pages import panels, tables
-from campaigns.models import Attempt, Measurement, Run
+from campaigns.findings.pages import panels, result, tables
+from campaigns.findings.pages.view import TOGETHER
+from campaigns.kit.charts import svg
+from campaigns.models import Attempt, Measurement, Run, Thread
+from campaigns.reviews.comments.places import place_on
+from campaigns.reviews.comments.threads import begin
 from campaigns.tests.measured import finish, launched, store
 
 pytestmark = pytest.mark.django_db
@@ -37,15 +41,117 @@ def figure_in(response, name):
     return json.loads(content.split("</script>")[0])
 
 
-def test_a_page_of_many_runs_names_its_charts_and_holds_none_of_their_points(browser, many):
-    response = page(browser, many)
+def drawing_in(response):
+    text = response.content.decode()
+    return text.partition('<div class="drawing">')[2].partition("<script")[0]
+
+
+def figures(browser, campaign, name="curve", **query):
+    return browser.get(reverse("campaign-figures", args=[campaign.pk, name]), query)
+
+
+@pytest.fixture
+def unaccepted(many):
+    """Runs of every state that is drawn, and one that is not."""
+    runs = {run.position: run for run in many.runs.all()}
+    Run.objects.filter(pk=runs[4].pk).update(state=Run.State.VOID)
+    Run.objects.filter(pk=runs[2].pk).update(state=Run.State.FAILED)
+    measured = Measurement.objects.filter(attempt__run__campaign=many)
+    measured.filter(attempt__run=runs[6]).update(bound=True)
+    measured.filter(attempt__run=runs[7]).update(censored=True)
+    many.runs.get(position=9).exclusions.create(reason="A backup ran.")
+    compute.analyse(many)
+    return many
+
+
+def test_a_page_of_many_runs_has_the_drawing_of_its_chart_and_none_of_their_points(
+    browser, unaccepted
+):
+    response = page(browser, unaccepted)
+    alone = chart(browser, unaccepted, "curve")
 
     text = response.content.decode()
+    assert response.context["findings"].cells is None
+    assert drawing_in(response) == drawing_in(alone) != ""
+    assert response.context["plot"].key == alone.context["plot"].key
+    address = reverse("campaign-figures", args=[unaccepted.pk, "curve"])
+    assert f'id="curve-figure" type="application/json" data-source="{address}"></script>' in text
+    assert f'data-late="{reverse("campaign-chart", args=[unaccepted.pk, "drift"])}"' in text
+    assert 'id="drift-figure"' not in text
+
+
+def test_the_figure_of_a_drawing_comes_beside_its_page(browser, unaccepted):
+    response = figures(browser, unaccepted)
+
+    assert response.json() == {
+        "curve-figure": figure_in(chart(browser, unaccepted, "curve"), "curve")
+    }
+    again = browser.get(
+        reverse("campaign-figures", args=[unaccepted.pk, "curve"]),
+        headers={"If-None-Match": response["ETag"]},
+    )
+    assert again.status_code == 304
+    assert figures(browser, unaccepted, "drift").status_code == 404
+
+
+def test_small_charts_share_one_answer(browser, groups):
+    query = {"colour": TOGETHER, "by": "path"}
+    text = page(browser, groups, **query).content.decode()
+
+    address = reverse("campaign-figures", args=[groups.pk, "curve"])
+    assert text.count(f'data-source="{address}?colour={TOGETHER}&amp;by=path"') == 3
+    assert sorted(figures(browser, groups, **query).json()) == [
+        f"curve-{number}-figure" for number in (1, 2, 3)
+    ]
+
+
+@pytest.mark.parametrize("lacking", ["drawing", "others"])
+def test_a_chart_without_a_drawing_comes_by_itself(browser, many, monkeypatch, lacking):
+    if lacking == "drawing":
+        monkeypatch.setattr(svg, "MOST_MARKS", 11)
+    else:  # as an earlier version stored it
+        for finding in many.findings.filter(name__startswith="brief:"):
+            for cell in finding.result["cells"]:
+                del cell["others"]
+            finding.save()
+
+    text = page(browser, many).content.decode()
+
     assert f'data-late="{reverse("campaign-chart", args=[many.pk, "curve"])}"' in text
-    assert f'data-late="{reverse("campaign-chart", args=[many.pk, "drift"])}"' in text
     assert "Duration by workers" in text
     assert 'id="curve-figure"' not in text
-    assert 'id="drift-figure"' not in text
+
+
+def test_many_cells_and_statements_come_after_the_page(browser, groups, monkeypatch):
+    monkeypatch.setattr(result, "MOST_CELLS_AT_ONCE", 8)
+    monkeypatch.setattr(result, "MOST_STATEMENTS", 2)
+
+    text = page(browser, groups, metric="duration").content.decode()
+    cells = chart(browser, groups, "cells", metric="duration")
+    statements = chart(browser, groups, "statements").content.decode()
+    whole = page(browser, groups, metric="duration", cells="1", open="statements")
+
+    address = reverse("campaign-chart", args=[groups.pk, "cells"])
+    assert f'data-late="{address}?metric=duration" data-late-whole' in text
+    assert "Table of cells" not in text
+    assert 'href="?metric=duration&amp;cells=1#h-cells"' in text
+    assert 'href="?metric=duration&amp;open=statements"' in text
+    assert "Table of cells" in cells.content.decode()
+    assert statements.count("<li>") > 2
+    assert statements.partition("<ul>")[2] not in text
+    assert statements.partition("<ul>")[2] in whole.content.decode()
+    assert "Table of cells" in whole.content.decode()
+
+
+def test_a_table_of_cells_is_sent_again_once_a_thread_is_begun(browser, groups, person):
+    known = chart(browser, groups, "cells")["ETag"]
+    begin(place_on(groups, Thread.On.CELL, "1"), "Why?", person)
+
+    address = reverse("campaign-chart", args=[groups.pk, "cells"])
+    again = browser.get(address, headers={"If-None-Match": known})
+
+    assert again.status_code == 200
+    assert "open thread" in again.content.decode()
 
 
 def test_a_page_of_few_runs_has_its_charts_with_it(browser, many, monkeypatch):
@@ -73,7 +179,7 @@ def test_the_chart_of_every_run_comes_by_itself_with_its_legend(browser, many):
 def test_the_chart_is_that_of_the_address(browser, many):
     text = page(browser, many, metric="duration", x="workers").content.decode()
 
-    assert "charts/curve/?metric=duration&amp;x=workers" in text
+    assert "charts/curve.json?metric=duration&amp;x=workers" in text
 
 
 def test_a_panel_comes_with_its_help_and_its_numbers(browser, many):
@@ -126,7 +232,7 @@ def test_a_page_of_many_cells_has_none_of_their_charts_either(browser, many, mon
     text = page(browser, many).content.decode()
 
     assert "data-late" in text
-    assert 'id="curve-figure"' not in text
+    assert 'id="curve-figure" type="application/json" data-source' in text
 
 
 def test_the_table_of_cells_is_the_same_without_their_runs_at_hand(browser, many, monkeypatch):
