@@ -4,6 +4,7 @@ import threading
 from contextlib import contextmanager
 from dataclasses import replace
 
+import psutil
 import pytest
 
 from campaigns.kinds.base import (
@@ -399,13 +400,18 @@ def test_a_disk_without_room_is_seen_before_the_clock(target, keeper):
 
 @contextmanager
 def room_for(size):
-    """Within the test only: its own report may go to a file too."""
+    """Within the test only: its own report may go to a file too. Engines that are loaded have a limit of their own."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+
+    def limit(soft):
+        for process in (psutil.Process(), *psutil.Process().children()):
+            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (soft, before[1]))
+
+    limit(size)
     try:
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        limit(before[0])
 
 
 def test_a_manifest_for_which_there_is_no_room_is_told(target, keeper):

@@ -52,7 +52,7 @@ def test_any_number_of_processes_fetches_all_files(sandbox, download, tmp_path, 
     assert outcome.hello["concurrency"] == 6
     assert sorted(outcome.samples["file"]) == list(range(30))
     assert set(outcome.samples["failure"]) == {""}
-    assert sum(outcome.samples["bytes"]) == sum(sizes) == outcome.progress.get("bytes", sum(sizes))
+    assert sum(outcome.samples["bytes"]) == sum(sizes) >= outcome.progress.get("bytes", 0)
     assert outcome.result["spoken"] == {"1.1": 30}
     assert 1 <= outcome.result["figures"]["connections"] <= 6
 
