@@ -177,26 +177,28 @@ def _opened_rows(openings: Sequence[Opening]) -> Iterator[str]:
         )
 
 
+def _milliseconds(seconds: Sequence[float]) -> str:
+    return f"{1000 * median(seconds):.0f} ({1000 * min(seconds):.0f})"
+
+
 def _visited_rows(visited: Sequence[tuple[Visit, int]]) -> Iterator[str]:
     yield (
-        "Requested through Django with all its middleware. *Work* is what the web process computes, without the database."
+        "Requested through Django with all its middleware. *Web* and *database* are milliseconds of the processor; goals of time"
+        " are for both together, so that it does not matter what else the machine does."
         f" Goals for 10,000 runs and more: {1000 * PAGE[0]:.0f} ms and {PAGE[1] // 1000} kB a page,"
         f" {1000 * CURVE[0]:.0f} ms and {CURVE[1] // 1000} kB a chart, before compression.\n"
     )
-    yield "| | ms | work, ms | queries | kB | kB, gzip | goals |"
-    yield "|---|---|---|---|---|---|---|"
+    yield "| | ms | web | database | queries | kB | kB, gzip | goals |"
+    yield "|---|---|---|---|---|---|---|---|"
     for each, most in visited:
         missed = [
             name
-            for name, value, goal in (
-                ("time", each.median, each.goal.seconds if each.goal else 0),
-                ("bytes", each.plain, most),
-            )
-            if goal and value > goal
+            for name, is_missed in (("time", each.missed), ("bytes", most and each.plain > most))
+            if is_missed
         ]
         result = (f"missed: {', '.join(missed)}" if missed else "met") if most else ""
         yield (
-            f"| {each.what} | {1000 * each.median:.0f} ({1000 * min(each.seconds):.0f})"
-            f" | {1000 * min(each.processor):.0f} | {each.queries} | {each.plain / 1000:,.0f} | {each.packed / 1000:,.0f}"
+            f"| {each.what} | {_milliseconds(each.seconds)}"
+            f" | {_milliseconds(each.processor)} | {_milliseconds(each.database)} | {each.queries} | {each.plain / 1000:,.0f} | {each.packed / 1000:,.0f}"
             f" | {result} |"
         )
