@@ -1,11 +1,12 @@
 """Store runs that were measured elsewhere, with a number of queries that does not grow with them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db import connection, models
+from msgspec import Struct
 from psycopg.types.json import Jsonb
 
 from campaigns.kinds.base import STAND_IN
@@ -22,8 +23,7 @@ Table = tuple[type[models.Model], tuple[str, ...], Iterable[tuple[Any, ...]], di
 """A model, its columns, their values in each row, and further columns that have the same value in each."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReceivedRun:
+class ReceivedRun(Struct, frozen=True, gc=False):
     """A run that was measured elsewhere, with its cell, block and position.
 
     values: each with the key of its metric, and whether it is a lower limit. context: facts of its environment, as text. lost: nothing was observed.
@@ -38,7 +38,7 @@ class ReceivedRun:
     reason: str = ""
     external_id: str = ""
     info: Json | None = None
-    context: Mapping[str, str] = field(default_factory=dict)
+    context: Mapping[str, str] = {}
     started_at: datetime | None = None
     finished_at: datetime | None = None
     units_done: int = 0

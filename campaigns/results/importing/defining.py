@@ -18,7 +18,7 @@ from campaigns.planning.criterion import PATH as CRITERION
 from campaigns.planning.criterion import from_lines, read_criterion
 from campaigns.planning.roles import PATH as ROLES
 from campaigns.planning.roles import check_loads, may_be_load, read_submitted
-from campaigns.results.importing.submitted import ORDERS, Submitted
+from campaigns.results.importing.submitted import ORDERS, Submitted, distinct_levels
 from campaigns.results.readers.base import ReadMetric
 
 KIND = "external"
@@ -74,7 +74,7 @@ def definition_of(submitted: Submitted) -> checking.Definition:
     loop = _closed_loop(value, factors, roles, submitted, errors)
     contrast = None
     if not errors:
-        cells = list({str(run.levels): run.levels for run in submitted.runs}.values())
+        cells = list({str(levels): levels for levels in distinct_levels(submitted.runs)}.values())
         requested = value.get("primary_contrast")
         contrast = read_contrast(
             requested, driver_of(KIND), factors, cells, paired, errors, work, loads
@@ -98,8 +98,8 @@ def _factors(submitted: Submitted) -> dict[str, list[Any]]:
         name: list(levels) for name, levels in submitted.factors.items()
     }
     seen = {name: set(map(repr, levels)) for name, levels in result.items()}
-    for run in submitted.runs:
-        for name, level in run.levels.items():
+    for levels_of_run in distinct_levels(submitted.runs):
+        for name, level in levels_of_run.items():
             if repr(level) not in seen.setdefault(name, set()):
                 seen[name].add(repr(level))
                 result.setdefault(name, []).append(level)

@@ -204,7 +204,7 @@ def read_submission(data: Any, *, appended: bool = False) -> Submitted:
         problems.note(
             "runs", f"These are {count:,} values; send {MOST_VALUES:,} at most in one request."
         )
-    if sum(_letters(run.context) for run in runs) > MOST_FACTS_LETTERS:
+    if sum(_letters(run.context) for run in runs if run.context) > MOST_FACTS_LETTERS:
         problems.note(
             "context",
             f"It is kept with each run, and these {len(runs):,} runs would have more than "
@@ -249,6 +249,7 @@ class _Reading:
     def __init__(self, problems: Problems) -> None:
         self.problems = problems
         self._storable = cache(storable)
+        self._levels: dict[tuple[Any, ...], dict[str, Scalar]] = {}
 
     def metrics(self, sent: Mapping[str, MetricInput | None]) -> Iterator[ReadMetric]:
         for name, metric in sent.items():
@@ -290,20 +291,17 @@ class _Reading:
     ) -> Iterator[SubmittedRun]:
         """Return one run, or several where its values are lists: one number a repetition, or null."""
         sets = self._sets(run, path)
-        levels = {}
-        for name, level in run.tags.items():
-            at = f"{path}.tags.{name[:SHOWN]}"
-            self.name(name, at, FACTOR_LETTERS, "Give the tag a name.")
-            levels[name] = self.level(level, at)
+        levels = self.levels(run.tags, path)
         started = self.instant(run.started_at, f"{path}.started_at")
         finished = self.instant(run.finished_at, f"{path}.finished_at")
         if started and finished and finished < started:
             self.problems.note(f"{path}.finished_at", "It is before `started_at`.")
         if run.context:
             facts = {**facts, **self.facts(run.context, f"{path}.context")}
-        external_id = self.text(run.id, f"{path}.id")
-        reason = self._storable(self.text(run.reason, f"{path}.reason"))
-        self.info(run.info, f"{path}.info")
+        external_id = self.text(run.id, f"{path}.id") if run.id else ""
+        reason = self._storable(self.text(run.reason, f"{path}.reason")) if run.reason else ""
+        if run.info:
+            self.info(run.info, f"{path}.info")
         failed = run.state == "failed"
         for values in sets:
             numbers, censored = _observed(values)
@@ -366,6 +364,21 @@ class _Reading:
         """Note what is wrong with a name; the message is for an empty one."""
         if not self.text(name, path, most):
             self.problems.note(path, message)
+
+    def levels(self, tags: Mapping[str, Scalar], path: str) -> dict[str, Scalar]:
+        """Return the levels that tags name. Runs with the same tags share one object."""
+        key = (*tags.items(), *map(type, tags.values()))
+        known = self._levels.get(key)
+        if known is not None:
+            return known
+        problems, levels = len(self.problems), {}
+        for name, level in tags.items():
+            at = f"{path}.tags.{name[:SHOWN]}"
+            self.name(name, at, FACTOR_LETTERS, "Give the tag a name.")
+            levels[name] = self.level(level, at)
+        if len(self.problems) == problems:
+            self._levels[key] = levels
+        return levels
 
     def level(self, level: Scalar, path: str) -> Scalar:
         """Return a text, number or boolean; 5.0 becomes 5, since the database does not distinguish them."""

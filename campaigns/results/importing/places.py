@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from campaigns.kit.errors import Invalid
+from campaigns.kit.mappings import Levels
 from campaigns.kit.statements import Message
 from campaigns.models import Block, Campaign, Cell, Factor, Level
 from campaigns.planning.kind_fields import MOST_CELLS, MOST_FACTORS
@@ -32,6 +33,7 @@ class Places:
         self.last_position = stored.last_position
         self._stored = stored
         self._cells: dict[str, Cell] = {}
+        self._keys: dict[int, str] = {}
         self._is_whole = False
         self._last_cell = 0
         self._names: list[str] = []
@@ -66,7 +68,7 @@ class Places:
         self._store_blocks(message)
 
     def _cell(self, number: int, run: SubmittedRun, errors: Errors) -> Cell:
-        key = levels_key(run.levels)
+        key = self._key(run.levels)
         cell = self._cells.get(key)
         if cell is None and not self._is_whole:
             self._read_whole()
@@ -79,6 +81,13 @@ class Places:
             self._cells[key] = cell
         self._changed[key] = cell
         return cell
+
+    def _key(self, levels: Levels) -> str:
+        """Return the key of the levels of a submitted run, whose object others may share."""
+        key = self._keys.get(id(levels))
+        if key is None:
+            key = self._keys[id(levels)] = levels_key(levels)
+        return key
 
     def _read_whole(self) -> None:
         """Read the whole campaign, since a cell may be new to it."""
@@ -125,7 +134,7 @@ class Places:
             self._blocks[place] = Block(campaign=self.campaign, number=place, repetition=place)
         if in_blocks and run.block is not None:
             cells = self._occupied[place]
-            key = levels_key(run.levels)
+            key = self._key(run.levels)
             if key in cells:
                 errors[f"runs.{number}.block"] = [
                     f"Block {place} has a run of these levels already; a block holds one of each."

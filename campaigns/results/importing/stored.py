@@ -12,7 +12,7 @@ from campaigns.kit.mappings import Levels
 from campaigns.kit.statements import Message, all_names, loaded, selected
 from campaigns.models import Campaign, Cell, DeclaredMetric
 from campaigns.results.bulk import FEW, Keys
-from campaigns.results.importing.submitted import Submitted
+from campaigns.results.importing.submitted import Submitted, distinct_levels
 
 FEW_CELLS = 20
 """Up to so many cells are looked up by their levels; for more, all cells of the campaign are read."""
@@ -113,8 +113,8 @@ def _cell(row: Sequence[object]) -> Cell:
 def few_levels(submitted: Submitted) -> list[Mapping[str, object]] | None:
     """Return the submitted combinations of levels; None where they are many."""
     result: dict[str, Mapping[str, object]] = {}
-    for run in submitted.runs:
-        result[levels_key(run.levels)] = run.levels
+    for levels in distinct_levels(submitted.runs):
+        result[levels_key(levels)] = levels
         if len(result) > FEW_CELLS:
             return None
     return list(result.values())

@@ -4,12 +4,12 @@ The structs whose names end in `Input` are JSON as it is sent. `document` turns 
 `receiving` stores.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal, get_args
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from campaigns.kit.mappings import Json, JsonObject
+from campaigns.kit.mappings import Json, JsonObject, Levels
 from campaigns.models import Campaign
 from campaigns.results.readers.base import Fidelity, ReadMetric, ReadRun, Scalar
 
@@ -222,6 +222,11 @@ class SubmittedRun(ReadRun, frozen=True, kw_only=True):
     external_id: str = ""
     context: Mapping[str, str] = {}
     info: Json = {}
+
+
+def distinct_levels(runs: Iterable[ReadRun]) -> list[Levels]:
+    """Return the levels of runs in their order; an object that several share is there once."""
+    return list({id(run.levels): run.levels for run in runs}.values())
 
 
 class Submitted(Struct, frozen=True, kw_only=True):
