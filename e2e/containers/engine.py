@@ -20,6 +20,7 @@ HERE = Path(__file__).parent
 PROGRAMS = ("podman", "buildah", "runc", "iptables", "debootstrap", "catatonit")
 """Each is named as its package of Debian."""
 LIBRARIES = ("/usr/lib/podman/netavark", "/usr/lib/podman/aardvark-dns")
+NAMES = Path("/run/containers/networks/aardvark-dns")
 PYTHON = "docker.io/library/python:3.11-slim"
 BUILD = ("build", "--layers=false", "--network=host", "--isolation=chroot", "--format=docker")
 """Where containers cannot be nested, a build runs in a chroot."""
@@ -132,7 +133,10 @@ class Podman:
         """End the containers, and delete what they have written; images stay."""
         self("rm", "--all", "--force", "--time=2", check=False)
         self("volume", "rm", "--all", "--force", check=False)
-        self("network", "prune", "--force", check=False)  # removes its bridge
+        for network in self("network", "ls", "--format={{.Name}}").split():
+            if network != "podman":
+                self("network", "rm", "--force", network, check=False)  # removes its bridge
+                (NAMES / network).unlink(missing_ok=True)
 
     def remove_everything(self):
         """Delete all that is stored."""

@@ -2,6 +2,7 @@
 
 import json
 import os
+import secrets
 import shutil
 import subprocess
 import tempfile
@@ -21,7 +22,8 @@ OURS = (
     *("web", "worker-measure", "worker-generate", "worker-control", "worker-analysis"),
     *("beat", "sandbox"),
 )
-PROJECT = "perfdash_e2e"
+PROJECT = f"perfdash_{secrets.token_hex(3)}"
+"""netavark keeps the names in networks of all storages of podman in one place, and some of what was killed."""
 NEWER = f"{__version__}.post1"
 
 

@@ -10,6 +10,7 @@ from e2e.conftest import ROOT, wait_for
 from e2e.faults.load import loading, telling
 from e2e.faults.plant import LEASE_SECONDS
 from e2e.machines.plant import GENERATE, MEASURE
+from perfdash import __version__
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 
@@ -37,6 +38,13 @@ REQUESTS = """
 PATH = "/repo/files=4,size=200/latency=40/PULP_MANIFEST"
 STATE = "SELECT state FROM campaigns_campaign WHERE id = %s"
 OLD = "0.0.9"
+LONG = "files=200,size=2000/latency=150"
+SEND_AGAIN = """
+from perfdash.celery import app
+for _ in range(6):
+    app.send_task("campaigns.execute_attempt", args=[{}, "{}"], queue="measure")
+"""
+"""What a broker that was restarted delivers twice: the older worker gets it while the other one measures."""
 
 
 def test_a_worker_that_is_cut_off_for_twice_the_lease_loses_its_run_and_the_other_goes_on(plant):
@@ -136,6 +144,9 @@ def test_a_worker_of_an_older_version_gets_no_runs_and_this_is_said(plant, older
     assert by_name[f"measure@{older}"]["version"] == OLD
     assert not by_name[f"measure@{older}"]["present"]
 
-    with loading(plant, plant.target, 1) as load, telling(plant, 1):
+    with loading(plant, plant.target, 1, content=LONG) as load, telling(plant, 1):
+        attempt = load.until_measuring(seconds=120)
+        plant.manage("shell", "-c", SEND_AGAIN.format(attempt, __version__))
         wait_for(lambda: len(load.accepted()) >= 3, "three results", 240)
+        assert plant.rows(ATTEMPT, attempt)[0]["state"] == "accepted"
         assert {row["host"] for row in plant.rows(HOSTS, load.campaign)} == {MEASURE[1]}
