@@ -15,6 +15,7 @@ import psycopg
 from django.conf import settings
 from django.db import connection
 from django.db.models import Field, JSONField, Model
+from django.db.models.base import ModelState
 from django.db.models.expressions import DatabaseDefault
 from psycopg.adapt import Transformer
 
@@ -22,6 +23,8 @@ Rows = list[tuple[Any, ...]]
 AnyModel = TypeVar("AnyModel", bound=Model)
 MOST_PREPARED = 200
 """Statements of a connection that PostgreSQL keeps parsed and planned."""
+MOST_LETTERS = 2_000
+"""Of a statement that is prepared: longer ones insert several rows, how many differs, and their plans take memory."""
 
 
 class Message:
@@ -101,7 +104,7 @@ def _prepared(
     names = _of_connections.setdefault(cursor.connection, {})
     for text, _ in statements:
         if (name := names.get(text)) is None:
-            if len(names) < MOST_PREPARED:
+            if len(names) < MOST_PREPARED and len(text) <= MOST_LETTERS:
                 names[text] = ""
         elif not name:
             name = f"perfdash_{next(_numbers)}"
@@ -169,6 +172,10 @@ def all_names(model: type[Model]) -> tuple[str, ...]:
 def loaded(model: type[AnyModel], names: Sequence[str], values: Sequence[Any]) -> AnyModel:
     """Return a row of the database as an object of its model; the other attributes are read when they are used.
 
-    JSON has to be decoded by the caller.
+    JSON has to be decoded by the caller. No signal is sent, which is most of what `from_db` does.
     """
-    return model.from_db(connection.alias, names, values)
+    row = model.__new__(model)
+    row.__dict__.update(zip(names, values, strict=True))
+    row._state = ModelState()
+    row._state.adding, row._state.db = False, connection.alias
+    return row

@@ -454,3 +454,20 @@ def test_a_password_is_on_no_page(campaign):
         assert response.status_code == 200, page
         assert b"correct horse" not in content
         assert campaign.target.password.encode() not in content
+
+
+GROWING = (Run, Attempt, Measurement, Block, Cell, EnvironmentFact, Phase, Series, Distribution)
+BEGINNINGS = """
+    SELECT i.indexrelid::regclass::text FROM pg_index i JOIN pg_index longer USING (indrelid)
+    WHERE i.indrelid = %s::regclass AND i.indexrelid <> longer.indexrelid AND NOT i.indisunique AND i.indpred IS NULL
+        AND longer.indpred IS NULL AND i.indnatts = 1 AND longer.indkey[0] = i.indkey[0]
+"""
+
+
+def test_no_index_of_what_grows_with_runs_is_the_beginning_of_another(db):
+    found = []
+    with connection.cursor() as cursor:
+        for model in GROWING:
+            cursor.execute(BEGINNINGS, [model._meta.db_table])
+            found += cursor.fetchall()
+    assert not found
