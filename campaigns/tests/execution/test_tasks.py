@@ -81,6 +81,7 @@ def test_a_message_of_another_version_takes_no_target_from_who_measures(launched
     launched()
     dispatching.dispatch()
     attempt = claim(open_attempt().pk, "measure@there", "there")
+    assert attempt
 
     tasks.execute_attempt(attempt.pk, "9.9")
 
