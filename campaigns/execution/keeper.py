@@ -66,7 +66,7 @@ class Keeper:
         self.interrupted = False
         self._done = threading.Event()
         self._certain_until = claimed_at + settings.LEASE_SECONDS - settings.LEASE_MARGIN_SECONDS
-        self._renew_at = monotonic() + settings.RENEW_SECONDS
+        self._renew_at = claimed_at + settings.RENEW_SECONDS  # a claim from far away takes seconds
         self._limits_at = monotonic() + LIMITS_SECONDS
         self._thread = threading.Thread(
             target=copy_context().run, args=(self._keep,), name="keeper", daemon=True
