@@ -6,6 +6,7 @@ measurement takes beyond the measured download (to start the engine, to fetch it
 """
 
 import argparse
+import json
 import os
 import sys
 from collections import Counter
@@ -84,8 +85,11 @@ def measure_both(plant, target, counts, options):
         "targets",
         {"name": "stands", "family": "http", "base_url": target.base_url, "confirm_address": True},
     )["id"]
+    (counts / "stages").touch()
     rows, campaign = run_campaign(plant, server, options)
+    (counts / "stages").unlink()
     missed = print_gaps(rows)
+    print_stages([json.loads(line) for f in counts.glob("*.stages") for line in f.open()])
     print("\nmedian milliseconds of a step")
     for row in plant.rows(STEPS, campaign):
         print(f"  {row['name']:26}{row['seconds'] * 1000:9.1f}")
@@ -130,6 +134,33 @@ def print_gaps(rows):
                 line += verdict(median(each), GOAL_MS)
             print(line)
     return missed
+
+
+def print_stages(runs):
+    """Print where the time of a run goes: medians of all runs, in milliseconds.
+
+    The rest is what neither runs nor waits for a processor here: the target, the broker, the disk, other processes.
+    """
+    columns = ("wall", "worker", "SQL", "engine", "no CPU", "rest")
+    print(f"\n{'median milliseconds of a run':34}" + "".join(f"{name:>8}" for name in columns))
+    names = list(dict.fromkeys(name for run in reversed(runs) for name in run))
+    for name in [*names, "all", "all but measure"]:
+        parts = []
+        for run in runs:
+            chosen = [
+                run[each]
+                for each in run
+                if each == name
+                or name == "all"
+                or (name == "all but measure" and each != "measure")
+            ]
+            sums = [sum(row[at] for row in chosen) for at in range(6)]
+            wall, cpu, queued, backend, backend_queued, programs = sums
+            waited = queued + backend_queued
+            rest = wall - cpu - backend - programs - waited
+            parts.append((wall, cpu, backend, programs, waited, rest))
+        medians = [median(part[at] for part in parts) / 1e6 for at in range(len(columns))]
+        print(f"{name:34}" + "".join(f"{each:8.1f}" for each in medians))
 
 
 def verdict(value, goal):

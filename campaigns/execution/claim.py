@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 
 from campaigns.execution.leases import lease_host, renew_queued
 from campaigns.kit.database_clock import database_now
-from campaigns.models import Attempt, Campaign, LogLine, Run, Worker
+from campaigns.models import Attempt, Campaign, LogLine, Run
 from campaigns.planning import carried
 from campaigns.planning.expected import budget_seconds_left
 from campaigns.planning.lifecycle.rows import release_leases
@@ -15,14 +15,12 @@ from campaigns.targets import quiet
 
 
 @transaction.atomic
-def claim(attempt_pk: int, worker: str, host: str, *, in_a_row: bool = False) -> Attempt | None:
+def claim(attempt_pk: int, worker: str, host: str) -> Attempt | None:
     """Claim an attempt for this worker, or return None where it must not begin.
 
     That is so where the message is old, the lease has lapsed or is one of a former address, somebody paused
     or cancelled, quiet hours have begun, it may not overload the target any more, or the host measures
     another run. In the last cases the target is released, so that dispatch sends the attempt again when it may start.
-
-    in_a_row: no message was sent, since the worker has just ended another run: it must not be about to end.
     """
     _lock_run_of(attempt_pk)
     attempt = _attempts().filter(pk=attempt_pk, state=Attempt.State.QUEUED).first()
@@ -32,11 +30,7 @@ def claim(attempt_pk: int, worker: str, host: str, *, in_a_row: bool = False) ->
     if not renew_queued(attempt, target.address):
         return None
     now = database_now()
-    if (
-        (in_a_row and not _is_present(worker))
-        or not _may_start(attempt.run, now)
-        or not lease_host(attempt, host)
-    ):
+    if not _may_start(attempt.run, now) or not lease_host(attempt, host):
         release_leases([attempt.pk])
         return None
     attempt.state, attempt.claimed_at = Attempt.State.RUNNING, now
@@ -44,11 +38,7 @@ def claim(attempt_pk: int, worker: str, host: str, *, in_a_row: bool = False) ->
     attempt.save(update_fields=["state", "claimed_at", "worker", "host"])
     attempt.run.state, attempt.run.started_at = Run.State.RUNNING, now
     attempt.run.save(update_fields=["state", "started_at"])
-    LogLine.objects.create(
-        campaign=attempt.run.campaign,
-        run=attempt.run,
-        text=f"run {attempt.run.position} claimed by {worker}, token {attempt.token}",
-    )
+    claim_line(attempt).save()
     return attempt
 
 
@@ -67,16 +57,20 @@ def _lock_run_of(attempt_pk: int) -> None:
     Run.objects.select_for_update(of=("self",), no_key=True).filter(attempts=attempt_pk).first()
 
 
+def claim_line(attempt: Attempt) -> LogLine:
+    """Return the line of the log that tells of a claim."""
+    run = attempt.run
+    return LogLine(
+        campaign_id=run.campaign_id,
+        run=run,
+        text=f"run {run.position} claimed by {attempt.worker}, token {attempt.token}",
+    )
+
+
 def _attempts() -> QuerySet[Attempt]:
     return Attempt.objects.select_related(
         "run__campaign__target", "run__cell__target", "run__block"
     )
-
-
-def _is_present(worker: str) -> bool:
-    """Return whether a worker goes on. Its row is locked: where it is about to end it interrupts what is claimed here."""
-    rows = Worker.objects.select_for_update(no_key=True, skip_locked=True).filter(name=worker)
-    return rows.values_list("pk").first() is not None
 
 
 def _may_start(run: Run, now: datetime) -> bool:

@@ -72,6 +72,7 @@ class Keeper:
             target=copy_context().run, args=(self._keep,), name="keeper", daemon=True
         )
         self._progress: ProgramProgress = {}
+        self._unwritten = self._written = False
 
     def __enter__(self) -> "Keeper":
         self._thread.start()
@@ -80,15 +81,22 @@ class Keeper:
     def __exit__(self, *exc_info: object) -> None:
         self._done.set()
         self._thread.join(timeout=5)
-        progress.forget(self.attempt.pk)
+        if self._written:
+            progress.forget(self.attempt.pk)
 
     def lease_seconds(self) -> float:
         """Return how long the lease is certain; 0 or less: stop at once."""
         return 0.0 if self.lost else self._certain_until - monotonic()
 
-    def report(self, values: ProgramProgress) -> None:
-        """Store the progress of the attempt."""
+    def report(self, values: ProgramProgress, *, at_once: bool = True) -> None:
+        """Store the progress of the attempt; unless `at_once`, in a moment, where it lasts that long."""
         self._progress |= redaction.redact_all(values)
+        self._unwritten = True
+        if at_once:
+            self._write_progress()
+
+    def _write_progress(self) -> None:
+        self._unwritten, self._written = False, True
         progress.write(self.attempt.pk, {**self._progress, "at": datetime.now(UTC).isoformat()})
 
     def begin(self, step: str, seconds: float) -> None:
@@ -122,6 +130,8 @@ class Keeper:
                 try:
                     self._mind()
                     self.every_moment()
+                    if self._unwritten:
+                        self._write_progress()
                 except (DatabaseError, InterfaceError) as error:
                     connection.close()
                     log.warning("Attempt %s: the lease is not renewed: %s", self.attempt.pk, error)

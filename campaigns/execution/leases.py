@@ -6,7 +6,7 @@ Leases are released by `planning.lifecycle.rows.release_leases`, since a campaig
 releases them too. Those of lost workers end in `dispatch.lost_workers`.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db.models import F, Q
@@ -40,7 +40,7 @@ def lease_target(run: Run, address: str) -> Attempt | None:
     TargetLease.objects.filter(pk=lease.pk).update(
         attempt=attempt,
         token=attempt.token,
-        holder=f"run {run.position} of {run.campaign.name}"[:200],
+        holder=_holder(run),
         expires_at=_end_of_term(),
     )
     return attempt
@@ -57,7 +57,7 @@ def lease_host(attempt: Attempt, host: str) -> bool:
     def take() -> int:
         return lease.filter(attempt=None).update(
             attempt=attempt,
-            holder=f"run {attempt.run.position} of {attempt.run.campaign.name}"[:200],
+            holder=_holder(attempt.run),
             token=F("token") + 1,
             expires_at=_end_of_term(),
         )
@@ -65,6 +65,33 @@ def lease_host(attempt: Attempt, host: str) -> bool:
     if take() or (GeneratorLease.objects.get_or_create(host=host)[1] and take()):
         return True
     return lease.filter(attempt=attempt).exists()
+
+
+def hand_over(ended: Attempt, run: Run, number: int, now: datetime) -> Attempt:
+    """Claim a locked planned run with the leases of an attempt that has just ended, and return the new attempt.
+
+    The caller has looked whether `ended` holds them.
+    """
+    attempt = Attempt.objects.create(
+        run=run,
+        number=number,
+        state=Attempt.State.RUNNING,
+        pool=ended.pool,
+        worker=ended.worker,
+        host=ended.host,
+        token=ended.token + 1,
+        claimed_at=now,
+    )
+    for lease in (TargetLease, GeneratorLease):
+        lease.objects.filter(attempt=ended).update(
+            attempt=attempt,
+            token=F("token") + 1,
+            holder=_holder(run),
+            expires_at=_end_of_term(),
+        )
+    run.state, run.started_at = Run.State.RUNNING, now
+    Run.objects.filter(pk=run.pk).update(state=run.state, started_at=now)
+    return attempt
 
 
 def renew_queued(attempt: Attempt, address: str) -> bool:
@@ -82,6 +109,10 @@ def renew(attempt: Attempt) -> bool:
         return False
     GeneratorLease.objects.filter(attempt=attempt).update(expires_at=_end_of_term())
     return True
+
+
+def _holder(run: Run) -> str:
+    return f"run {run.position} of {run.campaign.name}"[:200]
 
 
 def _end_of_term() -> CombinedExpression:

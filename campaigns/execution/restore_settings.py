@@ -60,7 +60,7 @@ def _restore(row: FoundSetting, target: Target, check: Callable[[], None]) -> No
         return
     try:
         server = server_of(target)
-        bench = Workbench(target, server, check, lambda _: None, lambda action: action())
+        bench = Workbench(target, lambda: server, check, lambda _: None, lambda action: action())
         if value_before(setting, bench) != row.value:
             set_one(setting, row.value, bench)
     except (DriverError, SecretUnreadable, Cancelled) as error:

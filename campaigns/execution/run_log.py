@@ -45,7 +45,7 @@ class RunLog:
             with transaction.atomic():
                 if phase != self._written:
                     Attempt.objects.filter(pk=self.attempt.pk).update(phase=phase)
-                self._write_lines(count)
+                LogLine.objects.bulk_create(self.lines(count))
             self._written = phase
             del self._lines[:count]
 
@@ -55,13 +55,13 @@ class RunLog:
         if self._writing.acquire(timeout=MOST_WAIT_SECONDS):
             self._writing.release()
 
-    def write_last(self) -> None:
-        """Write the rest in the transaction that closes the attempt; if that is rolled back, again in the next one."""
-        self._write_lines(len(self._lines))
+    def lines(self, count: int | None = None) -> list[LogLine]:
+        """Return the first lines that are not written, all by default, for the transaction that closes the attempt.
 
-    def _write_lines(self, count: int) -> None:
+        If that is rolled back, they are the same in the next one.
+        """
         now, run = monotonic(), self.attempt.run
-        LogLine.objects.bulk_create(
+        return [
             LogLine(
                 campaign_id=run.campaign_id,
                 run=run,
@@ -70,4 +70,4 @@ class RunLog:
                 text=f"run {run.position} {text}",
             )
             for said, text, tone in self._lines[:count]
-        )
+        ]

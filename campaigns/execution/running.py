@@ -12,8 +12,8 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
 from django.db.models.functions import Now
 
-from campaigns.execution.claim import claim
-from campaigns.execution.dispatch.succession import queue_next
+from campaigns.execution.claim import claim, claim_line
+from campaigns.execution.dispatch.succession import claim_next
 from campaigns.execution.generators.gathering import Ask
 from campaigns.execution.generators.serving import stop_generators_of
 from campaigns.execution.keeper import Keeper
@@ -36,49 +36,63 @@ log = logging.getLogger(__name__)
 
 
 def execute_in_a_row(attempt_pk: int, worker: str, host: str, ask: Ask) -> None:
-    """Execute an attempt, and then each that is queued when the one before is closed.
+    """Execute an attempt, and then each that is claimed when the one before is closed.
 
     After the last one an analysis is requested where one is due; the rest is left to dispatch.
     """
-    following: int | None = attempt_pk
-    in_a_row = False
-    while following is not None:
+    claimed = _claim(attempt_pk, worker, host)
+    run: Run | None = None
+    while claimed is not None:
+        chain = Chain()
+        run = _execute(claimed, ask, chain)
+        claimed = chain.following
         log_context.clear()
-        chain = Chain(in_a_row)
-        run = execute(following, worker, host, ask, chain)
-        following, in_a_row = chain.following, True
-        if run is not None and following is None:
-            request_analysis_after(run)
+    if run is not None:
+        request_analysis_after(run)
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """An attempt that this worker has claimed. before: an instant of `monotonic` before that."""
+
+    attempt: Attempt
+    before: float
 
 
 @dataclass(slots=True)
 class Chain:
-    """Runs that one worker executes in a row. in_a_row: this one is not the first; following: the next attempt."""
+    """Takes the attempt that was claimed when another one was closed."""
 
-    in_a_row: bool = False
-    following: int | None = None
+    following: Claimed | None = None
 
 
 def execute(
-    attempt_pk: int,
-    worker: str,
-    host: str,
-    ask: Ask = lambda attempt_pk: None,
-    chain: Chain | None = None,
+    attempt_pk: int, worker: str, host: str, ask: Ask = lambda attempt_pk: None
 ) -> Run | None:
     """Claim an attempt, run it, store its outcome. Return its run, or None where it was not claimed.
 
-    ask: sends messages for the generators that an attempt wants. chain: takes the attempt that is to follow; without one
-    none is queued. A bug in a driver is stored with the attempt and raised again.
+    ask: sends messages for the generators that an attempt wants. A bug in a driver is stored with the attempt and raised again.
     """
-    claim_began = monotonic()
+    claimed = _claim(attempt_pk, worker, host)
+    return None if claimed is None else _execute(claimed, ask)
+
+
+def _claim(attempt_pk: int, worker: str, host: str) -> Claimed | None:
     log_context.add(attempt=attempt_pk)
-    attempt = claim(attempt_pk, worker, host, in_a_row=chain is not None and chain.in_a_row)
-    if attempt is None:
-        return None
-    log_context.add(campaign=attempt.run.campaign_id, run=attempt.run.position)
+    before = monotonic()
+    attempt = claim(attempt_pk, worker, host)
+    return None if attempt is None else Claimed(attempt, before)
+
+
+def _execute(claimed: Claimed, ask: Ask, chain: Chain | None = None) -> Run | None:
+    """Run a claimed attempt, store its outcome, and return its run; None where the outcome was dropped.
+
+    chain: takes the attempt that follows; without one none is claimed.
+    """
+    attempt = claimed.attempt
+    log_context.add(attempt=attempt.pk, campaign=attempt.run.campaign_id, run=attempt.run.position)
     log.info("Attempt %s of run %s is claimed.", attempt.number, attempt.run.position)
-    keeper = Keeper(attempt, claim_began)
+    keeper = Keeper(attempt, claimed.before)
     steps = Steps(attempt, keeper, ask)
     keeper.when_hung = lambda: _store_and_exit(attempt, keeper, steps)
     with keeper:
@@ -128,10 +142,11 @@ def _close(steps: Steps, outcome: Outcome, chain: Chain | None) -> Run | None:
     Nothing loads the target any more, and the fencing token decides who may write: so waiting
     longer than the lease does no harm, it only may come too late.
     """
-    pause, attempt = FIRST_PAUSE_SECONDS, steps.attempt
+    pause, attempt, follow = FIRST_PAUSE_SECONDS, steps.attempt, chain is not None
     while True:
+        before = monotonic()
         try:
-            return _store(attempt, outcome, steps.log, chain)
+            run, following = _store(attempt, outcome, steps.log, follow=follow)
         except Fenced as fenced:
             log.warning("%s Its outcome (%s) is dropped.", fenced, outcome.state)
             return None
@@ -149,10 +164,17 @@ def _close(steps: Steps, outcome: Outcome, chain: Chain | None) -> Run | None:
                 pause = min(2 * pause, LONGEST_PAUSE_SECONDS, settings.LEASE_SECONDS / 4)
                 continue
             log.exception("Attempt %s observed what cannot be stored.", attempt.pk)
+            if follow:
+                follow = False  # it may be the next attempt that cannot
+                continue
             less = _without_what_cannot_be_stored(outcome, error)
             if less == outcome:
                 raise
             outcome = less
+        else:
+            if chain is not None and following is not None:
+                chain.following = Claimed(following, before)
+            return run
 
 
 def _passes(error: Exception) -> bool:
@@ -178,27 +200,39 @@ def _store(
     attempt: Attempt,
     outcome: Outcome,
     run_log: RunLog | None = None,
-    chain: Chain | None = None,
     *,
     hung: bool = False,
-) -> Run:
-    """Close the attempt, write a line into the log, and queue the attempt that follows in the chain."""
-    run = close(attempt, outcome, hung=hung, phase=None if run_log is None else run_log.phase)
-    if run_log is not None:
-        run_log.write_last()
+    follow: bool = False,
+) -> tuple[Run, Attempt | None]:
+    """Close the attempt, write into the log, and return the run and, where `follow`, the attempt that was claimed after it."""
+    follow = follow and outcome.state in FOLLOWED and not outcome.traceback
+    following: Attempt | None = None
+
+    def succeed(run: Run) -> bool:
+        nonlocal following
+        following = claim_next(attempt, run) if follow else None
+        return following is not None
+
+    phase = None if run_log is None else run_log.phase
+    run = close(attempt, outcome, hung=hung, phase=phase, succeed=succeed)
+    lines = [] if run_log is None else run_log.lines()
+    lines.append(_line_of_end(attempt, run, outcome))
+    if following is not None:
+        lines.append(claim_line(following))
+    LogLine.objects.bulk_create(lines)
+    return run, following
+
+
+def _line_of_end(attempt: Attempt, run: Run, outcome: Outcome) -> LogLine:
     text = f"run {run.position} attempt {attempt.number} {outcome.state}"
     if outcome.reason:
         text += f": {outcome.reason}"
     bad = outcome.state != Attempt.State.ACCEPTED
     if bad and run.state == Run.State.PLANNED:
         text = f"{text.rstrip('.')}; it is repeated"
-    LogLine.objects.create(
+    return LogLine(
         campaign_id=run.campaign_id,
         run=run,
         text=storable(text),
         tone=LogLine.Tone.BAD if bad else LogLine.Tone.PLAIN,
     )
-    if chain is not None and outcome.state in FOLLOWED and not outcome.traceback:
-        following = queue_next(attempt, run)
-        chain.following = None if following is None else following.pk
-    return run

@@ -33,15 +33,21 @@ class SettingFailed(DriverError):
 class Workbench:
     """What is needed to act on a target's machine.
 
-    check: raises where the attempt must end. say: writes a line of the log. patiently: acts on the
-    database, and waits while it is away.
+    reach: returns its server; called where a step needs it. check: raises where the attempt must end. say: writes a line of
+    the log. patiently: acts on the database, and waits while it is away.
     """
 
     target: Target
-    server: Server
+    reach: Callable[[], Server]
     check: Callable[[], None]
     say: Callable[[str], None]
     patiently: Callable[[Callable[[], Any]], Any]
+
+    @property
+    def server(self) -> Server:
+        """The server, with decrypted secrets. Raise SecretUnreadable."""
+        server: Server = self.patiently(self.reach)
+        return server
 
     def steps(self, purpose: str) -> list[tuple[TargetStep, Action]]:
         """Return the steps of a purpose, in their order."""

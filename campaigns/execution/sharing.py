@@ -7,6 +7,8 @@ from campaigns.targets.machines import shared_machines
 
 def sharing_with(run: Run, driver: Driver) -> list[Target]:
     """Return the other targets on the machine of a run's target; all others where one upstream serves them."""
+    if run.cell.target_id is None:
+        return []  # it is the only target
     places = list(run.campaign.places.select_related("target"))
     others = [place.target for place in places if place.target_id != run.cell.target_id]
     if driver.one_upstream or not others:

@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from time import perf_counter_ns
 from typing import Self, TypeVar
@@ -147,8 +148,8 @@ class Steps:
             gather=self.gathering,
             most_failed=most_failed_of(self.campaign),
         )
-        reached, patiently = server_of(server, context.sender), self.keeper.patiently
-        self.bench = Workbench(server, reached, context.check, self._log, patiently)
+        reach = cache(lambda: server_of(server, context.sender))
+        self.bench = Workbench(server, reach, context.check, self._log, self.keeper.patiently)
         target = as_driver_sees_it(server, self.own.wanted)
         return target, replace(context, ask_health=lambda: self._unhealthy(target, context.rules))
 
@@ -279,7 +280,10 @@ class Steps:
         if measuring:
             self._log("measure: the clock is running", LogLine.Tone.NOW)
             self.keeper.patiently(self.log.write)
-        self.keeper.report({"phase": str(phase), "step_started_at": datetime.now(UTC).isoformat()})
+        self.keeper.report(
+            {"phase": str(phase), "step_started_at": datetime.now(UTC).isoformat()},
+            at_once=measuring,
+        )
         started = perf_counter_ns()
         try:
             result = action()
@@ -360,12 +364,13 @@ log = logging.getLogger(__name__)
 class TargetsOwn:
     """`wanted`: values of settings by name, `builds` those of builds; `others`: parameters for the driver.
 
-    reset_seconds, apply_seconds: how long they may take.
+    resets: whether there are reset commands, manual ones among them. reset_seconds, apply_seconds: how long they may take.
     """
 
     wanted: Settings
     builds: Settings
     others: JsonObject
+    resets: bool
     reset_seconds: float
     apply_seconds: float
 
@@ -379,9 +384,10 @@ class TargetsOwn:
             if name not in known and value not in (None, "")
         }
         settings = list(Setting.objects.filter(target=target, name__in=list(wanted)))
-        steps = TargetStep.objects.filter(target=target)
+        steps = list(TargetStep.objects.filter(target=target))
         ready = [action_of(step) for step in steps if step.purpose == TargetStep.Purpose.READY]
         resets = [action_of(step) for step in steps if step.purpose == TargetStep.Purpose.RESET]
+        any_reset = bool(resets)
         builds = [row for row in settings if row.is_build]
         installs, actions = _actions_of(builds), _actions_of(settings)
         if installs:
@@ -390,6 +396,7 @@ class TargetsOwn:
             wanted=wanted,
             builds={row.name: wanted[row.name] for row in builds},
             others={name: value for name, value in values.items() if name in known},
+            resets=any_reset,
             reset_seconds=seconds_of([*resets, *ready]) if resets else 0.0,
             apply_seconds=seconds_of([*actions, *ready]) if actions else 0.0,
         )
@@ -407,7 +414,7 @@ class TargetsOwn:
 
     def reset(self, bench: Workbench, run: Run) -> list[Proof]:
         """Run the target's reset commands."""
-        return reset(bench, run) if self.reset_seconds or _has_resets(bench) else []
+        return reset(bench, run) if self.reset_seconds or self.resets else []
 
     def apply(self, bench: Workbench, campaign: Campaign) -> list[EffectiveSetting]:
         """Apply the settings. Raise SettingFailed."""
@@ -417,11 +424,6 @@ class TargetsOwn:
 def _actions_of(settings: Iterable[Setting]) -> list[Action]:
     """Return the actions that change settings: each is read, applied and read back."""
     return [each for row in settings for each in (apply_of(row), read_of(row), read_of(row))]
-
-
-def _has_resets(bench: Workbench) -> bool:
-    """Return whether there are reset commands: manual ones take no time of the run."""
-    return bool(bench.steps(TargetStep.Purpose.RESET))
 
 
 @dataclass(slots=True)

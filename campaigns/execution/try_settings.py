@@ -34,7 +34,9 @@ def look_at_settings(target_pk: int) -> None:
     for setting in Setting.objects.filter(target=target):
         value, failure = None, ""
         try:
-            bench = Workbench(target, server_of(target), check, lambda _: None, lambda act: act())
+            bench = Workbench(
+                target, lambda: server_of(target), check, lambda _: None, lambda act: act()
+            )
             value = value_of(setting, bench)
         except (DriverError, SecretUnreadable) as error:
             failure = str(error)

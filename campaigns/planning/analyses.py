@@ -12,6 +12,7 @@ from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, W
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Greatest, Now
 
+from campaigns.kit.compiled import Compiled
 from campaigns.kit.events import data_changed
 from campaigns.kit.messages import ANALYSIS
 from campaigns.models import Attempt, Campaign, Finding, LogLine, PublishedAnswer, Run
@@ -76,16 +77,24 @@ def is_due_after(run: Run) -> bool:
     """
     if run.purpose == Run.Purpose.TRIAL:
         return False
-    unfinished = Run.objects.filter(block=run.block_id).exclude(state__in=Run.CLOSED)
     cost = max(run.campaign.analysis_seconds or 0.0, LEAST_COST_SECONDS)
+    rest = timedelta(seconds=cost / MOST_SHARE)
+    return bool(_rested.rows(run.campaign_id, run.block_id, rest))
+
+
+def _at_the_end_of_a_block(
+    campaign: int, block: int, rest: timedelta
+) -> QuerySet[Campaign, tuple[Any, ...]]:
+    """Return the campaign unless the block goes on, or an analysis of it has ended within `rest`."""
+    unfinished = Run.objects.filter(block=block).exclude(state__in=Run.CLOSED)
     recent = Finding.objects.filter(
-        campaign=run.campaign_id,
-        computed_at__gt=Now() - timedelta(seconds=cost / MOST_SHARE),
-        computed_at__lte=Now(),
+        campaign=campaign, computed_at__gt=Now() - rest, computed_at__lte=Now()
     )
-    return Campaign.objects.filter(
-        ~Exists(unfinished), ~Exists(recent), pk=run.campaign_id
-    ).exists()
+    rows = Campaign.objects.filter(~Exists(unfinished), ~Exists(recent), pk=campaign)
+    return rows.order_by().values_list("pk")
+
+
+_rested = Compiled(_at_the_end_of_a_block)
 
 
 def request_outdated() -> int:

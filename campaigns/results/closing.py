@@ -1,12 +1,13 @@
 """Close an attempt with its outcome."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import Max
 from django.db.models.functions import Greatest, Now
 
+from campaigns.kit.compiled import Compiled
 from campaigns.kit.redaction import storable
 from campaigns.models import Attempt, Campaign, Generator, Run, TargetLease
 from campaigns.planning.lifecycle.rows import release_leases
@@ -17,25 +18,37 @@ from campaigns.results.storing import Outcome, stand_in_of, store, without_secre
 HUNG_LEASE_SECONDS = 3.0
 
 
+_generators = Compiled(
+    lambda attempt: Generator.objects.filter(attempt=attempt).order_by().values_list("pk")[:1]
+)
+
+
 class Fenced(Exception):
     """The attempt is closed, or another keeper has it; nothing was stored."""
 
 
 @transaction.atomic
 def close(
-    attempt: Attempt, outcome: Outcome, *, hung: bool = False, phase: str | None = None
+    attempt: Attempt,
+    outcome: Outcome,
+    *,
+    hung: bool = False,
+    phase: str | None = None,
+    succeed: Callable[[Run], bool] = lambda run: False,
 ) -> Run:
     """Store an outcome, close the attempt, release its leases and set the state of the run.
 
     hung: the process is killed right after; the target stays leased until then. phase: the last one; None: as stored.
+    succeed: gives the leases to the next attempt, or returns False.
 
     Raise Fenced where the attempt was declared lost meanwhile, UnknownMetric for a metric that the driver
     does not declare, NotANumber. In each case nothing is stored.
     """
     outcome = without_secrets(outcome)
-    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=attempt.run.campaign_id)
+    campaigns = Campaign.objects.select_for_update(of=("self",), no_key=True)
+    campaign = campaigns.select_related("target").get(pk=attempt.run.campaign_id)
     run = Run.objects.select_for_update(no_key=True).get(pk=attempt.run_id)
-    run.campaign = campaign
+    run.campaign, run.cell = campaign, attempt.run.cell
     measured = outcome.measured
     closed = Attempt.objects.filter(
         pk=attempt.pk, state=Attempt.State.RUNNING, token=attempt.token
@@ -59,9 +72,8 @@ def close(
     if not closed:
         raise Fenced(f"Attempt {attempt.pk} is not this keeper's any more.")
     store(attempt, campaign, outcome)
-    several = Generator.objects.filter(attempt=attempt).exists()
+    several = bool(_generators.rows(attempt.pk))
     until = loaded_until(attempt) if several else None
-    release_leases([attempt.pk], targets=not (hung or until))
     if several:
         clear_generators([attempt.pk])
     if hung or until:
@@ -74,6 +86,8 @@ def close(
         Campaign.objects.filter(pk=campaign.pk).update(
             not_before=Now() + timedelta(seconds=campaign.cool_down_seconds)
         )
+    if hung or until or not succeed(run):
+        release_leases([attempt.pk], targets=not (hung or until))
     return run
 
 

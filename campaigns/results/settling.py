@@ -3,6 +3,7 @@
 from django.db.models import Count, Exists, Max, OuterRef, Q
 from django.db.models.functions import Now
 
+from campaigns.kit.compiled import Compiled
 from campaigns.models import Attempt, Block, Campaign, Run
 from campaigns.planning.lifecycle.stopping import pause_itself
 from campaigns.results.failing_targets import note_end
@@ -71,6 +72,8 @@ def stop_where_too_much_fails(campaign: Campaign, target: int | None = None) -> 
     if campaign.search:
         _stop_search_where_nothing_begins(campaign)
         return
+    if not _bad.rows(campaign.pk):
+        return
     closed = campaign.runs.filter(state__in=ENDED).exclude(purpose=Run.Purpose.TRIAL)
     ended = closed.annotate(newest=Max("attempts")).filter(newest__gt=campaign.counted_after)
     if target is not None:
@@ -90,6 +93,14 @@ def stop_where_too_much_fails(campaign: Campaign, target: int | None = None) -> 
         return
     last = ended.filter(state__in=BAD).latest("newest")
     pause_itself(campaign, what, last.reason)
+
+
+_bad = Compiled(
+    lambda campaign: (
+        Run.objects.filter(campaign=campaign, state__in=BAD).order_by().values_list("pk")[:1]
+    )
+)
+"""One of the runs of a campaign that ended badly."""
 
 
 def _stop_search_where_nothing_begins(campaign: Campaign) -> None:

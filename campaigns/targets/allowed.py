@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
+from campaigns.kit.compiled import Compiled
 from campaigns.kit.owners import quoted_target, target_name
 from campaigns.models import Target
 
@@ -64,6 +65,8 @@ def other_names(targets: Sequence[Target]) -> dict[int, tuple[str, ...]]:
 
 def allowed_on(target: Target) -> Allowed:
     """Return the limits of the server of a target."""
+    if not _restricted.rows(target.address):
+        return Allowed(target.team_id, None, None, None)
     return allowed_on_each([target])[target.pk]
 
 
@@ -86,6 +89,21 @@ def allowed_on_each(targets: Sequence[Target]) -> dict[int, Allowed]:
             production=next((row for row in rows if row.is_production), None),
         )
     return result
+
+
+_restricted = Compiled(
+    lambda address: (
+        Target.objects.filter(
+            Q(max_concurrency__isnull=False)
+            | Q(max_requests_per_second__isnull=False)
+            | Q(is_production=True),
+            address=address,
+        )
+        .order_by()
+        .values_list("pk")[:1]
+    )
+)
+"""One of the targets of an address on which a limit may apply."""
 
 
 def _strictest(rows: Sequence[Target], limit: str) -> Target | None:

@@ -54,11 +54,16 @@ from campaigns.kinds.downloader.source import (
 from campaigns.kinds.downloader.summary import PERCENTILES, Download
 from campaigns.kinds.programs import manifest
 from campaigns.kinds.programs.health import is_local, judge, percentile
-from campaigns.kinds.programs.program import Outcome, ProgramFailed, run_program
+from campaigns.kinds.programs.program import (
+    Outcome,
+    ProgramFailed,
+    WaitingProgram,
+    run_program,
+)
 from campaigns.kit import histogram
 from campaigns.kit.http.failures import FAILURES
 from campaigns.kit.http.pacing import Pacer
-from campaigns.kit.mappings import ProgramProgress, ProgramRequest
+from campaigns.kit.mappings import ProgramHello, ProgramProgress, ProgramRequest
 from campaigns.kit.network import Rules, normalised_address
 
 SANDBOX = "perfdash-sandbox"
@@ -77,14 +82,20 @@ MODULES = {
     "curl": "campaigns.kinds.downloader.engines.curl",
     "aria2": "campaigns.kinds.downloader.engines.aria2",
 }
+WAITING = frozenset({"asyncio", "futures", "aria2"})
+"""Engines whose program reports all its levels before it has work to do: curl learns the version of HTTP from the server."""
 SECONDS_TO_START_AND_END = 15.0
 """What a program may take besides the time limit of its run."""
+Waiting = tuple[ProgramRequest, WaitingProgram]
+"""An engine that waits, and its request."""
 
 
 class Downloader(Driver):
     """Compares clients that fetch the files of a repository over HTTP."""
 
     label = "Downloader"
+    _waiting: dict[Path, Waiting] = {}
+    """Engines of attempts of this process that wait for `measure`, by the attempt's directory."""
     summary = "Fetches the files of a PULP_MANIFEST repository over HTTP, and checks every digest."
     question = "Is the asyncio downloader faster than futures?"
     families = ("http",)
@@ -161,18 +172,19 @@ class Downloader(Driver):
     def apply(
         self, target: Target, parameters: Parameters, context: Context
     ) -> list[EffectiveSetting]:
-        """Start the engine without work, and read back its levels and libraries."""
-        outcome = run_engine(
-            parameters,
-            request_of(target, parameters, context, (), DESCRIBE_SECONDS, only_describe=True),
-            context,
-            DESCRIBE_SECONDS,
-        )
-        libraries = outcome.hello.get("libraries", {})
+        """Start the engine, and read back its levels and libraries. Where it can, it then waits to be measured."""
+        if parameters["engine"] in WAITING:
+            hello = self._start_waiting(target, parameters, context)
+        else:
+            request = request_of(
+                target, parameters, context, (), DESCRIBE_SECONDS, only_describe=True
+            )
+            hello = run_engine(parameters, request, context, DESCRIBE_SECONDS).hello
+        libraries = hello.get("libraries", {})
         made_of = ", ".join(f"{name} {version}" for name, version in libraries.items())
         url = manifest_url(target.base_url, parameters["manifest"])
         return [
-            *in_force(parameters, outcome.hello, context),
+            *in_force(parameters, hello, context),
             EffectiveSetting("libraries", "as installed", made_of, bool(made_of)),
             EffectiveSetting("manifest", parameters["manifest"], url, ok=True),
         ]
@@ -182,9 +194,10 @@ class Downloader(Driver):
         entries = entries_of(target, parameters, context)
         limit = context.deadline_seconds
         request = request_of(target, parameters, context, entries, limit)
+        waiting = self._waiting.get(context.directory)
         try:
             with cut_short(context, len(entries), _counts) as watched:
-                outcome = run_engine(parameters, request, watched, limit)
+                outcome = run_engine(parameters, request, watched, limit, waiting)
         except CutShort as cut:
             return cut.measured("files")
         reported = {**outcome.hello, **spoken(outcome.result)}
@@ -270,10 +283,44 @@ class Downloader(Driver):
         return {"server": server, **simulator}
 
     def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None:
-        """Remove the attempt's directory with all that was downloaded."""
+        """End an engine that still waits, and remove the attempt's directory with all that was downloaded."""
+        self._end_waiting(context)
         shutil.rmtree(context.directory, ignore_errors=True)
         if context.directory.exists():
             raise NotClean(f"{context.directory} cannot be removed; remove it by hand.")
+
+    def _start_waiting(
+        self, target: Target, parameters: Parameters, context: Context
+    ) -> ProgramHello:
+        """Start the engine with its work, for `measure` in the same thread; return what it reported about itself."""
+        check_installed(parameters, context)
+        self._end_waiting(context)
+        entries = entries_of(target, parameters, context)
+        request = request_of(target, parameters, context, entries, context.deadline_seconds)
+        try:
+            program = WaitingProgram(
+                MODULES[parameters["engine"]],
+                request | {"waits": True},
+                cancelled=context.cancelled,
+                lease_seconds=context.lease_seconds,
+                deadline_seconds=DESCRIBE_SECONDS,
+            )
+        except ProgramFailed as error:
+            raise GeneratorFailed(str(error)) from error
+        self._waiting[context.directory] = (request, program)
+        if program.ended is not None:
+            self._end_waiting(context)
+            if program.ended.cancelled:
+                raise Cancelled
+            raise GeneratorFailed(
+                f"The engine was not ready within {DESCRIBE_SECONDS:g} s. Look at the load of the generator."
+            )
+        return program.hello
+
+    def _end_waiting(self, context: Context) -> None:
+        _, program = self._waiting.pop(context.directory, (None, None))
+        if program is not None:
+            program.remove()
 
     def recompute(
         self, samples: Mapping[str, Sequence[Any]], values: Mapping[str, float]
@@ -377,21 +424,36 @@ def _counts(values: ProgramProgress) -> tuple[int, int]:
 
 
 def run_engine(
-    parameters: Parameters, request: ProgramRequest, context: Context, limit_seconds: float
+    parameters: Parameters,
+    request: ProgramRequest,
+    context: Context,
+    limit_seconds: float,
+    waiting: Waiting | None = None,
 ) -> Outcome:
-    """Run the engine program. Raise Cancelled, or GeneratorFailed with the end of its stderr."""
-    check_installed(parameters, context)
+    """Run the engine program: the one that waits with this request, else a new one.
+
+    Raise Cancelled, or GeneratorFailed with the end of its stderr.
+    """
     first_wait = Pacer(context.most_per_second).distance_seconds
+    deadline_seconds = limit_seconds + SECONDS_TO_START_AND_END + first_wait
     try:
-        outcome = run_program(
-            MODULES[parameters["engine"]],
-            request,
-            cancelled=context.cancelled,
-            lease_seconds=context.lease_seconds,
-            deadline_seconds=limit_seconds + SECONDS_TO_START_AND_END + first_wait,
-            progress=context.progress,
-            keep_loaded=True,
-        )
+        if waiting is not None and waiting[0] == request and waiting[1].is_waiting():
+            outcome = waiting[1].run(
+                cancelled=context.cancelled,
+                deadline_seconds=deadline_seconds,
+                progress=context.progress,
+            )
+        else:
+            check_installed(parameters, context)
+            outcome = run_program(
+                MODULES[parameters["engine"]],
+                request,
+                cancelled=context.cancelled,
+                lease_seconds=context.lease_seconds,
+                deadline_seconds=deadline_seconds,
+                progress=context.progress,
+                keep_loaded=True,
+            )
     except ProgramFailed as error:
         raise GeneratorFailed(str(error)) from error
     if outcome.cancelled:

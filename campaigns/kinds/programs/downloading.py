@@ -37,7 +37,7 @@ PRINTABLE = "".join(map(chr, range(33, 127)))
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The request of a downloader engine, within the limits of the target's owner."""
+    """The request of a downloader engine, within the limits of the target's owner. waits: for its start by the keeper."""
 
     items: tuple[Item, ...]
     directory: Path
@@ -52,6 +52,7 @@ class Job:
     processes: str = "automatic"
     sender: str = ANONYMOUS
     most_per_second: float | None = None
+    waits: bool = False
 
     @classmethod
     def from_request(cls, request: ProgramRequest) -> "Job":
@@ -76,6 +77,7 @@ class Job:
             processes=request["processes"],
             sender=request["sender"],
             most_per_second=request["most_per_second"],
+            waits=bool(request.get("waits")),
         )
 
 
@@ -179,7 +181,11 @@ class Run:
         self._stop_others = stop
 
     def start(self) -> None:
-        """Start the clock, once the first request may begin."""
+        """Start the clock, once the keeper says so and the first request may begin."""
+        if self.job.waits:
+            self._lifeline.report("ready", {})
+            self._lifeline.start_at()
+            self.pacer.restart()
         time.sleep(max(0.0, self.pacer.left()))
         self.tally.origin = self._monitor.start()
         self._limit.start()

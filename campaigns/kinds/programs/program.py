@@ -109,14 +109,78 @@ def run_program(
     program.start_at = start_at
     try:
         while not program.ended():
-            if cancelled.is_set() or not program.leased():
-                return program.kill(cancelled=True)
-            if program.age() > deadline_seconds:
-                return program.kill(timed_out=True)
+            if outcome := program.stopped(cancelled, deadline_seconds):
+                return outcome
             program.exchange()
         return program.outcome()
     finally:
         program.remove()
+
+
+class WaitingProgram:
+    """A program that is prepared and waits for its start, so that what it is to do can be looked at before.
+
+    Use it in one thread. `remove` must be called at last.
+    """
+
+    def __init__(
+        self,
+        module: str,
+        request: ProgramRequest,
+        *,
+        cancelled: threading.Event,
+        lease_seconds: Callable[[], float],
+        deadline_seconds: float,
+    ) -> None:
+        """Fork it, and return when it waits, or has ended too early (`ended`)."""
+        self._callbacks: dict[str, Callable[[ProgramMessage], None]] = {}
+        self._program = _Program(module, request, lease_seconds, self._callbacks, cancelled)
+        self.ended: Outcome | None = None
+        try:
+            while self._program.reported.ready is None and self.ended is None:
+                if self._program.ended():
+                    self.ended = self._program.outcome()
+                elif (stopped := self._program.stopped(cancelled, deadline_seconds)) is not None:
+                    self.ended = stopped
+                else:
+                    self._program.exchange()
+        except BaseException:
+            self.remove()
+            raise
+
+    @property
+    def hello(self) -> ProgramHello:
+        """What it reported about itself."""
+        return self._program.reported.hello
+
+    def is_waiting(self) -> bool:
+        """Return whether it still waits; it does not where it was not told of a new lease for too long."""
+        program = self._program
+        return program.usage is None and not program.ended() and program.leased()
+
+    def run(
+        self,
+        *,
+        cancelled: threading.Event,
+        deadline_seconds: float,
+        progress: Callable[[ProgramProgress], None] = lambda values: None,
+    ) -> Outcome:
+        """Start it, and go on like `run_program`, from which on its seconds are counted."""
+        program = self._program
+        self._callbacks["progress"] = progress
+        program.started, program.start_at = time.monotonic(), monotonic
+        try:
+            while not program.ended():
+                if outcome := program.stopped(cancelled, deadline_seconds):
+                    return outcome
+                program.exchange()
+            return program.outcome()
+        finally:
+            program.remove()
+
+    def remove(self) -> None:
+        """Kill it where it has not ended."""
+        self._program.remove()
 
 
 @dataclass(slots=True)
@@ -263,6 +327,14 @@ class _Program:
             line = json.dumps({"alive_until": self.alive_until}).encode() + b"\n"
             self.to_send = memoryview(line)
         return now < self.alive_until
+
+    def stopped(self, cancelled: threading.Event, deadline_seconds: float) -> Outcome | None:
+        """Kill it where it may not go on, and return the outcome; else None."""
+        if cancelled.is_set() or not self.leased():
+            return self.kill(cancelled=True)
+        if self.age() > deadline_seconds:
+            return self.kill(timed_out=True)
+        return None
 
     def _send_start(self) -> None:
         """Send the start to a program that is ready, as soon as it is known."""

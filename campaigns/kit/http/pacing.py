@@ -27,7 +27,11 @@ class Pacer:
         self.distance_seconds = 1 / (per_second * SHARE_USED) if per_second else 0.0
         self.held_seconds = 0.0
         self.clock = clock
-        self._next = clock() + self.distance_seconds
+        self.restart()
+
+    def restart(self) -> None:
+        """Let the next request begin a whole distance from now, as after creation."""
+        self._next = self.clock() + self.distance_seconds
 
     def left(self) -> float:
         """Return the seconds until the next request may begin; 0 or less: now."""

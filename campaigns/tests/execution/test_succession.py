@@ -1,18 +1,29 @@
 """One worker executes the runs of a campaign in a row, without dispatch between them."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection
+from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 
-from campaigns.execution import dispatch
+from campaigns.execution import dispatch, running
 from campaigns.execution.running import execute_in_a_row
-from campaigns.models import Attempt, Campaign, LogLine, Run, TargetLease, Worker
+from campaigns.models import (
+    Attempt,
+    Campaign,
+    GeneratorLease,
+    LogLine,
+    Run,
+    TargetLease,
+    Worker,
+)
 from campaigns.planning import lifecycle
 from campaigns.planning.analyses import request_analysis
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-MOST_STATEMENTS = 80
+MOST_STATEMENTS = 45
 """Of a run in a row, with BEGIN and COMMIT."""
 
 
@@ -47,13 +58,49 @@ def test_a_run_in_a_row_takes_few_statements(launched, measure):
         measure(campaign)
 
     texts = [query["sql"] for query in all_runs]
-    begins = [
-        at
-        for at, text in enumerate(texts)
-        if 'SET "state" = ' in text and '"claimed_at" = ' in text
-    ]
+    begins = [at for at, text in enumerate(texts) if 'INSERT INTO "campaigns_attempt"' in text]
     assert len(begins) == 6
     assert (begins[4] - begins[1]) / 3 <= MOST_STATEMENTS
+
+
+def test_where_the_worker_dies_right_after_the_claim_the_run_is_repeated(
+    launched, measure, monkeypatch
+):
+    campaign = launched(factors={"level": [1, 2, 3]})
+    execute = running._execute
+
+    def die_at_the_second(claimed, *arguments):
+        if claimed.attempt.run.position == 2:
+            raise SystemExit
+        return execute(claimed, *arguments)
+
+    monkeypatch.setattr(running, "_execute", die_at_the_second)
+    with pytest.raises(SystemExit):
+        measure(campaign)
+    held = Attempt.objects.get(state=Attempt.State.RUNNING)
+    assert TargetLease.objects.get().attempt == held
+    assert GeneratorLease.objects.get().attempt == held
+    assert TargetLease.objects.get().token == held.token
+
+    monkeypatch.setattr(running, "_execute", execute)
+    TargetLease.objects.update(expires_at=Now() - timedelta(minutes=5))
+    states = measure(campaign)
+
+    assert states[:3] == [Run.State.DONE] * 3
+    assert Attempt.objects.get(pk=held.pk).state == Attempt.State.LOST
+    assert campaign.runs.get(position=2).attempts.count() == 2
+
+
+def test_what_cannot_go_on_is_stored_all_the_same(launched, measure, monkeypatch):
+    campaign = launched(factors={"level": [1, 2, 3]})
+
+    def fail(ended, run):
+        TargetLease.objects.create(address=TargetLease.objects.get().address)
+
+    monkeypatch.setattr(running, "claim_next", fail)
+
+    assert measure(campaign) == [Run.State.DONE] + [Run.State.PLANNED] * 5
+    assert Attempt.objects.get(state=Attempt.State.ACCEPTED).measurements.exists()
 
 
 def test_lines_of_the_log_keep_their_order(launched, measure):

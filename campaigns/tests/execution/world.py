@@ -19,8 +19,8 @@ from campaigns.execution import dispatch
 from campaigns.execution import dispatch as dispatching
 from campaigns.execution import keeper as keeping
 from campaigns.execution.claim import claim
-from campaigns.execution.running import Chain, interrupt_worker
 from campaigns.execution.running import _store as store
+from campaigns.execution.running import interrupt_worker
 from campaigns.kinds.base import Health, Measured
 from campaigns.kinds.programs.deadline import monotonic
 from campaigns.kit import messages as sending
@@ -127,24 +127,23 @@ class World:
 
     # Workers
 
-    def begin(
-        self,
-        worker: WorkerProcess,
-        attempt_pk: int,
-        *,
-        alone: bool = True,
-        in_a_row: bool = False,
+    def begin(self, worker: WorkerProcess, attempt_pk: int, *, alone: bool = True) -> None:
+        """Claim an attempt as `execute` does, and go on with it."""
+        asked_at = self.now()
+        attempt = claim(attempt_pk, worker.name, worker.host)
+        if attempt is None:
+            dispatching.dispatch()
+        else:
+            self.go_on(worker, attempt, asked_at, alone=alone)
+
+    def go_on(
+        self, worker: WorkerProcess, attempt: Attempt, asked_at: float, *, alone: bool = True
     ) -> None:
-        """Claim an attempt as `execute` does, and look what it must never find.
+        """Look what an attempt that was just claimed must never find.
 
         `alone`: nobody changes its campaign at the same instant, so it must be one that goes on.
         """
-        asked_at = self.now()
         before = self.loads()
-        attempt = claim(attempt_pk, worker.name, worker.host, in_a_row=in_a_row)
-        if attempt is None:
-            dispatching.dispatch()
-            return
         if alone:
             trial = attempt.run.purpose == Run.Purpose.TRIAL
             expected = Campaign.State.DRAFT if trial else Campaign.State.RUNNING
@@ -220,22 +219,23 @@ class World:
         if state == "stopped":
             asked = keeper.cancelled.is_set() and not (keeper.lost or keeper.interrupted)
             state = Attempt.State.CANCELLED if asked else Attempt.State.LOST
-        chain = Chain()
+        asked_at, following = self.now(), None
         reason = "" if state == Attempt.State.ACCEPTED else keeper.why or f"it ended {state}"
         measured = MEASURED if state == Attempt.State.ACCEPTED else None
         before = Attempt.objects.filter(pk=load.attempt.pk, state=Attempt.State.RUNNING).exists()
         try:
-            run = store(load.attempt, Outcome(state, reason, measured=measured), None, chain)
+            outcome = Outcome(state, reason, measured=measured)
+            run, following = store(load.attempt, outcome, follow=True)
         except Fenced:
             assert not (before and alone), "the holder was fenced off"
         else:
             assert before or not alone, "a latecomer was let in"
-            if chain.following is None:
+            if following is None:
                 request_analysis_after(run)
-        if chain.following is None:
+        if following is None:
             dispatching.dispatch()
         else:
-            self.begin(worker, chain.following, alone=alone, in_a_row=True)
+            self.go_on(worker, following, asked_at, alone=alone)
             assert not (worker.ending and worker.load), "a worker that ends began a run"
         if worker.ending:
             self.kill(worker)

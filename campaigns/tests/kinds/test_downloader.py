@@ -482,9 +482,25 @@ def test_an_engine_that_crashes_is_told_with_its_words(target, keeper, monkeypat
     monkeypatch.setitem(MODULES, "asyncio", "campaigns.kinds.downloader.engines.no_such_engine")
 
     with pytest.raises(GeneratorFailed, match="No module named") as caught:
-        driver.apply(target, parameters(), keeper.context())
+        driver.apply(target, parameters(settings={"files": 1}), keeper.context())
 
     assert caught.value.void
+
+
+@pytest.mark.parametrize("engine", ["asyncio", "futures", "aria2", "curl"])
+def test_the_program_of_apply_measures_and_is_replaced_where_it_has_ended(target, keeper, engine):
+    values = parameters(settings={"files": 2}, engine=engine)
+    context = keeper.context()
+    driver.reset(target, values, context)
+    driver.apply(target, values, context)
+    _, waiting = driver._waiting.get(context.directory, (None, None))
+
+    assert (waiting is None) == (engine == "curl")
+    assert driver.measure(target, values, context).units_done == 2
+    assert waiting is None or not waiting.is_waiting()
+    assert driver.measure(target, values, context).units_done == 2
+    driver.clean_up(target, values, context)
+    assert context.directory not in driver._waiting
 
 
 def test_an_engine_with_another_level_in_force_is_found(target, keeper, monkeypatch):

@@ -18,6 +18,10 @@ def main(keeper: lifeline.Lifeline) -> ProgramResult:
             keeper.report("samples", {"x": [1, 2], "y": ["a", "b"]})
             keeper.report("samples", {"x": [3], "y": ["c"]})
             print("a library prints")  # noqa: T201
+        case "wait":
+            keeper.report("hello", {"prepared": True})
+            keeper.report("ready", {})
+            keeper.report("progress", {"started": keeper.start_at() is not None})
         case "hang":
             keeper.report("samples", {"x": [1]})
             child = subprocess.Popen(["sleep", "60"])  # noqa: S607

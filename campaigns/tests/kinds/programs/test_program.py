@@ -5,12 +5,19 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 
 from campaigns.kinds.programs.deadline import monotonic
-from campaigns.kinds.programs.program import ROOT, Outcome, ProgramFailed, run_program
+from campaigns.kinds.programs.program import (
+    ROOT,
+    Outcome,
+    ProgramFailed,
+    WaitingProgram,
+    run_program,
+)
 from campaigns.tests.kinds.programs.processes import keeping, lives, said, until
 
 pytestmark = pytest.mark.system
@@ -64,6 +71,57 @@ def test_a_program_gets_no_secret_and_a_group_of_its_own(monkeypatch):
         "SSL_CERT_FILE",
     }
     assert outcome.hello["group"] != os.getpgrp()
+
+
+@pytest.fixture
+def waiting():
+    """Programs that wait, which are removed at last."""
+    with ExitStack() as stack:
+
+        def start(do, lease_seconds=lambda: 30.0, **options):
+            program = WaitingProgram(
+                OBEDIENT,
+                {"do": do},
+                cancelled=threading.Event(),
+                lease_seconds=lease_seconds,
+                deadline_seconds=options.get("deadline_seconds", 30.0),
+            )
+            stack.callback(program.remove)
+            return program
+
+        yield start
+
+
+def go_on(program, **options):
+    return program.run(cancelled=threading.Event(), deadline_seconds=30.0, **options)
+
+
+def test_a_program_waits_for_its_start_and_goes_on(waiting):
+    seen: list = []
+    program = waiting("wait")
+
+    assert program.hello == {"prepared": True}
+    assert program.is_waiting()
+    assert go_on(program, progress=seen.append).result["echo"] == {"do": "wait"}
+    assert seen == [{"started": True}]
+    assert not program.is_waiting()
+
+
+def test_a_program_that_is_not_ready_in_time_is_ended(waiting):
+    program = waiting("hang", deadline_seconds=0.5)
+
+    assert program.ended.timed_out
+    assert not program.is_waiting()
+
+
+def test_a_program_without_a_lease_does_not_wait_on(waiting):
+    left = [30.0]
+    program = waiting("wait", lease_seconds=lambda: left[0])
+    program._program.alive_until = 0.0
+    left[0] = 0.0
+
+    assert not program.is_waiting()
+    assert go_on(program).cancelled
 
 
 def test_a_large_request_arrives_whole():
