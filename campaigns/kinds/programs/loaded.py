@@ -47,6 +47,7 @@ class Loaded:
     def __init__(self, module: str, directory: Path, environment: Mapping[str, str]) -> None:
         """Start it; it is ready when `is_ready`."""
         self.module, self.keeper, self.ready = module, os.getpid(), False
+        self.environment = dict(environment)
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self.process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
@@ -115,6 +116,9 @@ def fork(
     with _choosing:
         for _ in range(2):
             loaded = _loaded.pop(module, None)
+            if loaded and loaded.environment != environment:
+                loaded.end()  # what it forks would have the old one, as other certificates
+                loaded = None
             if loaded is None or loaded.keeper != os.getpid():
                 loaded = Loaded(module, directory, environment)
             process = loaded.fork(descriptors) if loaded.wait(give_up) else None
