@@ -36,9 +36,9 @@ def chart(request: HttpRequest, pk: int, chart: str) -> HttpResponse:
 
 @require_GET
 @takes(Right.SEE, Campaign)
-def figures(request: HttpRequest, pk: int, chart: str) -> HttpResponse:
+def figures(request: HttpRequest, pk: int) -> HttpResponse:
     """Return the figures of the chart next to the answer by their ids, where its page has their drawings alone."""
-    return _unless_known(request, pk, chart, _figures)
+    return _unless_known(request, pk, CURVE, _figures)
 
 
 Answer = Callable[[HttpRequest, Campaign, str, list[str]], HttpResponse]
@@ -67,7 +67,7 @@ def _figures(
     findings = findings_of(campaign, request.GET.get("metric", ""))
     shown = shown_of(campaign, outline_of(campaign), findings, request.GET)
     plot, multiples = main_plot(shown)
-    if chart != CURVE or plot is None:
+    if plot is None:
         raise Http404(f"There is no “{chart}” on this result.")
     plots = [labelled(each, stand_ins) for each in multiples or [plot]]
     return JsonResponse({each.figure_id: placed(each.figure, each.height) for each in plots})

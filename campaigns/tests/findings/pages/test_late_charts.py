@@ -46,8 +46,8 @@ def drawing_in(response):
     return text.partition('<div class="drawing">')[2].partition("<script")[0]
 
 
-def figures(browser, campaign, name="curve", **query):
-    return browser.get(reverse("campaign-figures", args=[campaign.pk, name]), query)
+def figures(browser, campaign, **query):
+    return browser.get(reverse("campaign-figures", args=[campaign.pk]), query)
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_a_page_of_many_runs_has_the_drawing_of_its_chart_and_none_of_their_poin
     assert response.context["findings"].cells is None
     assert drawing_in(response) == drawing_in(alone) != ""
     assert response.context["plot"].key == alone.context["plot"].key
-    address = reverse("campaign-figures", args=[unaccepted.pk, "curve"])
+    address = reverse("campaign-figures", args=[unaccepted.pk])
     assert f'id="curve-figure" type="application/json" data-source="{address}"></script>' in text
     assert f'data-late="{reverse("campaign-chart", args=[unaccepted.pk, "drift"])}"' in text
     assert 'id="drift-figure"' not in text
@@ -87,18 +87,17 @@ def test_the_figure_of_a_drawing_comes_beside_its_page(browser, unaccepted):
         "curve-figure": figure_in(chart(browser, unaccepted, "curve"), "curve")
     }
     again = browser.get(
-        reverse("campaign-figures", args=[unaccepted.pk, "curve"]),
+        reverse("campaign-figures", args=[unaccepted.pk]),
         headers={"If-None-Match": response["ETag"]},
     )
     assert again.status_code == 304
-    assert figures(browser, unaccepted, "drift").status_code == 404
 
 
 def test_small_charts_share_one_answer(browser, groups):
     query = {"colour": TOGETHER, "by": "path"}
     text = page(browser, groups, **query).content.decode()
 
-    address = reverse("campaign-figures", args=[groups.pk, "curve"])
+    address = reverse("campaign-figures", args=[groups.pk])
     assert text.count(f'data-source="{address}?colour={TOGETHER}&amp;by=path"') == 3
     assert sorted(figures(browser, groups, **query).json()) == [
         f"curve-{number}-figure" for number in (1, 2, 3)
