@@ -330,10 +330,14 @@ def document() -> dict[str, Any]:
         return built()
 
 
+ADDRESSES = "perfdash.urls"
+"""Those of perfdash, whatever addresses a test has at the moment: it is built once."""
+
+
 @cache
 def built() -> dict[str, Any]:
     """Build the document. Only `document` calls this, in one thread at a time."""
-    made: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
+    made: dict[str, Any] = SchemaGenerator(urlconf=ADDRESSES).get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
     return made
 
 
