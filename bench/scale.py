@@ -57,8 +57,8 @@ SETTLE_SECONDS, WINDOW_SECONDS, LONG_SECONDS = 3, 20, 40
 DAY = 86_400
 USE = 0.7
 """The share of a machine that is planned to be busy; the rest is for nights, failures and bursts."""
-BEGIN, END = "<!-- of script/bench scale -->\n", "<!-- end -->\n"
-"""What is between them in a page is replaced."""
+BEGIN, END = "## Figures\n", "### How to read them\n"
+"""Headings of the page: what is between them is replaced."""
 
 
 def main() -> int:
@@ -84,7 +84,7 @@ def write(path, text):
     _, end, after = rest.partition(END)
     if not begin or not end:
         sys.exit(f"{path} has no place for it, between the lines {BEGIN.strip()} and {END.strip()}")
-    path.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+    path.write_text(f"{before}{BEGIN}\n{text.strip()}\n\n{END}{after}")
 
 
 def measure(plant, target, options):
