@@ -107,14 +107,7 @@ def run_program(
         cancelled if keep_loaded else None,
     )
     program.start_at = start_at
-    try:
-        while not program.ended():
-            if outcome := program.stopped(cancelled, deadline_seconds):
-                return outcome
-            program.exchange()
-        return program.outcome()
-    finally:
-        program.remove()
+    return program.outcome_at_end(cancelled, deadline_seconds)
 
 
 class WaitingProgram:
@@ -169,14 +162,7 @@ class WaitingProgram:
         program = self._program
         self._callbacks["progress"] = progress
         program.started, program.start_at = time.monotonic(), monotonic
-        try:
-            while not program.ended():
-                if outcome := program.stopped(cancelled, deadline_seconds):
-                    return outcome
-                program.exchange()
-            return program.outcome()
-        finally:
-            program.remove()
+        return program.outcome_at_end(cancelled, deadline_seconds)
 
     def remove(self) -> None:
         """Kill it where it has not ended."""
@@ -361,6 +347,17 @@ class _Program:
         """Kill the program and all that it started; return what it had reported."""
         self.remove()
         return self._outcome(cancelled=cancelled, timed_out=timed_out)
+
+    def outcome_at_end(self, cancelled: threading.Event, deadline_seconds: float) -> Outcome:
+        """Exchange messages until it ends or may not go on, and return the outcome. Raise ProgramFailed."""
+        try:
+            while not self.ended():
+                if outcome := self.stopped(cancelled, deadline_seconds):
+                    return outcome
+                self.exchange()
+            return self.outcome()
+        finally:
+            self.remove()
 
     def outcome(self) -> Outcome:
         """Return the outcome of a program that has ended by itself. Raise ProgramFailed."""
