@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-MOST = 3
+MOST = 6
 NOTHING_COLLECTED = 5
 
 

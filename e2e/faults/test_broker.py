@@ -51,14 +51,17 @@ def test_messages_are_delivered_again(load, sender, rounds):
 
 
 def test_a_message_that_waits_is_doubled(plant, load, broker, rounds):
-    """Copied byte by byte: the one that waits, and those of earlier rounds."""
+    """Copied byte by byte: the one that waits, and those of earlier rounds.
+
+    The runs of a block need no message: it may be a block until one waits.
+    """
     kept = []
 
     def fault(attempt):
         (parent,) = processes.worker(plant.pid)
         parent.suspend()
         try:
-            kept.append(wait_for(lambda: broker.lindex("measure", 0), "a message that waits", 30))
+            kept.append(wait_for(lambda: broker.lindex("measure", 0), "a message that waits", 120))
             broker.lpush("measure", *(kept[-5:] * 3))
         finally:
             parent.resume()

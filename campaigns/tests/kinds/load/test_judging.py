@@ -80,7 +80,8 @@ def test_a_closed_loop_has_no_interval_to_be_late_for():
 
 @pytest.mark.system
 def test_a_program_that_is_busy_all_the_time_is_saturated(load):
-    result = load({"hosts": 2, "iterations": 20}, paths=["ok"], spin_seconds=0.02).result
+    # Few requests and much work: a target that gets no processor must not count.
+    result = load({"hosts": 2, "iterations": 2}, paths=["ok"], spin_seconds=0.4).result
     own = {
         name: result["figures"][name] for name in ("busiest_process_cores", "service_p50_seconds")
     }
