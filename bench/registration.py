@@ -30,9 +30,11 @@ def main() -> int:
     kernel.raise_open_files()
     load = f"load average {os.getloadavg()[0]:.1f}"
     with running(katello={}) as sandbox:
+        sandbox.katello.set("time_scale", options.time_scale)
         few = register(sandbox.katello, FEW, options)
         tell(f"{FEW} hosts: {few['peak_memory_bytes'] / 1e6:.0f} MB")
         sandbox.katello.renew()
+        sandbox.katello.set("time_scale", options.time_scale)
         many = register(sandbox.katello, options.hosts, options)
         registered = sandbox.katello.told()["hosts"]
     page = markdown(options, few, many, registered, load)
@@ -94,7 +96,7 @@ def markdown(options: argparse.Namespace, few: Any, many: Any, registered: int, 
         "",
         f"Written by `script/bench registration`. Do not edit it by hand. {processor()}, {os.cpu_count()} cores,",
         f"{load} when it began. {hosts:,} hosts begin {start}, in {options.processes} processes, and register with the",
-        "simulated Katello on the same machine, without a model of its speed. Each host has three TLS connections, one",
+        f"simulated Katello on the same machine, {speed(options.time_scale)}. Each host has three TLS connections, one",
         "after the other, the last two with its own certificate.",
         "",
         "| goal | found | |",
@@ -120,6 +122,10 @@ def markdown(options: argparse.Namespace, few: Any, many: Any, registered: int, 
     return "\n".join(lines).rstrip() + "\n"
 
 
+def speed(time_scale: float) -> str:
+    return f"a real one {1 / time_scale:g} times as fast" if time_scale else "which answers at once"
+
+
 def word(reached: bool) -> str:
     return "reached" if reached else "**missed**"
 
@@ -141,6 +147,12 @@ def arguments() -> argparse.Namespace:
         help="seconds over which hosts begin; 0: all at one instant",
     )
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument(
+        "--time-scale",
+        type=float,
+        default=0.05,
+        help="seconds that the simulated server takes for one of a real one; 0: it answers at once",
+    )
     parser.add_argument("--profile", default="rhsm-1.30")
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the page there")
     return parser.parse_args()

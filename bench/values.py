@@ -313,9 +313,8 @@ GROWS = """
 | raw samples, series, distributions | the samples of each attempt: most of the space where perfdash measures itself | raw samples by the [retention](../how-to/housekeeping.md) of a team |
 | findings | cells and runs of a campaign; replaced by each analysis | with the next analysis |
 
-Values are appended and read by attempt, so that most of what is asked of a campaign does not grow with the others. Three rows of
-the table of queries do, since PostgreSQL reads rows of other campaigns for them: the values of one metric by REST, the unit of a
-metric without values, and the view of one metric. The use of space grows with the number of runs. Nothing deletes values by age: the table is not partitioned, since there would be no partition to drop, and a query
+Values are appended and read by attempt, so that most of what is asked of a campaign does not grow with the others. One row of
+the table of queries does, since PostgreSQL reads rows of other campaigns for it: the view of one metric. The use of space grows with the number of runs. Nothing deletes values by age: the table is not partitioned, since there would be no partition to drop, and a query
 of a campaign would look into each of them. Deletion of raw samples leaves free space in their table, which is used again;
 autovacuum has to run.
 """

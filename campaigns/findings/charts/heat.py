@@ -161,7 +161,8 @@ def _row(
 def _heat(cell: MatrixCell | None, row: MatrixRow, terms: Terms, top: Set[int]) -> HeatCell:
     if cell is None or cell.state == CellState.MISSING:
         return HeatCell("not measured", "blank")
-    counts = f"{counted(cell.n, 'run')}, {cell.failed} failed, {cell.lost} lost"
+    others = ((cell.failed, "failed"), (cell.lost, "lost"))
+    counts = ", ".join([counted(cell.n, "run"), *(f"{n} {what}" for n, what in others if n)])
     if cell.state == CellState.TOO_MANY_FAILURES:
         return HeatCell("too many failures", "failed", title=counts)
     if row.no_baseline:

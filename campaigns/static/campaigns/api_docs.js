@@ -8,7 +8,7 @@ SwaggerUIBundle({
   domNode: place,
   deepLinking: true,
   defaultModelsExpandDepth: 0,
-  docExpansion: "list",
+  docExpansion: "none",
   tryItOutEnabled: false,
   requestInterceptor(request) {
     if (new URL(request.url, location).origin === location.origin && request.method !== "GET") {
