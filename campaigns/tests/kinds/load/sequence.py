@@ -1,13 +1,13 @@
 """A load program of the tests: every host opens a connection and asks for paths. Run with -m.
 
 The request's `paths` are asked in order; a path that begins with `!` is sent once more where its
-connection was dropped. `do` "spin" keeps the process busy before each.
+connection was dropped. `spin_seconds` of processor time are used before each.
 """
 
 import os
 import sys
 from pathlib import Path
-from time import perf_counter
+from time import thread_time
 
 from campaigns.kinds.load.failures import LoadFailed
 from campaigns.kinds.load.generator import run
@@ -38,8 +38,8 @@ async def sequence(host: Host) -> None:
 
 
 def spin(seconds: float) -> None:
-    end = perf_counter() + seconds
-    while perf_counter() < end:
+    end = thread_time() + seconds
+    while thread_time() < end:
         pass
 
 
