@@ -146,12 +146,13 @@ class Gathering:
     def _wait_until_ready(self, party: Party) -> None:
         begun = monotonic()
         while True:
+            is_late = monotonic() > begun + settings.GENERATORS_SECONDS  # before the last look
             rows = self._look(party)
             ready = [row for row in rows if row.state == Generator.State.READY]
             self.keeper.report({"generators": f"{len(ready)} of {party.size} ready"})
             if len(ready) == party.size:
                 return
-            if monotonic() > begun + settings.GENERATORS_SECONDS:
+            if is_late:
                 self._too_few(party, rows, len(ready))
             time.sleep(LOOK_SECONDS)
 
