@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-MOST = 6
+MOST = 3
 NOTHING_COLLECTED = 5
 
 
