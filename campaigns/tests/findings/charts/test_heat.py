@@ -23,10 +23,10 @@ def made(found):
     return found
 
 
-def cell(key, level, state="ok", improvement=None):
+def cell(key, level, state="ok", improvement=None, failed=0):
     return stored.MatrixCell(
         cell=key, level=level, state=CellState(state), improvement_pct=improvement, ci_pct=None,
-        word=None, n=3, failed=0, lost=0, failed_units=0,
+        word=None, n=3, failed=failed, lost=0, failed_units=0,
     )  # fmt: skip
 
 
@@ -54,7 +54,7 @@ def given():
                 factor="workers", columns=[2, 4, 8], numeric=True, interaction=None,
                 rows=[
                     row(100, cell(1, 2, "baseline", 0.0), cell(2, 4, improvement=12.0), cell(3, 8, improvement=14.0)),
-                    row(400, cell(4, 2, "baseline", 0.0), cell(5, 4, improvement=40.0), cell(6, 8, "too_many_failures")),
+                    row(400, cell(4, 2, "baseline", 0.0), cell(5, 4, improvement=40.0), cell(6, 8, "too_many_failures", failed=2)),
                 ],
             )
         },
@@ -102,6 +102,8 @@ def test_too_many_failures_remain_a_result_at_their_load(given):
     table = made(heat_table(given))
 
     assert table.rows[1].cells[2].text == "too many failures"
+    assert table.rows[1].cells[2].title == "3 runs, 2 failed"
+    assert table.rows[1].cells[1].title.endswith("3 runs")
     assert (table.failing, table.missing) == (1, 0)
 
 
