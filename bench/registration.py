@@ -30,11 +30,9 @@ def main() -> int:
     kernel.raise_open_files()
     load = f"load average {os.getloadavg()[0]:.1f}"
     with running(katello={}) as sandbox:
-        sandbox.katello.set("time_scale", options.time_scale)
         few = register(sandbox.katello, FEW, options)
         tell(f"{FEW} hosts: {few['peak_memory_bytes'] / 1e6:.0f} MB")
         sandbox.katello.renew()
-        sandbox.katello.set("time_scale", options.time_scale)
         many = register(sandbox.katello, options.hosts, options)
         registered = sandbox.katello.told()["hosts"]
     page = markdown(options, few, many, registered, load)
@@ -48,6 +46,7 @@ def main() -> int:
 
 def register(server: StandInKatello, hosts: int, options: argparse.Namespace) -> Any:
     """Let all hosts register once, and give the result of the program."""
+    server.set("time_scale", options.time_scale)
     timeouts = ("timeout_seconds", "connect_timeout_seconds", "tls_timeout_seconds")
     request = {
         "url": f"{server.tls_url}/",
@@ -123,7 +122,10 @@ def markdown(options: argparse.Namespace, few: Any, many: Any, registered: int, 
 
 
 def speed(time_scale: float) -> str:
-    return f"a real one {1 / time_scale:g} times as fast" if time_scale else "which answers at once"
+    """Tell how fast the simulated server is."""
+    return (
+        f"{1 / time_scale:g} times as fast as a real one" if time_scale else "which answers at once"
+    )
 
 
 def word(reached: bool) -> str:

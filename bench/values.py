@@ -314,8 +314,9 @@ GROWS = """
 | findings | cells and runs of a campaign; replaced by each analysis | with the next analysis |
 
 Values are appended and read by attempt, so that most of what is asked of a campaign does not grow with the others. One row of
-the table of queries does, since PostgreSQL reads rows of other campaigns for it: the view of one metric. The use of space grows with the number of runs. Nothing deletes values by age: the table is not partitioned, since there would be no partition to drop, and a query
-of a campaign would look into each of them. Deletion of raw samples leaves free space in their table, which is used again;
+the table of queries does, since PostgreSQL reads rows of other campaigns for it: the view of one metric. The use of space grows
+with the number of runs. Nothing deletes values by age: the table is not partitioned, since there would be no partition to drop,
+and a query of a campaign would look into each of them. Deletion of raw samples leaves free space in their table, which is used again;
 autovacuum has to run.
 """
 
