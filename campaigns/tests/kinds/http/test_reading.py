@@ -1,0 +1,146 @@
+"""Reading scenarios: what is taken, and what is refused with line, step and name."""
+
+import json
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from jsonschema import Draft202012Validator
+
+from campaigns.kinds.http.program.reading import BadScenario, read_scenario, scalar_of
+from campaigns.kinds.http.program.scenario import json_schema
+from campaigns.tests.kinds.http.scenarios import LIST_AND_READ, USERS
+
+PUBLISHED = Path(settings.BASE_DIR, "docs/reference/scenario.schema.json")
+
+
+def refused(text, table="", fixed=""):
+    with pytest.raises(BadScenario) as caught:
+        read_scenario(text, table, fixed)
+    return caught.value.messages
+
+
+def test_the_published_schema_is_that_of_the_declaration():
+    written = json.loads(PUBLISHED.read_text())
+
+    Draft202012Validator.check_schema(written)
+    assert written == json_schema(), (
+        "Write it anew: python -m campaigns.kinds.http.program.scenario > docs/reference/scenario.schema.json"
+    )
+
+
+def test_a_scenario_has_its_steps_columns_and_a_digest_that_layout_does_not_change():
+    loaded = read_scenario(LIST_AND_READ, USERS)
+
+    assert [step.name for step in loaded.scenario.steps] == ["list", "read", "change"]
+    assert loaded.columns == {"user": ["anna", "berta"], "size": [1, 10, 100]}
+    spaced = LIST_AND_READ.replace("\n  - ", "\n\n  # a comment\n  - ")
+    assert read_scenario(spaced, USERS).digest == loaded.digest
+    assert read_scenario(LIST_AND_READ, USERS, "size=10").columns["size"] == [10]
+    assert read_scenario(LIST_AND_READ, USERS, "size=10").digest != loaded.digest
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            'get: "{href}"',
+            'get: "{hrf}"',
+            "Line 12, step 2 “read”: the name {hrf} in get is not known here. Did you mean {href}?",
+        ),
+        ('get: "{href}"', "get: {href}", "needs quotes in YAML"),
+        ("weight", "wieght", "step 3 “change”: there is no “wieght” here; did you mean “weight”?"),
+        ("limit={size}", "limit={target_password}", "a password has no place in a path"),
+        ("get: /pulp", "get: http://elsewhere/pulp", "no path on the target"),
+        ("get: /pulp", "get: //elsewhere/pulp", "no path on the target"),
+        ("Accept:", "Host:", "the header Host is not given here"),
+        ("Accept:", "Authorization:", "write login: target"),
+        ("take: {href: {json: a}}", "take: {href: {json: a, header: b}}", "one of json, header"),
+        ("name: read", "name: list", "another step has that name"),
+        ("weight: 0.1", "weight: 2", "expected `float` <= 1.0 (weight)"),
+        ("patch:", "get: /\n    patch:", "a step has one of get, post"),
+        ("{seconds: 0.5}", "{}", "either seconds or exponential"),
+        ("users.csv", "&a users.csv", None),
+        ("users.csv", "*a", "aliases"),
+        ("users.csv", "!!python/object:os.system a", "tags"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_place(old, new, message):
+    text = LIST_AND_READ.replace(old, new)
+    assert text != LIST_AND_READ
+
+    if message is None:
+        read_scenario(text, USERS)
+    else:
+        assert message in " ".join(refused(text, USERS))
+
+
+def test_fifty_steps_tell_the_place_of_a_wrong_name():
+    steps = "".join(
+        f"  - name: step {number}\n    post: /items/{{host}}\n    json: {{a: '{'x' * 3000}'}}\n"
+        for number in range(50)
+    )
+    text = f"steps:\n{steps}    headers: {{X-Token: '{{tokn}}'}}\n"
+
+    (message,) = refused(text)
+    assert message.startswith("Line 152, step 50 “step 49”: the name {tokn} in header X-Token")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "5",
+        "[" * 100_000,
+        "- " * 100_000,
+        "a: b: c",
+        "{a: 1, a: 2}",
+        "steps: []",
+        "steps: 5",
+        "steps: [{name: a, get: /}]\n---\nsteps: []",
+        "x" * 300_000,
+        "\x00",
+        "steps: [{name: a, get: '/\x01'}]",
+        "steps: [{name: a, get: '/a b'}]",
+        "steps: [{? {a: b} : c}]",
+        "steps: [{name: a, get: /, json: {a: 1}}]",
+        "steps: [{name: a, post: /, body: a, form: {a: b}}]",
+        "steps: [{name: a, post: /, answer: discard, take: {x: {json: a}}}]",
+        "steps: [{name: a, get: '/{random:9-1}'}]",
+        "steps: [{name: a, get: /}]\nprove: {get: /, json: a, delta: b}",
+        "steps: [{name: a, get: /}]\ndata: {host: [1]}",
+        "steps: [{name: a, get: /}]\nafter: [{name: b, get: '/{x}'}]",
+    ],
+)
+def test_anything_else_is_refused_with_a_message(text):
+    assert all(refused(text))
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("user\n" + "a\n" * 20_000, "20,000 rows"),
+        ("user\n", "0 rows"),
+        ("user,user\na,b\n", "twice"),
+        ("user,x\na\n", "Line 2 of the data has 1 values"),
+        ("us er\na\n", "no name of a column"),
+        ("host\na\n", "a name that perfdash uses"),
+        ('user\n"a\n', "no CSV"),
+        ("user\n" + "a" * 1_100_000, "bytes"),
+    ],
+)
+def test_wrong_data_are_refused_with_a_message(table, message):
+    assert message in " ".join(refused(LIST_AND_READ, table))
+
+
+def test_values_that_are_set_need_their_column():
+    assert refused(LIST_AND_READ, USERS, "colour=red") == [
+        "There is no column “colour”; there are user, size."
+    ]
+    assert "write name=value" in refused(LIST_AND_READ, USERS, "size")[0]
+
+
+def test_plain_texts_are_those_of_yaml_1_2():
+    assert [scalar_of(text) for text in ("yes", "on", "010", "1", "1.5", "true", "", "2024-01-01")] == [
+        "yes", "on", "010", 1, 1.5, True, None, "2024-01-01",
+    ]  # fmt: skip
