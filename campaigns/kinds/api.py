@@ -101,6 +101,7 @@ UNITS = {
     "_seconds": "s",
     "_percent": "%",
     "_bytes": "B",
+    "_ms": "ms",
     "_per_second": "1/s",
     "_timeout": "s",
     "rate_limit": "1/s",

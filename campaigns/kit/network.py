@@ -5,7 +5,7 @@ Two checks belong together, and neither is enough alone: `check_url` checks what
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from ipaddress import (
@@ -91,7 +91,11 @@ def is_local(address: str | Address) -> bool:
     return plain.is_loopback or plain.is_private
 
 
-DEFAULT_PORTS = {"http": 80, "https": 443}
+DEFAULT_PORTS = {"http": 80, "https": 443, "postgresql": 5432}
+WEB_SCHEMES = ("http", "https")
+SQL_SCHEMES = ("postgresql",)
+SCHEMES = (*WEB_SCHEMES, *SQL_SCHEMES)
+"""Of the URLs of targets; whoever sends HTTP takes those of the web alone."""
 LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 NAME = re.compile(rf"{LABEL}(?:\.{LABEL})*")
 NUMBER = re.compile(r"(?:\d+|0x[0-9a-f]*)\Z")
@@ -107,8 +111,8 @@ class Endpoint:
     address: Address | None
 
 
-def parse_url(url: str) -> Endpoint:
-    """Return scheme, host and port of an http(s) URL. Raise BadUrl where anything is ambiguous."""
+def parse_url(url: str, schemes: Sequence[str] = WEB_SCHEMES) -> Endpoint:
+    """Return scheme, host and port of a URL of one of the schemes. Raise BadUrl where anything is ambiguous."""
     if len(url) > 2000:
         raise BadUrl(f"The URL has {len(url)} characters; give one of at most 2000.")
     if not url.isprintable() or "\\" in url or " " in url:
@@ -118,27 +122,32 @@ def parse_url(url: str) -> Endpoint:
         port = parts.port
     except ValueError as error:
         raise BadUrl(
-            f"The URL {url!r} cannot be read ({error}); give http(s)://host:port/."
+            f"The URL {url!r} cannot be read ({error}); give {_example(schemes)}."
         ) from None
-    if parts.scheme not in DEFAULT_PORTS:
-        raise BadUrl(f"The URL {url!r} must begin with http:// or https://.")
+    if parts.scheme not in schemes:
+        known = " or ".join(f"{scheme}://" for scheme in schemes)
+        raise BadUrl(f"The URL {url!r} must begin with {known}.")
     if "@" in parts.netloc:
         raise BadUrl("The URL holds a user name or password; give those in their own fields.")
     if not parts.hostname:
-        raise BadUrl(f"The URL {url!r} names no host; give http(s)://host:port/.")
+        raise BadUrl(f"The URL {url!r} names no host; give {_example(schemes)}.")
     if port == 0:
         raise BadUrl(f"The URL {url!r} has port 0; give a port from 1 to 65535.")
     host, address = _host(parts.hostname, bracketed="[" in parts.netloc)
     return Endpoint(parts.scheme, host, port or DEFAULT_PORTS[parts.scheme], address)
 
 
+def _example(schemes: Sequence[str]) -> str:
+    return "postgresql://host:port/database" if schemes == SQL_SCHEMES else "http(s)://host:port/"
+
+
 def normalised_address(url: str) -> str:
-    """Return `host:port` in a form that is equal for all addresses of one server.
+    """Return `host:port` in a form that is equal for all addresses of one server, of any scheme of targets.
 
     `localhost` and `::1` become 127.0.0.1 (RFC 6761, section 6.3): should two servers listen there, they
     share one machine anyway. Raise BadUrl.
     """
-    endpoint = parse_url(url)
+    endpoint = parse_url(url, SCHEMES)
     host = str(unwrapped(endpoint.address)) if endpoint.address else endpoint.host
     if host in ("localhost", "::1") or host.endswith(".localhost"):
         host = "127.0.0.1"
@@ -345,12 +354,12 @@ def parse_rules(
     return Rules(tuple(allowed), own, source)
 
 
-def check_url(url: str, rules: Rules) -> Endpoint:
-    """Check a URL before anything is resolved. Raise BadUrl or Refused.
+def check_url(url: str, rules: Rules, schemes: Sequence[str] = WEB_SCHEMES) -> Endpoint:
+    """Check a URL of one of the schemes before anything is resolved. Raise BadUrl or Refused.
 
     That is not enough for a name: check the address of each connection with `Rules.check`.
     """
-    endpoint = parse_url(url)
+    endpoint = parse_url(url, schemes)
     if endpoint.address is not None:
         rules.check(endpoint.address, endpoint.port, endpoint.host)
     else:

@@ -61,7 +61,8 @@ def is_offered(campaign: Campaign, load: str) -> bool:
 
 def _of_kind(campaign: Campaign) -> Loop | None:
     driver = driver_if_known(campaign.kind)
-    loop = driver.closed_loop if driver else None
+    closed = driver is not None and not driver.offers_rate(campaign.parameters)
+    loop = driver.closed_loop if driver and closed else None
     return Loop(loop.parameter, loop.throughput, loop.response, loop.series) if loop else None
 
 

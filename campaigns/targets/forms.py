@@ -4,6 +4,7 @@ import re
 from copy import copy
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 from django import forms
 from django.conf import settings
@@ -50,6 +51,8 @@ TYPED = tuple(each.name for each in Target._meta.fields if each.editable and eac
 """The fields that fill a column unchanged; `saving.save` converts the others."""
 SECRETS = ("password", "client_key")
 """The fields whose columns are encrypted."""
+DATABASE = re.compile(r"/[^/]+/?\Z")
+"""The path of a database's URL."""
 UNITS = {"max_concurrency": "at once", "max_requests_per_second": "a second"}
 
 
@@ -65,22 +68,28 @@ def families() -> list[str]:
     )
 
 
+def schemes_of(family: str) -> tuple[str, ...]:
+    """Return the schemes of the base URLs of a family of servers."""
+    drivers = (driver for driver in all_kinds().values() if family in driver.families)
+    return next((driver.schemes for driver in drivers), network.WEB_SCHEMES)
+
+
 def rule_to_confirm(url: str, rules: network.Rules) -> str:
     """Return the rule that the owner of a server has to confirm; an empty text where `rules` suffice.
 
     Raise NetworkError for a URL that no owner may confirm.
     """
     try:
-        network.check_url(url, rules)
+        network.check_url(url, rules, network.SCHEMES)
     except network.NetworkError:
-        endpoint = network.parse_url(url)
+        endpoint = network.parse_url(url, network.SCHEMES)
         address = endpoint.address
         is_own = endpoint.host == "localhost" or (address and network.is_local(address))
         if not (settings.OWNER_CONFIRMS and is_own):
             raise
         host = str(address or endpoint.host)
         rule = f"[{host}]:{endpoint.port}" if ":" in host else f"{host}:{endpoint.port}"
-        network.check_url(url, installation_rules().allowing(rule))
+        network.check_url(url, installation_rules().allowing(rule), network.SCHEMES)
         return rule
     return ""
 
@@ -137,6 +146,7 @@ class TargetForm(forms.ModelForm):
         formfield_callback = form_field
         fields = TYPED
         help_texts = {
+            "base_url": "http:// or https://, host and port; of a database postgresql://host:port/database. No user name in it.",
             "hardware": "What it runs on, in your words; stored with every run measured from now on. A sizing table divides by "
             "numbers such as CPU=8, GiB=24, price=120.",
         }
@@ -213,6 +223,7 @@ class TargetForm(forms.ModelForm):
         if self.errors:
             return clean
         try:
+            network.parse_url(clean["base_url"], schemes_of(clean["family"]))
             own = network.normalised_address(clean["base_url"])
         except network.NetworkError as error:
             raise _wrong("base_url", str(error)) from None
@@ -272,7 +283,7 @@ class TargetForm(forms.ModelForm):
         except network.Refused as refusal:
             raise _wrong("base_url", str(refusal)) from None
         if rule and not clean["confirm_address"] and rule != self.stored.confirmed_rule:
-            endpoint = network.parse_url(url)
+            endpoint = network.parse_url(url, network.SCHEMES)
             raise _wrong(
                 "confirm_address",
                 f"{endpoint.address or endpoint.host} port {endpoint.port} is a loopback or private "
@@ -301,6 +312,9 @@ def _refuse_what_is_never_allowed(base_url: str, address: str) -> None:
     """Raise ValidationError for perfdash's own services, under any name, and for an incomplete URL."""
     if "?" in base_url or "#" in base_url:
         raise _wrong("base_url", "Give the URL without ? and #: paths are added to it.")
+    parts = urlsplit(base_url)
+    if parts.scheme in network.SQL_SCHEMES and not DATABASE.match(parts.path):
+        raise _wrong("base_url", "Name one database: postgresql://host:port/database.")
     try:
         network.check_url(f"http://{address}/", installation_rules().allowing(address))
     except network.Refused as refusal:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from campaigns.kit.network import parse_url
+from campaigns.kit.network import SCHEMES, parse_url
 from campaigns.models import Target
 from campaigns.targets.same_server import THIS_MACHINE, Hosts
 
@@ -51,5 +51,5 @@ def machines_of(targets: Sequence[Target]) -> dict[int, frozenset[str]]:
 def _names(target: Target) -> frozenset[str]:
     """Return what tells the machine without the network: its host, and the name that its owner typed in."""
     named = target.runs_on.strip().lower()
-    host = f"host {parse_url(target.base_url).host}"
+    host = f"host {parse_url(target.base_url, SCHEMES).host}"
     return frozenset({host, f"named {named}"} if named else {host})

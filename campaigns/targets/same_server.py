@@ -27,14 +27,14 @@ class Hosts:
 
     def ask(self, urls: Iterable[str]) -> None:
         """Resolve the hosts of these URLs concurrently."""
-        hosts = {network.parse_url(url).host for url in urls} - self._known.keys()
+        hosts = {network.parse_url(url, network.SCHEMES).host for url in urls} - self._known.keys()
         for host, result in name_service.addresses_of(hosts).items():
             self._known[host] = frozenset(map(_place, result))
 
     def of(self, url: str) -> frozenset[str]:
         """Return the IP addresses of a URL's host; none where it does not resolve."""
         self.ask([url])
-        return self._known[network.parse_url(url).host]
+        return self._known[network.parse_url(url, network.SCHEMES).host]
 
     def resolve_in_threads(self, url: str, pk: int | None) -> None:
         """Resolve a URL and all targets that might be the same server, in threads."""
@@ -101,9 +101,13 @@ def _campaign(campaign: Campaign, target: Target) -> str:
 
 def _others(url: str, pk: int | None) -> list[Target]:
     """Return the targets in use with the same port, except the one of this key."""
-    port = network.parse_url(url).port
+    port = network.parse_url(url, network.SCHEMES).port
     rows = Target.objects.filter(retired_at=None).order_by("pk")
-    return [row for row in rows if row.pk != pk and network.parse_url(row.base_url).port == port]
+    return [
+        row
+        for row in rows
+        if row.pk != pk and network.parse_url(row.base_url, network.SCHEMES).port == port
+    ]
 
 
 def _is_same(row: Target, url: str, hosts: Hosts) -> bool:

@@ -140,6 +140,8 @@ def _detail(values: ProgramProgress) -> str:
         parts.append(f"{number(values.get('syncs_done', 0))} of {numbers.counted(syncs, 'sync')}")
     if hosts := values.get("hosts"):
         parts.append(f"{number(values.get('hosts_done', 0))} of {numbers.counted(hosts, 'host')}")
+    if transactions := values.get("transactions_done"):
+        parts.append(numbers.counted(transactions, "transaction"))
     return " · ".join(parts)
 
 

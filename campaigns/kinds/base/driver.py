@@ -21,7 +21,7 @@ from campaigns.kinds.base.values import (
     Target,
 )
 from campaigns.kit.mappings import Parameters, Settings
-from campaigns.kit.network import Rules
+from campaigns.kit.network import WEB_SCHEMES, Rules
 
 
 class Driver(ABC):
@@ -32,6 +32,8 @@ class Driver(ABC):
     question: ClassVar[str]
     families: ClassVar[tuple[str, ...]]
     """Kinds of server that it can measure."""
+    schemes: ClassVar[tuple[str, ...]] = WEB_SCHEMES
+    """Of the base URLs of these servers."""
     parameters: ClassVar[type[forms.Form]]
     factors: ClassVar[tuple[str, ...]]
     metrics: ClassVar[tuple[Metric, ...]]

@@ -18,7 +18,7 @@ from ipaddress import ip_address
 
 from campaigns.kinds.programs import processes
 from campaigns.kinds.programs.processes import peak_memory_bytes as peak_memory_bytes
-from campaigns.kit.network import parse_url
+from campaigns.kit.network import SCHEMES, parse_url
 
 HEALTHY, WARNED, SATURATED = "healthy", "warned", "saturated"
 
@@ -286,7 +286,7 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 def is_local(url: str) -> bool:
     """Return whether the host of a URL is this machine; a name other than localhost is not resolved."""
-    endpoint = parse_url(url)
+    endpoint = parse_url(url, SCHEMES)
     if endpoint.address is None:
         return endpoint.host == "localhost"
     return is_here(str(endpoint.address))

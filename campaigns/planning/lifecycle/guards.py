@@ -35,7 +35,7 @@ def require_executable(campaign: Campaign) -> None:
     require_apart(targets)
     try:
         for target in targets:
-            network.check_url(target.base_url, rules_for(target))
+            network.check_url(target.base_url, rules_for(target), network.SCHEMES)
     except network.NetworkError as error:
         raise NotPossible(str(error)) from None
     limits = allowed_on_each(targets)

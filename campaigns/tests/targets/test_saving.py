@@ -293,3 +293,27 @@ def test_whoever_verifies_nothing_is_told():
 
     assert not saving.as_driver_sees_it(target).tls.verify
     assert any("is not verified" in sentence for sentence in saving.remarks_on(target, sent))
+
+
+DATABASE = SERVER | {"family": "postgresql", "base_url": "postgresql://127.0.0.2:5433/bench"}
+
+
+def test_a_database_is_a_target_of_its_own_scheme():
+    target = saving.save_target(DATABASE)
+
+    assert (target.address, target.confirmed_rule) == ("127.0.0.2:5433", "127.0.0.2:5433")
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"base_url": "http://127.0.0.2:5433/"}, "must begin with postgresql://"),
+        ({"base_url": "postgresql://127.0.0.2:5433/"}, "Name one database"),
+        ({"base_url": "postgresql://127.0.0.2:5433/a?sslmode=disable"}, "without ? and #"),
+        ({"base_url": "postgresql://%2Frun%2Fpostgresql/bench"}, "holds a zone or an escape"),
+        ({"base_url": "postgresql://me:secret@127.0.0.2/bench"}, "user name or password"),
+        ({"family": "http"}, "must begin with http:// or https://"),
+    ],
+)
+def test_a_database_has_the_url_of_one(changed, message):
+    assert message in errors_of(DATABASE | changed)["base_url"][0]

@@ -1,0 +1,188 @@
+"""The parameters of the kind `sql`."""
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from campaigns.kinds.sql import scripts
+from campaigns.kit.mappings import CleanedData
+
+MOST_CLIENTS = 5000
+CLOSED, OPEN = "closed", "open"
+TOGETHER, APART = "together", "apart"
+KEPT, EACH = "kept", "each"
+AUTOMATIC = "automatic"
+LABELS = {
+    scripts.KV_READ: "kv-read: read a row by its key",
+    scripts.KV_WRITE: "kv-write: change a row by its key",
+    scripts.KV_MIXED: "kv-mixed: read_percent of both",
+    scripts.TPCB: "tpcb-like: pgbench's own, five statements in a transaction",
+    scripts.SIMPLE_UPDATE: "simple-update: the same without tellers and branches",
+    scripts.SELECT_ONLY: "select-only: pgbench's own, one SELECT",
+    scripts.OWN: "own: the script below",
+}
+
+
+class SqlText(forms.CharField):
+    """A text of several lines, in which white space stays."""
+
+    def __init__(self, **options: Any) -> None:
+        rows = forms.Textarea({"rows": 4, "spellcheck": "false"})
+        super().__init__(required=False, strip=False, initial="", widget=rows, **options)
+
+
+class SqlForm(forms.Form):
+    """The parameters of one run."""
+
+    script = forms.ChoiceField(
+        initial=scripts.KV_READ,
+        choices=list(LABELS.items()),
+        help_text="What a transaction does, over and over.",
+    )
+    clients = forms.IntegerField(
+        initial=4,
+        min_value=1,
+        max_value=MOST_CLIENTS,
+        help_text="Clients at a time, each with one connection and one transaction.",
+    )
+    loop = forms.ChoiceField(
+        initial=CLOSED,
+        choices=[
+            (CLOSED, "closed: a client begins again when it is answered"),
+            (OPEN, "open: transactions begin at a rate, whatever the server does"),
+        ],
+        help_text="What decides when a transaction begins.",
+    )
+    rate = forms.FloatField(
+        required=False,
+        min_value=0.01,
+        max_value=1_000_000,
+        help_text="In an open loop: transactions a second, at random instants (Poisson).",
+    )
+    duration_seconds = forms.IntegerField(
+        initial=20, min_value=1, max_value=86_400, help_text="Seconds that are measured."
+    )
+    warm_up_seconds = forms.IntegerField(
+        initial=2, min_value=0, max_value=3600, help_text="Seconds before them that do not count."
+    )
+    transactions = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=100_000_000,
+        help_text="Transactions of each client in place of seconds, so that all cells do the same; no warm-up then.",
+    )
+    rows = forms.IntegerField(
+        initial=100_000,
+        min_value=1,
+        max_value=1_000_000_000,
+        help_text="Rows of the table kv.",
+    )
+    value_bytes = forms.IntegerField(
+        initial=16, min_value=1, max_value=100_000, help_text="Bytes of each value in the table kv."
+    )
+    read_percent = forms.IntegerField(
+        initial=95, min_value=0, max_value=100, help_text="With kv-mixed: percent that only read."
+    )
+    scale = forms.IntegerField(
+        initial=1,
+        min_value=1,
+        max_value=100_000,
+        help_text="With pgbench's own scripts: units of 100,000 accounts, some 15 MB.",
+    )
+    protocol = forms.ChoiceField(
+        initial="prepared",
+        choices=[(name, name) for name in ("prepared", "extended", "simple")],
+        help_text="How statements are sent. PgBouncer before 1.21 takes only simple in transaction mode.",
+    )
+    connections = forms.ChoiceField(
+        initial=KEPT,
+        choices=[
+            (KEPT, "kept: one connection a client"),
+            (EACH, "each: a new connection for every transaction"),
+        ],
+        help_text="How long a connection lasts; each: with as many threads as clients.",
+    )
+    client_processes = forms.ChoiceField(
+        initial=TOGETHER,
+        choices=[
+            (TOGETHER, "together: one pgbench, which begins when all clients are connected"),
+            (APART, "apart: a pgbench for each client, so that those who are not let in show"),
+        ],
+        help_text="Which processes the clients are in.",
+    )
+    threads = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=1000,
+        help_text="Threads of pgbench; empty: as many as cores, at most 4 and as clients.",
+    )
+    late_after_ms = forms.FloatField(
+        required=False,
+        min_value=0.1,
+        max_value=3_600_000,
+        help_text="A transaction that took longer is not good; in an open loop one that would begin later is skipped.",
+    )
+    tries = forms.IntegerField(
+        initial=1,
+        min_value=1,
+        max_value=100,
+        help_text="How often a transaction is tried that failed by serialization or deadlock.",
+    )
+    sslmode = forms.ChoiceField(
+        initial=AUTOMATIC,
+        choices=[
+            (AUTOMATIC, "automatic: by the target's certificates"),
+            ("disable", "disable: without TLS"),
+            ("require", "require: TLS, any certificate"),
+            ("verify-full", "verify-full: TLS, checked certificate"),
+        ],
+        help_text="TLS of the connections. automatic: verify-full with a CA bundle of the target, else TLS where the server offers it.",
+    )
+    own_script = SqlText(
+        max_length=scripts.MOST_BYTES,
+        help_text="With the script own: pgbench's script language; no \\shell. “-- script: NAME, weight N” begins a further one.",
+    )
+    variables = forms.CharField(
+        required=False,
+        initial="",
+        max_length=1000,
+        help_text="Variables of one's own script: name=value, separated by commas.",
+    )
+    initialise = SqlText(
+        max_length=scripts.MOST_BYTES,
+        help_text=f"SQL that makes the tables of one's own script, in the schema {scripts.SCHEMA}, before each run.",
+    )
+
+    def clean(self) -> CleanedData:
+        """Check what belongs together. Raise ValidationError."""
+        clean: CleanedData = super().clean() or self.cleaned_data
+        errors: dict[str, str] = {}
+        if clean.get("loop") == OPEN and "rate" in clean and not clean["rate"]:
+            errors["rate"] = "Give the rate of the open loop, in transactions a second."
+        if clean.get("loop") == CLOSED and clean.get("rate"):
+            errors["rate"] = "A closed loop has no rate: leave it empty, or choose the loop open."
+        _check_texts(clean, errors)
+        if errors:
+            raise ValidationError(errors)
+        return clean
+
+
+def _check_texts(clean: CleanedData, errors: dict[str, str]) -> None:
+    """Add errors of one's own script and its variables; they are not used with other scripts, and checked all the same."""
+    own = clean.get("own_script") or ""
+    try:
+        if own.strip():
+            scripts.check(own)
+        elif clean.get("script") == scripts.OWN:
+            errors["own_script"] = "Give the script: SQL with pgbench's commands."
+    except scripts.BadScript as error:
+        errors["own_script"] = str(error)
+    try:
+        scripts.variables_of(clean.get("variables") or "")
+    except scripts.BadScript as error:
+        errors["variables"] = str(error)
+    text = clean.get("initialise") or ""
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.replace("\t", " ").rstrip("\r").isprintable():
+            errors["initialise"] = f"Line {number} holds a character that is no text."

@@ -1,0 +1,468 @@
+"""Connect to the database of a target, and read and prepare what a run needs there.
+
+Only the address that the network rules allow is connected to; the certificate is checked for the name. Every statement is a
+transaction of its own and names its schema, so that it works through PgBouncer in transaction mode. What a server of
+another make does not have (CockroachDB has no vacuum, and no counters of transactions) is said, and no error.
+"""
+
+import math
+import os
+import re
+import ssl
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, LiteralString, cast
+from urllib.parse import unquote, urlsplit
+
+import psycopg
+from psycopg import errors
+
+from campaigns.kinds.base import (
+    AddressRefused,
+    Cancelled,
+    Context,
+    DriverError,
+    NotClean,
+    Target,
+    TargetUnavailable,
+)
+from campaigns.kinds.programs.pinned import allowed_addresses
+from campaigns.kinds.sql import scripts
+from campaigns.kinds.sql.form import AUTOMATIC
+from campaigns.kinds.sql.scripts import SCHEMA
+from campaigns.kit.http.credentials import Tls
+from campaigns.kit.mappings import Parameters
+from campaigns.kit.network import SQL_SCHEMES, BadUrl, Refused, Rules, check_url
+
+CONNECT_SECONDS = 5.0
+LOOK_SECONDS = 0.2
+ROWS_AT_ONCE = 100_000
+BYTES_AT_ONCE = 20_000_000
+IS_OURS = "perfdash attempt/%"
+"""The application name of pgbench, as a pattern."""
+NOT_HERE = (
+    errors.FeatureNotSupported,
+    errors.UndefinedFunction,
+    errors.UndefinedTable,
+    errors.UndefinedObject,
+    errors.UndefinedColumn,
+    errors.InsufficientPrivilege,
+    errors.SyntaxError,
+    errors.InvalidParameterValue,
+    errors.CantChangeRuntimeParam,
+)
+"""A server of another make, or this user, has not what is asked for."""
+REFUSED = (
+    (("password authentication failed", "no password supplied", "fe_sendauth", "authentication"),
+     "Check user name and password on the target's page."),
+    (("no pg_hba.conf entry",), "Its pg_hba.conf has to let this machine and user in."),
+    (("does not exist", "no such database", "no such user"), "Check the database in the base URL, and the user."),
+    (("does not support SSL", "server does not support"), "It offers no TLS: choose the sslmode disable or automatic."),
+    (("certificate verify failed", "root certificate", "server certificate"),
+     "Its certificate is not trusted: give its CA bundle on the target's page, or choose another sslmode."),
+)  # fmt: skip
+"""What a server says that another attempt would meet, too, with what to do."""
+FACTS = (
+    "max_connections", "shared_buffers", "effective_cache_size", "work_mem", "synchronous_commit", "fsync",
+    "full_page_writes", "wal_level", "max_wal_size", "checkpoint_timeout", "autovacuum", "max_worker_processes",
+    "jit", "huge_pages", "data_checksums", "default_transaction_isolation",
+)  # fmt: skip
+
+
+def place_of(target: Target, rules: Rules) -> dict[str, str]:
+    """Return name, address, port and database of a target, as libpq takes them. Raise AddressRefused, DriverError."""
+    try:
+        endpoint = check_url(target.base_url, rules, SQL_SCHEMES)
+        address = allowed_addresses(endpoint, rules)[0]
+    except Refused as refusal:
+        raise AddressRefused(str(refusal)) from None
+    except BadUrl as error:
+        raise DriverError(str(error)) from None
+    except OSError as error:
+        raise TargetUnavailable(
+            f"The name in {target.base_url} cannot be resolved: {error}. Check it."
+        ) from None
+    return {
+        "host": endpoint.host,
+        "hostaddr": address,
+        "port": str(endpoint.port),
+        "dbname": database_of(target.base_url),
+        "user": target.username,
+    }
+
+
+def database_of(url: str) -> str:
+    """Return the database of a URL. Raise DriverError where it names none."""
+    name = unquote(urlsplit(url).path.strip("/"))
+    if not name or "/" in name:
+        raise DriverError(
+            f"The base URL {url} names no database: write postgresql://host:port/database on the target's page."
+        )
+    return name
+
+
+def tls_options(tls: Tls, wanted: str, directory: Path) -> dict[str, str]:
+    """Return the options of TLS, whose files are written below `directory`."""
+    mode = wanted
+    if mode == AUTOMATIC:
+        mode = "verify-full" if tls.verify and tls.ca_bundle else "require" if tls.certificate or tls.ca_bundle else "prefer"  # fmt: skip
+    options = {"sslmode": mode}
+    files = {
+        "sslrootcert": tls.ca_bundle if mode == "verify-full" else "",
+        "sslcert": tls.certificate,
+        "sslkey": tls.key,
+    }
+    for name, text in files.items():
+        path = directory / name
+        path.unlink(missing_ok=True)
+        if text and mode != "disable":
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                file.write(text)
+            options[name] = str(path)
+        else:
+            options[name] = str(directory / "none")  # never a file of the user who runs this
+    if mode == "verify-full" and not tls.ca_bundle:
+        options["sslrootcert"] = ssl.get_default_verify_paths().cafile or options["sslrootcert"]
+    return options
+
+
+def translated(error: psycopg.Error) -> DriverError:
+    """Return the DriverError that says what a failed connection means for the run."""
+    text = " ".join(str(error).split()).removeprefix("connection failed: ")
+    for parts, advice in REFUSED:
+        if any(part in text for part in parts):
+            return DriverError(f"The database refused the connection: {text}. {advice}")
+    return TargetUnavailable(
+        f"The database gave no connection: {text}. Check that the server runs, the target's base URL, and how many "
+        "connections it allows."
+    )
+
+
+class Session:
+    """One connection of the driver itself."""
+
+    def __init__(self, connection: psycopg.Connection[Any], context: Context | None) -> None:
+        self.connection = connection
+        self._context = context
+
+    def rows(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[tuple[Any, ...]]:  # fmt: skip
+        """Execute a statement; return its rows, none where it has no result. Raise Cancelled, NotClean."""
+        try:
+            return self._rows(sql, parameters)
+        except psycopg.Error as error:
+            if self._context is not None:
+                self._context.check()
+            raise NotClean(
+                f"The database refused “{' '.join(sql.split())[:80]}”: {_told(error)}"
+            ) from None
+
+    def value(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> Any:
+        """Return the first value of the first row. Raise Cancelled, NotClean."""
+        return self.rows(sql, parameters)[0][0]
+
+    def tried(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Any, str]:
+        """Return the first value, or None with the reason where this server or user has no such thing."""
+        try:
+            rows = self._rows(sql, parameters)
+        except NOT_HERE as error:
+            return None, _told(error)
+        except psycopg.Error as error:
+            raise NotClean(
+                f"The database refused “{' '.join(sql.split())[:80]}”: {_told(error)}"
+            ) from None
+        return (rows[0][0] if rows else True), ""
+
+    def _rows(self, sql: str, parameters: Any) -> list[tuple[Any, ...]]:
+        cursor = self.connection.execute(cast(LiteralString, sql), parameters or None)
+        return cursor.fetchall() if cursor.description else []
+
+
+def _told(error: psycopg.Error) -> str:
+    text = error.diag.message_primary or str(error)
+    state = f" (SQLSTATE {error.sqlstate})" if error.sqlstate else ""
+    return f"{' '.join(text.split())}{state}"
+
+
+@contextmanager
+def session(
+    target: Target, access: Context | Rules, sslmode: str = AUTOMATIC, *, to_the_end: bool = False
+) -> Iterator[Session]:
+    """Connect to the database. Raise DriverError.
+
+    access: the context of an attempt, whose end cancels the statement that runs; for a probe, the network rules alone.
+    to_the_end: cancelling is ignored, for what cleans up; the end of the lease is not.
+    """
+    context = access if isinstance(access, Context) else None
+    place = place_of(target, context.rules if context else cast(Rules, access))
+    over = threading.Event()
+    with TemporaryDirectory(prefix="perfdash-") as directory:
+        try:
+            connection = psycopg.connect(
+                **place,
+                **tls_options(target.tls, sslmode, Path(directory)),
+                password=target.password,
+                passfile=f"{directory}/none",
+                gssencmode="disable",
+                application_name=context.sender.replace("attempt/", "driver/")
+                if context
+                else "perfdash",
+                connect_timeout=math.ceil(CONNECT_SECONDS),
+                autocommit=True,
+                prepare_threshold=None,
+            )  # type: ignore[call-overload]
+        except psycopg.Error as error:
+            raise translated(error) from None
+        try:
+            if context is not None:
+                arguments = (connection, context, over, to_the_end)
+                threading.Thread(target=_watch, args=arguments, name="sql", daemon=True).start()
+            yield Session(connection, None if to_the_end else context)
+        except psycopg.Error as error:
+            if context is not None and not to_the_end:
+                context.check()
+            raise TargetUnavailable(f"The database ended the session: {_told(error)}") from None
+        finally:
+            over.set()
+            with suppress(psycopg.Error):
+                connection.close()
+
+
+def _watch(
+    connection: psycopg.Connection[Any],
+    context: Context,
+    over: threading.Event,
+    to_the_end: bool,
+) -> None:
+    """Cancel the statement that runs when the attempt is cancelled, or its lease ends."""
+    while not over.wait(LOOK_SECONDS):
+        if context.lease_seconds() <= 0 or (context.cancelled.is_set() and not to_the_end):
+            with suppress(psycopg.Error):
+                connection.cancel()
+
+
+# What is there ------------------------------------------------------------------------------------------------------
+
+OTHER_TABLES = """
+    SELECT table_schema, count(*) FROM information_schema.tables
+    WHERE table_type = 'BASE TABLE'
+      AND table_schema NOT IN ('pg_catalog', 'information_schema', 'crdb_internal', 'pg_extension', 'perfdash_bench')
+      AND table_schema NOT LIKE 'pg\\_%'
+    GROUP BY table_schema ORDER BY table_schema
+"""
+OTHERS_ACTIVE = """
+    SELECT count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()
+      AND state NOT IN ('idle') AND coalesce(application_name, '') NOT LIKE 'perfdash driver/%'
+"""
+HIDDEN = """
+    SELECT count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND state IS NULL AND backend_type = 'client backend'
+"""
+END_OURS = """
+    SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND usename = current_user AND application_name LIKE %s
+"""
+CLIENTS = "SELECT count(*) FROM pg_stat_activity WHERE application_name = %s"
+COMMITTED = "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()"
+DIRECT = "SELECT host(inet_server_addr()) = %s AND inet_server_port() = %s"
+
+
+def is_direct(session: Session, target: Target, rules: Rules) -> bool:
+    """Return whether there is no proxy between this machine and the database: it has the address that we connect to."""
+    place = place_of(target, rules)
+    found, _ = session.tried(DIRECT, (place["hostaddr"], int(place["port"])))
+    return bool(found)
+
+
+def facts_of(session: Session) -> dict[str, str]:
+    """Return the version and the settings that decide about speed; those that this server has."""
+    facts = {"database": str(session.value("SELECT version()"))}
+    for name in FACTS:
+        value, _ = session.tried(f"SHOW {name}")
+        if value is not None:
+            facts[name] = str(value)
+    return facts
+
+
+def clients_allowed(session: Session) -> int | None:
+    """Return how many connections the database allows to ordinary users; None where it has no limit that can be read."""
+    most, _ = session.tried("SHOW max_connections")
+    reserved, _ = session.tried("SHOW superuser_reserved_connections")
+    try:
+        return int(most) - int(reserved or 0)
+    except (TypeError, ValueError):
+        return None
+
+
+def bytes_of(text: Any) -> int:
+    """Return the bytes of a setting such as 128MB; 0 of a text that is none."""
+    found = re.fullmatch(r"(\d+)\s*(B|kB|MB|GB|TB)?", str(text or ""))
+    if found is None:
+        return 0
+    return int(found[1]) * 1024 ** ("B", "kB", "MB", "GB", "TB").index(found[2] or "B")
+
+
+# What a run needs ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table with the statement that fills rows %(low)s to %(high)s, and the number of its rows."""
+
+    name: str
+    columns: str
+    fill: str
+    rows: int
+
+
+def tables_of(parameters: Parameters) -> list[Table]:
+    """Return the tables that a script needs. One's own script has the table kv, too."""
+    if parameters["script"] not in scripts.OF_PGBENCH:
+        size = int(parameters["value_bytes"])
+        value = f"decode(rpad(md5(i::text), {2 * size}, md5(i::text)), 'hex')"
+        columns = "k bigint PRIMARY KEY, v bytea NOT NULL"
+        return [Table("kv", columns, f"SELECT i, {value}", int(parameters["rows"]))]
+    scale = int(parameters["scale"])
+    tellers, accounts = scripts.TELLERS, scripts.ACCOUNTS
+    return [
+        Table("pgbench_branches", "bid int PRIMARY KEY, bbalance int, filler char(88)",
+              "SELECT i, 0, NULL", scale),
+        Table("pgbench_tellers", "tid int PRIMARY KEY, bid int, tbalance int, filler char(84)",
+              f"SELECT i, (i - 1) / {tellers} + 1, 0, NULL", scale * tellers),
+        Table("pgbench_accounts", "aid int PRIMARY KEY, bid int, abalance int, filler char(84)",
+              f"SELECT i, (i - 1) / {accounts} + 1, 0, ''", scale * accounts),
+        Table("pgbench_history", "tid int, bid int, aid int, delta int, mtime timestamp, filler char(22)",
+              "", 0),
+    ]  # fmt: skip
+
+
+def end_stale(session: Session, pattern: str = IS_OURS) -> int:
+    """End connections of pgbench that an attempt has left; return how many."""
+    ended, _ = session.tried(END_OURS, (pattern,))
+    return int(ended or 0)
+
+
+def drop(session: Session) -> None:
+    """Drop our schema with all that is in it."""
+    session.rows(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE")
+
+
+def fill(session: Session, parameters: Parameters, context: Context) -> None:
+    """Make our schema and its tables, a part at a time. Raise Cancelled, NotClean."""
+    session.rows(f"CREATE SCHEMA {SCHEMA}")
+    for table in tables_of(parameters):
+        name = f"{SCHEMA}.{table.name}"
+        session.rows(f"CREATE TABLE {name} ({table.columns})")
+        session.tried(f"ALTER TABLE {name} SET (autovacuum_enabled = off)")
+        width = 120 + (int(parameters["value_bytes"]) if table.name == "kv" else 0)
+        step = max(1, min(ROWS_AT_ONCE, BYTES_AT_ONCE // width))
+        for low in range(1, table.rows + 1, step):
+            context.check()
+            high = min(low + step - 1, table.rows)
+            session.rows(
+                f"INSERT INTO {name} {table.fill} FROM generate_series({low}, {high}) AS s(i)"
+            )
+    if parameters["script"] == scripts.OWN and (text := parameters.get("initialise") or "").strip():
+        _initialise(session, text)
+
+
+def _initialise(session: Session, text: str) -> None:
+    """Execute the statements that make the tables of one's own script."""
+    try:
+        session.connection.execute(cast(LiteralString, text))
+    except psycopg.Error as error:
+        line = ""
+        if (at := error.diag.statement_position) and at.isdigit():
+            line = f" in line {text.count(chr(10), 0, int(at)) + 1}"
+        raise DriverError(
+            f"The database refused the parameter initialise{line}: {_told(error)}"
+        ) from None
+
+
+def settle(session: Session, parameters: Parameters) -> dict[str, str]:
+    """Vacuum, write a checkpoint and reset the counters; return what was done, or why not."""
+    results = {}
+    names = [table.name for table in tables_of(parameters)]
+    reasons = [session.tried(f"VACUUM (ANALYZE) {SCHEMA}.{name}")[1] for name in names]
+    results["vacuum"] = next(filter(None, reasons), "")
+    results["checkpoint"] = session.tried("CHECKPOINT")[1]
+    results["counters reset"] = session.tried("SELECT pg_stat_reset()")[1]
+    return {name: f"not done: {why}" if why else "done" for name, why in results.items()}
+
+
+def counted(session: Session) -> dict[str, int]:
+    """Return the rows of our tables, those of one's own script included."""
+    names = session.rows(
+        "SELECT table_name FROM information_schema.tables WHERE table_schema = %s ORDER BY 1",
+        (SCHEMA,),
+    )
+    return {
+        name: int(session.value(f'SELECT count(*) FROM {SCHEMA}."{name}"')) for (name,) in names
+    }
+
+
+def balances(session: Session) -> dict[str, int]:
+    """Return the sums of pgbench's classical check, and the transactions in its history."""
+    sums = {
+        "accounts": "SELECT coalesce(sum(abalance), 0)::bigint FROM {}.pgbench_accounts",
+        "tellers": "SELECT coalesce(sum(tbalance), 0)::bigint FROM {}.pgbench_tellers",
+        "branches": "SELECT coalesce(sum(bbalance), 0)::bigint FROM {}.pgbench_branches",
+        "history": "SELECT coalesce(sum(delta), 0)::bigint FROM {}.pgbench_history",
+        "transactions": "SELECT count(*) FROM {}.pgbench_history",
+    }
+    return {name: int(session.value(sql.format(SCHEMA))) for name, sql in sums.items()}
+
+
+def committed(session: Session) -> int | None:
+    """Return how many transactions the database has committed; None where it does not count them."""
+    value, _ = session.tried(COMMITTED)
+    return None if value in (None, True) else int(value)
+
+
+class Observer:
+    """Counts our clients in pg_stat_activity while pgbench runs, once a second, on a connection of its own.
+
+    Not through a proxy: it would take one of the connections that the proxy lets in.
+    """
+
+    def __init__(self, target: Target, context: Context, sslmode: str) -> None:
+        self._target, self._context, self._sslmode = target, context, sslmode
+        self._over = threading.Event()
+        self._thread: threading.Thread | None = None
+        self.most: int | None = None
+        self.problem = ""
+
+    def __enter__(self) -> "Observer":
+        self._thread = threading.Thread(target=self._look, name="observer", daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        if self._thread is not None:
+            self._thread.join(CONNECT_SECONDS)
+
+    def _look(self) -> None:
+        try:
+            with session(self._target, self._context, self._sslmode) as here:
+                while not self._over.wait(0.5 if self.most is None else 1.0):
+                    seen = int(here.value(CLIENTS, (self._context.sender,)))
+                    self.most = max(self.most or 0, seen)
+        except (DriverError, Cancelled) as error:
+            self.problem = str(error)
+
+
+def wait_until_quiet(session: Session, context: Context, seconds: float) -> tuple[int | None, str]:
+    """Return how many others are active in the database, after a moment's patience; None where that cannot be seen."""
+    end = time.monotonic() + seconds
+    while True:
+        active, why = session.tried(OTHERS_ACTIVE)
+        if active in (0, None) or time.monotonic() > end:
+            return (None if active is None else int(active)), why
+        context.check()
+        time.sleep(LOOK_SECONDS)

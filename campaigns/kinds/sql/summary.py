@@ -1,0 +1,198 @@
+"""Turn what the engine counted into the values of a run. No I/O."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from campaigns.kinds.base import Distribution, Health, Parameters
+from campaigns.kinds.programs.health import HEALTHY, SATURATED, WARNED, is_starved
+from campaigns.kinds.sql.form import APART, OPEN
+from campaigns.kit import histogram
+from campaigns.kit.mappings import Json
+
+PERCENTILES = {"response_p50": 0.5, "response_p95": 0.95, "response_p99": 0.99}
+THREAD_SATURATES = 0.8
+"""Cores that a thread of pgbench used; its own queue then counts as the database's."""
+ACHIEVED_SATURATES = 0.95
+"""Share of an offered rate that has to be begun."""
+CONNECT = "connect"
+
+
+@dataclass(frozen=True)
+class Transactions:
+    """The outcome of a run. result: of the engine; parameters: of the run."""
+
+    parameters: Parameters
+    result: Json
+
+    @property
+    def log(self) -> Json:
+        """What the log counted."""
+        log: Json = self.result.get("log") or {}
+        return log
+
+    @property
+    def sampled(self) -> float:
+        """The share of transactions that the log has: of those that pgbench has counted, where it has a sample."""
+        processed = self.result.get("processed")
+        if not (self.result.get("sampling_rate") and processed):
+            return 1.0
+        return self.logged / float(processed)
+
+    @property
+    def logged(self) -> int:
+        """How many transactions in the log were done, before and after the warm-up."""
+        log = self.log
+        return int(log["lines"] - log["all_skipped"] - sum(log["all_failures"].values()))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether transactions begin at a rate."""
+        return bool(self.parameters["loop"] == OPEN)
+
+    @property
+    def done(self) -> int:
+        """How many transactions were done after the warm-up."""
+        return round(self.log.get("measured", 0) / self.sampled)
+
+    @property
+    def skipped(self) -> int:
+        """How many were not begun since they would have been late."""
+        return round(self.log.get("skipped", 0) / self.sampled)
+
+    @property
+    def seconds(self) -> float:
+        """The seconds that they took."""
+        return float(self.log.get("seconds") or 0.0)
+
+    @property
+    def clients(self) -> list[int]:
+        """The transactions of each client."""
+        return list(self.log.get("of_clients") or [0] * int(self.parameters["clients"]))
+
+    @property
+    def served(self) -> int:
+        """How many clients had a transaction done."""
+        return sum(1 for count in self.clients if count)
+
+    @property
+    def ended(self) -> list[tuple[str, str, str]]:
+        """Why processes ended early: class, SQLSTATE and message of each."""
+        return [tuple(each) for each in self.result.get("failures") or ()]
+
+    @property
+    def failures(self) -> dict[str, int]:
+        """The failures by class: of transactions, and of clients that were not let in."""
+        found = Counter(
+            {name: round(n / self.sampled) for name, n in (self.log.get("failures") or {}).items()}
+        )
+        found.update(failure for failure, _, _ in self.ended)
+        return {name: count for name, count in found.items() if count}
+
+    @property
+    def failed(self) -> int:
+        """How many transactions and clients failed."""
+        return sum(self.failures.values())
+
+    def values(self) -> dict[str, float]:
+        """Return the metrics that were observed."""
+        values = {
+            "failed": float(self.failed),
+            "retried": float(round(self.log.get("retried", 0) / self.sampled)),
+            "clients_served": float(self.served),
+        }
+        if connect := self._connect_ms():
+            values["connect_time"] = connect
+        if not self.done or not self.seconds:
+            return values
+        tps = values["tps"] = self.done / self.seconds
+        counts = self.clients
+        squares = len(counts) * sum(count * count for count in counts)
+        values["fairness"] = sum(counts) ** 2 / squares if squares else 0.0
+        if self.is_open:
+            rate = float(self.parameters["rate"])
+            values["achieved"] = 100 * tps / rate
+            values["skipped"] = float(self.skipped)
+        else:
+            values["end_to_end_time"] = 1000 * int(self.parameters["clients"]) / tps
+        if self.parameters["late_after_ms"]:
+            values["goodput"] = self.log["good"] / self.sampled / self.seconds
+        return values | self._times()
+
+    def _times(self) -> dict[str, float]:
+        histograms: Mapping[str, Json] = self.log["histograms"]
+        response = histograms["response"]
+        counts = histogram.counts_of(response["encoded"].encode())
+        values = {
+            "response_mean": response["mean_us"] / 1000,
+            "response_max": response["max_us"] / 1000,
+        }
+        for name, share in PERCENTILES.items():
+            if not histogram.needs(counts.total, share):
+                values[name] = counts.at([share])[0] / 1000
+        if lag := histograms.get("lag"):
+            lags = histogram.counts_of(lag["encoded"].encode())
+            if not histogram.needs(lags.total, 0.99):
+                values["lag_p99"] = lags.at([0.99])[0] / 1000
+        return values
+
+    def _connect_ms(self) -> float | None:
+        """Return the mean time to connect one client."""
+        times: Sequence[float] = self.result.get("connect_ms") or ()
+        if not times:
+            return None
+        mean = sum(times) / len(times)
+        together = self.parameters["client_processes"] != APART
+        if together and self.parameters["connections"] == "kept":
+            return mean / int(self.parameters["clients"])
+        return mean
+
+    def distributions(self) -> list[Distribution]:
+        """Return the histograms."""
+        return [
+            Distribution(name, each["encoded"].encode(), each["count"], each["dropped"])
+            for name, each in (self.log.get("histograms") or {}).items()
+        ]
+
+    def rates(self) -> list[float]:
+        """Return the transactions of each whole second after the warm-up."""
+        counts = [count / self.sampled for count in self.log.get("per_second") or ()]
+        whole = int(self.seconds)
+        return counts[:whole] if whole else counts
+
+    def health(self, *, target_is_here: bool) -> Health:
+        """Judge whether the generator set the values."""
+        figures: dict[str, Any] = dict(self.result.get("figures") or {})
+        figures["target_is_here"] = float(target_is_here)
+        threads = int(self.result.get("threads") or 1) * int(self.result.get("processes") or 1)
+        seconds = figures.get("seconds") or 0.0
+        thread = figures.get("pgbench_cpu_seconds", 0.0) / seconds / threads if seconds else 0.0
+        figures["cores_of_a_thread"] = thread
+        bounds, warnings = [], []
+        if thread > THREAD_SATURATES:
+            bounds.append(
+                f"Each thread of pgbench used {thread:.0%} of a core: its own speed bounds the values. Raise "
+                "threads, or take a larger generator."
+            )
+        done, rate = self.done + self.skipped, self.parameters["rate"]
+        if self.is_open and self.seconds and not self.parameters["late_after_ms"]:
+            share = figures["achieved_share"] = done / self.seconds / float(rate)
+            if share < ACHIEVED_SATURATES:
+                bounds.append(
+                    f"Only {share:.0%} of the offered transactions began: all clients were waiting for answers. "
+                    "Give more clients, or a lower rate."
+                )
+        if is_starved(figures):
+            text = (
+                f"Other programs used {figures['others_cpu_share']:.0%} of the generator's CPU and kept pgbench "
+                "waiting"
+            )
+            if target_is_here:
+                warnings.append(
+                    f"{text}. The target, on this machine, is one of them: put it elsewhere for values that count."
+                )
+            else:
+                bounds.append(f"{text}; measure when the machine is idle.")
+        word = SATURATED if bounds else WARNED if warnings else HEALTHY
+        return Health(word, (*bounds, *warnings), figures)

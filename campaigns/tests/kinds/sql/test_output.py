@@ -1,0 +1,89 @@
+"""What pgbench 15.18 and 18.6 wrote."""
+
+import pytest
+
+from campaigns.kinds.sql.engine.output import failure_of, progress_of, summary_of
+
+OFFERED = """pgbench (15.18 (Debian 15.18-0+deb12u1), server 18.6)
+transaction type: r.sql
+scaling factor: 1
+query mode: prepared
+number of clients: 1
+number of threads: 1
+maximum number of tries: 1
+duration: 2 s
+number of transactions actually processed: 417
+number of failed transactions: 0 (0.000%)
+number of serialization failures: 0 (0.000%)
+number of deadlock failures: 0 (0.000%)
+number of transactions skipped: 200 (32.415%)
+number of transactions above the 12.0 ms latency limit: 206/417 (49.400%)
+latency average = 11.640 ms
+latency stddev = 5.994 ms
+rate limit schedule lag: avg 7.073 (max 11.997) ms
+initial connection time = 5.358 ms
+tps = 208.661713 (without initial connection time)
+"""
+EACH = """pgbench (18.6)
+number of transactions actually processed: 5/6
+number of failed transactions: 1 (16.667%)
+number of serialization failures: 1 (16.667%)
+number of deadlock failures: 0 (0.000%)
+latency average = 2.785 ms
+average connection time = 8.348 ms
+tps = 168.218011 (including reconnection times)
+"""
+
+
+def test_the_summary_of_an_offered_rate_is_read():
+    found = summary_of(OFFERED)
+
+    assert found is not None
+    assert (found.processed, found.tps, found.connect_ms) == (417, 208.661713, 5.358)
+    assert (found.counts["skipped"], found.counts["failed"]) == (200, 0)
+
+
+def test_the_summary_with_a_connection_each_is_read():
+    found = summary_of(EACH)
+
+    assert found is not None
+    assert (found.processed, found.counts["serialization"], found.connect_ms) == (5, 1, 8.348)
+
+
+def test_half_a_summary_is_none():
+    assert summary_of(OFFERED.partition("tps")[0]) is None
+
+
+def test_progress_is_read_in_all_forms():
+    plain = "progress: 1.0 s, 4962.0 tps, lat 0.492 ms stddev 1.307, 393 failed, 1272 retried, 1272 retries"
+    offered = "progress: 2.0 s, 196.0 tps, lat 12.224 ms stddev 7.766, 0 failed, lag 7.338 ms, 121 skipped"
+
+    assert progress_of(plain) == (1.0, 4962.0, 393)
+    assert progress_of(offered) == (2.0, 196.0, 0)
+    assert progress_of("pgbench: error: x") is None
+
+
+AT = 'pgbench: error: connection to server at "127.0.0.1", port 5432 failed: '
+ABORTED = "pgbench: error: client 3 script 0 aborted in command 1 query 0: "
+ENDED = {
+    f"{AT}FATAL:  sorry, too many clients already": ("connect", "53300"),
+    f"{AT}Connection refused": ("connect", "08006"),
+    f"{AT}server closed the connection unexpectedly": ("connect", "08006"),
+    f'{AT}FATAL:  password authentication failed for user "x"': ("auth", "28P01"),
+    f"{ABORTED}ERROR:  division by zero": ("server", "22012"),
+    f"{ABORTED}ERROR:  canceling statement due to statement timeout": ("timeout", "57014"),
+    f"{ABORTED}ERROR:  deadlock detected": ("deadlock", "40P01"),
+    f"{ABORTED}ERROR:  could not serialize access due to concurrent update": ("serialization", "40001"),
+    f"{ABORTED}FATAL:  terminating connection due to administrator command": ("server", "57P01"),
+    f'{ABORTED}ERROR:  relation "x" does not exist': ("server", "42P01"),
+    "pgbench: fatal: script-0.sql:3: invalid command in command \"foo\"": ("script", ""),
+    "something else": ("server", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("line", ENDED)
+def test_an_early_end_has_its_class_and_sqlstate(line):
+    found = failure_of(["pgbench (15.18)", "progress: 1", line][::2])
+
+    assert (found.failure, found.state) == ENDED[line]
+    assert line in found.message

@@ -1,0 +1,110 @@
+import pytest
+
+from campaigns.kinds.sql import scripts
+from campaigns.kinds.sql.form import SqlForm
+
+REFUSED = {
+    "SELECT 1;\n\\shell echo 1": r"Line 2: \\shell and \\setshell run programs",
+    "SELECT 1;\n\n \\SETSHELL x date": "Line 3: ",
+    "SELECT '\\shell';": "Line 1: ",
+    "SELECT 1;\n\\i /etc/passwd": r"Line 2: there is no command “\\i” here",
+    "SELECT 1 \\! id": r"Line 1: there is no command “\\” here",
+    "SELECT 1 \\set x 1": "Line 1: “\\\\set” has to begin a line",
+    "SELECT 1;\nSELECT\n  2": "Line 3: the last statement does not end",
+    "\\set x 1": "has no statement",
+    "-- nothing": "has no statement",
+    "SELECT 1;\n-- script: b, weight 0\nSELECT\x00 2;": "Line 3 holds a character that is no text",
+    "SELECT * FROM dblink(\n'host=10.0.0.1 dbname=x', 'SELECT 1');": "Line 2 holds a connection string",
+    "SELECT $$\n\nservice=other$$;": "Line 3 holds a connection string",
+    "SELECT 1; /* postgresql://elsewhere/ */ SELECT\n'postgres://other/db';": "Line 2 holds a conn",
+    "SELECT 1;" * 8000: "The script has 72,000 bytes; give at most 65,536",
+    "-- script: a, weight 0\nSELECT 1;": "All weights are 0",
+    "-- script: a\nSELECT 1;\n-- script: a\nSELECT 2;": "There are two scripts “a”",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_a_script_that_must_not_run_is_refused_by_its_line(text):
+    with pytest.raises(scripts.BadScript, match=REFUSED[text]):
+        scripts.check(text)
+
+
+def test_what_looks_dangerous_and_is_not_is_let_through():
+    text = (
+        "\\set k random(1, 10)\nSELECT ';', '\\set', E'it\\'s', \"a;b\" -- no; end\n"
+        "FROM t WHERE host = 'a' AND k = :k /* ; /* nested */ \\x */ \\gset p_\n"
+        "\\if :k > 3\nSELECT $a$ ; ' $a$;\n\\else\nSELECT 1\n\\gset\n\\endif\n\\sleep 1 ms\n"
+    )
+
+    assert [each.weight for each in scripts.check(text)] == [1]
+
+
+def test_scripts_in_one_text_have_names_and_weights():
+    text = "SELECT 1;\n-- script: read, weight 90\nSELECT 2;\n-- script: write\nSELECT 3;"
+
+    found = scripts.scripts_of(scripts.OWN, 0, text)
+
+    assert [(each.name, each.text.strip(), each.weight) for each in found] == [
+        ("own", "SELECT 1;", 1),
+        ("read", "SELECT 2;", 90),
+        ("write", "SELECT 3;", 1),
+    ]
+
+
+def test_scripts_that_are_built_in_keep_their_own_rules():
+    for text in scripts.TEXTS.values():
+        assert scripts.check(text)
+    assert [each.weight for each in scripts.scripts_of(scripts.KV_MIXED, 90, "")] == [90, 10]
+    assert [each.name for each in scripts.scripts_of(scripts.KV_MIXED, 100, "")] == ["read"]
+
+
+def test_copy_to_a_program_is_warned_of_by_its_line():
+    text = "SELECT 1;\nCOPY (SELECT 1)\n TO PROGRAM 'cat';\n-- COPY t TO PROGRAM 'x'\n"
+
+    assert scripts.warnings_of(text) == [
+        "Line 2: COPY … PROGRAM runs a program on the database's server."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("scale=3", "set by pgbench or perfdash"), ("size", "no variable"), ("a=", "has no value"),
+     ("1a=2", "no variable"), ("Random_Seed=1", "set by")],
+)  # fmt: skip
+def test_variables_that_pgbench_sets_are_refused(text, message):
+    with pytest.raises(scripts.BadScript, match=message):
+        scripts.variables_of(text)
+
+
+def test_variables_are_read():
+    assert scripts.variables_of("size=10, name=a b\nx = 1.5,") == {
+        "size": "10",
+        "name": "a b",
+        "x": "1.5",
+    }
+
+
+def form(**values):
+    initial = {name: field.initial for name, field in SqlForm.base_fields.items()}
+    return SqlForm({name: value for name, value in (initial | values).items() if value is not None})
+
+
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        ({"script": "own"}, "own_script"),
+        ({"script": "own", "own_script": "SELECT 1"}, "own_script"),
+        ({"own_script": "x" * 70_000}, "own_script"),
+        ({"loop": "open"}, "rate"),
+        ({"rate": 5}, "rate"),
+        ({"variables": "scale=1"}, "variables"),
+        ({"initialise": "SELECT\x01"}, "initialise"),
+        ({"clients": 0}, "clients"),
+    ],
+)
+def test_the_form_names_the_parameter_that_is_wrong(values, field):
+    assert set(form(**values).errors) == {field}
+
+
+def test_an_open_loop_with_its_rate_is_valid():
+    assert form(loop="open", rate="12.5", late_after_ms="100").is_valid()

@@ -1,0 +1,237 @@
+"""The kind on a PostgreSQL that runs, alone and behind HAProxy and PgBouncer."""
+
+import pytest
+
+from campaigns.kinds.base import (
+    AddressRefused,
+    DriverError,
+    LevelNotInForce,
+    NotOurs,
+    TargetUnavailable,
+)
+from campaigns.kinds.sql.driver import driver
+from campaigns.kinds.sql.engine import pgbench
+from campaigns.kit.network import parse_rules
+from campaigns.tests.kinds.sql import servers
+
+pytestmark = pytest.mark.system
+OURS = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'perfdash %'"
+SCHEMAS = "SELECT count(*) FROM pg_namespace WHERE nspname = 'perfdash_bench'"
+
+
+SECRET = "a:b\\c"  # noqa: S105 - what a password file has to escape
+
+
+def needs(program):
+    return pytest.mark.skipif(not servers.program(program), reason=f"{program} is not installed")
+
+
+def test_log_summary_and_database_count_the_same_transactions(place):
+    measured = place.run(script="kv-mixed", read_percent=50)
+
+    assert not measured.failure
+    assert place.unproved == []
+    assert place.proof("transactions in the log").measured == 200
+    assert place.proof("transactions committed").measured >= 200
+    assert place.proof("rows of kv").measured == 100
+    assert (measured.units_done, measured.units_failed) == (200, 0)
+    assert measured.values["clients_served"] == 4
+    assert measured.values["fairness"] == 1.0
+    assert measured.values["tps"] * measured.values["end_to_end_time"] == pytest.approx(4000)
+    counts = {each.name: each.count for each in measured.distributions}
+    assert counts["response"] == 200 == counts["response:read"] + counts["response:write"]
+    assert place.level("way") == "direct"
+    assert place.database.value(SCHEMAS) == 0
+    assert place.database.value(OURS) == 0
+
+
+def test_the_balances_of_pgbench_add_up(place):
+    place.run(script="tpcb-like")
+
+    assert place.unproved == []
+    assert place.proof("transactions in the history").measured == 200
+    assert place.proof("rows of pgbench_accounts").measured == 100_000
+
+
+def test_an_offered_rate_has_lag_and_what_was_in_time(place):
+    measured = place.run(loop="open", rate=2000.0, late_after_ms=10_000.0)
+
+    assert place.unproved == []
+    assert {"achieved", "goodput", "skipped"} <= measured.values.keys()
+    assert "end_to_end_time" not in measured.values
+    assert {each.name for each in measured.distributions} == {"response", "lag", "service"}
+
+
+def test_transactions_that_are_tried_again_and_fail_are_counted(place):
+    conflict = "BEGIN ISOLATION LEVEL REPEATABLE READ;\nUPDATE perfdash_bench.kv SET v = v WHERE k = 1;\nEND;"
+
+    measured = place.run(script="own", own_script=conflict, tries=2, transactions=200)
+
+    assert place.proof("transactions in the log").ok
+    assert measured.units_done + measured.units_failed == 800
+    assert measured.failures.keys() <= {"serialization"}
+
+
+def test_tables_and_variables_of_ones_own_script(place):
+    place.run(
+        script="own",
+        initialise="CREATE TABLE perfdash_bench.t (c int, size int);\nINSERT INTO perfdash_bench.t VALUES (0, 0);",
+        own_script="INSERT INTO perfdash_bench.t VALUES (:client_id, :size);",
+        variables="size=7",
+    )
+
+    assert place.unproved == []
+
+
+def test_a_script_that_the_server_refuses_is_told_before_the_load(place):
+    with pytest.raises(
+        DriverError, match=r"script own was refused before the load.*SQLSTATE 42601"
+    ):
+        place.run(script="own", own_script="SELEC 1;")
+    with pytest.raises(DriverError, match="initialise in line 2"):
+        place.run(script="own", own_script="SELECT 1;", initialise="SELECT 1;\nCREATE TABL x;")
+    assert place.database.value(SCHEMAS) == 0
+
+
+def test_an_error_in_the_middle_fails_the_run_with_the_servers_words(place):
+    counts_down = "INSERT INTO perfdash_bench.kv SELECT 101 + count(*), '' FROM perfdash_bench.kv WHERE k > 100;"
+
+    measured = place.run(script="own", own_script=counts_down, clients=4, transactions=500)
+
+    assert "SQLSTATE 23505" in measured.failure
+    assert "duplicate key value" in measured.failure
+
+
+def test_copy_to_a_program_is_warned_of(place):
+    place.run(
+        script="own", own_script="COPY (SELECT 1) TO PROGRAM 'cat >/dev/null';", transactions=1
+    )
+
+    assert any("Line 1: COPY … PROGRAM" in line for line in place.keeper.lines)
+
+
+def test_a_database_with_tables_of_others_is_refused_unless_it_is_ours_alone(place):
+    place.database.run("CREATE TABLE theirs (a int)")
+    try:
+        with pytest.raises(
+            NotOurs, match=r"bench holds 1 tables of others, in the schemas public \(1\)"
+        ):
+            place.run()
+        place.run(place.database.target(dedicated=True))
+        assert "belongs to perfdash alone" in place.proof("tables of others").measured
+    finally:
+        place.database.run("DROP TABLE theirs")
+
+
+def test_somebody_at_work_in_the_database_makes_the_run_void(place, monkeypatch):
+    monkeypatch.setattr("campaigns.kinds.sql.driver.QUIET_SECONDS", 0.1)
+    with place.database.connect() as other:
+        other.autocommit = False
+        other.execute("SELECT 1")
+        clean = driver.reset(place.database.target(), place.parameters(), place.keeper.context())
+
+    assert [each.measured for each in clean if not each.ok] == [1]
+
+
+def test_an_earlier_attempt_leaves_no_connection(place):
+    with place.database.connect() as stale:
+        stale.execute("SET application_name = 'perfdash attempt/99'")
+        place.run()
+
+        assert place.database.value(OURS) == 0
+
+
+def test_a_user_without_rights_is_told_what_is_not_shown(place):
+    place.database.run("CREATE ROLE weak LOGIN PASSWORD 'a:b\\c'")
+    place.database.run("GRANT CREATE ON DATABASE bench TO weak")
+
+    place.run(place.database.target(username="weak", password=SECRET))
+
+    assert place.unproved == []
+    assert place.proof("checkpoint").measured.startswith("not done: permission denied")
+    assert place.proof("counters reset").measured.startswith("not done: permission denied")
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "message"),
+    [
+        ({"password": "wrong"}, DriverError, "password authentication failed"),
+        ({"database": "nix"}, DriverError, 'database "nix" does not exist'),
+        ({"port": 1}, TargetUnavailable, "refused"),
+    ],
+)
+def test_a_login_that_fails_is_told(place, changed, error, message):
+    with pytest.raises(error, match=message):
+        driver.probe(place.database.target(**changed), parse_rules("127.0.0.1:*"))
+
+
+def test_network_rules_hold(place):
+    place.keeper.rules = "127.0.0.1:1"
+    with pytest.raises(AddressRefused):
+        place.run()
+
+
+def test_limits_of_the_owner_hold(place):
+    place.keeper.most_per_second = 5.0
+    with pytest.raises(LevelNotInForce, match="closed loop cannot be held to a rate"):
+        place.run()
+    with pytest.raises(LevelNotInForce, match="A rate of 10 was to be in force"):
+        place.run(loop="open", rate=10.0)
+    place.keeper.most_per_second, place.keeper.most_concurrent = None, 2
+    place.run()
+    assert [each.in_force for each in place.levels if not each.ok] == [2]
+
+
+def test_more_clients_than_the_database_lets_in(place):
+    with pytest.raises(TargetUnavailable, match=r"too many clients.*choose client_processes apart"):
+        place.run(clients=40)
+
+    measured = place.run(clients=40, client_processes="apart", transactions=2000)
+
+    assert not measured.failure
+    assert 1 <= measured.values["clients_served"] < 40
+    assert measured.failures["connect"] == 40 - measured.values["clients_served"]
+    assert measured.values["fairness"] < 1
+
+
+@needs("haproxy")
+def test_a_proxy_that_lets_in_three_connections_serves_three_clients(place, tmp_path):
+    with servers.haproxy(tmp_path, place.database, most=3) as port:
+        target = place.database.target(port=port)
+        measured = place.run(
+            target, clients=6, client_processes="apart", transactions=None, duration_seconds=1, warm_up_seconds=0
+        )  # fmt: skip
+        assert measured.values["clients_served"] == 3
+        assert measured.values["fairness"] < 0.6
+        assert measured.failures == {"connect": 3}
+        assert place.level("way") == "through a proxy"
+        each = place.run(target, clients=6, connections="each", transactions=5)
+
+    assert each.values["clients_served"] == 6
+    assert place.unproved == []
+
+
+@needs("pgbouncer")
+def test_pgbouncer_serves_all_clients_of_transactions(place, tmp_path):
+    with servers.pgbouncer(place.database, pool=2) as port:
+        target = place.database.target(port=port)
+        measured = place.run(
+            target, clients=6, protocol="simple", script="tpcb-like", transactions=20
+        )
+
+    assert measured.values["clients_served"] == 6
+    assert place.unproved == []
+
+
+@pytest.mark.parametrize(
+    ("version", "message"),
+    [("", "There is no pgbench"), ("14.9", "pgbench 14.9 .* is older than 15")],
+)
+def test_a_worker_without_pgbench_says_what_to_install(tmp_path, monkeypatch, version, message):
+    path = tmp_path / "pgbench"
+    path.write_text(f"#!/bin/sh\necho 'pgbench (PostgreSQL) {version}'\n")
+    path.chmod(0o755)
+    monkeypatch.setattr(pgbench, "candidates", lambda: [str(path)] if version else [])
+
+    with pytest.raises(pgbench.NoPgbench, match=message):
+        pgbench.find()
