@@ -56,6 +56,7 @@ from campaigns.kinds.sql.server import (
     fill,
     is_direct,
     place_of,
+    refuse_another_run,
     session,
     settle,
     tables_of,
@@ -156,7 +157,8 @@ class Sql(Driver):
         context.directory.mkdir(parents=True, exist_ok=True)
         with session(target, context, parameters["sslmode"]) as here:
             proofs = _whose(here, target)
-            ended = end_stale(here)
+            refuse_another_run(here, context)
+            ended = end_stale(here, idle=is_direct(here, target, context.rules))
             if ended:
                 context.say(f"{ended} connections of an earlier attempt were ended")
             drop(here)
@@ -331,7 +333,7 @@ class Sql(Driver):
     def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None:
         """End what is left of this attempt at the database, and drop our schema."""
         with session(target, context, parameters["sslmode"], to_the_end=True) as here:
-            end_stale(here, context.sender)
+            end_stale(here, context.sender, idle=is_direct(here, target, context.rules))
             drop(here)
 
     def estimate_seconds(self, parameters: Parameters) -> float:

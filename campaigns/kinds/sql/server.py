@@ -41,6 +41,8 @@ from campaigns.kit.network import SQL_SCHEMES, BadUrl, Refused, Rules, check_url
 
 CONNECT_SECONDS = 5.0
 LOOK_SECONDS = 0.2
+AT_WORK_SECONDS = 0.3
+"""In which another run would begin a statement."""
 ROWS_AT_ONCE = 100_000
 BYTES_AT_ONCE = 20_000_000
 IS_OURS = "perfdash attempt/%"
@@ -266,6 +268,11 @@ HIDDEN = """
 END_OURS = """
     SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND usename = current_user AND application_name LIKE %s
+      AND (%s OR state <> 'idle')
+"""
+AT_WORK = """
+    SELECT min(application_name) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE %s AND query_start > %s
 """
 CLIENTS = "SELECT count(*) FROM pg_stat_activity WHERE application_name = %s"
 COMMITTED = "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()"
@@ -341,9 +348,24 @@ def tables_of(parameters: Parameters) -> list[Table]:
     ]  # fmt: skip
 
 
-def end_stale(session: Session, pattern: str = IS_OURS) -> int:
-    """End connections of pgbench that an attempt has left; return how many."""
-    ended, _ = session.tried(END_OURS, (pattern,))
+def refuse_another_run(session: Session, context: Context) -> None:
+    """Raise NotClean where another attempt begins statements now: it reaches this database by another address."""
+    began = session.value("SELECT now()")
+    if context.cancelled.wait(AT_WORK_SECONDS):
+        context.check()
+    name, _ = session.tried(AT_WORK, (IS_OURS, began))
+    if name not in (None, True):
+        raise NotClean(
+            f"Another run ({name}) is at work in this database, by another of its addresses: let them not overlap."
+        )
+
+
+def end_stale(session: Session, pattern: str = IS_OURS, *, idle: bool = True) -> int:
+    """End connections of pgbench that an attempt has left; return how many.
+
+    idle: those that do nothing, too; not through a proxy, which keeps them for others.
+    """
+    ended, _ = session.tried(END_OURS, (pattern, idle))
     return int(ended or 0)
 
 

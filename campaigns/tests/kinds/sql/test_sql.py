@@ -6,6 +6,7 @@ from campaigns.kinds.base import (
     AddressRefused,
     DriverError,
     LevelNotInForce,
+    NotClean,
     NotOurs,
     TargetUnavailable,
 )
@@ -139,6 +140,16 @@ def test_an_earlier_attempt_leaves_no_connection(place):
         place.run()
 
         assert place.database.value(OURS) == 0
+
+
+def test_a_run_by_another_address_of_the_database_is_left_alone(place, monkeypatch):
+    with place.database.connect() as other:
+        other.execute("SET application_name = 'perfdash attempt/99'")
+        monkeypatch.setattr(
+            place.keeper.cancelled, "wait", lambda seconds: other.execute("SELECT 1") is None
+        )
+        with pytest.raises(NotClean, match=r"Another run \(perfdash attempt/99\) is at work"):
+            driver.reset(place.database.target(), place.parameters(), place.keeper.context())
 
 
 def test_a_user_without_rights_is_told_what_is_not_shown(place):
