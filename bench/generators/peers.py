@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 LOCUST_ENVIRONMENT = HERE / ".locust"
@@ -171,26 +172,32 @@ class K6(Peer):
             "summaryTrendStats": ["p(50)", "p(99)"],
             "discardResponseBodies": True,
         }
+        found, metrics = self.run_script(
+            "import http from 'k6/http';\n"
+            f"export const options = {json.dumps(options)};\n"
+            f"export default function () {{ http.get({json.dumps(load.url)}); }}\n"
+        )
+        if metrics.get("dropped_iterations", {}).get("count"):
+            raise Failed(f"k6 dropped iterations at {load.rate:g}/s")
+        return found
+
+    def run_script(self, text: str) -> tuple[Found, dict[str, Any]]:
+        """Run a script, whose options ask for p(50) and p(99); give its metrics, too."""
         with tempfile.TemporaryDirectory() as place:
             summary, script = Path(place, "summary.json"), Path(place, "script.js")
-            script.write_text(
-                "import http from 'k6/http';\n"
-                f"export const options = {json.dumps(options)};\n"
-                f"export default function () {{ http.get({json.dumps(load.url)}); }}\n"
-            )
+            script.write_text(text)
             export = f"--summary-export={summary}"
             quiet = ["--quiet", "--no-usage-report"]
             _, cpu = _timed([self.program, "run", *quiet, export, str(script)])
             metrics = json.loads(summary.read_text())["metrics"]
-        if metrics.get("dropped_iterations", {}).get("count"):
-            raise Failed(f"k6 dropped iterations at {load.rate:g}/s")
-        return Found(
+        found = Found(
             requests=metrics["http_reqs"]["count"],
             rate=metrics["http_reqs"]["rate"],
             cpu_seconds=cpu,
             p50=metrics["http_req_duration"]["p(50)"],
             p99=metrics["http_req_duration"]["p(99)"],
         )
+        return found, metrics
 
 
 class Locust(Peer):

@@ -6,10 +6,11 @@ import socket
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
+from types import MappingProxyType
 from typing import Any
 
 from e2e import conftest
@@ -64,13 +65,15 @@ class Server:
 
 
 @contextmanager
-def serving(nginx: str) -> Iterator[Server]:
-    """Run nginx with a small file, in a directory of its own."""
+def serving(nginx: str, files: Mapping[str, bytes] = MappingProxyType({})) -> Iterator[Server]:
+    """Run nginx with a small file and others by their names, in a directory of its own."""
     with tempfile.TemporaryDirectory(prefix="perfdash-bench-") as directory:
         place = Path(directory)
         place.chmod(0o755)  # its worker may run as another user
         (place / "www").mkdir()
         (place / "www" / "answer.json").write_bytes(b"x" * BODY_BYTES)
+        for name, content in files.items():
+            (place / "www" / name).write_bytes(content)
         with running_nginx(nginx, place, CONFIGURATION) as (port, process):
             yield Server(f"http://127.0.0.1:{port}/answer.json", process)
 

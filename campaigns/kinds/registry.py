@@ -12,7 +12,7 @@ from pkgutil import iter_modules
 import campaigns.kinds
 from campaigns.kinds.base import Driver
 
-SHARED = frozenset({"api", "base", "http", "load", "programs", "registry", "servers"})
+SHARED = frozenset({"api", "base", "load", "programs", "registry", "servers"})
 """Modules of this package that are no kinds."""
 
 

@@ -113,6 +113,7 @@ class Action(models.TextChoices):
     TARGET_CREATED = "target_created", "made the target"
     TARGET_EDITED = "target_edited", "changed the target"
     TARGET_RETIRED = "target_retired", "retired the target"
+    TARGET_TRIED = "target_tried", "tried a scenario at the target"
     TARGET_DELETED = "target_deleted", "deleted the target"
     SETTING_CREATED = "setting_created", "defined a setting"
     SETTING_EDITED = "setting_edited", "changed a setting"

@@ -118,7 +118,7 @@ def probe_all_in_threads() -> None:
 
 def probe(target: Target, between: float = 0.0) -> Busy | None:
     """Probe one target and store the result, or return why its server may not be probed now."""
-    began_at = _claim(target, between)
+    began_at = claim(target, between)
     if isinstance(began_at, Busy):
         return began_at
     claimed = Target.objects.filter(pk=target.pk, probe_began_at=began_at)
@@ -145,7 +145,7 @@ def missing_at(campaign: Campaign) -> list[str]:
 
 
 def _missing_on(target: Target, campaign: Campaign) -> list[str]:
-    if isinstance(began_at := _claim(target, 0.0), Busy):
+    if isinstance(began_at := claim(target, 0.0), Busy):
         return []
     driver, result = driver_of(campaign.kind), []
     try:
@@ -177,7 +177,7 @@ def _different(target: Target, campaign: Campaign, driver: Driver) -> list[JsonO
 
 
 @transaction.atomic
-def _claim(target: Target, between: float) -> datetime | Busy:
+def claim(target: Target, between: float) -> datetime | Busy:
     """Record the start of a probe, as the only one of its server."""
     server = Target.objects.filter(address=target.address).order_by("pk")
     list(server.select_for_update(no_key=True).values_list("pk"))
@@ -205,7 +205,10 @@ def _ask(target: Target) -> None:
 
 
 def _driver_for(family: str) -> Driver:
-    for driver in all_kinds().values():
-        if driver.executable and family in driver.families:
-            return driver
-    raise DriverError(f"No kind of test knows the family {family}; change the target's family.")
+    """Return the driver of the kind that knows a family best: the one with the fewest others."""
+    known = [
+        driver for driver in all_kinds().values() if driver.executable and family in driver.families
+    ]
+    if not known:
+        raise DriverError(f"No kind of test knows the family {family}; change the target's family.")
+    return min(known, key=lambda driver: len(driver.families))

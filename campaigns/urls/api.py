@@ -21,7 +21,7 @@ from campaigns.planning.api import templates as team_templates
 from campaigns.results.api import evidence, history, retention, submissions
 from campaigns.reviews.api import bundles, comments, conclusions, reports
 from campaigns.targets.api import settings as target_settings
-from campaigns.targets.api import targets
+from campaigns.targets.api import targets, trying
 
 RUN = "campaigns/<int:pk>/runs/<int:position>"
 ATTEMPT = f"{RUN}/attempts/<int:number>"
@@ -55,6 +55,7 @@ urlpatterns = [
     path("targets", targets.Targets.as_view(), name="api-targets"),
     path("targets/<int:pk>", targets.OneTarget.as_view(), name="api-target"),
     path("targets/<int:pk>/probe", targets.Probe.as_view(), name="api-probe"),
+    path("targets/<int:pk>/try-scenario", trying.TryScenario.as_view(), name="api-try-scenario"),
     path("targets/<int:pk>/retire", targets.Retire.as_view(), name="api-retire"),
     path("targets/<int:pk>/settings", target_settings.Settings.as_view(), name="api-settings"),
     path(

@@ -15,6 +15,7 @@ FAILURES = {
     "4xx": "the server answered another 400 to 499",
     "429": "the server answered 429: it limits the rate",
     "5xx": "the server answered 500 to 599",
+    "check": "the answer was not what the scenario expects",
     "protocol": "the answer was no HTTP that can be used, was cut off, or was another one than expected",
 }
 """Every class of failure, with its meaning."""

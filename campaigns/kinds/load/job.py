@@ -1,7 +1,7 @@
 """The request of a load program, as far as it is the same for all sequences. No Django."""
 
 import ssl
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from campaigns.kinds.load import tls
 from campaigns.kinds.load.schedule import Schedule
@@ -34,6 +34,8 @@ class Job:
     wait_for_start: bool = False
     ca: str = ""
     insecure: bool = False
+    certificate: str = ""
+    key: str = field(default="", repr=False)
 
     @classmethod
     def from_request(cls, request: ProgramRequest, *, fewer_hosts: bool = False) -> "Job":
@@ -60,6 +62,8 @@ class Job:
         """Return the context of hosts without identities of their own; None where the URL is http."""
         if not self.url.startswith("https:"):
             return None
+        if self.certificate:
+            return tls.identity_context(self.certificate, self.key, self.ca, insecure=self.insecure)
         return tls.context(self.ca, insecure=self.insecure)
 
     @property

@@ -11,7 +11,10 @@ from typing import Any
 from campaigns.kit import histogram
 from campaigns.kit.mappings import ProgramResult
 
-ADDED = ("failures", "retry_failures", "statuses", "host_failures", "dropped")
+ADDED = (
+    *("failures", "retry_failures", "statuses", "host_failures", "dropped"),
+    *("steps_sent", "steps_answered", "steps_unanswered", "steps_failed", "steps_left_out"),
+)
 SUMS = (
     "cpu_seconds",
     "peak_memory_bytes",
@@ -20,6 +23,8 @@ SUMS = (
     "hosts_done",
     "hosts_failed",
     "warm_up",
+    "rounds",
+    "resends",
 )
 MOST = ("seconds",)
 FIGURES_ADDED = ("cpu_cores", "exhausted", "offered", "sent")

@@ -7,7 +7,7 @@ five: see docs/reference/load-engine.md.
 import asyncio
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from time import perf_counter_ns
 from typing import Any
 
@@ -186,23 +186,29 @@ class Client:
 class Crew:
     """All clients of a process. Until `chained_until_ns` they send their next request themselves.
 
-    usual_head, usual_bytes: of answers that need not be parsed (see `usual`). parsed: how many usual ones were.
+    data: the bytes of a host's request by its number; None: as `request` says. statuses: those that are right, 200 among them; none:
+    the usual ones. usual_head, usual_bytes: of answers that need not be parsed (see `usual`). parsed: how many usual ones were.
     """
 
-    def __init__(self, part: Part, request: ProgramRequest) -> None:
+    def __init__(
+        self,
+        part: Part,
+        request: ProgramRequest,
+        data: Callable[[int], bytes] | None = None,
+        statuses: frozenset[int] = frozenset(),
+    ) -> None:
         schedule, job = part.job.schedule, part.job
         self.part = part
         self.recorder = part.recorder
+        self.statuses = statuses
         self.chained_until_ns = 0
         self.usual_head, self.usual_bytes, self.parsed = b"", 0, 0
         self.place = job.pinned()
         self.tls_context = job.tls_context()
         closed = schedule.loop == CLOSED
         todo = schedule.iterations if closed and schedule.iterations else ENDLESS
-        self.clients = [
-            Client(self, number, prepared(request, number, self.place.host_header), todo)
-            for number in schedule.numbers
-        ]
+        data = data or (lambda number: prepared(request, number, self.place.host_header))
+        self.clients = [Client(self, number, data(number), todo) for number in schedule.numbers]
         paced = Paced(part.alarm, part.pacer) if job.most_per_second else None
         self.loop: Closed | Open = (Closed if closed else Open)(part, self.clients, paced)
         self.connect_first = bool(request.get("connect_first", True))
@@ -254,8 +260,7 @@ class Crew:
     def unusual(self, client: Client, link: Link) -> None:
         """Record an answer that is not a 200 in one piece to a first try on a persistent connection."""
         retry, client.retry = client.retry, False
-        kind = of_status(link.status)
-        if kind:
+        if kind := self._wrong(link.status):
             self.failed(client, LoadFailed(kind, f"the server answered {link.status}"), retry=retry)
         elif client.intended_ns < self.recorder.from_ns:
             self.recorder.warm_up += 1
@@ -263,6 +268,13 @@ class Crew:
             self._record(client, link, "retry_" if retry else "")
         if client.intended_ns >= self.recorder.from_ns:
             self.recorder.statuses[link.status] += 1
+
+    def _wrong(self, status: int) -> str:
+        """Return the class of failure of a status; empty where it is right."""
+        if status in self.statuses:
+            return ""
+        kind = of_status(status)
+        return (kind if status >= 400 else "check") if self.statuses else kind
 
     def _record(self, client: Client, link: Link, prefix: str) -> None:
         values = {

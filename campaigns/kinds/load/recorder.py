@@ -19,6 +19,8 @@ from campaigns.kit.mappings import ProgramResult
 FOLD_SECONDS = 0.05
 """How often values are folded: few at a time, so that no request waits for it."""
 COUNTED = ("done", "failed", "bytes")
+OF_STEPS = frozenset({"lag", "service", "response"})
+"""Series that each step has, too."""
 
 
 class Series:
@@ -85,12 +87,13 @@ class Instants:
 class Recorder:
     """All series of one process.
 
-    from_ns: requests in `instants` that should begin before are left out and counted in `warm_up`; callers
+    steps: the instants of each step of a sequence. from_ns: requests in `instants` and `steps` that should begin before are left out and counted in `warm_up`; callers
     of `add` have to check that themselves.
     """
 
     def __init__(self) -> None:
         self.instants = Instants()
+        self.steps: dict[str, Instants] = {}
         self.from_ns = self.warm_up = 0
         self.series: dict[str, Series] = {}
         self.failures: Counter[str] = Counter()
@@ -107,6 +110,10 @@ class Recorder:
         if series is None:
             series = self.series[name] = Series()
         return series
+
+    def instants_of(self, step: str) -> Instants:
+        """Return where the instants of a step are appended; they count for all requests, and for the step."""
+        return self.steps.setdefault(step, Instants())
 
     def add(self, name: str, nanoseconds: int) -> None:
         """Append a value to a series, outside of the hot path."""
@@ -142,16 +149,22 @@ class Recorder:
         self._seen = now
 
     def _fold_instants(self) -> int:
-        if not self.instants.done:
+        done = self._fold_some(self.instants)
+        self.statuses[200] += done
+        return done + sum(self._fold_some(instants, step) for step, instants in self.steps.items())
+
+    def _fold_some(self, instants: Instants, step: str = "") -> int:
+        """Fold instants into the series of all requests, and into those of a step; return how many counted."""
+        if not instants.done:
             return 0
-        values, left_out = self.instants.take(self.from_ns)
+        values, left_out = instants.take(self.from_ns)
         self.warm_up += left_out
         for name, nanoseconds in values.items():
             if nanoseconds.size:
                 self.named(name).take(nanoseconds)
-        done = int(values["service"].size)
-        self.statuses[200] += done
-        return done
+                if step and name in OF_STEPS:
+                    self.named(f"{name}:{step}").take(nanoseconds)
+        return int(values["service"].size)
 
     def result(self) -> ProgramResult:
         """Return the measured values as JSON, in the form that `merging` adds."""

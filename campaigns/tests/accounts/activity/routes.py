@@ -16,6 +16,7 @@ DEEDS: dict[str, str | tuple[A, ...]] = {
     "api-targets": (A.TARGET_CREATED,),
     "api-target": (A.TARGET_EDITED, A.TARGET_DELETED),
     "api-probe": LOOKS,
+    "api-try-scenario": (A.TARGET_TRIED,),
     "api-retire": (A.TARGET_RETIRED,),
     "api-settings": (A.SETTING_CREATED,),
     "api-setting": (A.SETTING_EDITED, A.SETTING_DELETED),

@@ -1,0 +1,278 @@
+"""Compare scenarios of the kind `http` with the load engine's own plain load, wrk and k6, and hold a rate while the server stalls."""
+
+import argparse
+import json
+import os
+import platform
+import sys
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from time import monotonic
+from typing import Any
+
+from bench.generators import own
+from bench.generators.peers import K6, PEERS, Found, Load, find
+from bench.generators.report import per_10_000, ratio
+from bench.generators.server import STALL_EVERY_SECONDS, Server, serving
+from campaigns.kinds.programs.program import run_program
+from campaigns.kit import histogram, kernel
+from campaigns.kit.network import parse_rules
+
+PLAYS = "campaigns.kinds.http.program"
+NAME = "http"
+LEAST_OF_PLAIN = 0.9
+LEAST_OF_WRK = 0.6
+LEAST_OF_K6 = 4.0
+STALLED_P99 = (130.0, 190.0)
+"""Milliseconds; of all requests 4 % begin during a stall of 200 ms, so that the 99th percentile is about 150."""
+CLOSED_P99 = 50.0
+RATE, STALL_SECONDS = 1000.0, 10.0
+BEGUN = monotonic()
+PLAIN = "steps: [{name: get, get: /answer.json}]"
+THREE = """\
+steps:
+  - name: list
+    get: /list.json
+    expect: {status: 200, json: {count: 3}}
+    take: {href: {json: results.1.href}}
+  - name: read
+    get: "{href}"
+    expect: {status: 200}
+  - name: again
+    get: /answer.json?host={host}&round={round}
+    expect: {status: 200}
+"""
+THINKS = "steps: [{{name: get, get: /answer.json, think: {{seconds: {seconds}}}}}]"
+ITEM = {"name": "an item of a list", "state": "x" * 560}
+K6_SCRIPT = """\
+import http from "k6/http";
+export const options = {{
+  vus: {connections}, duration: "{seconds}s", summaryTrendStats: ["p(50)", "p(99)"],
+}};
+export default function () {{
+  const list = http.get("{url}/list.json");
+  const href = list.json("results.1.href");
+  http.get("{url}" + href);
+  http.get(`{url}/answer.json?host=${{__VU}}&round=${{__ITER}}`);
+}}
+"""
+Rounds = dict[str, list[Found]]
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A goal with the figure that was found."""
+
+    what: str
+    found: float
+    met: bool
+
+
+def main() -> int:
+    """Measure, and print the page, or write it. Return 1 where a goal is missed."""
+    options = arguments()
+    kernel.raise_open_files()
+    nginx = find("nginx") or find("/usr/sbin/nginx")
+    if nginx is None:
+        print("nginx was not found: apt-get install nginx-light.", file=sys.stderr)
+        return 1
+    load = f"load average {os.getloadavg()[0]:.1f}"
+    with serving(nginx, {"list.json": listing()}) as server:
+        plain = run_plain(server, options)
+        three = run_three(server, options)
+        stalled = dict(run_stalled(server))
+    goals = list(goals_of(plain, three, stalled))
+    page = markdown(plain, three, stalled, goals, options, load)
+    if options.write:
+        options.write.write_text(page, encoding="utf-8")
+        print(f"{options.write} is written.")
+    else:
+        print(page)
+    return 0 if all(goal.met for goal in goals) else 1
+
+
+def listing() -> bytes:
+    """Give a list of 2 kB, whose items lead to the small file."""
+    results = [{"href": "/answer.json", "number": number, **ITEM} for number in range(3)]
+    return json.dumps({"count": 3, "results": results}).encode()
+
+
+def run_plain(server: Server, options: argparse.Namespace) -> Rounds:
+    """Let one plain GET be repeated by the kind, by the load engine alone, and by wrk, in turn."""
+    used: Rounds = defaultdict(list)
+    load = Load(server.url, options.connections, options.seconds)
+    ways: list[tuple[str, Callable[[], Found]]] = [
+        (NAME, lambda: play(server, PLAIN, closed(options))[0]),
+        (own.NAME, lambda: own.run(load)[0]),
+    ]
+    if path := find("wrk"):
+        wrk = PEERS["wrk"](path)
+        ways.append(("wrk", lambda: wrk.run(load)))
+    for round_ in range(options.rounds):
+        turn = round_ % len(ways)
+        for name, run in ways[turn:] + ways[:turn]:
+            used[name].append(run())
+            tell(f"plain GET, {name:9} {used[name][-1].rate:9,.0f}/s")
+    return used
+
+
+def run_three(server: Server, options: argparse.Namespace) -> Rounds:
+    """Let three steps be done, one of which takes a value from JSON that the next one needs."""
+    used: Rounds = defaultdict(list)
+    k6 = find("k6")
+    for _ in range(options.rounds):
+        used[NAME].append(play(server, THREE, closed(options))[0])
+        tell(f"three steps, {NAME:9} {used[NAME][-1].rate:9,.0f}/s")
+        if k6:
+            used["k6"].append(run_k6(k6, server, options))
+            tell(f"three steps, k6        {used['k6'][-1].rate:9,.0f}/s")
+    return used
+
+
+def run_stalled(server: Server) -> Iterator[tuple[str, Found]]:
+    """Hold a rate while the server stands still for 200 ms every 5 s; then with as many requests in a closed loop."""
+    ways = {"open loop, 50 hosts": (PLAIN, {"hosts": 50, "loop": "open", "rate_per_second": RATE})}
+    for hosts in (25, 50):
+        text = THINKS.format(seconds=hosts / RATE)
+        ways[f"closed loop, {hosts} hosts"] = (text, {"hosts": hosts})
+    for name, (text, schedule) in ways.items():
+        with server.stalling():
+            found = play(server, text, {**schedule, "duration_seconds": STALL_SECONDS})[0]
+        tell(f"stalls, {name}: {found.rate:,.0f}/s, p99 {found.p99:.1f} ms")
+        yield name, found
+
+
+def closed(options: argparse.Namespace) -> dict[str, Any]:
+    """Give the schedule of a closed loop."""
+    return {"hosts": options.connections, "duration_seconds": options.seconds}
+
+
+def play(server: Server, scenario: str, schedule: dict[str, Any]) -> tuple[Found, Any]:
+    """Play a scenario as a measurement does; give what it measured from the intended start, and its result."""
+    request = {
+        "url": server.url,
+        "rules": parse_rules("127.0.0.1:*").to_json(),
+        "schedule": schedule,
+        "scenario": scenario,
+        "timeout_seconds": 10.0,
+        "time_limit_seconds": schedule["duration_seconds"] + 20,
+    }
+    result = run_program(
+        PLAYS,
+        request,
+        cancelled=threading.Event(),
+        lease_seconds=lambda: 30.0,
+        deadline_seconds=schedule["duration_seconds"] + 60,
+    ).result
+    if result["failures"]:
+        raise RuntimeError(f"Requests failed: {result['failures']} {result['examples']}")
+    counts = histogram.counts_of(result["histograms"]["response"].encode())
+    p50, p99 = (value / 1000 for value in counts.at([0.5, 0.99]))
+    seconds = result["seconds"]
+    return Found(counts.total, counts.total / seconds, result["cpu_seconds"], p50, p99), result
+
+
+def run_k6(path: str, server: Server, options: argparse.Namespace) -> Found:
+    """Let k6 do the three steps."""
+    root = server.url.rpartition("/")[0]
+    script = K6_SCRIPT.format(connections=options.connections, seconds=options.seconds, url=root)
+    return K6(path).run_script(script)[0]
+
+
+def goals_of(plain: Rounds, three: Rounds, stalled: dict[str, Found]) -> Iterator[Goal]:
+    """Give the goals with what was found."""
+    ours = plain[NAME]
+    of_plain = ratio(ours, plain[own.NAME], lambda found: found.rate)
+    least = f"at least {LEAST_OF_PLAIN}"
+    yield Goal(
+        f"plain GET, rate of the load engine's own: {least}", of_plain, of_plain >= LEAST_OF_PLAIN
+    )
+    if "wrk" in plain:
+        of_wrk = ratio(ours, plain["wrk"], lambda found: found.rate)
+        yield Goal(
+            f"plain GET, rate of wrk: at least {LEAST_OF_WRK}", of_wrk, of_wrk >= LEAST_OF_WRK
+        )
+    if "k6" in three:
+        of_k6 = ratio(three[NAME], three["k6"], lambda found: found.rate)
+        yield Goal(f"three steps, rate of k6: at least {LEAST_OF_K6}", of_k6, of_k6 >= LEAST_OF_K6)
+    low, high = STALLED_P99
+    p99 = stalled["open loop, 50 hosts"].p99
+    yield Goal(f"stalls, p99 of the open loop: {low:g} to {high:g} ms", p99, low <= p99 <= high)
+    p99 = stalled["closed loop, 25 hosts"].p99
+    yield Goal(f"stalls, p99 of the closed loop: at most {CLOSED_P99:g} ms", p99, p99 <= CLOSED_P99)
+
+
+def markdown(
+    plain: Rounds,
+    three: Rounds,
+    stalled: dict[str, Found],
+    goals: Sequence[Goal],
+    options: argparse.Namespace,
+    load: str,
+) -> str:
+    """Write the page."""
+    lines = [
+        "# What scenarios of the kind http cost\n",
+        f"Written by `script/bench http`. {own.processor()}, {platform.machine()}, {os.cpu_count()} cores, {load} when it began. "
+        f"nginx with one worker on loopback; {options.connections} connections, {options.rounds} rounds of {options.seconds:g} s "
+        "in turn; medians. *CPU* is seconds of the generator per 10,000 requests.\n",
+        "## Goals\n",
+        "| goal | found | |",
+        "|---|--:|---|",
+        *(
+            f"| {each.what} | {each.found:.2f} | {'met' if each.met else '**missed**'} |"
+            for each in goals
+        ),
+    ]
+    for title, rounds in (
+        ("One plain GET", plain),
+        ("Three steps, one take from JSON of 2 kB", three),
+    ):
+        lines += [
+            f"\n## {title}\n",
+            "| generator | requests/s | CPU | p50 ms | p99 ms |",
+            "|---|--:|--:|--:|--:|",
+        ]
+        for name, found in rounds.items():
+            cells = (
+                f"{median(each.rate for each in found):,.0f}",
+                f"{median(map(per_10_000, found)):.3f}",
+                f"{median(each.p50 for each in found):.2f}",
+                f"{median(each.p99 for each in found):.2f}",
+            )
+            lines.append(f"| {name} | {' | '.join(cells)} |")
+    lines += [
+        f"\n## A server that stands still for 200 ms every {STALL_EVERY_SECONDS:g} s, {RATE:,.0f} requests/s\n",
+        "An open loop counts from the intended start: 4 % of the requests begin during a stall. In a closed loop each host waits once "
+        "a stall, and asks for nothing meanwhile: with 50 hosts these are 1 % of the requests, so that p99 lies at the very edge.\n",
+        "| loop | requests/s | p50 ms | p99 ms |",
+        "|---|--:|--:|--:|",
+        *(
+            f"| {name} | {each.rate:,.0f} | {each.p50:.2f} | {each.p99:.1f} |"
+            for name, each in stalled.items()
+        ),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def tell(what: str) -> None:
+    print(f"{monotonic() - BEGUN:5.0f} s  {what}", file=sys.stderr, flush=True)
+
+
+def arguments() -> argparse.Namespace:
+    """Read the arguments."""
+    parser = argparse.ArgumentParser(prog="script/bench http", description=__doc__)
+    parser.add_argument("--connections", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=4.0)
+    parser.add_argument("--write", type=Path, help="write the page to this file")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,172 @@
+"""The parameters of the kind `http`."""
+
+from typing import Any
+
+from django import forms
+
+from campaigns.kinds.http.program.reading import (
+    MOST_BYTES,
+    MOST_TABLE_BYTES,
+    BadScenario,
+    read_scenario,
+)
+from campaigns.kinds.http.schedules import schedule_of
+from campaigns.kinds.load.schedule import BadSchedule
+
+MOST_HOSTS = 20_000
+EXAMPLE = """\
+name: start page
+steps:
+  - name: start
+    get: /
+"""
+
+
+class TextArea(forms.CharField):
+    """A text of several lines, with line ends as one character."""
+
+    def __init__(self, *, rows: int, **options: Any) -> None:
+        attributes = {"rows": rows, "class": "input mono", "spellcheck": "false"}
+        super().__init__(strip=False, widget=forms.Textarea(attributes), **options)
+
+    def to_python(self, value: Any) -> str:
+        """Return the text."""
+        return str(super().to_python(value)).replace("\r\n", "\n").strip("\n")
+
+
+class HttpForm(forms.Form):
+    """The parameters of one run."""
+
+    scenario = TextArea(
+        rows=14,
+        initial=EXAMPLE,
+        max_length=MOST_BYTES,
+        help_text="The requests of one host, as YAML: steps in order, what their answers have to be, and what is taken "
+        "from them. docs/reference/scenario.md describes it.",
+    )
+    data = TextArea(
+        rows=3,
+        initial="",
+        max_length=MOST_TABLE_BYTES,
+        required=False,
+        help_text="Values for the scenario as CSV, with the names of the columns in the first line; at most 10,000 rows.",
+    )
+    fixed = forms.CharField(
+        initial="",
+        max_length=1000,
+        required=False,
+        help_text="Columns that have one value for all hosts: size=10, kind=file. Vary it to compare such values.",
+    )
+    hosts = forms.IntegerField(
+        initial=10,
+        min_value=1,
+        max_value=MOST_HOSTS,
+        help_text="Virtual hosts, each with a connection and one request at a time. In an open loop: the most at a time.",
+    )
+    loop = forms.ChoiceField(
+        initial="closed",
+        choices=[
+            ("closed", "closed: each host begins its next round when the last one is done"),
+            ("open", "open: rounds begin at a rate, whatever the target does"),
+        ],
+        help_text="An open loop shows what users see who do not wait for one another: a target that stands still counts in full.",
+    )
+    rate = forms.FloatField(
+        initial=None,
+        min_value=0.01,
+        max_value=1_000_000,
+        required=False,
+        help_text="Open loop: rounds that begin in a second, over all hosts and generators.",
+    )
+    arrivals = forms.ChoiceField(
+        initial="constant",
+        choices=[
+            ("constant", "constant: evenly spaced"),
+            ("poisson", "poisson: at random, as independent users come"),
+        ],
+        help_text="Open loop: when rounds begin.",
+    )
+    iterations = forms.IntegerField(
+        initial=None,
+        min_value=1,
+        max_value=10_000_000,
+        required=False,
+        help_text="Rounds of each host; in an open loop rounds in all. Empty: as many as the duration allows.",
+    )
+    duration_seconds = forms.FloatField(
+        initial=20.0,
+        min_value=0.1,
+        max_value=86_400,
+        required=False,
+        help_text="Seconds in which rounds begin, the warm-up included. Empty: until all iterations are done.",
+    )
+    warm_up_seconds = forms.FloatField(
+        initial=2.0,
+        min_value=0,
+        max_value=3600,
+        help_text="Seconds at the begin that are not counted.",
+    )
+    ramp_seconds = forms.FloatField(
+        initial=0.0,
+        min_value=0,
+        max_value=3600,
+        help_text="Closed loop: seconds over which the hosts begin, evenly.",
+    )
+    timeout_seconds = forms.FloatField(
+        initial=30.0,
+        min_value=0.1,
+        max_value=3600,
+        help_text="Longest wait for one answer.",
+    )
+    success_limit_ms = forms.FloatField(
+        initial=None,
+        min_value=0.001,
+        max_value=3_600_000,
+        required=False,
+        help_text="Answers within so many milliseconds count as useful (goodput). With it, an open loop may be more than the "
+        "target can answer.",
+    )
+    connections = forms.ChoiceField(
+        initial="kept",
+        choices=[
+            ("kept", "kept: a host uses one connection as long as the target lets it"),
+            ("each", "each: a new connection for every request"),
+        ],
+        help_text="How hosts connect.",
+    )
+    processes = forms.IntegerField(
+        initial=None,
+        min_value=1,
+        max_value=256,
+        required=False,
+        help_text="Processes of a generator that share the hosts. Empty: one for 50 hosts, at most one a core.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Check what several fields say together."""
+        values: dict[str, Any] = super().clean() or {}
+        if not {"scenario", "data", "fixed"} & self.errors.keys():
+            try:
+                read_scenario(values["scenario"], values["data"], values["fixed"])
+            except BadScenario as error:
+                for message in error.messages:
+                    self.add_error(error.where, message)
+        if values.get("loop") == "closed" and values.get("rate") is not None:
+            self.add_error(
+                "rate", "A closed loop has no rate: leave it empty, or choose the open loop."
+            )
+        elif not self.errors.keys() - {"scenario", "data", "fixed"}:
+            try:
+                schedule_of(values)
+            except BadSchedule as error:
+                self.add_error(_blamed(values), str(error))
+        return values
+
+
+def _blamed(values: dict[str, Any]) -> str:
+    """Return the field that a bad schedule is mended in."""
+    if values["loop"] == "open" and values["rate"] is None:
+        return "rate"
+    if values["iterations"] is None and values["duration_seconds"] is None:
+        return "duration_seconds"
+    return "warm_up_seconds"

@@ -1,0 +1,230 @@
+"""The kind `http` from reset to clean-up, at an API that runs."""
+
+import json
+
+import pytest
+
+from campaigns.kinds.base import DriverError, Target, TargetUnavailable
+from campaigns.kinds.http.driver import driver
+from campaigns.kinds.http.program.reading import read_scenario
+from campaigns.kinds.http.running import try_one_host
+from campaigns.kit import redaction
+from campaigns.kit.network import parse_rules
+from campaigns.tests.kinds.http.api import PASSWORD, TOKEN
+from campaigns.tests.kinds.http.conftest import parameters
+
+pytestmark = pytest.mark.system
+
+ITEMS = """\
+name: items
+data: {colour: [red, 'light blue'], big: [1, 2]}
+login: target
+steps:
+  - name: list
+    get: /items?colour={colour}
+    headers: {X-Host: "host {host}"}
+    expect: {status: 200, type: application/json, json: {count: {at_least: 3}, results.0.n: 0}}
+    take: {href: {json: results.1.href}}
+  - name: read
+    get: "{href}"
+    expect: {json: {n: {present: true}}, contains: '"n"', most_milliseconds: 20000}
+  - name: say
+    weight: 0.5
+    post: /echo/{colour}/{uuid}
+    json: {host: "{host}", text: "is {host}", big: "{big}", all: [1, true, null]}
+prove: {get: /count, json: requests}
+"""
+SESSION = """\
+cookies: keep
+before:
+  - name: make
+    post: /items
+    expect: {status: 201}
+    take: {made: {header: Location}}
+  - name: token
+    post: /sign-in
+    form: {user: "{target_user}", password: "{target_password}"}
+    take: {token: {json: token}}
+steps:
+  - name: with the token
+    get: /mine
+    headers: {Authorisation-Of: "{token}"}
+    expect: {status: [200, 401]}
+  - name: sign in
+    post: /sign-in
+    body: user={target_user}&password={target_password}
+    take: {sid: {cookie: sid}, same: {between: ['"token": "', '"']}}
+  - name: mine
+    get: /mine
+  - name: made
+    get: "{made}"
+after:
+  - name: remove
+    delete: "{made}"
+    expect: {status: 204}
+"""
+
+
+def run(target, keeper, values):
+    """Go through all steps; give what was measured, and all proofs."""
+    proofs = driver.reset(target, values, keeper.context())
+    driver.apply(target, values, keeper.context())
+    measured = driver.measure(target, values, keeper.context())
+    if not measured.failure:
+        proofs += driver.verify(target, values, keeper.context(), measured)
+    driver.clean_up(target, values, keeper.context())
+    return measured, proofs
+
+
+def test_a_scenario_is_played_checked_and_proved(target, api, keeper):
+    keeper.sender = "perfdash attempt/7"
+
+    measured, proofs = run(target, keeper, parameters(ITEMS))
+
+    assert not measured.failure
+    assert [proof for proof in proofs if not proof.ok] == []
+    said = [each for each in api.asked if each.path.startswith("/echo")]
+    assert (measured.units_done, measured.units_failed) == (12 + len(said), 0)
+    assert api.paths()["GET /items?colour=red"] == 3
+    assert api.paths()["GET /items?colour=light%20blue"] == 3
+    assert api.paths()["GET /items/1/"] == 6
+    first = next(each for each in api.asked if each.path.startswith("/items?colour=light"))
+    assert first.headers["X-Host"] == "host 1"
+    assert first.headers["User-Agent"] == "perfdash attempt/7"
+    assert first.headers["Authorization"].startswith("Basic ")
+    for each in said:
+        host = 1 if "/light%20blue/" in each.path else 0
+        assert json.loads(each.body) == {
+            "host": host, "text": f"is {host}", "big": host + 1, "all": [1, True, None],
+        }  # fmt: skip
+    names = {each.name for each in measured.distributions}
+    assert {"response", "scenario_time", "list: response", "read: service"} <= names
+    assert {proof.name for proof in proofs} >= {"rounds", "requests: say", "share: list"} - {
+        "share: list"
+    }
+    assert next(p for p in proofs if p.name == "counted: requests").measured == 12 + len(said)
+
+
+def test_before_and_after_are_done_once_with_cookies_and_names_of_the_login(target, api, keeper):
+    redaction.remember(PASSWORD)
+
+    measured, proofs = run(target, keeper, parameters(SESSION))
+
+    assert measured.failures == {}
+    assert all(proof.ok for proof in proofs)
+    assert api.items == set()
+    paths = api.paths()
+    assert (paths["POST /items"], paths["POST /sign-in"], paths["GET /mine"]) == (1, 7, 12)
+    assert sum(count for path, count in paths.items() if path.startswith("DELETE")) == 1
+    assert not keeper.directory.exists()
+    assert PASSWORD not in repr((measured, keeper.lines, keeper.progress, proofs))
+
+
+def test_after_is_done_where_the_run_was_cancelled_and_only_once(target, api, keeper):
+    values = parameters(SESSION)
+    driver.reset(target, values, keeper.context())
+    assert len(api.items) == 1
+    keeper.cancelled.set()
+
+    driver.clean_up(target, values, keeper.context())
+    driver.clean_up(target, values, keeper.context())
+
+    assert api.items == set()
+    assert sum(each.method == "DELETE" for each in api.asked) == 1
+
+
+def test_answers_that_are_wrong_fail_by_class_and_hold_no_secret(target, api, keeper):
+    redaction.remember(PASSWORD)
+    steps = """\
+steps:
+  - {name: status, get: /items, expect: {status: 304}}
+  - {name: value, get: /items, expect: {json: {count: {at_most: 2}}}}
+  - {name: taken, get: /items, take: {x: {json: results.7.href}}}
+  - {name: needs it, get: "{x}"}
+  - {name: server, get: /broken}
+  - {name: right, get: /items}
+  - {name: sign in, post: /sign-in, form: {user: x, password: "{target_password}"}}
+"""
+    measured, proofs = run(target, keeper, parameters(steps, hosts=1, iterations=2))
+
+    assert measured.failures == {"check": 4, "protocol": 2, "5xx": 2, "auth": 2}
+    assert (measured.units_done, measured.units_failed) == (2, 10)
+    assert all(proof.ok for proof in proofs)
+    text = " ".join(keeper.lines)
+    assert "status: the server answered 200, expected 304" in text
+    assert "taken: nothing at results.7.href" in text
+    assert PASSWORD not in text
+
+
+def test_a_plain_request_takes_the_short_way_with_the_same_figures(target, api, keeper):
+    plain = "steps: [{name: one, get: '/items?h={host}', expect: {status: 200}}]\nprove: {get: /count, json: requests, delta: one}"
+
+    measured, proofs = run(target, keeper, parameters(plain, hosts=3, iterations=4))
+
+    assert (measured.units_done, measured.units_failed) == (12, 0)
+    assert [proof for proof in proofs if not proof.ok] == []
+    assert api.paths() == {f"GET /items?h={host}": 4 for host in range(3)}
+    names = {each.name for each in measured.distributions}
+    assert {"response", "scenario_time", "one: response", "one: service"} <= names
+
+
+def test_an_open_loop_offers_a_rate_and_counts_what_is_useful(target, api, keeper):
+    scenario = "steps: [{name: a, get: /items, think: {exponential: 0.001}}, {name: b, get: '/items/{random:1-9}'}]"
+    values = parameters(
+        scenario,
+        loop="open",
+        rate=50,
+        iterations=20,
+        hosts=5,
+        arrivals="poisson",
+        success_limit_ms=30_000,
+    )
+
+    measured, proofs = run(target, keeper, values)
+
+    assert all(proof.ok for proof in proofs)
+    assert measured.units_done == 40
+    assert measured.values["offered_rate"] == 50
+    assert measured.values["goodput"] == pytest.approx(measured.values["request_rate"])
+    assert driver.offers_rate(values)
+
+
+def test_a_body_that_is_too_large_is_refused_unless_it_is_discarded(target, api, keeper):
+    scenario = "steps: [{name: kept, get: /large}, {name: gone, get: /large, answer: discard}]"
+
+    measured, _ = run(target, keeper, parameters(scenario, hosts=1, iterations=1))
+
+    assert measured.failures == {"protocol": 1}
+    assert measured.units_done == 1
+
+
+def test_a_target_that_is_not_there_or_has_no_user_is_told(keeper):
+    gone = Target("gone", "http", "http://127.0.0.1:9")
+    with pytest.raises(TargetUnavailable, match="gave no answer"):
+        driver.probe(gone, parse_rules("127.0.0.1:*"))
+    with pytest.raises(TargetUnavailable, match="No host got a connection"):
+        driver.measure(
+            gone, parameters("steps: [{name: a, get: /}]", iterations=1), keeper.context()
+        )
+    with pytest.raises(DriverError, match="login: target"):
+        driver.look(gone, parameters(ITEMS), parse_rules("127.0.0.1:*"))
+
+
+def test_one_host_shows_each_request_and_answer_without_secrets(target, api):
+    redaction.remember(PASSWORD)
+    loaded = read_scenario(SESSION)
+
+    walked = try_one_host(target, loaded, parse_rules("127.0.0.1:*"), None)
+
+    assert walked.failed is None
+    assert [each.step for each in walked.exchanges] == [
+        "make", "token", "with the token", "sign in", "mine", "made", "remove",
+    ]  # fmt: skip
+    shown = repr(walked.exchanges)
+    assert PASSWORD not in shown
+    assert TOKEN not in shown
+    assert walked.exchanges[0].answer.line == "201"
+    assert (
+        walked.exchanges[-1].request.line
+        == f"DELETE {next(iter(p.split(' ')[1] for p in api.paths() if p.startswith('DELETE')))} HTTP/1.1"
+    )
