@@ -104,7 +104,6 @@ UNITS = {
     "_ms": "ms",
     "_per_second": "1/s",
     "_timeout": "s",
-    "_ms": "ms",
     "rate_limit": "1/s",
 }
 """Unit by the ending of a parameter's name; the longest ending counts."""
