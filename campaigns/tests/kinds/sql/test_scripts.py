@@ -1,7 +1,10 @@
+from itertools import product
+
 import pytest
 
 from campaigns.kinds.sql import scripts
 from campaigns.kinds.sql.form import SqlForm
+from campaigns.kinds.sql.presets import PRESETS
 
 REFUSED = {
     "SELECT 1;\n\\shell echo 1": r"Line 2: \\shell and \\setshell run programs",
@@ -108,3 +111,11 @@ def test_the_form_names_the_parameter_that_is_wrong(values, field):
 
 def test_an_open_loop_with_its_rate_is_valid():
     assert form(loop="open", rate="12.5", late_after_ms="100").is_valid()
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda each: each.name)
+def test_every_cell_of_a_preset_is_valid(preset):
+    for levels in product(*preset.factors.values()):
+        values = {**preset.parameters, **dict(zip(preset.factors, levels, strict=True))}
+        known = {name: value for name, value in values.items() if name != "maxconn"}
+        assert form(**known).is_valid()
