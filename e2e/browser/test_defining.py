@@ -163,3 +163,21 @@ def test_a_manifest_that_is_not_there_is_told_before_anything_is_launched(page, 
     expect(page.locator("main")).to_contain_text("answered 404 instead of the manifest")
     expect(page.get_by_role("button", name="Launch anyway")).to_be_visible()
     assert runs_of(perfdash, campaign_in(page)) == {}
+
+
+def test_a_scenario_is_written_in_the_form_and_a_wrong_name_is_told_with_its_line(page):
+    page.goto("/campaigns/new/?kind=http")
+    page.get_by_label("What do you want to know?").fill("How many hosts does a page carry?")
+    box = page.locator("[name=p-scenario]")
+
+    box.fill("steps:\n  - name: start\n    get: /{hsot}\n")
+    page.get_by_role("button", name="Save draft").click()
+    told = "Line 3, step 1 “start”: the name {hsot} in get is not known here. Did you mean {host}?"
+    expect(page.locator("#row-scenario")).to_contain_text(told)
+    expect(box).to_have_value("steps:\n  - name: start\n    get: /{hsot}")
+
+    box.fill("steps:\n  - name: start\n    get: /{host}\n")
+    page.get_by_role("button", name="Save draft").click()
+    folded = page.locator("dd details", has_text="steps: … (3 lines)")
+    folded.locator("summary").click()
+    expect(folded.locator("pre")).to_contain_text("get: /{host}")

@@ -41,8 +41,10 @@ TAKEN_BACK = "which did not renew its lease"
 class Books:
     """Checks one campaign, in one snapshot of the database and one look at the target."""
 
-    def __init__(self, plant, sandbox, campaign, clock_is_ours=True):
+    def __init__(self, plant, sandbox, campaign, clock_is_ours=True, manifests=1):
+        """manifests: how many an attempt asks for, besides its units of work."""
         self.plant, self.sandbox, self.campaign = plant, sandbox, campaign
+        self.manifests = manifests
         self.clock_is_ours = clock_is_ours
         self.counted = {}
         self.lost = self.void = self.attempts = 0
@@ -105,8 +107,9 @@ class Books:
         if attempt["state"] == "accepted":
             assert counted, f"{name} never asked the target"
             units = attempt["units_done"] + attempt["units_failed"]
-            assert counted["manifests"] == 1, f"{name}: {counted}"
-            assert counted["requests"] == units + 1, f"{name}: {units} units, {counted}"
+            assert counted["manifests"] == self.manifests, f"{name}: {counted}"
+            expected = units + self.manifests
+            assert counted["requests"] == expected, f"{name}: {units} units, {counted}"
         if not counted or not counted["last_request"]:
             return
         assert counted["in_flight"] == 0, f"{name} has ended, and loads the target: {counted}"

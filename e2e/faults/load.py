@@ -21,6 +21,22 @@ BLAMED = """
     JOIN campaigns_run run ON run.id = run_id WHERE run.campaign_id = %s AND
     (attempt.state = 'failed' OR attempt.state = 'accepted' AND attempt.units_failed > 0)
 """
+SCENARIO = """
+steps:
+  - {name: small, get: /repo/files=24,size=2000/latency=100/file-000001.bin}
+  - {name: other, get: "/repo/files=24,size=2000/latency=100/file-00000{random:2-9}.bin"}
+"""
+PLAYED = {
+    "kind": "http",
+    "parameters": {
+        "scenario": SCENARIO,
+        "iterations": 6,
+        "duration_seconds": None,
+        "warm_up_seconds": 0,
+    },
+    "factors": {"hosts": [3, 4, 5, 6]},
+}
+"""Of a campaign that plays a scenario; each run takes somewhat more than a second."""
 NUMBERS = count(1)
 STATE = "SELECT state FROM campaigns_campaign WHERE id = %s"
 
@@ -28,9 +44,9 @@ STATE = "SELECT state FROM campaigns_campaign WHERE id = %s"
 class Load:
     """A launched campaign and the sandbox that it loads."""
 
-    def __init__(self, plant, sandbox, campaign, clock_is_ours=True):
+    def __init__(self, plant, sandbox, campaign, clock_is_ours=True, manifests=1):
         self.plant, self.sandbox, self.campaign = plant, sandbox, campaign
-        self.books = Books(plant, sandbox, campaign, clock_is_ours)
+        self.books = Books(plant, sandbox, campaign, clock_is_ours, manifests)
         self.is_cancelled = False
 
     def sender(self, attempt):
@@ -83,9 +99,19 @@ class Load:
 
 @contextmanager
 def loading(
-    plant, sandbox, rounds, *, clock_is_ours=True, engines=("asyncio", "futures"), **parameters
+    plant,
+    sandbox,
+    rounds,
+    *,
+    clock_is_ours=True,
+    engines=("asyncio", "futures"),
+    definition=None,
+    **parameters,
 ):
-    """Launch a campaign whose runs load the sandbox for about a second each."""
+    """Launch a campaign whose runs load the sandbox for about a second each.
+
+    definition: of another kind than downloader, whose runs ask for no manifest.
+    """
     target = plant.try_api(
         "POST",
         "targets",
@@ -106,13 +132,14 @@ def loading(
             "target": target["id"],
             "parameters": {"manifest": f"/repo/{content}/PULP_MANIFEST"} | parameters,
             "factors": {"engine": list(engines), "concurrency": [3, 4, 5, 6]},
+            **(definition or {}),
             "order": "random",
             "repetitions": min(200, 3 + rounds),
             "seed": 1,
             "launch": True,
         },
     )
-    load = Load(plant, sandbox, campaign["id"], clock_is_ours)
+    load = Load(plant, sandbox, campaign["id"], clock_is_ours, manifests=0 if definition else 1)
     try:
         yield load
     except BaseException:

@@ -8,7 +8,7 @@ import pytest
 from e2e.conftest import wait_for
 from e2e.faults import processes
 from e2e.faults.conftest import SEED
-from e2e.faults.load import again_and_again
+from e2e.faults.load import PLAYED, again_and_again, loading
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]
 
@@ -42,6 +42,22 @@ def test_killed(plant, load, rounds, role):
         load, rounds, fault, settle=lambda: wait_for(lambda: ROLES[role](plant.pid), role)
     )
     load.assert_nothing_is_said_of_the_target()
+
+
+@pytest.mark.parametrize("role", LOAD_DIES_WITH)
+def test_killed_while_a_scenario_is_played(plant, target, rounds, role):
+    def fault(attempt):
+        found = ROLES[role](plant.pid)
+        assert found, f"no {role}"
+        processes.kill(found)
+        psutil.wait_procs(found, timeout=5)
+        wait_for(lambda: not load.sender(attempt)["in_flight"], "the end of the load", 3)
+
+    with loading(plant, target, rounds, definition=PLAYED) as load:
+        again_and_again(
+            load, rounds, fault, settle=lambda: wait_for(lambda: ROLES[role](plant.pid), role)
+        )
+        load.assert_nothing_is_said_of_the_target()
 
 
 def test_the_keepers_backend_is_killed(plant, load, rounds):

@@ -197,6 +197,10 @@ class Http(Driver):
             context.say(
                 f"{count} requests failed ({kind}: {FAILURES.get(kind, '')}); first: {message}"
             )
+        if resends := outcome.result.get("resends"):
+            context.say(
+                f"{resends} requests were sent once more: the server had closed the connection"
+            )
         measured = _measured(played, is_local(target.base_url))
         if measured.failure:
             return measured

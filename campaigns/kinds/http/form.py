@@ -26,7 +26,7 @@ class TextArea(forms.CharField):
     """A text of several lines, with line ends as one character."""
 
     def __init__(self, *, rows: int, **options: Any) -> None:
-        attributes = {"rows": rows, "class": "input mono", "spellcheck": "false"}
+        attributes = {"rows": rows, "class": "input code", "spellcheck": "false"}
         super().__init__(strip=False, widget=forms.Textarea(attributes), **options)
 
     def to_python(self, value: Any) -> str:

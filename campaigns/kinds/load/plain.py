@@ -45,21 +45,15 @@ def usual(data: bytes) -> tuple[bytes, int]:
     return head, len(data)
 
 
-class Link(Line):
-    """A connection of a client. An answer with the head of one that was parsed is known without parsing.
+class Direct(Line):
+    """A connection that writes directly to its socket, where there is no TLS.
 
-    _fd: of the socket without TLS, which is written to directly; otherwise -1.
+    _fd: of that socket; otherwise -1.
     """
 
-    def __init__(self, client: "Client") -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.client = client
         self._fd = -1
-        instants = client.crew.recorder.instants
-        self._intended = instants.intended.append
-        self._sent = instants.sent.append
-        self._first_byte = instants.first_byte.append
-        self._done = instants.done.append
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
@@ -76,6 +70,30 @@ class Link(Line):
         self._head = b""
         self.sent_ns = perf_counter_ns()
         self._write(data)
+
+    def _write(self, data: bytes) -> None:
+        try:
+            written = os.write(self._fd, data)
+        except BlockingIOError:
+            written = 0
+        except OSError:
+            return  # the loop notices it, and calls connection_lost
+        if written < len(data):
+            self._fd = -1  # what follows has to wait for this
+            self._transport.write(data[written:])  # type: ignore[union-attr]
+
+
+class Link(Direct):
+    """A connection of a client. An answer with the head of one that was parsed is known without parsing."""
+
+    def __init__(self, client: "Client") -> None:
+        super().__init__()
+        self.client = client
+        instants = client.crew.recorder.instants
+        self._intended = instants.intended.append
+        self._sent = instants.sent.append
+        self._first_byte = instants.first_byte.append
+        self._done = instants.done.append
 
     def data_received(self, data: bytes) -> None:
         """Record a usual answer (200, in one piece) here, and send the next request at once."""
@@ -119,17 +137,6 @@ class Link(Line):
 
     def broke(self, failure: LoadFailed) -> None:
         self.client.broke(self, failure)
-
-    def _write(self, data: bytes) -> None:
-        try:
-            written = os.write(self._fd, data)
-        except BlockingIOError:
-            written = 0
-        except OSError:
-            return  # the loop notices it, and calls connection_lost
-        if written < len(data):
-            self._fd = -1  # what follows has to wait for this
-            self._transport.write(data[written:])  # type: ignore[union-attr]
 
 
 class Client:

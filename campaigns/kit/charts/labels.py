@@ -50,6 +50,13 @@ def level_text(value: Any) -> str:
     return as_text(value)
 
 
+def line_of(value: Any) -> str:
+    """Write a level in one line: of a text of several, the first, and how many there are."""
+    text = level_text(value)
+    lines = text.splitlines()
+    return f"{_clipped(lines[0])} … ({len(lines)} lines)" if len(lines) > 1 else text
+
+
 class LevelLabels:
     """Writes the levels of a campaign; long ones are shortened to the part in which they differ.
 

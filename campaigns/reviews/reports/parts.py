@@ -17,7 +17,7 @@ from campaigns.findings.wording.answer_text import NOT_ANALYSED, WITHHELD
 from campaigns.findings.wording.capacity_answer import capacity_texts
 from campaigns.findings.wording.sensitivity import sensitivity_sentence
 from campaigns.findings.wording.thresholds import threshold_texts
-from campaigns.kit.charts.labels import LevelLabels, contrast_label, level_text
+from campaigns.kit.charts.labels import LevelLabels, contrast_label, level_text, line_of
 from campaigns.kit.numbers import amount, counted, plain_percent
 from campaigns.models import Campaign, Evidence, Exclusion, Finding, Run
 from campaigns.planning.amendments import amendments_of
@@ -191,7 +191,7 @@ def _definition(campaign: Campaign, outline: Outline, *, public: bool) -> Iterat
         yield factor.label, ", ".join(level_text(level) for level in factor.levels) + paired
     for label, value in outline.parameters:
         if value not in (None, ""):
-            yield label, level_text(value)
+            yield label, line_of(value)
 
 
 def _how(campaign: Campaign, outline: Outline) -> Iterator[tuple[str, str]]:

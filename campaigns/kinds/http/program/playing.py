@@ -5,6 +5,7 @@ end the round: the later ones are done, unless they need a value that it should 
 """
 
 import asyncio
+import random
 from collections.abc import Mapping
 from functools import partial
 from time import perf_counter_ns
@@ -20,14 +21,22 @@ from campaigns.kinds.http.program.compiling import (
     random_numbers,
 )
 from campaigns.kinds.http.program.judging import set_cookies
-from campaigns.kinds.http.program.names import RANDOM
+from campaigns.kinds.http.program.names import RANDOM, range_of
 from campaigns.kinds.http.program.reading import Loaded
 from campaigns.kinds.http.program.striking import strike
 from campaigns.kinds.load.failures import LoadFailed
-from campaigns.kinds.load.framing import MOST_HEAD_BYTES, Line
+from campaigns.kinds.load.framing import MOST_HEAD_BYTES, UNPARSABLE
 from campaigns.kinds.load.loops import Closed, Open, Paced
 from campaigns.kinds.load.part import NS, Part
-from campaigns.kinds.load.plain import ENDLESS, OPENED_AT_ONCE, PAUSE_SECONDS, SWEEP_SECONDS
+from campaigns.kinds.load.plain import (
+    ENDLESS,
+    OPENED_AT_ONCE,
+    PARSED_MEANWHILE,
+    PAUSE_SECONDS,
+    SWEEP_SECONDS,
+    Direct,
+    usual,
+)
 from campaigns.kinds.load.recorder import Instants
 from campaigns.kinds.load.schedule import CLOSED
 from campaigns.kinds.load.wire import MOST_STORED_BYTES, opened
@@ -50,15 +59,18 @@ def chance(seed: int, number: int, place: int) -> float:
     return (value ^ (value >> 31)) / 2**64
 
 
-class Link(Line):
-    """A connection of a host. Headers and body are kept where the step looks at them."""
+class Link(Direct):
+    """A connection of a host. Headers and body are kept where the step looks at them.
+
+    An answer with the head of one that was parsed is known without parsing, as in plain load.
+    """
 
     def __init__(self, player: "Player") -> None:
         super().__init__()
         self.player = player
         self.headers: list[tuple[bytes, bytes]] = []
+        self._action = player.action
         self._body: list[bytes] = []
-        self._wants_headers = self._wants_body = False
 
     @property
     def body(self) -> bytes:
@@ -67,20 +79,47 @@ class Link(Line):
 
     def request(self, action: "Action", data: bytes) -> None:
         """Send the request of a step."""
-        self._wants_headers, self._wants_body = action.wants_headers, action.wants_body
+        self._action = action
         self.most_bytes = action.most_bytes
         self.headers, self._body = [], []
         self.send(data)
+
+    def data_received(self, data: bytes) -> None:
+        """Finish at once with a usual answer, which comes in one piece."""
+        action = self._action
+        if self.first_byte_ns or not self.busy or action.wants_headers:
+            super().data_received(data)
+            return
+        self.first_byte_ns = perf_counter_ns()
+        if len(data) == action.usual_bytes and data.startswith(action.usual_head):
+            self.busy = False
+            self.status = action.usual_status
+            self.received = len(data)
+            self._body = [data[len(action.usual_head) :]]
+            self.done_ns = perf_counter_ns()
+            self.finished()
+            return
+        try:
+            self._feed(data)
+        except UNPARSABLE as error:
+            self.unparsable(data, error)
+            return
+        if self._answers == 1 and self.keep_alive:
+            action.parsed += 1
+            if not action.parsed % PARSED_MEANWHILE:
+                action.usual_head, action.usual_bytes = usual(data)
+                action.usual_status = self.status
+        self.take(data)
 
     def on_message_begin(self) -> None:
         self.headers = []  # those of an interim answer do not count
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if self._wants_headers:
+        if self._action.wants_headers:
             self.headers.append((name.lower(), value))
 
     def on_body(self, body: bytes) -> None:
-        if self._wants_body:
+        if self._action.wants_body:
             self._body.append(body)
 
     def finished(self) -> None:
@@ -107,6 +146,7 @@ class Action:
         discards = step.answer == "discard"
         self.wants_headers = compiled.judge.needs_headers or cookies
         self.wants_body = not discards  # a wrong answer is shown with the begin of its body
+        self.usual_head, self.usual_bytes, self.usual_status, self.parsed = b"", 0, 200, 0
         self.most_bytes = ANY_SIZE if discards else MOST_STORED_BYTES + MOST_HEAD_BYTES
         self.sent = self.answered = self.unanswered = self.failed = self.left_out = 0
         self.add = (
@@ -137,7 +177,7 @@ class Player:
         self.number = number
         self.todo = self.left = todo
         self.link: Link | None = None
-        self.chance = random_numbers(cast.loaded.scenario.seed, number)
+        self._chance: random.Random | None = None
         self.cookies: dict[str, str] = {}
         self.values: Values = {}
         self.round = -1
@@ -149,6 +189,13 @@ class Player:
         self.sent_in_round = 0
         self.is_failed = self.retry = self.waits = False
         self._turn = _Turn(self)
+
+    @property
+    def chance(self) -> random.Random:
+        """The host's random numbers; they take 2.5 kB, and few scenarios need them."""
+        if self._chance is None:
+            self._chance = random_numbers(self.cast.loaded.scenario.seed, self.number)
+        return self._chance
 
     def go(self, intended_ns: int) -> None:
         """Begin the round that should have begun at `intended_ns`."""
@@ -163,7 +210,6 @@ class Player:
 
     def transmit(self) -> None:
         """Send the request of the step now."""
-        self.waits = False
         action, cast = self.action, self.cast
         if cast.loop.over:
             return
@@ -197,8 +243,7 @@ class Player:
         action.answered += 1
         if cast.keeps_cookies:
             self._keep_cookies(link)
-        counts = self.intended_ns >= cast.part.from_ns
-        if counts:
+        if self.intended_ns >= cast.part.from_ns:
             cast.recorder.statuses[link.status] += 1
         try:
             taken = action.compiled.judge.judged(link)
@@ -207,7 +252,12 @@ class Player:
         else:
             if taken:
                 self.values.update(taken)
-            self._record(action, link, counts)
+            intended, sent, first_byte, done = action.add
+            intended(self.intended_ns)
+            sent(link.sent_ns)
+            first_byte(link.first_byte_ns)
+            done(link.done_ns)
+            cast.recorder.bytes += link.received
         self.retry = False
         if not link.keep_alive:
             self.link = None
@@ -224,7 +274,7 @@ class Player:
             and self.action.compiled.may_repeat
         )
         if again:
-            self.cast.resent(self, failure)
+            self.cast.resends += 1
             self.retry = True
             self.transmit()
             return
@@ -244,6 +294,7 @@ class Player:
             self._failed(failure)
 
     def _send(self, link: Link, data: bytes) -> None:
+        self.waits = False
         self.action.sent += 1
         self.requests += 1
         link.request(self.action, data)
@@ -295,21 +346,8 @@ class Player:
         else:  # nothing was done in it: no call within a call within a call
             asyncio.get_running_loop().call_soon(self.cast.loop.next, self, done_ns)
 
-    def _record(self, action: Action, link: Link, counts: bool) -> None:
-        recorder = self.cast.recorder
-        if self.retry:
-            if counts:
-                recorder.add("retry_service", link.done_ns - link.sent_ns)
-                recorder.add("retry_response", link.done_ns - self.intended_ns)
-            return
-        intended, sent, first_byte, done = action.add
-        intended(self.intended_ns)
-        sent(link.sent_ns)
-        first_byte(link.first_byte_ns)
-        done(link.done_ns)
-        recorder.bytes += link.received
-
     def _failed(self, failure: LoadFailed, *, answered: bool = False) -> None:
+        self.waits = False
         self.is_failed = True
         self.failures += 1
         self.action.failed += 1
@@ -354,6 +392,7 @@ class Cast:
             )
         ]
         self.used = frozenset[str]().union(*(action.compiled.named for action in self.actions))
+        self.uses_random = any(range_of(name) for name in self.used)
         self.closed = schedule.loop == CLOSED
         self.rounds = self.failed_rounds = self.warm_up_rounds = self.begun = self.resends = 0
         todo = schedule.iterations if self.closed and schedule.iterations else ENDLESS
@@ -379,9 +418,10 @@ class Cast:
             "host": player.number,
             "round": player.round,
             "number": number,
-            RANDOM: player.chance,
             COOKIES: player.cookies,
         }
+        if self.uses_random:
+            values[RANDOM] = player.chance
         if "uuid" in self.used:
             values["uuid"] = str(uuid5(UUIDS, f"{scenario.seed} {number}"))
         if self.loaded.columns:
@@ -451,14 +491,9 @@ class Cast:
         if player.intended_ns < self.part.from_ns:
             self.recorder.warm_up += 1
             return
-        self.part.failed(self._safe(failure), retry=player.retry)
+        self.part.failed(self._safe(failure))
         if failure.kind == "timeout":
             self.recorder.add("censored", perf_counter_ns() - player.intended_ns)
-
-    def resent(self, player: Player, failure: LoadFailed) -> None:
-        """Count a request that is sent once more."""
-        self.resends += 1
-        self.part.examples.setdefault("resent", strike(str(failure))[:500])
 
     def progress(self) -> ProgramProgress:
         """Return the numbers of hosts and rounds."""
