@@ -34,6 +34,10 @@ MOST_OUTPUT = 1 << 20
 MOST_LINES = 50
 SECONDS_TO_END = 5.0
 """How long processes may take to end after the time of the load."""
+SECONDS_AFTER_THE_WINDOW = 1.0
+"""After which a client that has not begun in the window of the load is ended."""
+SECONDS_TO_FINISH = 10.0
+"""Which clients that began late in the window have to end by themselves; what they begin then does not count."""
 CALIBRATION_SECONDS = 1.0
 FASTER_THAN_THE_FIRST = 1000
 """How much faster than the first transaction, which has to be prepared, the usual one may be."""
@@ -104,6 +108,9 @@ def _try(
         run.wait(request["connect_timeout_seconds"] + request["time_limit_seconds"])
         if failure := run.failures.get(0):
             return {"script": name, "failure": failure.failure, "message": failure.message, "state": failure.state}  # fmt: skip
+        if 0 not in run.summaries:
+            limit = request["time_limit_seconds"]
+            return {"script": name, "failure": "timeout", "message": f"it did not end within {limit:g} s", "state": ""}  # fmt: skip
         slowest = max(slowest, (run.summaries[0].latency_ms or 0.0) / 1000)
     return {"tried": len(files), "seconds": slowest} | _rate(
         program, request, files, slowest, directory
@@ -182,7 +189,7 @@ class _Run:
         self.summaries: dict[int, Summary] = {}
         self.failures: dict[int, Failure] = {}
         self.killed: set[int] = set()
-        self.begun: set[int] = set()
+        self.begun: dict[int, float] = {}
         self.ended: set[int] = set()
         self._selector = selectors.DefaultSelector()
         self._lines: dict[int, bytearray] = {}
@@ -198,21 +205,31 @@ class _Run:
                 self._selector.register(descriptor, selectors.EVENT_READ, (number, kind))
                 self._open[number] += kind != "log"
         self._folded_at = time.monotonic()
+        self._window = float("inf")
 
-    def wait(self, seconds: float, before_wait: Callable[[], None] = lambda: None) -> bool:
+    def wait(
+        self,
+        seconds: float,
+        before_wait: Callable[[], None] = lambda: None,
+        window_seconds: float | None = None,
+    ) -> bool:
         """Read until all have ended, or the time is over: then kill them. Return whether all ended by themselves.
 
         before_wait: is called before any of them is waited for, when its resources can be read still.
+        window_seconds: who has not begun by then is killed a moment later.
         """
-        end = time.monotonic() + seconds
+        now = time.monotonic()
+        end, window = now + seconds, now + (window_seconds or seconds)
+        self._window = window
+        late = window + SECONDS_AFTER_THE_WINDOW if window_seconds else end
         while any(self._open) and time.monotonic() < end:
             self._exchange(min(FOLD_SECONDS, max(0.0, end - time.monotonic())))
+            if time.monotonic() > late:
+                late = end
+                self._kill(lambda number: self.begun.get(number, end) > window)
         in_time = not any(self._open)
         if not in_time:
-            for number, process in enumerate(self.made):
-                if self._open[number]:
-                    self.killed.add(number)
-                    process.kill()
+            self._kill(lambda _: True)
             limit = time.monotonic() + SECONDS_TO_END
             while any(self._open) and time.monotonic() < limit:
                 self._exchange(FOLD_SECONDS)
@@ -225,6 +242,12 @@ class _Run:
         self._selector.close()
         return in_time
 
+    def _kill(self, chosen: Callable[[int], bool]) -> None:
+        for number, process in enumerate(self.made):
+            if self._open[number] and chosen(number):
+                self.killed.add(number)
+                process.kill()
+
     def _settle(self, number: int, process: Process) -> None:
         code = process.wait()
         summary = summary_of(self.output[number].decode(errors="replace"))
@@ -234,7 +257,7 @@ class _Run:
         if code == 0 and summary is not None:
             return
         if number in self.killed:
-            if number not in self.begun:
+            if number not in self.begun or self.begun[number] > self._window:
                 self.failures[number] = Failure(
                     CONNECT, "it was not let in before the end of the run", "08001"
                 )
@@ -277,7 +300,7 @@ class _Run:
         if not data:
             self._selector.unregister(descriptor)
             return False
-        self.begun.add(number)
+        self.begun.setdefault(number, time.monotonic())
         lines = self._lines.setdefault(descriptor, bytearray())
         lines += data
         if len(lines) > FOLD_BYTES:
@@ -292,7 +315,7 @@ class _Run:
         for line in lines:
             text = line.decode(errors="replace")
             if found := progress_of(text):
-                self.begun.add(number)
+                self.begun.setdefault(number, time.monotonic())
                 self._look(number, *found)
             elif len(self.errors[number]) < MOST_LINES:
                 self.errors[number].append(text[:1000])
@@ -371,16 +394,16 @@ class _Measurement:
         """Wait for pgbench; return the counts."""
         request = self._request
         limit = float(request["time_limit_seconds"])
+        window, longest = None, limit
         if request["apart"] and self.seconds is not None:
-            longest = min(limit, self.seconds + self.warm_up + 1.0)
-        else:
-            longest = limit
+            window = self.seconds + self.warm_up
+            longest = min(limit, window + SECONDS_TO_FINISH)
         self._monitor.start()
         self._own_before = processes.cpu_seconds()
-        in_time = self.run.wait(longest, self._stop)
+        in_time = self.run.wait(longest, self._stop, window)
         whole = self.run.summaries
         return {
-            "complete": in_time or longest < limit,
+            "complete": in_time or window is not None,
             "log": self.log.result(),
             "processed": sum(each.processed for each in whole.values()),
             "counts": _sum([each.counts for each in whole.values()]),
@@ -388,7 +411,7 @@ class _Measurement:
             "connect_ms": [each.connect_ms for each in whole.values() if each.connect_ms is not None],
             "summaries": len(whole),
             "processes": len(self.made),
-            "killed": len(self.run.killed & self.run.begun),
+            "killed": len(self.run.killed & self.run.begun.keys()),
             "failures": [
                 [each.failure, each.state, each.message] for each in self.run.failures.values()
             ],
