@@ -24,6 +24,7 @@ from django.db.models.functions import Now
 
 from campaigns.accounts import notifications, sessions
 from campaigns.execution import dispatch as dispatching
+from campaigns.execution import try_program as trying_programs
 from campaigns.execution import try_settings
 from campaigns.execution.claim import leave_to_others
 from campaigns.execution.generators import serving
@@ -144,6 +145,16 @@ def look_at_settings(target: int) -> None:
     close_old_connections()
     with _without_database():
         try_settings.look_at_settings(target)
+
+
+@shared_task(name="campaigns.try_program")
+def try_program(program: int) -> None:
+    """Run the draft of a program once, on this worker or from it."""
+    close_old_connections()
+    try:
+        trying_programs.try_program(program)
+    finally:
+        connection.close()
 
 
 @shared_task(name="campaigns.restore_settings")

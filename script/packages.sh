@@ -2,7 +2,8 @@
 
 # Print the packages whose programs are not there.
 missing_packages() {
-  for pair in chromium:chromium nginx:nginx-light redis-server:redis-server sshd:openssh-server cc:gcc aria2c:aria2 haproxy:haproxy pgbouncer:pgbouncer socat:socat ip:iproute2; do
+  for pair in chromium:chromium nginx:nginx-light redis-server:redis-server sshd:openssh-server cc:gcc aria2c:aria2 haproxy:haproxy pgbouncer:pgbouncer socat:socat ip:iproute2 \
+    fio:fio sysbench:sysbench hyperfine:hyperfine; do
     PATH="$PATH:/usr/sbin:/sbin" command -v "${pair%%:*}" >/dev/null || echo "${pair#*:}"
   done
   ls /usr/include/stdlib.h >/dev/null 2>&1 || echo libc6-dev

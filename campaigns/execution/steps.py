@@ -9,7 +9,6 @@ import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from time import perf_counter_ns
 from typing import Self, TypeVar
@@ -41,7 +40,8 @@ from campaigns.kinds.base import (
 )
 from campaigns.kinds.base.quiet import quiet_proof
 from campaigns.kinds.base.values import driver_levels
-from campaigns.kinds.registry import UnknownKind, driver_of
+from campaigns.kinds.program.stored import secrets_of_kind
+from campaigns.kinds.registry import UnknownKind, all_kinds, driver_of
 from campaigns.kit.encryption import SecretUnreadable
 from campaigns.kit.mappings import JsonObject, Levels, Parameters, Settings
 from campaigns.kit.network import Rules
@@ -50,10 +50,17 @@ from campaigns.models import Attempt, Campaign, EnvironmentFact, LogLine, Run, S
 from campaigns.models import Target as TargetRow
 from campaigns.planning.limits import excess_of
 from campaigns.planning.search import most_failed_of
+from campaigns.results.outputs import read_output
 from campaigns.results.storing import MOST_LETTERS, Outcome
 from campaigns.targets.actions import Action
 from campaigns.targets.allowed import Allowed, allowed_on
-from campaigns.targets.reaching import action_of, apply_of, read_of, server_of
+from campaigns.targets.reaching import (
+    action_of,
+    apply_of,
+    as_driver_reaches_it,
+    read_of,
+    server_of,
+)
 from campaigns.targets.saving import as_driver_sees_it, rules_for
 
 Result = TypeVar("Result")
@@ -133,6 +140,7 @@ class Steps:
         elsewhere = self.driver.generators and self.parameters["generators"] > 1
         requested = None if elsewhere else self.driver.concurrency(self.parameters)
         machine.require(requested, self._log)
+        reached = server_of(server, f"perfdash attempt/{self.attempt.pk}")
         context = Context(
             cancelled=self.keeper.cancelled,
             lease_seconds=self.keeper.lease_seconds,
@@ -140,18 +148,24 @@ class Steps:
             say=self._log,
             clock=perf_counter_ns,
             directory=directory,
-            rules=rules_for(server),
+            rules=reached.endpoint.rules,
             deadline_seconds=self.campaign.run_limit_seconds,
-            sender=f"perfdash attempt/{self.attempt.pk}",
+            sender=reached.endpoint.sender,
             most_concurrent=allowed.most_concurrent,
             most_per_second=allowed.most_per_second,
             gather=self.gathering,
             most_failed=most_failed_of(self.campaign),
+            read=read_output,
+            secrets=self._secrets(),
         )
-        reach = cache(lambda: server_of(server, context.sender))
-        self.bench = Workbench(server, reach, context.check, self._log, self.keeper.patiently)
-        target = as_driver_sees_it(server, self.own.wanted)
+        patiently = self.keeper.patiently
+        self.bench = Workbench(server, lambda: reached, context.check, self._log, patiently)
+        target = as_driver_reaches_it(server, self.own.wanted, reached)
         return target, replace(context, ask_health=lambda: self._unhealthy(target, context.rules))
+
+    def _secrets(self) -> dict[str, str]:
+        kind = self.campaign.kind
+        return {} if kind in all_kinds() else self.keeper.patiently(lambda: secrets_of_kind(kind))
 
     def _unhealthy(self, target: Target, rules: Rules) -> str:
         """Return why the target is not healthy, by the probe of its kind; empty where it is."""

@@ -48,7 +48,7 @@ def look_at_settings(target_pk: int) -> None:
 
 
 def _log_in(target: Target, check: Callable[[], None]) -> None:
-    from campaigns.targets.actions import ssh
+    from campaigns.kit.ssh import commands as ssh
 
     login = ssh_of(target)
     if login is None:

@@ -12,12 +12,13 @@ from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
 from campaigns.kinds.base import Driver, Metric
-from campaigns.kinds.registry import UnknownKind, all_kinds, driver_of
+from campaigns.kinds.registry import UnknownKind, driver_of, offered_kinds, pinned
 from campaigns.kit.api.inputs import NoQuery
 from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.outputs import Part, Selectable, picked, selected, text
 from campaigns.kit.api.views import Api
 from campaigns.kit.mappings import JsonObject
+from campaigns.kit.rights import teams_with
 
 
 class ChoiceOutput(Part):
@@ -187,9 +188,11 @@ class Kinds(Api):
 
     @operation("list_kinds", "kinds", answer=KindOutput, whole=True)
     def get(self, request: Request) -> Response:
-        """List the kinds of test of this perfdash."""
+        """List the kinds of test of this perfdash, and the programs of the teams that the sender may see."""
+        teams = teams_with(self.user).values_list("pk", flat=True)
+        kinds = offered_kinds(teams)
         return self.whole(
-            [_kind(kind, driver, request) for kind, driver in all_kinds().items()], KindOutput
+            [_kind(kind, driver, request) for kind, driver in kinds.items()], KindOutput
         )
 
 
@@ -201,7 +204,7 @@ class OneKind(Api):
         """Return a kind of test with its question, parameters, factors and metrics."""
         self.read_query(NoQuery)
         return Response(
-            picked(_kind(kind, driver_at(kind), request), selected(request, KindOutput))
+            picked(_kind(pinned(kind), driver_at(kind), request), selected(request, KindOutput))
         )
 
 

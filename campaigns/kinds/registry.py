@@ -1,9 +1,10 @@
-"""Find all kinds of test: the modules of this package, and the entry points `perfdash.drivers`.
+"""Find all kinds of test: the modules of this package, the entry points `perfdash.drivers`, and stored programs.
 
 The module's name is the kind. A new kind is a file with `driver`, or a folder with `driver.py`; there is no
-list to edit.
+list to edit. Programs that operators have defined are kinds, too (`program/`); they are looked up in the database.
 """
 
+from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -11,8 +12,9 @@ from pkgutil import iter_modules
 
 import campaigns.kinds
 from campaigns.kinds.base import Driver
+from campaigns.kinds.program import stored
 
-SHARED = frozenset({"api", "base", "load", "programs", "registry", "servers"})
+SHARED = frozenset({"api", "base", "load", "program", "programs", "registry", "servers"})
 """Modules of this package that are no kinds."""
 
 
@@ -22,7 +24,7 @@ class UnknownKind(LookupError):
 
 @cache
 def all_kinds() -> dict[str, Driver]:
-    """Return all drivers by kind, in alphabetical order. Those of this package take precedence."""
+    """Return all drivers of perfdash by kind, in alphabetical order. Those of this package take precedence."""
     drivers: dict[str, Driver] = {
         entry.name: entry.load() for entry in entry_points(group="perfdash.drivers")
     }
@@ -34,10 +36,61 @@ def all_kinds() -> dict[str, Driver]:
     return dict(sorted(drivers.items()))
 
 
+def families() -> list[str]:
+    """Return the families of servers that at least one kind can measure."""
+    return sorted(
+        {
+            family
+            for driver in all_kinds().values()
+            if driver.executable
+            for family in driver.families
+        }
+    )
+
+
 def driver_of(kind: str) -> Driver:
     """Return the driver of a kind. Raise UnknownKind, with a list of the known ones."""
     try:
         return all_kinds()[kind]
     except KeyError:
-        known = ", ".join(all_kinds())
+        driver = stored.stored_driver(kind, families)
+        if driver is not None:
+            return driver
+        known = ", ".join((*all_kinds(), *stored.in_use().values_list("name", flat=True)))
         raise UnknownKind(f"There is no kind “{kind}”; there are {known}.") from None
+
+
+def pinned(kind: str) -> str:
+    """Return the name of a kind as campaigns keep it: that of a program has its version."""
+    if kind in all_kinds():
+        return kind
+    row = stored.program_of(kind)
+    return kind if row is None or row.kind is None else row.kind
+
+
+def label_of(kind: str) -> str:
+    """Return how people call a kind; its name where it is not known any more."""
+    try:
+        return driver_of(kind).label
+    except UnknownKind:
+        return kind
+
+
+def labels_of_kinds(teams: Iterable[int]) -> list[tuple[str, str]]:
+    """Return the kinds that campaigns of teams may have, each with its label; superseded programs with their version."""
+    programs = stored.not_drafts(teams)
+    return [
+        *((kind, driver.label) for kind, driver in all_kinds().items()),
+        *((str(row.kind), stored.label_of_row(row)) for row in programs),
+    ]
+
+
+def offered_kinds(teams: Iterable[int] | None = None, chosen: str = "") -> dict[str, Driver]:
+    """Return the kinds of which campaigns can be defined: those of perfdash, and programs (of these teams alone).
+
+    chosen: a kind that stays among them where it is an earlier version of a program.
+    """
+    programs = {
+        str(row.kind): stored.driver_of_row(row, families()) for row in stored.in_use(teams, chosen)
+    }
+    return {**all_kinds(), **programs}

@@ -125,6 +125,12 @@ class Action(models.TextChoices):
     SSH_DELETED = "ssh_deleted", "deleted the SSH login"
     HOST_KEY_ACCEPTED = "host_key_accepted", "accepted the host key"
 
+    PROGRAM_SAVED = "program_saved", "saved a draft of the program"
+    PROGRAM_TRIED = "program_tried", "tried the program"
+    PROGRAM_PUBLISHED = "program_published", "published the program"
+    PROGRAM_RETIRED = "program_retired", "retired the program"
+    PROGRAM_DELETED = "program_deleted", "deleted a draft of the program"
+
     CONCLUSION_CREATED = "conclusion_created", "began the conclusion"
     CONCLUSION_EDITED = "conclusion_edited", "changed the conclusion"
     CONCLUSION_DELETED = "conclusion_deleted", "deleted the conclusion"

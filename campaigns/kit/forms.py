@@ -94,6 +94,10 @@ def add_errors(form: forms.BaseForm, invalid: Invalid) -> None:
             form.add_error(name, text)
 
 
+LISTS_OF_TEXTS = ("tags", "required_checks")
+"""Fields that a form has as one text with commas, and JSON as a list, too."""
+
+
 def is_list_of_texts(value: Any) -> bool:
     """Return whether a value is a list of texts, such as tags."""
     return isinstance(value, list | tuple) and all(isinstance(word, str) for word in value)
@@ -108,7 +112,7 @@ def many_for_one(
         for name, field in known.items()
         if isinstance(data.get(name), list | tuple | dict)
         and not isinstance(field, forms.MultipleChoiceField)
-        and not (name == "tags" and is_list_of_texts(data[name]))
+        and not (name in LISTS_OF_TEXTS and is_list_of_texts(data[name]))
     }
 
 

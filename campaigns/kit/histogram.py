@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import repeat
 
 import numpy as np
 from hdrh.histogram import HdrHistogram
@@ -55,14 +56,14 @@ class Summary:
     percentiles: tuple[Percentile, ...]
 
 
-def encode(microseconds: Iterable[int]) -> Encoded:
-    """Encode values; those below 0 or above an hour are dropped."""
+def encode(microseconds: Iterable[int], counts: Iterable[int] = repeat(1)) -> Encoded:
+    """Encode values; those below 0 or above an hour are dropped. counts: how often each value is there; by default once."""
     histogram, dropped = _empty(), 0
-    for value in microseconds:
+    for value, count in zip(microseconds, counts, strict=False):
         if 0 <= value <= HIGHEST_MICROSECONDS:
-            histogram.record_value(value)
+            histogram.record_value(value, count)
         else:
-            dropped += 1
+            dropped += count
     return Encoded(bytes(histogram.encode()), int(histogram.get_total_count()), dropped)
 
 

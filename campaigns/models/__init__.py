@@ -31,6 +31,7 @@ from campaigns.models.evidence import (
     StoredMetric,
 )
 from campaigns.models.notices import Announcement, Channel, Delivery
+from campaigns.models.programs import AttemptOutput, Program
 from campaigns.models.reviews import (
     CheckWord,
     Comment,
@@ -73,6 +74,7 @@ __all__ = [
     "Announcement",
     "ApiToken",
     "Attempt",
+    "AttemptOutput",
     "AuditEvent",
     "Block",
     "Campaign",
@@ -108,6 +110,7 @@ __all__ = [
     "Mention",
     "MetricOfValues",
     "Phase",
+    "Program",
     "Proof",
     "PublicLink",
     "PublishedAnswer",

@@ -153,6 +153,19 @@ class Campaign(models.Model):
         help_text="What becomes of the target's settings at the end.",
     )
 
+    required_checks = ArrayField(
+        models.CharField(max_length=40),
+        default=list,
+        blank=True,
+        help_text="Checks of fitness that its targets must have passed; `planning.fitness`.",
+    )
+    unfit_reason = models.CharField(
+        max_length=500, blank=True, help_text="Why it is launched though one is missing."
+    )
+    caveat = models.TextField(
+        blank=True, help_text="Which checks were missing at its launch, and that reason."
+    )
+
     source = models.CharField(max_length=300, blank=True, help_text="Where an import came from.")
     fidelity = models.CharField(max_length=20, choices=Fidelity, default=Fidelity.RAW)
     external_id = models.CharField(

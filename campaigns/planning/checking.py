@@ -9,10 +9,11 @@ from django.db.models import QuerySet
 
 from campaigns.kinds.base import Driver
 from campaigns.kinds.base.values import TARGET, driver_levels
-from campaigns.kinds.registry import UnknownKind, driver_of
+from campaigns.kinds.program.stored import program_of, why_not_run
+from campaigns.kinds.registry import UnknownKind, all_kinds, driver_of, pinned
 from campaigns.kit import network
 from campaigns.kit.errors import Invalid
-from campaigns.kit.forms import is_list_of_texts, many_for_one, messages_of
+from campaigns.kit.forms import LISTS_OF_TEXTS, is_list_of_texts, many_for_one, messages_of
 from campaigns.kit.mappings import CleanedData, FieldValues, Levels
 from campaigns.kit.network import normalised_address
 from campaigns.kit.numbers import is_number
@@ -121,7 +122,9 @@ def check(data: FieldValues, targets: QuerySet[Target] | None = None) -> Definit
         driver = driver_of(str(data.get("kind", "")))
     except UnknownKind as error:
         raise Invalid(errors | {"kind": [str(error)]}) from None
+    kind = pinned(str(data["kind"]))
     servers = read_targets(data, driver, errors, targets)
+    _check_program(kind, servers, errors)
     target = servers[0] if servers else None
     variables = variables_of(driver, target)
     factors = read_factors(data, variables, errors, servers)
@@ -165,7 +168,7 @@ def check(data: FieldValues, targets: QuerySet[Target] | None = None) -> Definit
         clean["seed"] = SystemRandom().randrange(2**31)
     campaign = Campaign(
         team_id=None,  # the default one would be looked up
-        kind=str(data["kind"]),
+        kind=kind,
         target=target,
         parameters=parameters,
         excluded=[dict(combination) for combination in excluded],
@@ -178,6 +181,19 @@ def check(data: FieldValues, targets: QuerySet[Target] | None = None) -> Definit
     definition = Definition(campaign, factors, hard, roles, servers)
     _check_plan(definition, driver)
     return definition
+
+
+def _check_program(kind: str, targets: Sequence[Target], errors: dict[str, list[str]]) -> None:
+    """Add errors where a kind is a program that does not run, or of another team than its targets."""
+    if kind in all_kinds():
+        return
+    row = program_of(kind)
+    if why := why_not_run(kind):
+        errors["kind"] = [why]
+    elif row is not None and (others := [each for each in targets if each.team_id != row.team_id]):
+        errors["kind"] = [
+            f"“{row.name}” is a program of the team {row.team}; “{others[0].name}” belongs to another team."
+        ]
 
 
 def time_limit_of(
@@ -213,8 +229,9 @@ def _read_search(
 
 def _for_form(data: FieldValues) -> CleanedData:
     values = {name: data[name] for name in DesignForm.base_fields if name in data}
-    if is_list_of_texts(values.get("tags")):
-        values["tags"] = ", ".join(values["tags"])
+    for name in LISTS_OF_TEXTS:
+        if is_list_of_texts(values.get(name)):
+            values[name] = ", ".join(values[name])
     return values
 
 

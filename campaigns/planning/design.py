@@ -18,6 +18,7 @@ from campaigns.kit.forms import DurationField, Text
 from campaigns.kit.mappings import CleanedData, Columns, FieldValues
 from campaigns.kit.numbers import plain_percent
 from campaigns.models import Campaign
+from campaigns.planning.fitness.checks import NAMES
 from campaigns.planning.pools import MEASURE, check_measuring_pool
 
 MOST_REPETITIONS = 200
@@ -101,6 +102,21 @@ class Tags(Line):
         if long := [tag for tag in tags if len(tag) > 40]:
             raise ValidationError(f"“{long[0][:40]}…” is longer than 40 characters.")
         return list(dict.fromkeys(tag for tag in tags if tag))
+
+
+class Checks(Tags):
+    """Names of checks of fitness, separated by commas; REST takes a list as well."""
+
+    def clean(self, value: Any) -> list[str]:
+        """Refuse names of no check. Raise ValidationError."""
+        names = super().clean(value)
+        if unknown := [name for name in names if name not in NAMES]:
+            raise ValidationError(f"There is no check “{unknown[0]}”; there are {', '.join(NAMES)}.")
+        return names
+
+    def as_text(self, value: Any) -> str:
+        """Return the names."""
+        return ", ".join(value) or "none"
 
 
 class Whole(Declared, forms.IntegerField):
@@ -287,6 +303,22 @@ class DesignForm(forms.Form):
         group="limits",
         column="max_failed_share",
         hashed=False,
+    )
+    required_checks = Checks(
+        max_length=300,
+        label="Required checks of fitness",
+        help_text=f"Separated by commas; of {', '.join(NAMES)}. Launched only if the targets have passed them.",
+        group="limits",
+        hashed=False,
+        written=lambda campaign: bool(campaign.required_checks),
+    )
+    unfit_reason = Line(
+        max_length=500,
+        label="Reason to launch without",
+        help_text="If a required check is missing or not passed: why it is launched all the same. It stands beside the result.",
+        group="limits",
+        hashed=False,
+        written=lambda campaign: bool(campaign.unfit_reason),
     )
     pool = Name(
         max_length=50,

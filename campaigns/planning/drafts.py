@@ -59,6 +59,8 @@ def create(
     if clone_of is not None and clone_of.team_id != campaign.team_id:
         campaign.clone_of = clone_of = None  # one team does not see another team's campaigns
     definition.fill(campaign)
+    if clone_of is not None and campaign.unfit_reason == clone_of.unfit_reason:
+        campaign.unfit_reason = ""  # it was the reason for that launch, not for this one
     campaign.save()
     if with_cells:
         _make_cells(campaign, definition)

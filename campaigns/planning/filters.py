@@ -7,7 +7,7 @@ from django.db.models import Exists, F, Func, OuterRef, Q, QuerySet
 from django.db.models.functions import Lower
 from django.forms import TextInput
 
-from campaigns.kinds.registry import all_kinds
+from campaigns.kinds.registry import labels_of_kinds
 from campaigns.kit.filters import Choice, FilterSet, Moment, Search, Sort, Truth, Whole, Word
 from campaigns.models import Campaign, CampaignTarget, LaunchRequest, Target, on_target
 
@@ -89,8 +89,7 @@ class CampaignPageFilters(CampaignFilters):
         targets = Target.objects.filter(
             Q(retired_at=None) | measured | beside_others, team__in=teams
         )
-        kinds = [(kind, driver.label) for kind, driver in all_kinds().items()]
-        self.offer("kind", "All kinds", kinds)
+        self.offer("kind", "All kinds", labels_of_kinds(teams))
         self.offer("target", "All targets", targets.values_list("pk", "name"))
 
     def with_tag(self, rows: QuerySet[Campaign], name: str, tag: str) -> QuerySet[Campaign]:

@@ -5,7 +5,9 @@ import zlib
 from collections.abc import Sequence
 from typing import Any
 
-from campaigns.models import Attempt, Exclusion, LogLine, RawSamples, Run
+from django.db.models import Prefetch
+
+from campaigns.models import Attempt, AttemptOutput, Exclusion, LogLine, RawSamples, Run
 from campaigns.results.generator_list import of_attempts
 
 MOST_SAMPLES = 200_000
@@ -25,6 +27,7 @@ def attempts_of(run: Run) -> list[Attempt]:
             "distributions",
             "deleted_samples",
             of_attempts(),
+            Prefetch("outputs", queryset=AttemptOutput.objects.defer("content")),
         )
     )
 

@@ -11,7 +11,7 @@ from django.db.models.functions import Cast
 
 from campaigns.kinds.base import Metric
 from campaigns.kit.mappings import Json, JsonObject
-from campaigns.models import Campaign, Finding
+from campaigns.models import Campaign, Finding, Program
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.roles import roles_of
 from campaigns.results.environment import changes_of, environment_of, stand_ins_of
@@ -61,9 +61,11 @@ def _about(campaign: Campaign) -> JsonObject:
         "author": campaign.author.get_username() if campaign.author else None,
         "target": {"name": target.name, "family": target.family} if target else None,
         **_several(campaign),
+        **_program(campaign),
         "source": campaign.source,
         "fidelity": campaign.fidelity,
         "stand_in": stand_ins_of(campaign),
+        **({"caveat": campaign.caveat} if campaign.caveat else {}),
         "created_at": campaign.created_at,
         "launched_at": campaign.launched_at,
         "closed_at": campaign.closed_at,
@@ -71,6 +73,12 @@ def _about(campaign: Campaign) -> JsonObject:
         "sessions": outline.sessions,
         "primary_metric": described(outline.metric),
     }
+
+
+def _program(campaign: Campaign) -> JsonObject:
+    """Return the definition of the program that the campaign runs; nothing for other kinds."""
+    row = Program.objects.filter(kind=campaign.kind).first()
+    return {} if row is None else {"program": {"version": row.version, **row.definition}}
 
 
 def _several(campaign: Campaign) -> JsonObject:

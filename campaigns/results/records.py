@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from django.db.models import BigIntegerField, Case, Count, F, Prefetch, Q, QuerySet, Value, When
 
-from campaigns.models import Attempt, Campaign, Exclusion, Measurement, Run
+from campaigns.models import Attempt, AttemptOutput, Campaign, Exclusion, Measurement, Run
 from campaigns.models.runs import RunQuerySet
 from campaigns.results.generator_list import of_attempts
 
@@ -76,5 +76,7 @@ def with_evidence(campaign: Campaign) -> RunQuerySet:
     """Return all runs with everything that their attempts observed."""
     evidence = ("measurements", "proofs", "phases", "effective_settings", "environment")
     return runs(campaign).prefetch_related(
-        *(f"attempts__{name}" for name in evidence), of_attempts("attempts__generators")
+        *(f"attempts__{name}" for name in evidence),
+        of_attempts("attempts__generators"),
+        Prefetch("attempts__outputs", queryset=AttemptOutput.objects.defer("content")),
     )

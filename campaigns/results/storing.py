@@ -14,6 +14,7 @@ from campaigns.kit import redaction
 from campaigns.kit.redaction import storable
 from campaigns.models import (
     Attempt,
+    AttemptOutput,
     Campaign,
     Distribution,
     EffectiveSetting,
@@ -197,6 +198,16 @@ def _store_measured(attempt: Attempt, campaign: Campaign, measured: driving.Meas
             dropped=distribution.dropped,
         )
         for distribution in measured.distributions
+    )
+    AttemptOutput.objects.bulk_create(
+        AttemptOutput(
+            attempt=attempt,
+            name=output.name,
+            size=len(output.content),
+            content=zlib.compress(output.content),
+            cut=output.cut,
+        )
+        for output in measured.outputs
     )
     if measured.samples:
         RawSamples.objects.create(

@@ -10,7 +10,7 @@ from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
 
-from campaigns.kinds.registry import all_kinds
+from campaigns.kinds.registry import families
 from campaigns.kit import encryption, network
 from campaigns.kit.forms import SecretArea, form_field
 from campaigns.kit.http.credentials import BadCertificate, Tls, context_of
@@ -54,18 +54,6 @@ SECRETS = ("password", "client_key")
 DATABASE = re.compile(r"/[^/]+/?\Z")
 """The path of a database's URL."""
 UNITS = {"max_concurrency": "at once", "max_requests_per_second": "a second"}
-
-
-def families() -> list[str]:
-    """Return the families of servers that at least one kind can measure."""
-    return sorted(
-        {
-            family
-            for driver in all_kinds().values()
-            if driver.executable
-            for family in driver.families
-        }
-    )
 
 
 def schemes_of(family: str) -> tuple[str, ...]:

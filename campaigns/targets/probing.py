@@ -21,7 +21,7 @@ from campaigns.kit.network import NetworkError
 from campaigns.kit.redaction import redact_all, storable
 from campaigns.models import Campaign, Target
 from campaigns.targets.probes import BETWEEN_SECONDS, Busy, busy
-from campaigns.targets.saving import as_driver_sees_it, rules_for
+from campaigns.targets.reaching import as_driver_reaches_it, server_of
 
 MOST_AT_ONCE = 8
 MOST_LOOKS = 8
@@ -149,7 +149,8 @@ def _missing_on(target: Target, campaign: Campaign) -> list[str]:
         return []
     driver, result = driver_of(campaign.kind), []
     try:
-        seen, rules = as_driver_sees_it(target), rules_for(target)
+        server = server_of(target)
+        seen, rules = as_driver_reaches_it(target, server=server), server.endpoint.rules
         for parameters in _different(target, campaign, driver)[:MOST_LOOKS]:
             try:
                 driver.look(seen, parameters, rules)
@@ -191,8 +192,9 @@ def claim(target: Target, between: float) -> datetime | Busy:
 def _ask(target: Target) -> None:
     target.proofs = []
     try:
-        driver = _driver_for(target.family)
-        proofs = driver.probe(as_driver_sees_it(target), rules_for(target))
+        driver, server = _driver_for(target.family), server_of(target)
+        seen = as_driver_reaches_it(target, server=server)
+        proofs = driver.probe(seen, server.endpoint.rules)
     except (AddressRefused, NetworkError) as error:
         target.health, target.health_message = Target.Health.REFUSED, str(error)
     except (DriverError, SecretUnreadable) as error:
@@ -206,9 +208,7 @@ def _ask(target: Target) -> None:
 
 def _driver_for(family: str) -> Driver:
     """Return the driver of the kind that knows a family best: the one with the fewest others."""
-    known = [
-        driver for driver in all_kinds().values() if driver.executable and family in driver.families
-    ]
+    known = [driver for driver in all_kinds().values() if driver.executable and driver.probes(family)]
     if not known:
         raise DriverError(f"No kind of test knows the family {family}; change the target's family.")
     return min(known, key=lambda driver: len(driver.families))

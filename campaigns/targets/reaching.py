@@ -1,11 +1,14 @@
 """How workers reach a target's machine to set, reset and read back."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from django.conf import settings
 
+from campaigns.kinds.base import Target as TargetView
 from campaigns.kit import encryption
 from campaigns.kit.http.credentials import Login
+from campaigns.kit.mappings import Settings
 from campaigns.models import Setting, SshLogin, Target, TargetStep
 from campaigns.targets.actions import Action, Endpoint, Role, Server, SshAccess, parse
 from campaigns.targets.saving import as_driver_sees_it, rules_for
@@ -27,6 +30,14 @@ def server_of(target: Target, sender: str = "perfdash") -> Server:
         rules = rules.allowing(login.confirmed_rule)
     endpoint = Endpoint(seen.base_url, rules, Login(seen.username, seen.password), seen.tls, sender)
     return Server(endpoint, None if login is None else access_of(login))
+
+
+def as_driver_reaches_it(
+    target: Target, wanted: Settings | None = None, server: Server | None = None
+) -> TargetView:
+    """Return the target as a driver sees it, with the login of its machine. Raise SecretUnreadable."""
+    server = server_of(target) if server is None else server
+    return replace(as_driver_sees_it(target, wanted), ssh=server.ssh)
 
 
 def access_of(login: SshLogin) -> SshAccess:

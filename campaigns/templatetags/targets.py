@@ -7,6 +7,7 @@ from django.template import Context, Library
 from campaigns.execution.queues import Queue, queue_of
 from campaigns.kit.pages.people import may
 from campaigns.models import Target
+from campaigns.planning.fitness.known import Fitness, fitness_of
 from campaigns.planning.pages.calibrating import KindNoise, noise_of_kinds
 
 register = Library()
@@ -16,6 +17,12 @@ register = Library()
 def queue(context: Context, target: Target) -> Queue:
     """Return the queue of a target's server, as the user may see it."""
     return queue_of(target, may(context["request"]))
+
+
+@register.simple_tag
+def fitness(target: Target) -> Sequence[Fitness]:
+    """Return what each check says of a target."""
+    return fitness_of(target)
 
 
 @register.simple_tag

@@ -11,12 +11,12 @@ from campaigns.accounts.api import (
     tokens,
     whoami,
 )
-from campaigns.execution.api import manual_steps, queues, runs
+from campaigns.execution.api import manual_steps, programs, queues, runs
 from campaigns.findings.api import comparing, exports, findings
 from campaigns.kinds import api
 from campaigns.kit.api import views
 from campaigns.overview.api import campaigns, documents, drafts
-from campaigns.planning.api import launches, schemas
+from campaigns.planning.api import fitness, launches, schemas
 from campaigns.planning.api import templates as team_templates
 from campaigns.results.api import evidence, history, retention, submissions
 from campaigns.reviews.api import bundles, comments, conclusions, reports
@@ -68,8 +68,16 @@ urlpatterns = [
     ),
     path("targets/<int:pk>/steps", target_settings.Steps.as_view(), name="api-steps"),
     path("targets/<int:pk>/steps/<int:number>", target_settings.OneStep.as_view(), name="api-step"),
+    path("targets/<int:pk>/fitness", fitness.FitnessOfTarget.as_view(), name="api-fitness"),
     path("targets/<int:pk>/ssh", target_settings.Ssh.as_view(), name="api-ssh"),
     path("targets/<int:pk>/ssh/accept", target_settings.AcceptHostKey.as_view(), name="api-accept"),
+    path("programs", programs.Programs.as_view(), name="api-programs"),
+    path("programs/<int:pk>", programs.OneProgram.as_view(), name="api-program"),
+    path("programs/<int:pk>/try", programs.TryProgram.as_view(), name="api-program-try"),
+    path(
+        "programs/<int:pk>/publish", programs.PublishProgram.as_view(), name="api-program-publish"
+    ),
+    path("programs/<int:pk>/retire", programs.RetireProgram.as_view(), name="api-program-retire"),
     path("hands", manual_steps.ManualSteps.as_view(), name="api-hands"),
     path("hands/<int:pk>/done", manual_steps.ConfirmManualStep.as_view(), name="api-hand-done"),
     path("campaigns", campaigns.Campaigns.as_view(), name="api-campaigns"),
@@ -120,6 +128,7 @@ urlpatterns = [
         evidence.OneDistribution.as_view(),
         name="api-distribution",
     ),
+    path(f"{ATTEMPT}/outputs/<str:name>", evidence.OneOutput.as_view(), name="api-output"),
     path(f"{ATTEMPT}/series/<str:name>", evidence.OneSeries.as_view(), name="api-one-series"),
     path("campaigns/<int:pk>/cells", evidence.Cells.as_view(), name="api-cells"),
     path("campaigns/<int:pk>/cells/<int:position>", evidence.OneCell.as_view(), name="api-cell"),

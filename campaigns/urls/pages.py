@@ -3,11 +3,11 @@
 from django.urls import include, path, re_path
 
 from campaigns.accounts.pages import account, activity, teams
-from campaigns.execution.pages import manual_steps, queues
+from campaigns.execution.pages import manual_steps, programs, queues
 from campaigns.findings.pages import compare
 from campaigns.overview.pages import campaigns, health, home, metrics
 from campaigns.overview.pages.help import help_page
-from campaigns.planning.pages import define, launches
+from campaigns.planning.pages import define, fitness, launches
 from campaigns.planning.pages import templates as team_templates
 from campaigns.results.pages import importing, retention
 from campaigns.reviews.pages import bundles, comments, inbox
@@ -54,9 +54,19 @@ urlpatterns = [
         target_settings.step_delete,
         name="step-delete",
     ),
+    path("targets/<int:pk>/fitness/", fitness.make, name="fitness-make"),
     path("targets/<int:pk>/ssh/", target_settings.ssh, name="ssh"),
     path("targets/<int:pk>/ssh/accept/", target_settings.ssh_accept, name="ssh-accept"),
     path("targets/<int:pk>/ssh/delete/", target_settings.ssh_delete, name="ssh-delete"),
+    path("programs/", programs.program_list, name="program-list"),
+    path("programs/new/", programs.program_new, name="program-new"),
+    path("programs/<int:pk>/", programs.program_page, name="program"),
+    path("programs/<int:pk>/edit/", programs.program_edit, name="program-edit"),
+    path("programs/<int:pk>/trial/", programs.program_trial, name="program-trial"),
+    path("programs/<int:pk>/try/", programs.program_try, name="program-try"),
+    path("programs/<int:pk>/publish/", programs.program_publish, name="program-publish"),
+    path("programs/<int:pk>/retire/", programs.program_retire, name="program-retire"),
+    path("programs/<int:pk>/delete/", programs.program_delete, name="program-delete"),
     path("teams/", teams.team_list, name="team-list"),
     path("teams/<int:pk>/", teams.team, name="team"),
     path("teams/<int:pk>/rules/", teams.team_rules, name="team-rules"),

@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from django.urls import reverse
+
 from campaigns.execution import live
 from campaigns.execution.pages.run_samples import (
     FailureLine,
@@ -20,7 +22,16 @@ from campaigns.kit.formats import direction, observed
 from campaigns.kit.histogram import needs
 from campaigns.kit.mappings import ProgramProgress
 from campaigns.kit.numbers import number
-from campaigns.models import Attempt, DeletedSamples, Generator, Measurement, Phase, Proof
+from campaigns.models import (
+    Attempt,
+    AttemptOutput,
+    DeletedSamples,
+    Generator,
+    Measurement,
+    Phase,
+    Proof,
+    Run,
+)
 from campaigns.results.phrases import value_text
 from campaigns.results.rows import Accepted
 from campaigns.results.run_plots import Plot, labelled, throughput_plot
@@ -199,6 +210,16 @@ class FactLine:
 
 
 @dataclass(frozen=True, slots=True)
+class OutputLine:
+    """What a program printed, or a file that it wrote. cut: its end is missing."""
+
+    name: str
+    size: int
+    cut: bool
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
 class AttemptView:
     """One attempt, ready to be written."""
 
@@ -218,6 +239,7 @@ class AttemptView:
     plots: tuple[Plot, ...]
     environment: tuple[FactLine, ...]
     changed: tuple[FactLine, ...]
+    outputs: tuple[OutputLine, ...]
 
 
 def attempt_view(
@@ -265,7 +287,15 @@ def attempt_view(
         ),
         environment=facts,
         changed=tuple(fact for fact in facts if fact.after),
+        outputs=tuple(_output(attempt, row) for row in attempt.outputs.all()),
     )
+
+
+def _output(attempt: Attempt, row: AttemptOutput) -> OutputLine:
+    run = attempt.run
+    address = reverse("api-output", args=[run.campaign_id, run.position, attempt.number, row.name])
+    trial = "?trial=true" if run.purpose == Run.Purpose.TRIAL else ""
+    return OutputLine(row.name, row.size, row.cut, address + trial)
 
 
 def _deleted(attempt: Attempt, sample: str) -> str:

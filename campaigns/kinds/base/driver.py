@@ -79,6 +79,10 @@ class Driver(ABC):
     def probe(self, target: Target, rules: Rules) -> list[Proof]:
         """Check within seconds that the target answers. Raise DriverError where it does not."""
 
+    def probes(self, family: str) -> bool:
+        """Return whether `probe` tells the health of servers of a family; False where it only asks their machine."""
+        return family in self.families
+
     def quiet(self, target: Target, rules: Rules) -> str:
         """Return why a target is not shown to do nothing, as text; empty where its list of tasks is empty.
 

@@ -19,6 +19,7 @@ from campaigns.kit.mappings import (
     Settings,
 )
 from campaigns.kit.network import Rules
+from campaigns.kit.ssh.access import SshAccess
 
 
 def driver_levels(levels: Levels) -> Levels:
@@ -87,6 +88,7 @@ class Target:
     dedicated: perfdash alone uses it, and may delete orphaned content.
     hardware: the operator's description of what it runs on.
     wanted: the settings that perfdash has put in force for this run, by name.
+    ssh: how commands reach its machine; None where nobody has said so.
     """
 
     name: str
@@ -99,6 +101,7 @@ class Target:
     dedicated: bool = False
     hardware: str = ""
     wanted: Settings = field(default_factory=dict)
+    ssh: SshAccess | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +153,11 @@ class Distribution:
     dropped: int = 0
 
     @classmethod
-    def of(cls, name: str, times_us: Sequence[int]) -> "Distribution":
-        """Return the distribution of times in microseconds."""
-        code = histogram.encode(times_us)
+    def of(
+        cls, name: str, times_us: Sequence[int], counts: Sequence[int] | None = None
+    ) -> "Distribution":
+        """Return the distribution of times in microseconds. counts: how often each is there; by default once."""
+        code = histogram.encode(times_us) if counts is None else histogram.encode(times_us, counts)
         return cls(name, code.encoded, code.count, code.dropped)
 
 
@@ -184,6 +189,36 @@ class Health:
 
 
 @dataclass(frozen=True, slots=True)
+class Output:
+    """What a program printed, or a file that it wrote, to be stored with the run. cut: its end is missing."""
+
+    name: str
+    content: bytes
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMetric:
+    """A metric in the output of another tool. value: the mean of `count` values."""
+
+    name: str
+    label: str
+    unit: str
+    lower_is_better: bool | None
+    value: float
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a reader found in the output of one run. failure: why that run counts as failed; empty where it does not."""
+
+    metrics: Sequence[FoundMetric]
+    primary: str
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Measured:
     """The result of `measure`.
 
@@ -193,6 +228,7 @@ class Measured:
     samples: columns of equal length, one row per sample.
     work: what was done, for `verify` (never stored).
     pauses: why the campaign pauses after this run; empty where it goes on.
+    outputs: of a program that is not perfdash's own, to be downloaded from the run.
     """
 
     values: Mapping[str, float]
@@ -208,6 +244,7 @@ class Measured:
     failure: str = ""
     work: Json = field(default_factory=dict)
     pauses: str = ""
+    outputs: Sequence[Output] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +266,8 @@ class Context:
     gather: runs several generators, for `generate`; None where that is not possible.
     most_failed: the share of units above which failures end the run at once (`cut_short`); None: they never do.
     ask_health: asks the target whether it is healthy, and returns why it is not; raises DriverError without an answer.
+    read: reads the output of another tool, of a named format; raises BadFile.
+    secrets: of the kind, by name, decrypted.
     """
 
     cancelled: threading.Event
@@ -245,6 +284,8 @@ class Context:
     gather: Gather | None = None
     most_failed: float | None = None
     ask_health: Callable[[], str] | None = None
+    read: Callable[[str, bytes], Found] | None = None
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def generate(
         self, module: str, requests: Sequence[ProgramRequest], deadline_seconds: float

@@ -10,7 +10,7 @@ from campaigns.accounts import second_factor
 from campaigns.kit import encryption
 from campaigns.kit.activity import Action, record
 from campaigns.management.recorded import RecordedCommand
-from campaigns.models import Channel, SshLogin, Target
+from campaigns.models import Channel, Program, SshLogin, Target
 from campaigns.overview.checks import named
 from campaigns.targets.forms import SECRETS
 
@@ -61,6 +61,16 @@ class Command(RecordedCommand):
                         lost.append(name_of_target)
                 if not dry:
                     row.save(update_fields=secrets)
+            for row in Program.objects.select_for_update(no_key=True).order_by("pk"):
+                for name, text in row.secrets.items():
+                    try:
+                        row.secrets[name] = encryption.rotate(text) if text else ""
+                        done += bool(text)
+                    except encryption.SecretUnreadable:
+                        row.secrets[name] = ""
+                        lost.append(row.name)
+                if row.secrets and not dry:
+                    row.save(update_fields=["secrets"])
             factors, people = second_factor.rotate(dry=dry, forget=forget)
             done += factors
             if (lost or people) and not forget:

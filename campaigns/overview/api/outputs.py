@@ -199,6 +199,7 @@ class CampaignDetail(CampaignOutput):
     version = serializers.SerializerMethodField()
     launch_request = serializers.SerializerMethodField()
     search = serializers.SerializerMethodField()
+    caveat = serializers.CharField(read_only=True)
 
     class Meta(CampaignOutput.Meta):
         fields = [
@@ -219,6 +220,7 @@ class CampaignDetail(CampaignOutput):
             "version",
             "launch_request",
             "search",
+            "caveat",
         ]
 
     def get_stand_in(self, campaign: Campaign) -> list[str]:

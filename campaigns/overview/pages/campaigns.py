@@ -10,13 +10,13 @@ from django.views.decorators.http import require_GET, require_POST
 
 from campaigns.findings.answers import published
 from campaigns.findings.charts.strips import Spark, spark
-from campaigns.kinds.registry import all_kinds
 from campaigns.kit.pages.people import may, takes
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
 from campaigns.overview.home import measured_runs
 from campaigns.planning import drafts
 from campaigns.planning.filters import CampaignPageFilters
+from campaigns.planning.metrics import driver_if_known
 from campaigns.results.environment import stand_ins
 
 PAGE_SIZE = 25
@@ -69,12 +69,12 @@ def _rows(page: Page[Campaign]) -> list[Row]:
     keys = [campaign.pk for campaign in page]
     counts, marks = measured_runs(keys), stand_ins(keys)
     answers = published().in_bulk(keys)
-    kinds = all_kinds()
+    kinds = {each: driver_if_known(each) for each in {campaign.kind for campaign in page}}
     return [
         Row(
             campaign,
-            kinds[campaign.kind].label if campaign.kind in kinds else campaign.kind,
-            campaign.kind in kinds and kinds[campaign.kind].executable,
+            driver.label if (driver := kinds[campaign.kind]) else campaign.kind,
+            driver is not None and driver.executable,
             answers[campaign.pk].sentence
             if campaign.pk in answers and campaign.state not in Campaign.ACTIVE
             else "",

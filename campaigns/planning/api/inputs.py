@@ -33,6 +33,7 @@ class CampaignInput(FormInput):
     form = design.DesignForm
     baseline = Scalar()
     tags = Tags()
+    required_checks = Tags()
     kind = Text()
     target = Number()
     targets = serializers.ListField(

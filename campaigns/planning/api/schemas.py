@@ -31,6 +31,7 @@ from campaigns.planning.criterion import (
     MOST_CONDITIONS,
     MOST_FAILED,
 )
+from campaigns.planning.fitness.checks import NAMES
 from campaigns.planning.design import FIELDS, Choice, Declared, Number, Span, Whole
 from campaigns.planning.kind_fields import MOST_FACTORS, MOST_TARGETS
 from campaigns.planning.search import (
@@ -84,6 +85,10 @@ DESCRIBED: Mapping[str, JsonSchema] = {
     "tags": {
         "anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}],
         "description": "A list of words, or one text with commas.",
+    },
+    "required_checks": {
+        "anyOf": [{"type": "array", "items": {"enum": list(NAMES)}}, {"type": "string"}],
+        "description": "Checks of fitness that the targets must have passed: a list, or one text with commas.",
     },
     "baseline": {**SCALAR, "description": "The level of the paired factor to compare against."},
     "primary_metric": {"type": "string", "description": "The kind's own unless given."},

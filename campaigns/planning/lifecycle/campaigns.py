@@ -27,6 +27,7 @@ from campaigns.models import (
 )
 from campaigns.planning.design import MOST_REPETITIONS
 from campaigns.planning.drafts import require_draft
+from campaigns.planning.fitness.requiring import require_fit
 from campaigns.planning.lifecycle import approval
 from campaigns.planning.lifecycle.guards import (
     require_confirmed,
@@ -74,6 +75,7 @@ def launch(
     require_executable(campaign)
     require_overload(campaign)
     require_confirmed(campaign, confirmed_name)
+    caveat = require_fit(campaign)
     lock_open_runs(campaign)
     if campaign.runs.filter(attempts__state__in=Attempt.OPEN).exists():
         raise NotPossible("A try-out run is going on; launch when it has ended.")
@@ -90,11 +92,13 @@ def launch(
         store_plan(campaign, session, plan)
         runs = len(plan.runs)
     _store_machines(campaign)
-    campaign.launched_at = Now()
-    campaign.save(update_fields=["launched_at"])
+    campaign.launched_at, campaign.caveat = Now(), caveat
+    campaign.save(update_fields=["launched_at", "caveat"])
     open_for_dispatch(campaign)
     what = "a search for capacity" if campaign.search else f"{runs} runs, order {campaign.order}"
     log(campaign, f"launched: {what}, seed {campaign.seed}, by {name_of(user)}")
+    if caveat:
+        log(campaign, caveat)
     _tell_who_stops_it(campaign, user)
     record(
         Action.CAMPAIGN_LAUNCHED,
@@ -103,6 +107,7 @@ def launch(
         runs=runs,
         seed=campaign.seed,
         confirmed_name=confirmed_name,
+        **({"unfit": caveat} if caveat else {}),
     )
     return _fresh(campaign)
 

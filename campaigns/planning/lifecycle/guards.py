@@ -6,6 +6,7 @@ from itertools import combinations
 from django.contrib.auth.models import User
 
 from campaigns.kinds.base.values import driver_levels
+from campaigns.kinds.program.stored import why_not_run
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit import network
 from campaigns.kit.database_clock import database_now
@@ -29,6 +30,8 @@ def require_executable(campaign: Campaign) -> None:
         raise NotPossible(f"{error} Install the package that brings it.") from None
     if not driver.executable or campaign.target is None:
         raise NotPossible("The runs of this campaign come from outside; it cannot be executed.")
+    if why := why_not_run(campaign.kind):
+        raise NotPossible(why)
     targets = campaign.targets
     if gone := [target.name for target in targets if target.retired_at is not None]:
         raise NotPossible(f"The target was retired: {gone[0]}. Clone the campaign.")

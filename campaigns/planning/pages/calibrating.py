@@ -10,7 +10,8 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_POST
 
-from campaigns.kinds.registry import all_kinds
+from campaigns.kinds.base import Driver
+from campaigns.kinds.registry import offered_kinds
 from campaigns.kit.errors import Invalid
 from campaigns.kit.numbers import without_sign
 from campaigns.kit.pages.people import takes, user_of
@@ -56,14 +57,13 @@ def calibrate(request: HttpRequest, pk: int) -> HttpResponse:
 def noise_of_kinds(target: Target) -> Sequence[KindNoise]:
     """Return the known noise of each kind that can measure a target."""
     return [
-        _of_kind(name, target)
-        for name, driver in all_kinds().items()
-        if driver.executable and target.family in driver.families
+        _of_kind(name, driver, target)
+        for name, driver in offered_kinds([target.team_id]).items()
+        if driver.executable and driver.probes(target.family)
     ]
 
 
-def _of_kind(kind: str, target: Target) -> KindNoise:
-    driver = all_kinds()[kind]
+def _of_kind(kind: str, driver: Driver, target: Target) -> KindNoise:
     known = calibrations_on(kind, driver.primary_metric.name, target)
     requested = urlencode({"kind": kind, "target": str(target.pk), "calibrate": "1"})
     return KindNoise(

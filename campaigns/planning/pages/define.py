@@ -207,14 +207,14 @@ def _with_question(entered: Entered) -> Entered:
 
 
 def _initial(request: HttpRequest) -> Entered:
-    kinds = forms.kinds_to_choose()
     key = request.GET.get("target", "")
     teams = _teams(request)
+    kinds = forms.kinds_to_choose(teams)
     known = Target.objects.filter(team__in=teams, retired_at=None)
     target = known.filter(pk=int(key)).first() if is_key(key) else None
     kind = request.GET.get("kind", "")
     if kind not in kinds and target is not None:
-        kind = next((name for name, d in kinds.items() if target.family in d.families), "")
+        kind = next((name for name, d in kinds.items() if d.probes(target.family)), "")
     if kind not in kinds:
         kind = next(iter(kinds), "")
     entered = forms.blank(kind, teams, target)

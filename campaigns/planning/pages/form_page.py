@@ -101,7 +101,7 @@ class CampaignForm(DesignForm):
         initial = {**entered.values, "kind": entered.kind, "excluded": entered.excluded}
         initial["stop_rule"] = initial.get("stop_rule") or Campaign.StopRule.FIXED
         super().__init__(initial={**initial, "also": list(entered.also)})
-        kinds = kinds_to_choose()
+        kinds = kinds_to_choose(entered.teams, entered.kind)
         self.fields["kind"] = forms.ChoiceField(
             choices=[(kind, driver.label) for kind, driver in kinds.items()],
             widget=Cards({kind: driver.summary for kind, driver in kinds.items()}, attrs=REDRAWS),

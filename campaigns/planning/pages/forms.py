@@ -14,7 +14,7 @@ from django.http import QueryDict
 
 from campaigns.kinds.base import Driver, Preset
 from campaigns.kinds.base.values import BLIND_LABEL, TARGET
-from campaigns.kinds.registry import all_kinds
+from campaigns.kinds.registry import offered_kinds
 from campaigns.kit.charts.labels import as_text
 from campaigns.kit.forms import is_key
 from campaigns.kit.mappings import CleanedData, FieldValues, Json
@@ -103,12 +103,16 @@ class Entered:
     @property
     def driver(self) -> Driver | None:
         """The driver of the chosen kind; None for an invalid choice."""
-        return kinds_to_choose().get(self.kind)
+        return kinds_to_choose(self.teams, self.kind).get(self.kind)
 
 
-def kinds_to_choose() -> dict[str, Driver]:
-    """Return the kinds that perfdash can execute, with their drivers."""
-    return {kind: driver for kind, driver in all_kinds().items() if driver.executable}
+def kinds_to_choose(teams: frozenset[int], chosen: str = "") -> dict[str, Driver]:
+    """Return the kinds that perfdash can execute, and the programs of teams, with their drivers.
+
+    chosen: the kind of a campaign, which stays where it is an earlier version of a program.
+    """
+    offered = offered_kinds(teams, chosen)
+    return {kind: driver for kind, driver in offered.items() if driver.executable}
 
 
 def read(post: QueryDict, teams: frozenset[int]) -> Entered:
@@ -249,7 +253,7 @@ def targets_of(driver: Driver, entered: Entered) -> list[Target]:
 def from_data(data: FieldValues, teams: frozenset[int]) -> Entered:
     """Return the input of a stored definition, of `planning.drafts.as_data`."""
     factors: Json = data["factors"]
-    driver = kinds_to_choose().get(str(data["kind"]))
+    driver = kinds_to_choose(teams, str(data["kind"])).get(str(data["kind"]))
     metrics = driver.metrics if driver else ()
     entered = Entered(
         kind=str(data["kind"]),

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from campaigns.kinds.registry import all_kinds
+from campaigns.kinds.registry import label_of
 from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import add_errors, is_key
 from campaigns.kit.mappings import CleanedData, TemplateContext
@@ -125,7 +125,6 @@ def template_begin(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _row(template: Template) -> TemplateContext:
     definition = template.definition
-    kinds = all_kinds()
     kind = definition["kind"]
     factors = [
         f"{name.replace('_', ' ')}: {', '.join(map(str, levels))}"
@@ -133,7 +132,7 @@ def _row(template: Template) -> TemplateContext:
     ]
     return {
         "template": template,
-        "kind": kinds[kind].label if kind in kinds else kind,
+        "kind": label_of(kind),
         "factors": factors[:MOST_FACTORS],
         "question": definition["question"],
         "campaigns": template.campaigns.count(),

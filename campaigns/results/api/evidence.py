@@ -5,7 +5,8 @@ from decimal import Decimal
 from typing import Any, ClassVar, TypeVar
 
 from django.db.models import Max, Min, QuerySet
-from django.http import Http404
+from django.http import Http404, HttpResponse
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field, extend_schema_view
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -26,6 +27,7 @@ from campaigns.models import (
     Run,
     Series,
 )
+from campaigns.models import AttemptOutput as Printed
 from campaigns.models.campaigns import METRIC_LETTERS
 from campaigns.planning.api.base import CampaignApi
 from campaigns.results.api.base import RunApi
@@ -37,6 +39,7 @@ from campaigns.results.api.run_outputs import (
     RunQuery,
 )
 from campaigns.results.filters import AttemptFilters, MeasurementFilters, NamedFilters, ProofFilters
+from campaigns.results.outputs import BYTES, download_of
 
 
 class CellOutput(Selectable):
@@ -65,7 +68,7 @@ class DistributionSummary(Part):
 
 
 TAG = "evidence"
-AnyNamed = TypeVar("AnyNamed", Distribution, Series)
+AnyNamed = TypeVar("AnyNamed", Distribution, Series, Printed)
 OF_RUN = ["run", "purpose", "cell", "attempt", "attempt_state"]
 
 
@@ -332,6 +335,17 @@ class OneSeries(OfOneAttempt):
         attempt = self.attempt(pk, position, number, trial=trial)
         row = self.named(attempt, Series.objects.all(), name, "series")
         return Response(self.shown(row, SeriesDetail))
+
+
+class OneOutput(OfOneAttempt):
+    """GET: what a program printed, or a file that it wrote."""
+
+    @operation("get_output", TAG, answer=OpenApiTypes.BINARY, query=RunQuery, media_type=BYTES)
+    def get(self, request: Request, pk: int, position: int, number: int, name: str) -> HttpResponse:
+        """Return an output of a program, as it was printed."""
+        trial = self.read_query(RunQuery)["trial"]
+        attempt = self.attempt(pk, position, number, trial=trial)
+        return download_of(self.named(attempt, Printed.objects.all(), name, "output"))
 
 
 class Cells(CampaignApi):

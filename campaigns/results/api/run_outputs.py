@@ -7,6 +7,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.reverse import reverse
 
+from campaigns import models
 from campaigns.kit.api import outputs
 from campaigns.kit.api.inputs import Flag, Input, Percentiles
 from campaigns.kit.api.outputs import Part, Selectable
@@ -219,6 +220,23 @@ class GeneratorOutput(serializers.ModelSerializer[Generator]):
         return health_of(generator)
 
 
+class PrintedOutput(serializers.ModelSerializer[models.AttemptOutput]):
+    """What a program printed, or a file that it wrote. `cut`: its end is missing. `url`: its content."""
+
+    url = serializers.SerializerMethodField()
+
+    class Meta:
+        model = models.AttemptOutput
+        fields = ["name", "size", "cut", "url"]
+
+    def get_url(self, output: models.AttemptOutput) -> str:
+        """Return the address of its content."""
+        run = output.attempt.run
+        key = [run.campaign_id, run.position, output.attempt.number, output.name]
+        url = reverse("api-output", key, request=self.context["request"])
+        return f"{url}?trial=true" if run.purpose == Run.Purpose.TRIAL else url
+
+
 class AttemptOutput(Selectable, serializers.ModelSerializer[Attempt]):
     """One try at a run, with its evidence."""
 
@@ -229,6 +247,7 @@ class AttemptOutput(Selectable, serializers.ModelSerializer[Attempt]):
     effective_settings = SettingOutput(many=True)
     environment = FactOutput(many=True)
     generators = GeneratorOutput(many=True)
+    outputs = PrintedOutput(many=True)
 
     class Meta:
         model = Attempt
@@ -244,6 +263,7 @@ class AttemptOutput(Selectable, serializers.ModelSerializer[Attempt]):
             "facts_unread",
             "stand_in",
             "generators",
+            "outputs",
         ]
 
     @extend_schema_field(Health(allow_null=True))
@@ -263,7 +283,7 @@ class RunDetail(RunOutput):
     @extend_schema_field(AttemptOutput(many=True))
     def get_attempts(self, run: Run) -> Any:
         """Each of them."""
-        return [AttemptOutput(attempt).data for attempt in run.attempts.all()]
+        return [AttemptOutput(attempt, context=self.context).data for attempt in run.attempts.all()]
 
 
 def health_of(row: Attempt | Generator) -> JsonObject | None:

@@ -11,6 +11,7 @@ from campaigns.models import (
     Campaign,
     Channel,
     Invitation,
+    Program,
     PublicLink,
     SignInLink,
     SshLogin,
@@ -108,6 +109,7 @@ def _stored_secrets() -> Iterator[str]:
         *Target.objects.values_list("password", "client_key"),
         *SshLogin.objects.values_list("password", "key"),
         *Channel.objects.values_list("address", "secret", "former_secret"),
+        *(row.values() for row in Program.objects.values_list("secrets", flat=True)),
     )
     for row in stored:
         for each in filter(None, row):

@@ -30,6 +30,7 @@ from campaigns.models import (
     Measurement,
     MetricOfValues,
     Phase,
+    Program,
     Proof,
     RawSamples,
     Run,
@@ -193,6 +194,13 @@ TABLES: Sequence[Table] = (
         Campaign,
         lambda campaign: Campaign.objects.filter(pk=campaign.pk),
         without=("clone_of_id", "template_id", "external_id"),
+    ),
+    Table(
+        "program",
+        Program,
+        lambda campaign: Program.objects.filter(kind=campaign.kind),
+        only=("id", "team_id", "name", "version", "kind", "state", "definition", "published_at"),
+        new=True,
     ),
     Table(
         "campaign_target",

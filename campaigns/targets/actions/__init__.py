@@ -1,13 +1,14 @@
 """Actions on a server that set, read back, reset or await something. No Django.
 
 An *action* is an HTTP request, a command over SSH, or a manual step of a person. `values`
-reads one and reports its errors, `http` and `ssh` do it, `performing` chooses between them.
+reads one and reports its errors, `http` and `campaigns.kit.ssh` do it, `performing` chooses between them.
 """
 
-from campaigns.targets.actions.errors import ActionFailed, BadAction, HostKeyRefused
+from campaigns.kit.ssh.access import ActionFailed, HostKeyRefused, SshAccess
+from campaigns.kit.ssh.keys import fingerprint_of, wrong_key
+from campaigns.targets.actions.errors import BadAction
 from campaigns.targets.actions.http import Endpoint
 from campaigns.targets.actions.performing import Done, Server, await_ready, perform, read_value
-from campaigns.targets.actions.ssh_keys import fingerprint_of, wrong_key
 from campaigns.targets.actions.values import (
     COMMAND,
     HAND,
@@ -15,7 +16,6 @@ from campaigns.targets.actions.values import (
     PLACE,
     Action,
     Role,
-    SshAccess,
     parse,
 )
 

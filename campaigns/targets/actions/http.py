@@ -10,7 +10,7 @@ from campaigns.kit.http.connection import Answer, Connection
 from campaigns.kit.http.credentials import BadCertificate, Login, Tls
 from campaigns.kit.http.errors import ClientError
 from campaigns.kit.network import NetworkError, Rules
-from campaigns.targets.actions.errors import ActionFailed
+from campaigns.kit.ssh.access import ActionFailed
 from campaigns.targets.actions.values import PLACE, Action
 
 SHOWN = 60

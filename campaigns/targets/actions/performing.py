@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
+from campaigns.kit.ssh.access import ActionFailed, SshAccess
 from campaigns.targets.actions import http
-from campaigns.targets.actions.errors import ActionFailed
-from campaigns.targets.actions.values import COMMAND, HTTP, PLACE, Action, SshAccess
+from campaigns.targets.actions.values import COMMAND, HTTP, PLACE, Action
 
 if TYPE_CHECKING:
-    from campaigns.targets.actions.ssh import Ran
+    from campaigns.kit.ssh.commands import Ran
 
 MOST_SAID = 600
 AGAIN_SECONDS = 1.0
@@ -103,7 +103,7 @@ def _look_once(action: Action, server: Server, check: Callable[[], None], second
 def _run(
     action: Action, server: Server, check: Callable[[], None], seconds: float, value: Any = None
 ) -> "Ran":
-    from campaigns.targets.actions import ssh
+    from campaigns.kit.ssh import commands as ssh
 
     if action.way != COMMAND:
         raise ActionFailed("A manual step is not done by a worker.")

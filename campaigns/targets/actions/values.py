@@ -6,7 +6,7 @@ argument that is PLACE, or ends with `=` and PLACE, becomes one argument. The va
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from math import isfinite
 from typing import Any
@@ -34,21 +34,6 @@ class Role(StrEnum):
     READ = "read_back"
     RESET = "reset"
     READY = "ready"
-
-
-@dataclass(frozen=True, slots=True)
-class SshAccess:
-    """The machine and user that run commands. host_key: the accepted one, as a line of OpenSSH; or empty."""
-
-    host: str
-    port: int
-    username: str
-    key: str = field(default="", repr=False)
-    password: str = field(default="", repr=False)
-    host_key: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.username}@{self.host}:{self.port}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,6 +104,7 @@ def test_a_kind_says_how_many_requests_at_a_time_its_parameters_ask_for(kind):
     assert asked is None or asked >= 1
 
 
+@pytest.mark.django_db  # it could be a program
 def test_a_kind_that_is_not_there_is_refused_by_name():
     with pytest.raises(UnknownKind, match=r"no kind “nonsense”; there are .*downloader"):
         driver_of("nonsense")

@@ -8,6 +8,7 @@ import pytest
 
 from campaigns.kit.http.credentials import Login, Tls
 from campaigns.kit.network import parse_rules
+from campaigns.kit.ssh.commands import look
 from campaigns.targets.actions import (
     Action,
     ActionFailed,
@@ -23,7 +24,6 @@ from campaigns.targets.actions import (
     perform,
     read_value,
 )
-from campaigns.targets.actions.ssh import look
 from campaigns.tests.targets import ssh_server
 
 pytestmark = pytest.mark.system

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from typing import Any
+from zlib import compress
 
 from django.contrib.auth.models import User
 from django.db.models.functions import Now
@@ -10,6 +11,7 @@ from campaigns.accounts.access import make_token
 from campaigns.kit.encryption import token_hash
 from campaigns.kit.histogram import encode
 from campaigns.models import (
+    AttemptOutput,
     Block,
     Campaign,
     Channel,
@@ -21,6 +23,7 @@ from campaigns.models import (
     HandRequest,
     Invitation,
     LaunchRequest,
+    Program,
     PublicLink,
     Run,
     Series,
@@ -84,6 +87,10 @@ def rows_of(team: Team, number: int) -> Rows:
         attempt=attempt, name="latency", encoded=encoded.encoded, count=encoded.count
     )
     Series.objects.create(attempt=attempt, name="rate", unit="1/s", step_seconds=1.0, values=[1.0])
+    AttemptOutput.objects.create(attempt=attempt, name="stdout", size=0, content=compress(b""))
+    program = Program.objects.create(
+        team=team, name=f"program-{number}", definition={"name": "program", "arguments": ["true"]}
+    )
     exclusion = Exclusion.objects.create(
         run=campaign.runs.get(position=2), user=founder, reason="a slip", withdrawn_at=Now()
     )
@@ -110,6 +117,8 @@ def rows_of(team: Team, number: int) -> Rows:
             "findings": "answer",
             "distributions": "latency",
             "series": "rate",
+            "outputs": "stdout",
+            "programs": program.pk,
             "targets": target.pk,
             "settings": setting.name,
             "steps": step.pk,

@@ -73,6 +73,7 @@ FORMATS = {
     "sysbench-memory.txt": "sysbench",
     "sysbench-sql.txt": "sysbench",
     "sysbench-threads.txt": "sysbench",
+    "values.txt": "plain_values",
     "vegeta-errors.json": "vegeta",
     "vegeta-reports.json": "vegeta",
     "vegeta-results.ndjson.gz": "vegeta",

@@ -16,9 +16,8 @@ import asyncssh
 
 from campaigns.kit import name_service
 from campaigns.kit.network import NetworkError, Rules
-from campaigns.targets.actions.errors import ActionFailed, HostKeyRefused
-from campaigns.targets.actions.ssh_keys import fingerprint_of
-from campaigns.targets.actions.values import SshAccess
+from campaigns.kit.ssh.access import ActionFailed, HostKeyRefused, SshAccess
+from campaigns.kit.ssh.keys import fingerprint_of
 
 CONNECT_SECONDS = 15.0
 LOOK_SECONDS = 0.1
@@ -66,7 +65,7 @@ class Kept:
 
 def look(access: SshAccess, rules: Rules, check: Callable[[], None]) -> None:
     """Log in and log out. Raise ActionFailed, HostKeyRefused."""
-    asyncio.run(_within(_look(access, rules), check, CONNECT_SECONDS + LEAVE_SECONDS))
+    asyncio.run(within(_look(access, rules), check, CONNECT_SECONDS + LEAVE_SECONDS))
 
 
 def run(
@@ -78,11 +77,11 @@ def run(
 ) -> Ran:
     """Run a command to its end, whatever its exit status. Raise ActionFailed, HostKeyRefused."""
     command = shlex.join(arguments)
-    ran: Ran = asyncio.run(_within(_run(command, access, rules, seconds), check, None))
+    ran: Ran = asyncio.run(within(_run(command, access, rules, seconds), check, None))
     return ran
 
 
-async def _within(work: Any, check: Callable[[], None], seconds: float | None) -> Any:
+async def within(work: Any, check: Callable[[], None], seconds: float | None) -> Any:
     """Run the coroutine, but stop at once where `check` raises."""
     task = asyncio.ensure_future(work)
     ends = None if seconds is None else monotonic() + seconds
@@ -101,12 +100,12 @@ async def _within(work: Any, check: Callable[[], None], seconds: float | None) -
 
 
 async def _look(access: SshAccess, rules: Rules) -> None:
-    connection = await _connect(access, rules)
-    await _leave(connection)
+    connection = await connect(access, rules)
+    await leave(connection)
 
 
 async def _run(command: str, access: SshAccess, rules: Rules, seconds: float) -> Ran:
-    connection = await _connect(access, rules)
+    connection = await connect(access, rules)
     begun = monotonic()
     output, errors = Kept(), Kept()
     try:
@@ -131,7 +130,7 @@ async def _run(command: str, access: SshAccess, rules: Rules, seconds: float) ->
     except (OSError, asyncssh.Error) as error:
         raise ActionFailed(f"The connection to {access} broke: {_why(error)}.") from error
     finally:
-        await _leave(connection)
+        await leave(connection)
 
 
 async def _drain(stream: Any, stored: Kept) -> None:
@@ -139,7 +138,8 @@ async def _drain(stream: Any, stored: Kept) -> None:
         stored.add(data)
 
 
-async def _leave(connection: asyncssh.SSHClientConnection) -> None:
+async def leave(connection: asyncssh.SSHClientConnection) -> None:
+    """Log out; do not wait long for a machine that does not answer."""
     connection.close()
     with suppress(TimeoutError, OSError, asyncssh.Error):
         await asyncio.wait_for(connection.wait_closed(), LEAVE_SECONDS)
@@ -158,7 +158,8 @@ class _Client(asyncssh.SSHClient):
         return False
 
 
-async def _connect(access: SshAccess, rules: Rules) -> asyncssh.SSHClientConnection:
+async def connect(access: SshAccess, rules: Rules) -> asyncssh.SSHClientConnection:
+    """Log in. Raise ActionFailed, HostKeyRefused."""
     address = await _address(access, rules)
     client = _Client()
     known = [asyncssh.import_public_key(access.host_key)] if access.host_key else []

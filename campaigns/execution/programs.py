@@ -1,0 +1,320 @@
+"""Define programs: drafts, their trial, their publication, and their end."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import yaml
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Max, QuerySet
+from django.db.models.functions import Now
+
+from campaigns.kinds.program.definition import (
+    Definition,
+    ProgramMetric,
+    read_definition,
+    stored_definition,
+)
+from campaigns.kinds.program.driver import Program as ProgramDriver
+from campaigns.kinds.program.driver import driver_for
+from campaigns.kinds.registry import all_kinds, families
+from campaigns.kit import encryption
+from campaigns.kit.activity import Action, record
+from campaigns.kit.database_clock import database_now
+from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.kit.forms import messages_of
+from campaigns.kit.mappings import Columns, FieldValues
+from campaigns.kit.messages import send
+from campaigns.models import Program, Target, Team
+from campaigns.planning.pools import MEASURE
+from campaigns.results.readers import all_readers
+from campaigns.targets import quiet
+from campaigns.targets.probes import busy
+from campaigns.targets.ssh_logins import require_admin
+
+MOST_LETTERS = 50_000
+MOST_SECRET = 100_000
+TRIAL_SECONDS = 600.0
+"""The longest that a trial may take."""
+TRIAL_GIVEN_UP = timedelta(seconds=TRIAL_SECONDS + 300)
+
+
+def read_yaml(text: str) -> Any:
+    """Return the definition in a YAML text. Raise Invalid."""
+    if len(text) > MOST_LETTERS:
+        raise Invalid({"definition": [f"It is longer than {MOST_LETTERS:,} letters."]})
+    try:
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader)):
+            raise Invalid({"definition": ["Write it without aliases (“*name”)."]})
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        if isinstance(error, Invalid):
+            raise
+        place = getattr(error, "problem_mark", None)
+        where = f"Line {place.line + 1}: " if place is not None else ""
+        what = getattr(error, "problem", None) or "this is no YAML"
+        raise Invalid({"definition": [f"{where}{what}."]}) from None
+
+
+def as_yaml(definition: Definition) -> str:
+    """Return a definition as YAML."""
+    text: str = yaml.safe_dump(definition.as_json(), sort_keys=False, allow_unicode=True, width=100)
+    return text
+
+
+def checked_definition(data: Any) -> Definition:
+    """Return the definition of an input. Raise Invalid with messages by path."""
+    return read_definition(data, tuple(all_readers()), families(), tuple(all_kinds()))
+
+
+def driver_of_draft(row: Program) -> ProgramDriver:
+    """Return the driver of a version that may be no kind yet."""
+    return driver_for(stored_definition(row.definition), families())
+
+
+@transaction.atomic
+def save_draft(
+    data: Any, secrets: FieldValues, team: Team, user: User, row: Program | None = None
+) -> Program:
+    """Store a definition as the draft of a version, and return it. Raise Invalid, PermissionDenied.
+
+    row: the version that it changes; a published one stays, and gets a draft beside it. A secret that is not given stays, as
+    long as the definition names it.
+    """
+    definition = checked_definition(data)
+    _require_admin_for(definition, user)
+    if row is not None and row.name != definition.name:
+        raise Invalid(
+            {"name": [f"It is called “{row.name}”; a program of another name is a new one."]}
+        )
+    same = Program.objects.filter(name=definition.name).select_for_update(no_key=True)
+    others = list(same.order_by("-version"))
+    if others and others[0].team_id != team.pk:
+        raise Invalid({"name": [f"There is a program “{definition.name}” of another team."]})
+    if row is None and others:
+        raise Invalid(
+            {
+                "name": [
+                    f"There is a program “{definition.name}” already; change that, or take another name."
+                ]
+            }
+        )
+    for other in others:
+        _require_admin_for(stored_definition(other.definition), user)
+    draft = next((each for each in others if each.state == Program.State.DRAFT), None)
+    known = {**(others[0].secrets if others else {}), **(draft.secrets if draft else {})}
+    kept = _secrets(definition, secrets, known)
+    if draft is None:
+        draft = Program(
+            team=team, name=definition.name, version=1 + (others[0].version if others else 0)
+        )
+    elif _without_metrics(draft.definition) != _without_metrics(definition.as_json()):
+        draft.trial, draft.trial_began_at = None, None
+    draft.author, draft.definition, draft.secrets = user, definition.as_json(), kept
+    draft.save()
+    record(
+        Action.PROGRAM_SAVED,
+        user=user,
+        subject=draft,
+        version=draft.version,
+        where=definition.where,
+        program=definition.arguments[0],
+        secrets_changed=sorted(name for name in secrets if secrets[name]),
+    )
+    return draft
+
+
+@transaction.atomic
+def publish(row: Program, user: User, metrics: Any = None) -> Program:
+    """Make a draft the version in use. metrics: replace those of its definition. Raise Invalid, NotPossible, PermissionDenied."""
+    row = Program.objects.select_for_update(no_key=True).get(pk=row.pk)
+    if row.state != Program.State.DRAFT:
+        raise NotPossible(f"“{row}” is {row.get_state_display()}; only a draft is published.")
+    data = dict(row.definition)
+    if metrics is not None:
+        data["metrics"] = metrics
+    definition = checked_definition(data)
+    _require_admin_for(definition, user)
+    if definition.reader and not any(each.primary for each in definition.metrics):
+        raise Invalid(
+            {
+                "metrics": [
+                    "Choose the primary metric among those that the reader finds: try the program first."
+                ]
+            }
+        )
+    if row.trial and row.trial.get("metrics") is not None and definition.reader:
+        _check_found(definition, row.trial)
+    if missing := [name for name in definition.secrets if not row.secrets.get(name)]:
+        raise Invalid({"secrets": [f"The secret “{missing[0]}” has no value."]})
+    former = Program.objects.filter(kind=definition.kind).first()
+    if former is not None:
+        raise Invalid(
+            {
+                "": [
+                    f"It is the same as version {former.version}, which is {former.get_state_display()}."
+                ]
+            }
+        )
+    Program.objects.filter(name=row.name, state=Program.State.PUBLISHED).update(
+        state=Program.State.SUPERSEDED
+    )
+    row.definition, row.kind, row.state = (
+        definition.as_json(),
+        definition.kind,
+        Program.State.PUBLISHED,
+    )
+    row.published_at, row.author = database_now(), user
+    row.save()
+    record(Action.PROGRAM_PUBLISHED, user=user, subject=row, version=row.version, kind=row.kind)
+    return row
+
+
+@transaction.atomic
+def retire(row: Program, user: User) -> None:
+    """Take a program out of use, with all of its versions. Campaigns that run go on. Raise PermissionDenied."""
+    rows = Program.objects.filter(name=row.name).select_for_update(no_key=True)
+    for each in rows:
+        _require_admin_for(stored_definition(each.definition), user)
+    rows.filter(state=Program.State.DRAFT).delete()
+    rows.exclude(state=Program.State.DRAFT).update(state=Program.State.RETIRED, secrets={})
+    record(Action.PROGRAM_RETIRED, user=user, subject=row, version=row.version)
+
+
+@transaction.atomic
+def delete_draft(row: Program, user: User) -> None:
+    """Delete a draft. Raise NotPossible for a version that was published, PermissionDenied."""
+    if row.state != Program.State.DRAFT:
+        raise NotPossible(
+            f"“{row}” is {row.get_state_display()}: campaigns may have it. Retire it."
+        )
+    _require_admin_for(stored_definition(row.definition), user)
+    record(Action.PROGRAM_DELETED, user=user, subject=row, version=row.version)
+    row.delete()
+
+
+def request_trial(row: Program, parameters: FieldValues, target: Target | None, user: User) -> None:
+    """Have a worker run a draft once. Raise Invalid, NotPossible, PermissionDenied."""
+    if row.state != Program.State.DRAFT:
+        raise NotPossible(f"“{row}” is {row.get_state_display()}; a draft is tried.")
+    definition = stored_definition(row.definition)
+    _require_admin_for(definition, user)
+    if row.trial_began_at and database_now() - row.trial_began_at < TRIAL_GIVEN_UP:
+        raise NotPossible("A trial of it is on already.")
+    driver = driver_of_draft(row)
+    values = {name: field.initial for name, field in driver.parameters.base_fields.items()}
+    if unknown := [name for name in parameters if name not in values]:
+        raise Invalid({f"parameters.{unknown[0]}": ["There is no such parameter."]})
+    form = driver.parameters({**values, **parameters})
+    if not form.is_valid():
+        raise Invalid({f"parameters.{name}": texts for name, texts in messages_of(form).items()})
+    needs = definition.where == "target" or any("{target:" in text for text in definition.arguments)
+    if needs and target is None:
+        raise Invalid({"target": ["Choose the target of the trial."]})
+    if target is not None:
+        _check_target(target, row, driver)
+    Program.objects.filter(pk=row.pk).update(
+        trial={"parameters": dict(form.cleaned_data), "target": target.pk if target else None},
+        trial_began_at=Now(),
+    )
+    record(
+        Action.PROGRAM_TRIED,
+        user=user,
+        subject=row,
+        version=row.version,
+        target=target.name if target else "",
+    )
+    transaction.on_commit(lambda: send("campaigns.try_program", row.pk, MEASURE))
+
+
+def _check_target(target: Target, row: Program, driver: ProgramDriver) -> None:
+    """Raise Invalid where a target must not be used for a trial."""
+    why = ""
+    if target.team_id != row.team_id or target.retired_at is not None:
+        why = "Choose a target of the program's own team."
+    elif target.family not in driver.families:
+        why = f"“{target.name}” is a {target.family} server; the program is for {', '.join(driver.families)}."
+    elif target.is_production:
+        why = f"“{target.name}” is a production server: try the program on another."
+    elif quiet.on_by(target, database_now()) is not None:
+        why = f"“{target.name}” has quiet hours now."
+    elif on := busy(target, database_now(), 0.0):
+        why = on.why
+    if why:
+        raise Invalid({"target": [why]})
+
+
+def _check_found(definition: Definition, trial: Mapping[str, Any]) -> None:
+    """Raise Invalid where a declared metric was not in the output of the trial, or in another unit."""
+    found = {each["name"]: each for each in trial["metrics"]}
+    for number, each in enumerate(definition.metrics):
+        if each.name not in found:
+            known = ", ".join(list(found)[:20])
+            raise Invalid(
+                {f"metrics.{number}.name": [f"The trial found no “{each.name}”; it found {known}."]}
+            )
+        if each.unit != found[each.name]["unit"]:
+            raise Invalid(
+                {f"metrics.{number}.unit": [f"The trial found it in “{found[each.name]['unit']}”."]}
+            )
+
+
+def suggested_metrics(trial: Mapping[str, Any]) -> list[ProgramMetric]:
+    """Return the metrics that a trial found, with the direction that the reader knows, and its primary one."""
+    words = {True: "lower", False: "higher", None: "neither"}
+    return [
+        msgspec.convert(
+            {
+                "name": each["name"],
+                "label": each["label"],
+                "unit": each["unit"],
+                "better": words[each["lower_is_better"]],
+                "primary": each["name"] == trial.get("primary")
+                and each["lower_is_better"] is not None,
+            },
+            ProgramMetric,
+        )
+        for each in trial.get("metrics") or ()
+    ]
+
+
+def versions(rows: QuerySet[Program]) -> list[Program]:
+    """Return the newest version of each program, by name."""
+    newest = rows.values("name").annotate(newest=Max("version")).values_list("name", "newest")
+    wanted = set(newest)
+    return [
+        row for row in rows.select_related("team", "author") if (row.name, row.version) in wanted
+    ]
+
+
+def revised(row: Program) -> Columns:
+    """Return the values that the revision of a version covers."""
+    return {"state": row.state, "definition": row.definition, "secrets": row.secrets}
+
+
+def _secrets(
+    definition: Definition, given: FieldValues, known: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the secrets of a version, encrypted. Raise Invalid for one that the definition does not name."""
+    for name, text in given.items():
+        if name not in definition.secrets:
+            raise Invalid({"secrets": [f"The definition names no secret “{name}”."]})
+        if not isinstance(text, str) or len(text) > MOST_SECRET or "\0" in text:
+            raise Invalid({"secrets": [f"“{name}” is no text of at most {MOST_SECRET:,} letters."]})
+    return {
+        name: encryption.encrypt(str(given[name])) if given.get(name) else known[name]
+        for name in definition.secrets
+        if given.get(name) or known.get(name)
+    }
+
+
+def _require_admin_for(definition: Definition, user: User) -> None:
+    """Raise PermissionDenied where a program runs on the target's machine and the user may define no commands there."""
+    if definition.where == "target":
+        require_admin(user)
+
+
+def _without_metrics(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in data.items() if name != "metrics"}

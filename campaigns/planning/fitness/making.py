@@ -1,0 +1,53 @@
+"""Make a check: a campaign of three runs, or two more of them."""
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.models import Campaign, Target
+from campaigns.planning import drafts, lifecycle
+from campaigns.planning.checking import check
+from campaigns.planning.fitness.checks import CHECKS, HOST, label_of
+from campaigns.planning.fitness.judging import FEWEST, MORE
+from campaigns.planning.fitness.known import fitness_of
+
+TAG = "fitness"
+LONGEST_RUN_SECONDS = 6 * 3600.0
+
+
+@transaction.atomic
+def make_check(
+    name: str, target: Target, user: User, directory: str = "", confirmed_name: str = ""
+) -> Campaign:
+    """Launch the campaign that makes a check, and return it. Raise Invalid, NotPossible, NotConfirmed, NotAllowed."""
+    if name == HOST:
+        raise Invalid({"check": ["The facts of the machine are read by every other check: make one of those."]})
+    if name not in CHECKS:
+        raise Invalid({"check": [f"There is no check “{name}”; there are {', '.join(CHECKS)}."]})
+    wanted = CHECKS[name]
+    parameters = dict(wanted.parameters)
+    if directory:
+        parameters["directory"] = directory
+    definition = check(
+        {
+            "kind": wanted.kind,
+            "question": f"Is {target.name} fit: {label_of(name)}?",
+            "target": target.pk,
+            "parameters": parameters,
+            "primary_metric": wanted.metric,
+            "order": Campaign.Order.INTERLEAVED,
+            "repetitions": FEWEST,
+            "run_limit_seconds": LONGEST_RUN_SECONDS,
+            "tags": [TAG],
+        },
+        Target.objects.filter(team=target.team_id),
+    )
+    return lifecycle.launch(drafts.create(definition, user), user, confirmed_name)
+
+
+def make_more(name: str, target: Target, user: User, confirmed_name: str = "") -> Campaign:
+    """Add two runs to the campaign of a check that has not decided. Raise NotPossible, NotConfirmed, NotAllowed."""
+    (known,) = fitness_of(target, [name])
+    if known.campaign is None or not known.undecided:
+        raise NotPossible(f"The check {name} of {target.name} is {known.outcome}; no more runs are needed.")
+    return lifecycle.extend(Campaign.objects.get(pk=known.campaign), MORE, user, confirmed_name)

@@ -1,0 +1,138 @@
+"""Programs by REST and on their pages: drafts, versions, rights, what is refused."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+
+from campaigns.accounts.access import make_token
+from campaigns.models import Program
+from campaigns.tests.people import somebody
+from campaigns.tests.rest import ApiClient, api, own_rates, owner, token
+
+__all__ = ["api", "own_rates", "owner", "token"]
+pytestmark = pytest.mark.django_db
+
+SORT = {
+    "name": "sort",
+    "arguments": ["sh", "-c", 'seq "$1" | sort -n | tail -1', "sort", "{lines}"],
+    "parameters": [{"name": "lines", "initial": 1000}],
+}
+READ = SORT | {"reader": "plain_values"}
+LATENCY = [{"name": "latency", "unit": "s", "primary": True}]
+
+
+def created(api, definition=SORT, **more):
+    status, body = api.post("programs", {"definition": definition, **more})
+    assert status == 201, body
+    return body
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_sent(monkeypatch):
+    sent = []
+    monkeypatch.setattr("campaigns.execution.programs.send", lambda *what: sent.append(what))
+    return sent
+
+
+def test_a_draft_is_published_and_becomes_a_kind(api):
+    row = created(api)
+    assert (row["state"], row["kind"], row["version"]) == ("draft", None, 1)
+    status, row = api.post(f"programs/{row['id']}/publish", {})
+    assert (status, row["state"]) == (200, "published"), row
+    status, kind = api.get("kinds/sort")
+    assert (status, kind["kind"], kind["factors"]) == (200, row["kind"], ["lines"])
+    assert row["kind"] in {each["kind"] for each in api.get("kinds")[1]["results"]}
+    status, same = api.put(f"programs/{row['id']}", {"definition": SORT})
+    assert (status, same["version"], same["state"]) == (200, 2, "draft")
+    status, problem = api.post(f"programs/{same['id']}/publish", {})
+    assert (status, "same as version 1" in str(problem)) == (400, True)
+    status, newer = api.put(f"programs/{row['id']}", {"definition": SORT | {"seconds": 5}})
+    assert (status, newer["id"]) == (200, same["id"])
+    assert api.post(f"programs/{newer['id']}/publish", {})[1]["state"] == "published"
+    assert api.get(f"programs/{row['id']}")[1]["state"] == "superseded"
+    assert api.delete(f"programs/{row['id']}")[0] == 409
+    assert api.post(f"programs/{row['id']}/retire")[1]["state"] == "retired"
+
+
+def test_the_primary_metric_is_chosen_among_those_of_the_trial(api, nothing_is_sent):
+    row = created(api, READ)
+    status, problem = api.post(f"programs/{row['id']}/publish", {})
+    assert (status, "try the program first" in str(problem)) == (400, True)
+    status, row = api.post(f"programs/{row['id']}/try", {"parameters": {"lines": 5}})
+    assert (status, row["trial_is_on"]) == (202, True)
+    assert api.post(f"programs/{row['id']}/try", {})[0] == 409
+    found = {"name": "latency", "label": "latency", "unit": "s", "lower_is_better": True, "value": 1}
+    Program.objects.update(trial_began_at=None, trial={"metrics": [found], "failure": ""})
+    status, problem = api.post(
+        f"programs/{row['id']}/publish", {"metrics": [{"name": "speed", "primary": True}]}
+    )
+    assert "The trial found no “speed”; it found latency" in str(problem)
+    status, row = api.post(f"programs/{row['id']}/publish", {"metrics": LATENCY})
+    assert (status, row["definition"]["metrics"][0]["primary"]) == (200, True)
+
+
+def test_secrets_are_never_returned(api):
+    secret = SORT | {"secrets": ["key"], "environment": {"KEY_FILE": "{secret:key}"}}
+    row = created(api, secret, secrets={"key": "correct horse battery"})
+    assert row["has_secrets"] == ["key"]
+    assert "correct horse" not in str(api.get("programs"))
+    status, row = api.put(f"programs/{row['id']}", {"definition": secret | {"seconds": 9}})
+    assert row["has_secrets"] == ["key"]
+    status, problem = api.put(f"programs/{row['id']}", {"definition": SORT, "secrets": {"x": "y"}})
+    assert (status, "names no secret" in str(problem)) == (400, True)
+
+
+@pytest.mark.parametrize(
+    ("definition", "path"),
+    [
+        ("sort", "definition"),
+        ({"name": "sort"}, "definition"),
+        (SORT | {"arguments": ["sort"]}, "definition.parameters"),
+        (SORT | {"seconds": "long"}, "definition.seconds"),
+    ],
+)
+def test_what_is_refused_has_its_path(api, definition, path):
+    status, problem = api.post("programs", {"definition": definition})
+    assert (status, list(problem["errors"])) == (400, [path])
+
+
+def test_authors_define_nothing_and_operators_nothing_on_targets(db):
+    for role, status in (("author", 403), ("operator", 201)):
+        mine = ApiClient(make_token(somebody(role, role), role)[1])
+        assert mine.post("programs", {"definition": SORT | {"name": role}})[0] == status
+    there = {"definition": SORT | {"name": "there", "where": "target"}}
+    status, problem = mine.post("programs", there)
+    assert (status, "only an administrator" in problem["detail"]) == (403, True)
+    admin = ApiClient(make_token(User.objects.create_superuser("admin"), "admin")[1])
+    assert admin.post("programs", there | {"team": "Default team"})[0] in (201, 400)
+
+
+def test_the_pages(client, db):
+    client.force_login(somebody("operator", "operator"))
+    assert b"None yet" in client.get(reverse("program-list")).content
+    page = client.get(reverse("program-new"))
+    assert b"my-program" in page.content
+    for text, message in (
+        ("name: [", b"Nothing was saved"),
+        ("name: &a x\narguments: [*a]", b"without aliases"),
+        ("name: x\narguments: ['{y}']", b"no parameter"),
+    ):
+        answer = client.post(reverse("program-new"), {"definition": text})
+        assert (answer.status_code, message in answer.content) == (422, True)
+    text = "name: hello\narguments: [echo, hello]\n"
+    answer = client.post(reverse("program-new"), {"definition": text}, follow=True)
+    row = Program.objects.get()
+    assert b"saved as a draft" in answer.content
+    answer = client.post(reverse("program-try", args=[row.pk]), follow=True)
+    assert b"The trial is on its way" in answer.content
+    Program.objects.update(
+        trial_began_at=None, trial={"failure": "", "arguments": ["echo"], "seconds": 0.1, "exit_status": 0}
+    )
+    assert b"Publish version 1" in client.get(reverse("program", args=[row.pk])).content
+    answer = client.post(reverse("program-publish", args=[row.pk]), follow=True)
+    assert b"is in use" in answer.content
+    row.refresh_from_db()
+    form = client.get(reverse("campaign-new") + f"?kind={row.kind}")
+    assert b"hello" in form.content
+    answer = client.post(reverse("program-retire", args=[row.pk]), follow=True)
+    assert b"is retired" in answer.content

@@ -1,0 +1,80 @@
+"""Definitions of programs: what is refused, and what the placeholders become."""
+
+import pytest
+
+from campaigns.kinds.base import Target
+from campaigns.kinds.program.definition import filled, read_definition, stored_definition
+from campaigns.kinds.program.driver import driver_for, places
+from campaigns.kit.errors import Invalid
+
+NUMBER = {"name": "n", "initial": 1}
+TEXT = {"name": "path", "type": "text", "initial": "a"}
+GOOD = {
+    "name": "sort",
+    "arguments": ["sort", "--parallel={n}", "{{n}}", "{path}", "@{secret:key}", "{target:host}"],
+    "parameters": [NUMBER, TEXT],
+    "secrets": ["key"],
+}
+
+
+def read(**changes):
+    return read_definition(GOOD | changes, ("fio", "plain_values"), ("http", "pulp"), ("sync",))
+
+
+@pytest.mark.parametrize(
+    ("changes", "path", "message"),
+    [
+        ({"name": "Sort It"}, "name", "small letters"),
+        ({"name": "sync"}, "name", "kind of perfdash's own"),
+        ({"colour": 1}, "", "unknown field `colour`"),
+        ({"arguments": []}, "arguments", "length >= 1"),
+        ({"arguments": ["{n}", "{path}"]}, "arguments.0", "cannot be a parameter"),
+        ({"arguments": ["sh", "-c", "echo {n} {path}"]}, "arguments.2", "A shell would run"),
+        ({"arguments": ["bash", "-ec", "x", "{n}", "-o{path}"]}, "arguments.4", "is a text"),
+        ({"arguments": ["sort", "{n}", "{path}", "{m}"]}, "arguments.3", "no parameter “m”"),
+        ({"arguments": ["sort", "{n}", "{path}", "{secret:x}"]}, "arguments.3", "no {secret:x}"),
+        ({"arguments": ["sort", "{path}"]}, "parameters", "“n” stands nowhere"),
+        ({"parameters": [NUMBER, TEXT | {"initial": None}]}, "parameters.1.initial", "begins with"),
+        ({"parameters": [NUMBER | {"initial": 1.5}, TEXT]}, "parameters.0.initial", "no integer"),
+        ({"parameters": [NUMBER | {"maximum": 0}, TEXT]}, "parameters.0.initial", "above 0"),
+        ({"parameters": [NUMBER, TEXT | {"role": "load"}]}, "parameters.1.role", "a number"),
+        ({"reader": "excel"}, "reader", "no format “excel”"),
+        ({"output": "x.json"}, "output", "not among `files`"),
+        ({"files": ["../x"]}, "files", "no plain file name"),
+        ({"environment": {"PERFDASH_X": "1"}}, "environment", "no name of a variable"),
+        ({"families": ["ftp"]}, "families", "no family “ftp”"),
+        ({"metrics": [{"name": "a"}]}, "metrics", "Without a reader"),
+        ({"seconds": 0}, "seconds", ">= 1"),
+    ],
+)
+def test_what_is_refused(changes, path, message):
+    with pytest.raises(Invalid) as refused:
+        read(**changes)
+    assert message in " ".join(refused.value.errors[path])
+
+
+def test_placeholders_become_arguments():
+    definition = read()
+    target = Target("a", "http", "http://example.org:8080/")
+    values = places(definition, target, {"n": 4, "path": "a b; c"}, "/w")
+    assert [filled(text, values) for text in definition.arguments] == [
+        *("sort", "--parallel=4", "{n}", "a b; c", "@/w/secrets/key", "example.org"),
+    ]
+
+
+def test_equal_definitions_are_one_kind():
+    definition = read()
+    again = stored_definition(definition.as_json())
+    assert again.kind == definition.kind
+    assert definition.kind.startswith("sort-")
+    assert read(seconds=601).kind != definition.kind
+
+
+def test_its_parameters_are_factors_with_roles():
+    driver = driver_for(
+        read(parameters=[NUMBER | {"role": "load"}, TEXT | {"varies": False}]), ["http"]
+    )
+    assert (driver.factors, driver.load, driver.work) == (("n",), ("n",), ())
+    assert driver.primary_metric.name == "command_duration"
+    form = driver.parameters({"n": 1, "path": "--output=/etc/x"})
+    assert "could take it for an option" in str(form.errors["path"])

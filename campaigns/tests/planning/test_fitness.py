@@ -1,0 +1,154 @@
+"""Whether a target is fit: judged by intervals, read from campaigns, required at a launch."""
+
+from datetime import timedelta
+
+import pytest
+from django.db.models.functions import Now
+
+from campaigns.kit.errors import NotPossible
+from campaigns.models import Attempt, Campaign, EffectiveSetting, EnvironmentFact, Run, Target
+from campaigns.planning import drafts, lifecycle
+from campaigns.planning.checking import Invalid, check
+from campaigns.planning.fitness.checks import CHECKS
+from campaigns.planning.fitness.judging import interval, judge
+from campaigns.planning.fitness.known import fitness_of
+from campaigns.planning.fitness.making import make_check, make_more
+from campaigns.results.storing import Value, store_values
+from campaigns.tests.people import somebody
+
+MIB = 1024 * 1024 / 1e6
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "outcome", "undecided"),
+    [
+        ("storage-published", [150, 151, 152], "fit", False),
+        ("storage-published", [80, 81, 82], "fit with a warning", False),
+        ("storage-published", [95, 100, 105], "fit with a warning", True),
+        ("storage-published", [40, 41, 42], "not fit", False),
+        ("storage-published", [55, 60, 66], "not known", True),
+        ("storage-published", [150, 151], "not known", True),
+        ("storage-ssd", [300, 301, 302], "fit with a warning", False),
+        ("storage-maintenance", [60 * MIB + 0.01] * 2 + [60 * MIB + 0.02], "fit", False),
+        ("storage-maintenance", [60, 60, 60.01], "not fit", False),
+        ("storage-database", [8, 8.1, 8.2], "fit", False),
+        ("storage-database", [30, 31, 32], "fit with a warning", False),
+    ],
+)
+def test_the_bound_of_the_interval_is_compared(name, values, outcome, undecided):
+    judged = judge(CHECKS[name], values)
+    assert (judged.outcome, judged.undecided) == (outcome, undecided), judged.reason
+
+
+def test_the_interval_is_students():
+    low, high = interval([10.0, 12.0, 14.0])
+    assert (low, high) == (pytest.approx(7.032, abs=1e-3), pytest.approx(16.968, abs=1e-3))
+
+
+@pytest.fixture
+def target(db, settings):
+    settings.ALLOWED_ADDRESSES = "127.0.0.0/8:9"
+    return Target.objects.create(
+        name="db1", family="machine", base_url="http://127.0.0.1:9", address="127.0.0.1:9"
+    )
+
+
+def made(target, values, measures="the storage", days=0.0):
+    """The campaign of a check with these values of its runs."""
+    user = somebody(f"operator{Campaign.objects.count()}", "operator")
+    campaign = make_check("storage-published", target, user)
+    runs = campaign.runs.order_by("position")
+    for run, value in zip(runs, values, strict=False):
+        attempt = Attempt.objects.create(
+            run=run, number=1, state="accepted", finished_at=Now() - timedelta(days=days)
+        )
+        store_values(attempt, [Value("read_throughput", value, "MB/s", lower_is_better=False)])
+        EffectiveSetting.objects.create(
+            attempt=attempt, name="measures", asked="the storage", in_force=measures, ok=True
+        )
+        EnvironmentFact.objects.create(
+            attempt=attempt, side="target", name="kernel", value="Linux 6.1"
+        )
+        EnvironmentFact.objects.create(
+            attempt=attempt, side="target", name="huge pages", value="always"
+        )
+    runs.update(state=Run.State.DONE, finished_at=Now())
+    Campaign.objects.filter(pk=campaign.pk).update(state=Campaign.State.FINISHED)
+    return campaign
+
+
+def of(target, name="storage-published"):
+    (found,) = fitness_of(target, [name])
+    return found
+
+
+def test_it_is_not_known_until_it_was_run(target):
+    assert {each.outcome for each in fitness_of(target)} == {"not known"}
+    assert "never run" in of(target).reason
+
+
+def test_what_three_runs_say_with_age_and_reason(target):
+    campaign = made(target, [150, 151, 152])
+    found = of(target)
+    assert (found.outcome, found.campaign) == ("fit", campaign.pk)
+    assert found.at is not None
+    assert campaign.tags == ["fitness"]
+    assert of(target, "storage-ssd").outcome == "fit with a warning"
+    assert of(target, "storage-maintenance").outcome == "not known"
+    host = of(target, "host")
+    assert (host.outcome, "huge pages is always" in host.reason) == ("fit with a warning", True)
+
+
+def test_the_page_cache_is_never_fit(target):
+    made(target, [5000, 5001, 5002], measures="the page cache")
+    assert (of(target).outcome, "page cache" in of(target).reason) == ("not known", True)
+
+
+def test_it_grows_old_and_another_kernel_ends_it(target):
+    made(target, [150, 151, 152], days=31)
+    assert "31 days old" in of(target).reason
+    Attempt.objects.update(finished_at=Now() - timedelta(days=1))
+    assert of(target).is_fit
+    EnvironmentFact.objects.filter(attempt__in=_later(target), name="kernel").update(value="Linux 6.2")
+    assert "kernel of the machine is another: Linux 6.2" in of(target).reason
+
+
+def _later(target):
+    """The attempts of a later campaign, which is none of the check: its directory varies."""
+    campaign = made(target, [1, 2, 3])
+    Campaign.objects.filter(pk=campaign.pk).update(
+        parameters=campaign.parameters | {"profile": "pulp"}
+    )
+    return Attempt.objects.filter(run__campaign=campaign)
+
+
+def test_a_check_that_has_not_decided_takes_two_more_runs(target):
+    campaign = made(target, [55, 60, 66])
+    assert of(target).undecided
+    make_more("storage-published", target, somebody("again", "operator"))
+    assert campaign.runs.count() == 5
+
+
+def test_a_launch_says_what_is_missing_and_a_reason_lets_it_through(target):
+    data = {
+        "kind": "storage",
+        "question": "Which is faster?",
+        "target": target.pk,
+        "factors": {"block_size": ["4k", "64k"]},
+        "parameters": {"profile": "own"},
+        "repetitions": 1,
+    }
+    with pytest.raises(Invalid, match="There is no check"):
+        check(data | {"required_checks": ["fast"]})
+    made(target, [40, 41, 42])
+    asked = data | {"required_checks": ["storage-published"]}
+    draft = drafts.create(check(asked), None)
+    assert drafts.as_data(draft)["required_checks"] == ["storage-published"]
+    with pytest.raises(NotPossible, match=r"“db1” is not fit .*needs 60 MB/s"):
+        lifecycle.launch(draft, None)
+    reason = {"unfit_reason": "A slow disk is what we ask about."}
+    launched = lifecycle.launch(drafts.create(check(asked | reason), None), None)
+    assert launched.caveat.endswith("Launched all the same: A slow disk is what we ask about.")
+    assert launched.log.filter(text=launched.caveat).exists()
+    made(target, [150, 151, 152])
+    assert lifecycle.launch(draft, None).caveat == ""
