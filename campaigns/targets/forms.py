@@ -10,7 +10,7 @@ from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
 
-from campaigns.kinds.registry import families
+from campaigns.kinds.registry import all_kinds, families
 from campaigns.kit import encryption, network
 from campaigns.kit.forms import SecretArea, form_field
 from campaigns.kit.http.credentials import BadCertificate, Tls, context_of

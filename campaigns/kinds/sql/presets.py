@@ -14,7 +14,7 @@ TOGETHER = {"client_processes": "together", "connections": "kept"}
 SHORT = {"duration_seconds": "10", "warm_up_seconds": "2"}
 STUDY = {"order": "interleaved", "repetitions": 5, "cool_down_seconds": 5, "tags": ["throttling"]}
 MAXCONN = ("0", "3")
-"""Levels of a setting of the target that is to be called maxconn; 0: no limit."""
+"""Levels of the target's setting maxconn, as script/throttle makes it; 0: no limit."""
 PRESETS = (
     Preset(
         "clients-curve",
@@ -41,12 +41,13 @@ PRESETS = (
         {"clients": tuple(map(str, range(1, 9))), "maxconn": MAXCONN},
         {
             "question": "What does a throttle of three connections cost, and whom does it serve?",
+            "criterion": {"conditions": [{"metric": "served", "at_least": 100}]},
             **STUDY,
         },
     ),
     Preset(
         "throttling-open",
-        "Throttling, the open half: offered rates, maxconn none and 3, a connection a transaction",
+        "Throttling, offered rates: 25 to 400 a second, maxconn none and 3, 25 minutes",
         {
             **READS,
             "client_processes": "together",
@@ -57,8 +58,13 @@ PRESETS = (
             "duration_seconds": "20",
             "warm_up_seconds": "2",
         },
-        {"rate": ("50", "80", "95", "110"), "maxconn": MAXCONN},
-        {"question": "Does a throttle keep up the useful rate above the knee?", **STUDY},
+        {"rate": ("25", "50", "100", "200", "400"), "maxconn": MAXCONN},
+        {
+            "question": "Does a throttle keep up the useful rate above the knee?",
+            "criterion": {"conditions": [{"metric": "in_time", "at_least": 95}]},
+            **STUDY,
+            "repetitions": 3,
+        },
     ),
     Preset(
         "below-a-foreman",

@@ -261,10 +261,6 @@ OTHERS_ACTIVE = """
     WHERE datname = current_database() AND pid <> pg_backend_pid()
       AND state NOT IN ('idle') AND coalesce(application_name, '') NOT LIKE 'perfdash driver/%'
 """
-HIDDEN = """
-    SELECT count(*) FROM pg_stat_activity
-    WHERE datname = current_database() AND pid <> pg_backend_pid() AND state IS NULL AND backend_type = 'client backend'
-"""
 END_OURS = """
     SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND usename = current_user AND application_name LIKE %s

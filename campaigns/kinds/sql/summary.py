@@ -62,6 +62,12 @@ class Transactions:
         return round(self.log.get("skipped", 0) / self.sampled)
 
     @property
+    def due(self) -> int:
+        """How many should have begun after the warm-up: those that were done, that failed, and that were skipped."""
+        failures = sum((self.log.get("failures") or {}).values())
+        return self.done + self.skipped + round(failures / self.sampled)
+
+    @property
     def seconds(self) -> float:
         """The seconds that they took."""
         return float(self.log.get("seconds") or 0.0)
@@ -101,6 +107,7 @@ class Transactions:
             "failed": float(self.failed),
             "retried": float(round(self.log.get("retried", 0) / self.sampled)),
             "clients_served": float(self.served),
+            "served": 100 * self.served / int(self.parameters["clients"]),
         }
         if connect := self._connect_ms():
             values["connect_time"] = connect
@@ -117,7 +124,9 @@ class Transactions:
         else:
             values["end_to_end_time"] = 1000 * int(self.parameters["clients"]) / tps
         if self.parameters["late_after_ms"]:
-            values["goodput"] = self.log["good"] / self.sampled / self.seconds
+            good = self.log["good"] / self.sampled
+            values["goodput"] = good / self.seconds
+            values["in_time"] = 100 * good / self.due
         return values | self._times()
 
     def _times(self) -> dict[str, float]:

@@ -1,5 +1,6 @@
 """Makes what a fresh installation needs. Idempotent: a second call changes nothing."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,11 @@ from django.db import DEFAULT_DB_ALIAS, transaction
 from campaigns.findings.compute import analyse
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid
+from campaigns.kit.mappings import Json
 from campaigns.management.recorded import RecordedCommand
 from campaigns.models.teams import default_team
 from campaigns.planning.analyses import request_outdated
-from campaigns.results.importing import demonstration, simulated_katello
+from campaigns.results.importing import demonstration, simulated_katello, throttled_database
 
 
 class Command(RecordedCommand):
@@ -33,6 +35,12 @@ class Command(RecordedCommand):
         )
         parser.add_argument(
             "--katello-ca", type=Path, metavar="FILE", help="PEM with the certificate of its CA."
+        )
+        parser.add_argument(
+            "--throttled-database",
+            type=Path,
+            metavar="FILE",
+            help="Where the database behind HAProxy is that script/throttle has started.",
         )
         parser.add_argument(
             "--published",
@@ -69,6 +77,12 @@ class Command(RecordedCommand):
                 lambda: simulated_katello.katello_target(options["katello_url"], ca, owner),
             )
 
+        if path := options["throttled_database"]:
+            self._target(
+                "throttled database",
+                lambda: throttled_database.throttled_target(_described(path), owner),
+            )
+
     def _target(self, what: str, make: Callable[[], str]) -> None:
         try:
             done = make()
@@ -86,6 +100,15 @@ def _certificates(path: Path | None) -> str:
         return simulated_katello.certificates_in(path.read_text(encoding="ascii"))
     except (OSError, UnicodeDecodeError) as error:
         raise CommandError(f"{path} cannot be read: {error}") from None
+
+
+def _described(path: Path) -> Json:
+    """Read what script/throttle has written. Raise CommandError."""
+    try:
+        found: Json = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CommandError(f"{path} cannot be read: {error}") from None
+    return found
 
 
 def _owner(name: str) -> User:

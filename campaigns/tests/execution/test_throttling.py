@@ -1,87 +1,69 @@
-"""The throttling study in small: HAProxy's maxconn as a setting of the target, set through its runtime socket over SSH."""
+"""The throttling study in small, with what script/throttle starts: maxconn is set through HAProxy's runtime socket over SSH."""
 
+import json
+import os
+import signal
 import socket
+import subprocess
+import sys
 import threading
 from contextlib import contextmanager
+from functools import partial
+from time import monotonic, sleep
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import call_command
 
-from campaigns.execution import dispatch, restore_settings, try_settings
+from campaigns.execution import dispatch, restore_settings
 from campaigns.execution.running import execute
 from campaigns.kinds.sql.engine import pgbench
-from campaigns.kit import encryption
-from campaigns.models import Attempt, EffectiveSetting, Target
+from campaigns.kit import kernel
+from campaigns.models import Attempt, EffectiveSetting, Setting, Target
 from campaigns.planning import checking, drafts, lifecycle
-from campaigns.targets import settings as target_settings
-from campaigns.targets import ssh_logins
-from campaigns.targets.actions import fingerprint_of
 from campaigns.tests.kinds.sql import servers
-from campaigns.tests.targets import ssh_server
+from perfdash.local.throttle import PACKAGES
 
 pytestmark = [
     pytest.mark.system,
     pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(not servers.program("haproxy"), reason="haproxy is not installed"),
-    pytest.mark.skipif(not servers.program("socat"), reason="socat is not installed"),
+    pytest.mark.skipif(not all(map(servers.program, PACKAGES)), reason=f"needs {', '.join(PACKAGES.values())}"),
     pytest.mark.skipif(not pgbench.candidates(), reason="pgbench is not installed"),
-]
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def database(tmp_path_factory):
-    place = tmp_path_factory.mktemp("database")
+def throttle(tmp_path_factory):
+    """What script/throttle writes down of itself: the path of the file."""
+    place = tmp_path_factory.mktemp("throttle")
     for each in (place, place.parent):
         each.chmod(0o755)
-    with servers.database(place) as made:
-        yield made
+    data, log = place / "data", place / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "perfdash.local.throttle", "--no-target", "--data", str(data)],
+            stdout=output,
+            stderr=output,
+            preexec_fn=partial(kernel.die_with_parent, os.getpid(), signal.SIGTERM),
+        )
+    try:
+        end = monotonic() + 60
+        while "Ctrl-C stops it" not in log.read_text():
+            assert process.poll() is None, log.read_text()
+            assert monotonic() < end, log.read_text()
+            sleep(0.05)
+        yield data / "run" / "target.json"
+    finally:
+        process.terminate()
+        assert process.wait(30) == 0, log.read_text()
 
 
 @pytest.fixture
-def admin(db):
-    return User.objects.create_superuser("admin")
-
-
-def maxconn(path):
-    """Return the setting, as docs/how-to/throttling.md has it."""
-    write = f'echo "set maxconn server psql/pg1 $1" | socat - {path}'
-    read = f'echo "show stat psql 4 -1" | socat - {path} | awk -F, \'$2 == "pg1" {{print $7 == "" ? 0 : $7}}\''
-    return {
-        "name": "maxconn",
-        "type": "integer",
-        "apply": {"way": "command", "arguments": ["sh", "-c", write, "sh", "{value}"]},
-        "read_back": {"way": "command", "arguments": ["sh", "-c", read]},
-    }
-
-
-@contextmanager
-def target_with(setting, database, port, admin, settings):
-    """A target behind HAProxy whose setting is reached over SSH."""
-    with ssh_server.within() as machine:
-        settings.ALLOWED_ADDRESSES = f"127.0.0.0/8:{port},{machine.port}"
-        target = Target.objects.create(
-            name="throttled",
-            family="postgresql",
-            base_url=f"postgresql://127.0.0.1:{port}/bench",
-            address=f"127.0.0.1:{port}",
-            username=servers.USER,
-            password=encryption.encrypt(database.password),
-        )
-        login = ssh_logins.save_ssh(
-            {
-                "host": "127.0.0.1",
-                "port": machine.port,
-                "username": machine.username,
-                "key": machine.key,
-            },
-            target,
-            admin,
-        )
-        target_settings.save_setting(setting, target, admin)
-        try_settings.look_at_settings(target.pk)
-        login.refresh_from_db()
-        ssh_logins.accept_host_key(login, fingerprint_of(login.offered_key), admin)
-        yield target
+def target(throttle, settings, worker, capsys):
+    settings.OWNER_CONFIRMS = True
+    call_command("prepare", "--throttled-database", str(throttle))
+    assert "with the setting maxconn" in capsys.readouterr().out
+    return Target.objects.get()
 
 
 def launch(target, **factors):
@@ -101,7 +83,7 @@ def launch(target, **factors):
         "seed": 1,
         "cool_down_seconds": 0,
     }
-    campaign = drafts.save_draft(checking.check(data), None)
+    campaign = drafts.create(checking.check(data), None)
     lifecycle.launch(campaign, None)
     return campaign
 
@@ -126,43 +108,52 @@ def served(campaign):
     }
 
 
-def test_maxconn_is_set_read_back_and_set_back(database, admin, settings, worker, tmp_path):
-    with (
-        servers.haproxy(tmp_path, database) as port,
-        target_with(maxconn(tmp_path / "admin.sock"), database, port, admin, settings) as target,
-    ):
-        campaign = launch(target, clients=[2, 5], maxconn=[0, 3])
-        go()
-        assert list(campaign.runs.values_list("state", "reason")) == [("done", "")] * 4
-        assert served(campaign) == {(2, 0): 2, (5, 0): 5, (2, 3): 2, (5, 3): 3}
-        found = EffectiveSetting.objects.filter(name="maxconn")
-        assert {(each.asked, each.in_force) for each in found} == {(0, 0), (3, 3)}
-        restore_settings.restore(target.pk)
-        assert slim(tmp_path / "admin.sock") == ""
+def test_maxconn_is_set_read_back_and_set_back(target, throttle):
+    campaign = launch(target, clients=[2, 5], maxconn=[0, 3])
+    go()
+
+    assert list(campaign.runs.values_list("state", "reason")) == [("done", "")] * 4
+    assert served(campaign) == {(2, 0): 2, (5, 0): 5, (2, 3): 2, (5, 3): 3}
+    found = EffectiveSetting.objects.filter(name="maxconn")
+    assert {(each.asked, each.in_force) for each in found} == {(0, 0), (3, 3)}
+    restore_settings.restore(target.pk)
+    assert slim(json.loads(throttle.read_text())["socket"]) in ("", "0")
 
 
-def test_a_socket_that_does_nothing_makes_the_run_void(database, admin, settings, worker, tmp_path):
+def test_a_socket_that_does_nothing_makes_the_run_void(target, throttle, tmp_path):
     deaf = tmp_path / "deaf.sock"
-    with (
-        servers.haproxy(tmp_path, database) as port,
-        deaf_socket(deaf),
-    ):
-        setting = maxconn(tmp_path / "admin.sock")
-        write = setting["apply"]["arguments"]
-        write[2] = write[2].replace(str(tmp_path / "admin.sock"), str(deaf))
-        with target_with(setting, database, port, admin, settings) as target:
-            campaign = launch(target, clients=[2, 3], maxconn=[3])
-            go()
+    setting = Setting.objects.get()
+    setting.apply["arguments"][2] = setting.apply["arguments"][2].replace(
+        json.loads(throttle.read_text())["socket"], str(deaf)
+    )
+    setting.save()
+    with deaf_socket(deaf):
+        campaign = launch(target, clients=[2, 3], maxconn=[3])
+        go()
 
-            reasons = set(campaign.runs.values_list("reason", flat=True))
-            assert any("maxconn: asked 3, in force 0" in reason for reason in reasons)
-            assert not Attempt.objects.filter(state="accepted").exists()
+    reasons = set(campaign.runs.values_list("reason", flat=True))
+    assert any("maxconn: asked 3, in force 0" in reason for reason in reasons)
+    assert not Attempt.objects.filter(run__campaign=campaign, state="accepted").exists()
+
+
+def test_the_target_is_made_once_and_follows_its_server(target, throttle, capsys):
+    call_command("prepare", "--throttled-database", str(throttle))
+    assert capsys.readouterr().out == ""
+    moved = json.loads(throttle.read_text()) | {"base_url": "postgresql://127.0.0.1:1/perfdash"}
+    elsewhere = throttle.with_name("moved.json")
+    elsewhere.write_text(json.dumps(moved))
+
+    call_command("prepare", "--throttled-database", str(elsewhere))
+
+    assert "is at postgresql://127.0.0.1:1/perfdash now" in capsys.readouterr().out
+    assert Target.objects.get().setting_rows.get().name == "maxconn"
+    assert User.objects.count() == 1
 
 
 def slim(path):
     """Return the limit that HAProxy itself tells; empty: none."""
     with socket.socket(socket.AF_UNIX) as asked:
-        asked.connect(str(path))
+        asked.connect(path)
         asked.sendall(b"show stat psql 4 -1\n")
         answer = b"".join(iter(lambda: asked.recv(65536), b"")).decode()
     (line,) = [each for each in answer.splitlines() if each.startswith("psql,pg1,")]

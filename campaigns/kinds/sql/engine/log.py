@@ -177,9 +177,14 @@ class Log:
 
     @property
     def seconds(self) -> float:
-        """The seconds that the measured transactions took, from the end of the warm-up; at least the window."""
+        """The seconds that the measured transactions took, from the end of the warm-up; at least the window.
+
+        In an open loop the window: who is answered late has not stretched the time in which others were due.
+        """
         if self.begin is None or not self.last_end:
             return 0.0
+        if self.offered and self.window_us:
+            return self.window_us / MILLION
         took = self.last_end - self.begin - self.warm_up_us
         return max(took, self.window_us or 0) / MILLION
 

@@ -30,6 +30,8 @@ READ_BYTES = 1 << 20
 FOLD_BYTES = 1 << 20
 """How many bytes of lines are folded together, some 50,000 lines at the most."""
 FOLD_SECONDS = 0.25
+REST_SECONDS = 0.02
+"""Between two looks at the pipes, which hold far more: who reads each line as it comes takes the processor from pgbench."""
 MOST_OUTPUT = 1 << 20
 MOST_LINES = 50
 SECONDS_TO_END = 5.0
@@ -97,14 +99,20 @@ def _try(
     directory: Path,
     files: list[tuple[str, int]],
 ) -> ProgramResult:
-    """Run each script once, with one client; and find the rate where it may be too high for the whole log."""
+    """Run each script once, with one client; and find the rate where it may be too high for the whole log.
+
+    All processes are forked beforehand, so that the lease can be watched meanwhile.
+    """
     variables = pgbench.environment(request, directory)
     once = Load(1, 1, 0, transactions=1)
     slowest = 0.0
     plain = {**request, "late_after_ms": None}
-    for (file, _), (name, _, _) in zip(files, request["scripts"], strict=True):
-        command = pgbench.arguments(program, plain, [file], once, "")
-        run = _Run(_forked([command], variables, directory), None, lambda *_: None)
+    commands = [pgbench.arguments(program, plain, [file], once, "") for file, _ in files]
+    trials = [_Waiting([command], variables, directory) for command in commands]
+    calibration = _calibration(program, request, files, directory)
+    keeper.watch()
+    for trial, (name, _, _) in zip(trials, request["scripts"], strict=True):
+        run = _Run(trial.begin(), None, lambda *_: None)
         run.wait(request["connect_timeout_seconds"] + request["time_limit_seconds"])
         if failure := run.failures.get(0):
             return {"script": name, "failure": failure.failure, "message": failure.message, "state": failure.state}  # fmt: skip
@@ -112,67 +120,67 @@ def _try(
             limit = request["time_limit_seconds"]
             return {"script": name, "failure": "timeout", "message": f"it did not end within {limit:g} s", "state": ""}  # fmt: skip
         slowest = max(slowest, (run.summaries[0].latency_ms or 0.0) / 1000)
-    return {"tried": len(files), "seconds": slowest} | _rate(
-        program, request, files, slowest, directory
-    )
+    return {"tried": len(files), "seconds": slowest} | _rate(request, slowest, calibration)
 
 
-def _rate(
-    program: Program,
-    request: ProgramRequest,
-    files: list[tuple[str, int]],
-    slowest: float,
-    directory: Path,
-) -> JsonObject:
-    """Return the transactions a second of a closed loop, where they may be too many for the whole log."""
+def _calibration(
+    program: Program, request: ProgramRequest, files: list[tuple[str, int]], directory: Path
+) -> "_Waiting | None":
+    """Fork what finds the rate of a closed loop; None where it cannot be too high for the whole log."""
+    open_or_slow = request["rate"] or request["apart"] or request["each"] or request["transactions"]
+    if open_or_slow or not request["most_lines"]:
+        return None
     levels = described(request)
-    most = request["most_lines"]
-    is_plain = most and not (
-        request["rate"] or request["apart"] or request["each"] or request["transactions"]
-    )
-    if not is_plain or levels["clients"] * FASTER_THAN_THE_FIRST < most * slowest:
-        return {}
     load = Load(levels["clients"], levels["threads"], CALIBRATION_SECONDS)
     weighted = [f"{file}@{weight}" for file, weight in files if weight > 0]
     command = pgbench.arguments(program, request, weighted, load, "")
-    run = _Run(
-        _forked([command], pgbench.environment(request, directory), directory),
-        None,
-        lambda *_: None,
-    )
+    return _Waiting([command], pgbench.environment(request, directory), directory)
+
+
+def _rate(request: ProgramRequest, slowest: float, calibration: "_Waiting | None") -> JsonObject:
+    """Return the transactions a second of a closed loop, where they may be too many for the whole log."""
+    if calibration is None:
+        return {}
+    if request["clients"] * FASTER_THAN_THE_FIRST < request["most_lines"] * slowest:
+        return {}  # the one that waits ends with this program
+    run = _Run(calibration.begin(), None, lambda *_: None)
     run.wait(CALIBRATION_SECONDS + SECONDS_TO_END)
     return {"tps": run.summaries[0].tps} if 0 in run.summaries else {}
 
 
-def _forked(
-    commands: list[list[str]],
-    variables: dict[str, str],
-    directory: Path,
-    threads: int = 1,
-    *,
-    apart: bool = False,
-    logs: bool = False,
-) -> list[Process]:
-    """Fork all processes, and execute them at one instant."""
-    gate = os.pipe()
-    os.set_inheritable(gate[0], True)
-    made = []
-    for client, command in enumerate(commands):
-        made.append(
+class _Waiting:
+    """Processes that have been forked, and wait until all of them begin at one instant."""
+
+    def __init__(
+        self,
+        commands: list[list[str]],
+        variables: dict[str, str],
+        directory: Path,
+        threads: int = 1,
+        *,
+        apart: bool = False,
+        logs: bool = False,
+    ) -> None:
+        opens, self._gate = os.pipe()
+        self._made = [
             Process(
                 command,
                 variables,
                 directory,
-                gate[0],
+                opens,
                 threads,
                 client if apart else None,
                 logs=logs,
             )
-        )
-    os.close(gate[0])
-    os.write(gate[1], b"x" * len(commands))
-    os.close(gate[1])
-    return made
+            for client, command in enumerate(commands)
+        ]
+        os.close(opens)
+
+    def begin(self) -> list[Process]:
+        """Execute them."""
+        os.write(self._gate, b"x" * len(self._made))
+        os.close(self._gate)
+        return self._made
 
 
 class _Run:
@@ -224,6 +232,7 @@ class _Run:
         late = window + SECONDS_AFTER_THE_WINDOW if window_seconds else end
         while any(self._open) and time.monotonic() < end:
             self._exchange(min(FOLD_SECONDS, max(0.0, end - time.monotonic())))
+            time.sleep(REST_SECONDS)
             if time.monotonic() > late:
                 late = end
                 self._kill(lambda number: self.begun.get(number, end) > window)
@@ -254,13 +263,13 @@ class _Run:
         lines = [*self.errors[number], self._partial[number].decode(errors="replace")]
         if summary is not None:
             self.summaries[number] = summary
-        if code == 0 and summary is not None:
+        never = number in self.killed and number not in self.begun
+        if never or self.begun.get(number, 0.0) > self._window:
+            self.failures[number] = Failure(
+                CONNECT, "it was not let in before the end of the run", "08001"
+            )
             return
-        if number in self.killed:
-            if number not in self.begun or self.begun[number] > self._window:
-                self.failures[number] = Failure(
-                    CONNECT, "it was not let in before the end of the run", "08001"
-                )
+        if number in self.killed or (code == 0 and summary is not None):
             return
         if code < 0:
             self.failures[number] = Failure("generator", f"pgbench was killed by signal {-code}")
@@ -365,9 +374,9 @@ class _Measurement:
         )
         command = pgbench.arguments(program, request, weighted, load, str(directory / "log"))
         variables = pgbench.environment(request, directory)
-        self.made = _forked(
+        self.made = _Waiting(
             [command] * many, variables, directory, load.threads, apart=apart, logs=True
-        )
+        ).begin()
         self._begun_at = datetime.now(UTC).timestamp()
         self.log = Log(
             self.clients,

@@ -94,6 +94,13 @@ def test_warm_up_and_what_began_after_the_end_do_not_count():
     assert result["seconds"] == pytest.approx(2.15)
 
 
+def test_who_is_answered_late_does_not_stretch_the_time_of_an_offered_rate():
+    found = log(clients=1, offered=True, seconds=2.0, begin=START)
+    found.take(b"0 1 9000000 0 1795692170 0 5\n")
+
+    assert found.result()["seconds"] == 2.0
+
+
 def test_a_log_of_a_process_counts_for_its_client():
     found = log(clients=2, begin=START)
     found.take(b"0 1 10 0 1795692161 5\n", 1)

@@ -13,7 +13,7 @@ from campaigns.kinds.base import (
 from campaigns.kinds.sql.driver import driver
 from campaigns.kinds.sql.engine import pgbench
 from campaigns.kit.network import parse_rules
-from campaigns.tests.kinds.sql import servers
+from campaigns.tests.kinds.sql import other_make, servers
 
 pytestmark = pytest.mark.system
 OURS = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'perfdash %'"
@@ -59,6 +59,7 @@ def test_an_offered_rate_has_lag_and_what_was_in_time(place):
 
     assert place.unproved == []
     assert {"achieved", "goodput", "skipped"} <= measured.values.keys()
+    assert measured.values["in_time"] == 100
     assert "end_to_end_time" not in measured.values
     assert {each.name for each in measured.distributions} == {"response", "lag", "service"}
 
@@ -213,6 +214,7 @@ def test_a_proxy_that_lets_in_three_connections_serves_three_clients(place, tmp_
             target, clients=6, client_processes="apart", transactions=None, duration_seconds=1, warm_up_seconds=0
         )  # fmt: skip
         assert measured.values["clients_served"] == 3
+        assert measured.values["served"] == 50
         assert measured.values["fairness"] < 0.6
         assert measured.failures == {"connect": 3}
         assert place.level("way") == "through a proxy"
@@ -232,6 +234,38 @@ def test_pgbouncer_serves_all_clients_of_transactions(place, tmp_path):
 
     assert measured.values["clients_served"] == 6
     assert place.unproved == []
+
+
+def test_a_server_of_another_make_says_what_it_does_not_have(place):
+    with other_make.server(place.database) as port:
+        target = place.database.target(port=port)
+        measured = place.run(target, script="kv-mixed")
+        facts = driver.environment(target, place.keeper.context())
+
+    assert not measured.failure
+    assert place.unproved == []
+    assert measured.units_done == 200
+    assert facts == {"database": other_make.VERSION}
+    said = {name: place.proof(name).measured for name in ("vacuum", "checkpoint", "counters reset")}
+    assert [text.rpartition("SQLSTATE ")[2] for text in said.values()] == [
+        "42601)",
+        "42601)",
+        "42883)",
+    ]
+    assert place.proof("transactions committed").measured == "not counted by this server"
+    assert place.proof("clients in pg_stat_activity").measured.startswith(
+        "not looked: there is a proxy"
+    )
+
+
+def test_a_script_that_does_not_end_is_told(place, monkeypatch):
+    monkeypatch.setattr("campaigns.kinds.sql.driver.TRY_SECONDS", 1.5)
+    monkeypatch.setattr("campaigns.kinds.sql.driver.PGBENCH_CONNECT_SECONDS", 0.5)
+
+    with pytest.raises((TargetUnavailable, DriverError), match=r"did not end within 1\.5 s"):
+        place.run(script="own", own_script="SELECT pg_sleep(600);")
+
+    assert place.database.value(OURS) == 0
 
 
 @pytest.mark.parametrize(
