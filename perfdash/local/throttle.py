@@ -53,6 +53,7 @@ AuthorizedKeysFile "{keys}/user.pub"
 PidFile none
 StrictModes no
 UsePAM no
+LogLevel ERROR
 PasswordAuthentication no
 PermitRootLogin prohibit-password
 PermitTTY no

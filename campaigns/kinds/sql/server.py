@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, LiteralString, cast
+from typing import Any, cast
 from urllib.parse import unquote, urlsplit
 
 import psycopg
@@ -180,7 +180,7 @@ class Session:
         return (rows[0][0] if rows else True), ""
 
     def _rows(self, sql: str, parameters: Any) -> list[tuple[Any, ...]]:
-        cursor = self.connection.execute(cast(LiteralString, sql), parameters or None)
+        cursor = self.connection.execute(sql, parameters or None)
         return cursor.fetchall() if cursor.description else []
 
 
@@ -204,9 +204,9 @@ def session(
     over = threading.Event()
     with TemporaryDirectory(prefix="perfdash-") as directory:
         try:
+            options: dict[str, Any] = place | tls_options(target.tls, sslmode, Path(directory))
             connection = psycopg.connect(
-                **place,
-                **tls_options(target.tls, sslmode, Path(directory)),
+                **options,
                 password=target.password,
                 passfile=f"{directory}/none",
                 gssencmode="disable",
@@ -216,7 +216,7 @@ def session(
                 connect_timeout=math.ceil(CONNECT_SECONDS),
                 autocommit=True,
                 prepare_threshold=None,
-            )  # type: ignore[call-overload]
+            )
         except psycopg.Error as error:
             raise translated(error) from None
         try:
@@ -307,7 +307,7 @@ def bytes_of(text: Any) -> int:
     found = re.fullmatch(r"(\d+)\s*(B|kB|MB|GB|TB)?", str(text or ""))
     if found is None:
         return 0
-    return int(found[1]) * 1024 ** ("B", "kB", "MB", "GB", "TB").index(found[2] or "B")
+    return int(found[1]) << 10 * ("B", "kB", "MB", "GB", "TB").index(found[2] or "B")
 
 
 # What a run needs ---------------------------------------------------------------------------------------------------
@@ -392,7 +392,7 @@ def fill(session: Session, parameters: Parameters, context: Context) -> None:
 def _initialise(session: Session, text: str) -> None:
     """Execute the statements that make the tables of one's own script."""
     try:
-        session.connection.execute(cast(LiteralString, text))
+        session.connection.execute(text)
     except psycopg.Error as error:
         line = ""
         if (at := error.diag.statement_position) and at.isdigit():

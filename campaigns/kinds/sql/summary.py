@@ -54,17 +54,17 @@ class Transactions:
     @property
     def done(self) -> int:
         """How many transactions were done after the warm-up."""
-        return round(self.log.get("measured", 0) / self.sampled)
+        return round(float(self.log.get("measured", 0)) / self.sampled)
 
     @property
     def skipped(self) -> int:
         """How many were not begun since they would have been late."""
-        return round(self.log.get("skipped", 0) / self.sampled)
+        return round(float(self.log.get("skipped", 0)) / self.sampled)
 
     @property
     def due(self) -> int:
         """How many should have begun after the warm-up: those that were done, that failed, and that were skipped."""
-        failures = sum((self.log.get("failures") or {}).values())
+        failures = float(sum((self.log.get("failures") or {}).values()))
         return self.done + self.skipped + round(failures / self.sampled)
 
     @property

@@ -126,8 +126,8 @@ def failure_of(lines: Sequence[str]) -> Failure:
     if "client " in lower and "aborted in command" in lower:
         failure = CLASSES.get(state, CLASSES.get(state[:2], SERVER))
         return Failure(CONNECT if "connection" in lower and not state else failure, message, state)
-    if failure := CLASSES.get(state) or CLASSES.get(state[:2]):
-        return Failure(failure, message, state)
+    if known := CLASSES.get(state) or CLASSES.get(state[:2]):
+        return Failure(known, message, state)
     if any(part in lower for part in NOT_CONNECTED):
         return Failure(CONNECT, message, state or "08006")
     if any(part in lower for part in OF_SCRIPT):

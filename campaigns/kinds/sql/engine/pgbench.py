@@ -236,7 +236,7 @@ def _execute(
         for descriptor, place in ((null, 0), (ends[0], 1), (ends[1], 2)):
             os.dup2(descriptor, place)
         os.read(gate, 1)
-        os.execve(command[0], command, variables)  # noqa: S606 - the command of the engine
+        os.execve(command[0], [*command], variables)  # noqa: S606 - the command of the engine
     except BaseException as error:  # noqa: BLE001 - shown as pgbench's own message
         with suppress(OSError):
             os.write(2, f"pgbench: error: {error}\n".encode())

@@ -82,12 +82,12 @@ class Database:
 
     def value(self, sql: str, database: str = "bench") -> Any:
         with self.connect(database) as connection:
-            row = connection.execute(sql).fetchone()  # type: ignore[call-overload]
+            row = connection.execute(sql).fetchone()
             return row[0] if row else None
 
     def run(self, sql: str, database: str = "bench") -> None:
         with self.connect(database) as connection:
-            connection.execute(sql)  # type: ignore[call-overload]
+            connection.execute(sql)
 
 
 def program(name: str) -> str | None:
