@@ -52,7 +52,7 @@ def campaign(plant, database):
         "factors": {"client_processes": ["together", "apart"], "protocol": ["simple", "prepared"]},
         "repetitions": 50,
         "seed": 1,
-        "stop_after_failures": 20,
+        "max_consecutive_failures": 20,
         "launch": True,
     }
     made = plant.try_api("POST", "campaigns", definition)
