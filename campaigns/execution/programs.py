@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import yaml
 from django.contrib.auth.models import User
-from django.db import transaction
-from django.db.models import Max, QuerySet
+from django.db import IntegrityError, transaction
+from django.db.models import Max, Q, QuerySet
 from django.db.models.functions import Now
 
 from campaigns.kinds.program.definition import (
@@ -23,13 +23,15 @@ from campaigns.kinds.registry import all_kinds, families
 from campaigns.kit import encryption
 from campaigns.kit.activity import Action, record
 from campaigns.kit.database_clock import database_now
-from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.kit.errors import BadFile, Invalid, NotPossible
 from campaigns.kit.forms import messages_of
 from campaigns.kit.mappings import Columns, FieldValues
 from campaigns.kit.messages import send
-from campaigns.models import Program, Target, Team
+from campaigns.kit.redaction import SHORTEST
+from campaigns.models import Campaign, Program, Target, Team
 from campaigns.planning.pools import MEASURE
 from campaigns.results.readers import all_readers
+from campaigns.results.readers.plain_csv.mapped import mapping_of
 from campaigns.targets import quiet
 from campaigns.targets.probes import busy
 from campaigns.targets.ssh_logins import require_admin
@@ -66,7 +68,13 @@ def as_yaml(definition: Definition) -> str:
 
 def checked_definition(data: Any) -> Definition:
     """Return the definition of an input. Raise Invalid with messages by path."""
-    return read_definition(data, tuple(all_readers()), families(), tuple(all_kinds()))
+    definition = read_definition(data, tuple(all_readers()), families(), tuple(all_kinds()))
+    if definition.mapping:
+        try:
+            mapping_of(definition.mapping)
+        except BadFile as error:
+            raise Invalid({"mapping": [str(error)]}) from None
+    return definition
 
 
 def driver_of_draft(row: Program) -> ProgramDriver:
@@ -113,7 +121,11 @@ def save_draft(
     elif _without_metrics(draft.definition) != _without_metrics(definition.as_json()):
         draft.trial, draft.trial_began_at = None, None
     draft.author, draft.definition, draft.secrets = user, definition.as_json(), kept
-    draft.save()
+    try:
+        with transaction.atomic():
+            draft.save()
+    except IntegrityError:  # somebody has made it meanwhile
+        raise Invalid({"name": [f"There is a program “{definition.name}” already."]}) from None
     record(
         Action.PROGRAM_SAVED,
         user=user,
@@ -128,7 +140,10 @@ def save_draft(
 
 @transaction.atomic
 def publish(row: Program, user: User, metrics: Any = None) -> Program:
-    """Make a draft the version in use. metrics: replace those of its definition. Raise Invalid, NotPossible, PermissionDenied."""
+    """Make a draft the version in use, and return that: an earlier one, where that has the same definition.
+
+    metrics: replace those of its definition. Raise Invalid, NotPossible, PermissionDenied.
+    """
     row = Program.objects.select_for_update(no_key=True).get(pk=row.pk)
     if row.state != Program.State.DRAFT:
         raise NotPossible(f"“{row}” is {row.get_state_display()}; only a draft is published.")
@@ -149,24 +164,19 @@ def publish(row: Program, user: User, metrics: Any = None) -> Program:
         _check_found(definition, row.trial)
     if missing := [name for name in definition.secrets if not row.secrets.get(name)]:
         raise Invalid({"secrets": [f"The secret “{missing[0]}” has no value."]})
-    former = Program.objects.filter(kind=definition.kind).first()
-    if former is not None:
-        raise Invalid(
-            {
-                "": [
-                    f"It is the same as version {former.version}, which is {former.get_state_display()}."
-                ]
-            }
-        )
-    Program.objects.filter(name=row.name, state=Program.State.PUBLISHED).update(
-        state=Program.State.SUPERSEDED
-    )
-    row.definition, row.kind, row.state = (
-        definition.as_json(),
-        definition.kind,
-        Program.State.PUBLISHED,
-    )
-    row.published_at, row.author = database_now(), user
+    former = Program.objects.select_for_update(no_key=True).filter(kind=definition.kind).first()
+    if former is not None and former.state == Program.State.PUBLISHED:
+        raise Invalid({"": [f"It is the same as version {former.version}, which is in use."]})
+    in_use = Program.objects.filter(name=row.name, state=Program.State.PUBLISHED)
+    in_use.update(state=Program.State.SUPERSEDED)
+    if (
+        former is not None
+    ):  # one definition is one kind: that version comes back, and the draft goes
+        former.secrets = row.secrets
+        row.delete()
+        row = former
+    row.definition, row.kind = definition.as_json(), definition.kind
+    row.state, row.published_at, row.author = Program.State.PUBLISHED, database_now(), user
     row.save()
     record(Action.PROGRAM_PUBLISHED, user=user, subject=row, version=row.version, kind=row.kind)
     return row
@@ -174,10 +184,16 @@ def publish(row: Program, user: User, metrics: Any = None) -> Program:
 
 @transaction.atomic
 def retire(row: Program, user: User) -> None:
-    """Take a program out of use, with all of its versions. Campaigns that run go on. Raise PermissionDenied."""
+    """Take a program out of use, with all of its versions and their secrets. Raise NotPossible, PermissionDenied."""
     rows = Program.objects.filter(name=row.name).select_for_update(no_key=True)
     for each in rows:
         _require_admin_for(stored_definition(each.definition), user)
+    kinds = [each.kind for each in rows if each.kind]
+    running = Campaign.objects.filter(kind__in=kinds, state__in=Campaign.ACTIVE).first()
+    if running is not None:
+        raise NotPossible(
+            f"The campaign “{running.name}” ({running.pk}) runs it: cancel that, or wait until it has ended."
+        )
     rows.filter(state=Program.State.DRAFT).delete()
     rows.exclude(state=Program.State.DRAFT).update(state=Program.State.RETIRED, secrets={})
     record(Action.PROGRAM_RETIRED, user=user, subject=row, version=row.version)
@@ -195,14 +211,13 @@ def delete_draft(row: Program, user: User) -> None:
     row.delete()
 
 
+@transaction.atomic
 def request_trial(row: Program, parameters: FieldValues, target: Target | None, user: User) -> None:
     """Have a worker run a draft once. Raise Invalid, NotPossible, PermissionDenied."""
     if row.state != Program.State.DRAFT:
         raise NotPossible(f"“{row}” is {row.get_state_display()}; a draft is tried.")
     definition = stored_definition(row.definition)
     _require_admin_for(definition, user)
-    if row.trial_began_at and database_now() - row.trial_began_at < TRIAL_GIVEN_UP:
-        raise NotPossible("A trial of it is on already.")
     driver = driver_of_draft(row)
     values = {name: field.initial for name, field in driver.parameters.base_fields.items()}
     if unknown := [name for name in parameters if name not in values]:
@@ -215,10 +230,13 @@ def request_trial(row: Program, parameters: FieldValues, target: Target | None, 
         raise Invalid({"target": ["Choose the target of the trial."]})
     if target is not None:
         _check_target(target, row, driver)
-    Program.objects.filter(pk=row.pk).update(
+    free = Q(trial_began_at=None) | Q(trial_began_at__lt=Now() - TRIAL_GIVEN_UP)
+    claimed = Program.objects.filter(free, pk=row.pk, state=Program.State.DRAFT).update(
         trial={"parameters": dict(form.cleaned_data), "target": target.pk if target else None},
         trial_began_at=Now(),
     )
+    if not claimed:
+        raise NotPossible("A trial of it is on already.")
     record(
         Action.PROGRAM_TRIED,
         user=user,
@@ -268,7 +286,7 @@ def suggested_metrics(trial: Mapping[str, Any]) -> list[ProgramMetric]:
         msgspec.convert(
             {
                 "name": each["name"],
-                "label": each["label"],
+                "label": each["label"][:200],
                 "unit": each["unit"],
                 "better": words[each["lower_is_better"]],
                 "primary": each["name"] == trial.get("primary")
@@ -303,6 +321,15 @@ def _secrets(
             raise Invalid({"secrets": [f"The definition names no secret “{name}”."]})
         if not isinstance(text, str) or len(text) > MOST_SECRET or "\0" in text:
             raise Invalid({"secrets": [f"“{name}” is no text of at most {MOST_SECRET:,} letters."]})
+        if text and len(text.strip()) < SHORTEST:
+            raise Invalid(
+                {
+                    "secrets": [
+                        f"“{name}” is shorter than {SHORTEST} letters: it could not be struck out of what the program "
+                        "prints. Take a longer one."
+                    ]
+                }
+            )
     return {
         name: encryption.encrypt(str(given[name])) if given.get(name) else known[name]
         for name in definition.secrets

@@ -41,7 +41,7 @@ from campaigns.kinds.base import (
 from campaigns.kinds.base.quiet import quiet_proof
 from campaigns.kinds.base.values import driver_levels
 from campaigns.kinds.program.stored import secrets_of_kind
-from campaigns.kinds.registry import UnknownKind, all_kinds, driver_of
+from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit.encryption import SecretUnreadable
 from campaigns.kit.mappings import JsonObject, Levels, Parameters, Settings
 from campaigns.kit.network import Rules
@@ -156,16 +156,12 @@ class Steps:
             gather=self.gathering,
             most_failed=most_failed_of(self.campaign),
             read=read_output,
-            secrets=self._secrets(),
+            secrets=self.keeper.patiently(lambda: secrets_of_kind(self.campaign.kind)),
         )
         patiently = self.keeper.patiently
         self.bench = Workbench(server, lambda: reached, context.check, self._log, patiently)
         target = as_driver_reaches_it(server, self.own.wanted, reached)
         return target, replace(context, ask_health=lambda: self._unhealthy(target, context.rules))
-
-    def _secrets(self) -> dict[str, str]:
-        kind = self.campaign.kind
-        return {} if kind in all_kinds() else self.keeper.patiently(lambda: secrets_of_kind(kind))
 
     def _unhealthy(self, target: Target, rules: Rules) -> str:
         """Return why the target is not healthy, by the probe of its kind; empty where it is."""

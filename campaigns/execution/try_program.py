@@ -13,7 +13,7 @@ from campaigns.execution.programs import TRIAL_SECONDS, driver_of_draft
 from campaigns.execution.workplace import workplace
 from campaigns.kinds.base import Cancelled, Context, DriverError
 from campaigns.kinds.base import Target as TargetView
-from campaigns.kinds.base.commanding import outputs_of, redacted
+from campaigns.kinds.base.commanding import outputs_of, redacted, shown_of
 from campaigns.kinds.program.driver import Program as ProgramDriver
 from campaigns.kinds.program.driver import own_values
 from campaigns.kinds.program.stored import secrets_of
@@ -90,7 +90,7 @@ def _found(
 ) -> JsonObject:
     settings_read = driver.apply(target, asked["parameters"], context)
     command, ran = driver.run(target, asked["parameters"], context)
-    failure = why_failed(command, ran)
+    failure = why_failed(command, shown_of(ran, context.secrets))
     result: JsonObject = {
         "arguments": list(command.arguments),
         "exit_status": ran.exit_status,

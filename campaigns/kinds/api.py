@@ -12,13 +12,14 @@ from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
 from campaigns.kinds.base import Driver, Metric
-from campaigns.kinds.registry import UnknownKind, driver_of, offered_kinds, pinned
+from campaigns.kinds.registry import UnknownKind, all_kinds, driver_of, offered_kinds, pinned
 from campaigns.kit.api.inputs import NoQuery
 from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.outputs import Part, Selectable, picked, selected, text
 from campaigns.kit.api.views import Api
 from campaigns.kit.mappings import JsonObject
 from campaigns.kit.rights import teams_with
+from campaigns.models import Program
 
 
 class ChoiceOutput(Part):
@@ -203,9 +204,10 @@ class OneKind(Api):
     def get(self, request: Request, kind: str) -> Response:
         """Return a kind of test with its question, parameters, factors and metrics."""
         self.read_query(NoQuery)
-        return Response(
-            picked(_kind(pinned(kind), driver_at(kind), request), selected(request, KindOutput))
-        )
+        driver, name = driver_at(kind), pinned(kind)
+        if name not in all_kinds() and not self.visible(Program.objects.filter(kind=name)).exists():
+            raise Http404(f"There is no kind “{kind}”.")
+        return Response(picked(_kind(name, driver, request), selected(request, KindOutput)))
 
 
 def _kind(kind: str, driver: Driver, request: Request) -> JsonObject:

@@ -56,13 +56,15 @@ def driver_of(kind: str) -> Driver:
         driver = stored.stored_driver(kind, families)
         if driver is not None:
             return driver
-        known = ", ".join((*all_kinds(), *stored.in_use().values_list("name", flat=True)))
-        raise UnknownKind(f"There is no kind “{kind}”; there are {known}.") from None
+        known = ", ".join(all_kinds())
+        raise UnknownKind(
+            f"There is no kind “{kind}”; there are {known}, and the programs in use of your teams, by their names."
+        ) from None
 
 
 def pinned(kind: str) -> str:
     """Return the name of a kind as campaigns keep it: that of a program has its version."""
-    if kind in all_kinds():
+    if kind in all_kinds() or stored.is_version(kind):
         return kind
     row = stored.program_of(kind)
     return kind if row is None or row.kind is None else row.kind
@@ -90,7 +92,13 @@ def offered_kinds(teams: Iterable[int] | None = None, chosen: str = "") -> dict[
 
     chosen: a kind that stays among them where it is an earlier version of a program.
     """
-    programs = {
-        str(row.kind): stored.driver_of_row(row, families()) for row in stored.in_use(teams, chosen)
-    }
-    return {**all_kinds(), **programs}
+    return {**all_kinds(), **offered_programs(teams, chosen)}
+
+
+def offered_programs(
+    teams: Iterable[int] | None = None, chosen: str = "", only: str = ""
+) -> dict[str, Driver]:
+    """Return the programs among `offered_kinds`. only: this version alone, where it is among them."""
+    rows = stored.in_use(teams, chosen)
+    found = rows.filter(kind=only) if only else rows
+    return {str(row.kind): stored.driver_of_row(row, families()) for row in found}

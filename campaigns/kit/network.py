@@ -91,10 +91,11 @@ def is_local(address: str | Address) -> bool:
     return plain.is_loopback or plain.is_private
 
 
-DEFAULT_PORTS = {"http": 80, "https": 443, "postgresql": 5432}
+DEFAULT_PORTS = {"http": 80, "https": 443, "postgresql": 5432, "ssh": 22}
 WEB_SCHEMES = ("http", "https")
 SQL_SCHEMES = ("postgresql",)
-SCHEMES = (*WEB_SCHEMES, *SQL_SCHEMES)
+SSH_SCHEMES = ("ssh",)
+SCHEMES = (*WEB_SCHEMES, *SQL_SCHEMES, *SSH_SCHEMES)
 """Of the URLs of targets; whoever sends HTTP takes those of the web alone."""
 LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 NAME = re.compile(rf"{LABEL}(?:\.{LABEL})*")
@@ -138,7 +139,8 @@ def parse_url(url: str, schemes: Sequence[str] = WEB_SCHEMES) -> Endpoint:
 
 
 def _example(schemes: Sequence[str]) -> str:
-    return "postgresql://host:port/database" if schemes == SQL_SCHEMES else "http(s)://host:port/"
+    known = {SQL_SCHEMES: "postgresql://host:port/database", SSH_SCHEMES: "ssh://host:port"}
+    return known.get(tuple(schemes), "http(s)://host:port/")
 
 
 def normalised_address(url: str) -> str:

@@ -30,7 +30,7 @@ def remember(secret: str) -> None:
     if len(secret) < SHORTEST or secret in ORDINARY or secret in _secrets:
         return
     _secrets.add(secret)
-    known = {*_forms, *_written(secret)}
+    known = {*_forms, *forms_of(secret)}
     _forms.clear()
     _forms.update(dict.fromkeys(sorted(known, key=len, reverse=True)))
 
@@ -62,7 +62,7 @@ def redact_all(value: Value) -> Value:
     return result  # type: ignore[no-any-return]
 
 
-def _written(secret: str) -> Iterator[str]:
+def forms_of(secret: str) -> Iterator[str]:
     """Yield the forms of a secret: as it is, and encoded for URL, JSON, HTML, Python, shell, SQL, hex and base64."""
     raw = secret.encode(errors="surrogateescape")
     plain = {

@@ -16,6 +16,7 @@ from campaigns.planning.checking import Definition
 from campaigns.planning.criterion import criterion_of
 from campaigns.planning.design import IN_BLOCKS
 from campaigns.planning.expected import usual_run
+from campaigns.planning.fitness.requiring import missing_of
 from campaigns.planning.noise import largest_noise
 from campaigns.planning.plan import Plan, plan_runs, whole_plots
 from campaigns.planning.pools import measuring_pools
@@ -174,6 +175,16 @@ def _remarks(
         for target in definition.targets
         if target.health != Target.Health.READY
     ]
+    clients = definition.factors.get("clients", ())
+    missing = missing_of(definition.campaign, definition.targets, clients)
+    remarks += [("warn", text) for text in missing]
+    if missing and not definition.campaign.unfit_reason:
+        remarks.append(
+            (
+                "warn",
+                "It cannot be launched so: make the check, or give a reason to launch without.",
+            )
+        )
     if len(definition.targets) > 1:
         remarks += _remarks_on_targets(definition)
     pools = measuring_pools()

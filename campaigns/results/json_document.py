@@ -10,6 +10,7 @@ from django.db.models import QuerySet, TextField
 from django.db.models.functions import Cast
 
 from campaigns.kinds.base import Metric
+from campaigns.kinds.program.stored import is_version
 from campaigns.kit.mappings import Json, JsonObject
 from campaigns.models import Campaign, Finding, Program
 from campaigns.planning.amendments import amendments_of
@@ -77,7 +78,7 @@ def _about(campaign: Campaign) -> JsonObject:
 
 def _program(campaign: Campaign) -> JsonObject:
     """Return the definition of the program that the campaign runs; nothing for other kinds."""
-    row = Program.objects.filter(kind=campaign.kind).first()
+    row = Program.objects.filter(kind=campaign.kind).first() if is_version(campaign.kind) else None
     return {} if row is None else {"program": {"version": row.version, **row.definition}}
 
 

@@ -8,21 +8,24 @@ from math import fsum
 from django.http import HttpResponse
 
 from campaigns.kinds.base import Found, FoundMetric
+from campaigns.kit.mappings import Json
 from campaigns.models import AttemptOutput
 from campaigns.results import readers
 from campaigns.results.readers.base import Read, ReadRun, Scalar
 
 MOST_LETTERS = 80
+MOST_BYTES = 20_000_000
+"""Of one output; no program may print more. A bundle could claim to hold it."""
 BYTES = "application/octet-stream"
 NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.%/+-]+", re.ASCII)
 
 
-def read_output(format: str, content: bytes) -> Found:
-    """Return the metrics in an output, each the mean of its values. Raise BadFile.
+def read_output(format: str, content: bytes, mapping: Json | None = None) -> Found:
+    """Return the metrics in an output, each the mean of its values. mapping: of CSV. Raise BadFile.
 
     An output with several benchmarks has their names in those of its metrics: `mean [sort]`.
     """
-    return found_in(readers.read(content, format=format))
+    return found_in(readers.read(content, format=format, mapping=mapping))
 
 
 def found_in(read: Read) -> Found:
@@ -82,4 +85,4 @@ def download_of(row: AttemptOutput) -> HttpResponse:
 
 def content_of(row: AttemptOutput) -> bytes:
     """Return an output as it was printed."""
-    return zlib.decompress(bytes(row.content))
+    return zlib.decompressobj().decompress(bytes(row.content), MOST_BYTES)

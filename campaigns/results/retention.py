@@ -1,4 +1,4 @@
-"""Delete raw samples older than a team's retention. Nothing computed from runs needs them.
+"""Delete raw samples, and outputs of programs, older than a team's retention. Nothing computed from runs needs them.
 
 The page of a run lists and draws samples; measurements, distributions and series stay, and with them every
 finding.
@@ -8,11 +8,12 @@ from collections import Counter
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
 from campaigns.kit.activity import Action, record
 from campaigns.models import (
+    AttemptOutput,
     Campaign,
     Conclusion,
     DeletedSamples,
@@ -40,12 +41,21 @@ def delete_old(most: int = MOST) -> int:
             if not result:
                 break
             deleted += result
+        while deleted < most:
+            result = _delete_outputs(rule, min(BATCH, most - deleted))
+            if not result:
+                break
+            deleted += result
     return deleted
 
 
 def too_old(rule: Retention) -> QuerySet[RawSamples]:
     """Return the raw samples that are older than the rule of their team."""
-    return RawSamples.objects.filter(
+    return RawSamples.objects.filter(_older_than(rule))
+
+
+def _older_than(rule: Retention) -> Q:
+    return Q(
         attempt__run__campaign__team=rule.team_id,
         attempt__run__campaign__in=deletable(),
         attempt__finished_at__lt=Now() - timedelta(days=rule.keep_samples_days),
@@ -84,10 +94,26 @@ def _delete_batch(rule: Retention, most: int) -> int:
     return len(notes)
 
 
-def _notify(campaign: Campaign, attempts: int, days: int) -> None:
+@transaction.atomic
+def _delete_outputs(rule: Retention, most: int) -> int:
+    """Delete what programs have printed in attempts; return the number of attempts."""
+    of_campaign = "attempt__run__campaign"
+    old = AttemptOutput.objects.filter(_older_than(rule)).order_by("attempt")
+    keys = dict(old.values_list("attempt", of_campaign).distinct()[:most])
+    locked = Campaign.objects.select_for_update(no_key=True, skip_locked=True)
+    campaigns = {each.pk: each for each in locked.filter(pk__in=set(keys.values()))}
+    free = set(deletable().filter(pk__in=campaigns).values_list("pk", flat=True))
+    chosen = [attempt for attempt, of in keys.items() if of in free]
+    AttemptOutput.objects.filter(attempt__in=chosen).delete()
+    for campaign, runs in Counter(keys[attempt] for attempt in chosen).items():
+        _notify(campaigns[campaign], runs, rule.keep_samples_days, "Outputs")
+    return len(chosen)
+
+
+def _notify(campaign: Campaign, attempts: int, days: int, what: str = "Raw samples") -> None:
     """Write the deletion into the log of the campaign and the record of activity."""
     text = (
-        f"Raw samples of {attempts} attempt{'' if attempts == 1 else 's'} were deleted, as the team keeps "
+        f"{what} of {attempts} attempt{'' if attempts == 1 else 's'} were deleted, as the team keeps "
         f"them for {days} day{'' if days == 1 else 's'}."
     )
     LogLine.objects.create(campaign=campaign, text=text)

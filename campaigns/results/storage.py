@@ -9,6 +9,7 @@ from django.db.models import BigIntegerField, F, Func, Model, Sum
 
 from campaigns.kit.rights import visible
 from campaigns.models import (
+    AttemptOutput,
     Campaign,
     Distribution,
     Finding,
@@ -18,13 +19,14 @@ from campaigns.models import (
 )
 
 SAMPLES, SERIES, DISTRIBUTIONS = "raw samples", "series", "distributions"
-MEASUREMENTS, FINDINGS = "measurements", "findings"
-KINDS = (SAMPLES, SERIES, DISTRIBUTIONS, MEASUREMENTS, FINDINGS)
+MEASUREMENTS, FINDINGS, OUTPUTS = "measurements", "findings", "outputs"
+KINDS = (SAMPLES, SERIES, DISTRIBUTIONS, MEASUREMENTS, FINDINGS, OUTPUTS)
 PACKED: Mapping[str, tuple[type[Model], str, str]] = {
     SAMPLES: (RawSamples, "columns", "attempt__run__campaign"),
     SERIES: (Series, "values", "attempt__run__campaign"),
     DISTRIBUTIONS: (Distribution, "encoded", "attempt__run__campaign"),
     FINDINGS: (Finding, "result", "campaign"),
+    OUTPUTS: (AttemptOutput, "content", "attempt__run__campaign"),
 }
 VALUES_BY_CAMPAIGN = """
     SELECT r.campaign_id, counted.runs * avg(v.values)

@@ -58,7 +58,7 @@ UNITS = {"max_concurrency": "at once", "max_requests_per_second": "a second"}
 
 def schemes_of(family: str) -> tuple[str, ...]:
     """Return the schemes of the base URLs of a family of servers."""
-    drivers = (driver for driver in all_kinds().values() if family in driver.families)
+    drivers = (driver for driver in all_kinds().values() if driver.probes(family))
     return next((driver.schemes for driver in drivers), network.WEB_SCHEMES)
 
 
@@ -134,7 +134,7 @@ class TargetForm(forms.ModelForm):
         formfield_callback = form_field
         fields = TYPED
         help_texts = {
-            "base_url": "http:// or https://, host and port; of a database postgresql://host:port/database. No user name in it.",
+            "base_url": "http:// or https://, host and port; of a database postgresql://host:port/database, of a machine ssh://host:port. No user name in it.",
             "hardware": "What it runs on, in your words; stored with every run measured from now on. A sizing table divides by "
             "numbers such as CPU=8, GiB=24, price=120.",
         }

@@ -1,12 +1,14 @@
 """Parts of the page of a target that come from higher rooms."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from django.template import Context, Library
 
 from campaigns.execution.queues import Queue, queue_of
 from campaigns.kit.pages.people import may
 from campaigns.models import Target
+from campaigns.planning.fitness.checks import CHECKS
 from campaigns.planning.fitness.known import Fitness, fitness_of
 from campaigns.planning.pages.calibrating import KindNoise, noise_of_kinds
 
@@ -19,10 +21,21 @@ def queue(context: Context, target: Target) -> Queue:
     return queue_of(target, may(context["request"]))
 
 
+@dataclass(frozen=True, slots=True)
+class FitnessPanel:
+    """What each check says of a target, and what the form that makes one asks for."""
+
+    rows: Sequence[Fitness]
+    asks_directory: bool
+    asks_scale: bool
+
+
 @register.simple_tag
-def fitness(target: Target) -> Sequence[Fitness]:
+def fitness(target: Target) -> FitnessPanel:
     """Return what each check says of a target."""
-    return fitness_of(target)
+    rows = fitness_of(target)
+    free = {name for row in rows if row.can_be_made for name in CHECKS[row.name].free}
+    return FitnessPanel(rows, "directory" in free, "scale" in free)
 
 
 @register.simple_tag

@@ -54,6 +54,11 @@ def paths(perfdash, paired, slow):
             "evidence": [{"campaign": 1}, {"campaign": paired}],
         },
     )["id"]  # fmt: skip
+    program = perfdash.api(
+        "POST", "programs",
+        {"definition": {"name": "sleeper", "summary": CLAIM, "arguments": ["sleep", "0." + 90 * "0" + "{n}"],
+                        "parameters": [{"name": "n", "initial": 1, "help": ADDRESS}]}},
+    )["id"]  # fmt: skip
     return {
         "home": "/",
         "campaigns": "/campaigns/",
@@ -76,6 +81,10 @@ def paths(perfdash, paired, slow):
         "compare": f"/compare/?c=1&c={paired}",
         "nothing to compare": "/compare/",
         "import": "/import/",
+        "programs": "/programs/",
+        "program": f"/programs/{program}/",
+        "edit a program": f"/programs/{program}/edit/",
+        "new program": "/programs/new/",
         "targets": "/targets/",
         "target": "/targets/1/",
         "new setting": "/targets/1/settings/",

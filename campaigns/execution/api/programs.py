@@ -175,7 +175,10 @@ class PublishProgram(Api):
 
     @operation("publish_program", TAG, body=PublishInput, answer=ProgramOutput)
     def post(self, request: Request, pk: int) -> Response:
-        """Publish a draft: authors choose it by its name, as a kind. The version before is superseded."""
+        """Publish a draft: authors choose it by its name, as a kind. The version before is superseded.
+
+        A draft with the definition of an earlier version brings that back, which is the answer; the draft is deleted.
+        """
         row, data = get_object_or_404(Program, pk=pk), self.read(PublishInput)
         return Response(
             self.shown(programs.publish(row, self.user, data.get("metrics")), ProgramOutput)
@@ -190,7 +193,7 @@ class RetireProgram(Api):
 
     @operation("retire_program", TAG, answer=ProgramOutput)
     def post(self, request: Request, pk: int) -> Response:
-        """Retire all versions of a program, and delete their secrets; results stay."""
+        """Retire all versions of a program, and delete their secrets; results stay. 409 while a campaign runs it."""
         row = get_object_or_404(Program, pk=pk)
         programs.retire(row, self.user)
         row.refresh_from_db()

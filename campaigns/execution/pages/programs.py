@@ -108,12 +108,8 @@ def program_publish(request: HttpRequest, pk: int) -> HttpResponse:
             messages.warning(request, "Choose the primary metric.")
             return redirect("program", pk)
         chosen = form.metrics()
-    return _done(
-        request,
-        row,
-        lambda: programs.publish(row, user_of(request), chosen),
-        f"“{row}” is in use: authors find it among the kinds of a new campaign.",
-    )
+    text = "“{}” is in use: authors find it among the kinds of a new campaign."
+    return _done(request, row, lambda: programs.publish(row, user_of(request), chosen), text)
 
 
 @require_POST
@@ -125,7 +121,7 @@ def program_retire(request: HttpRequest, pk: int) -> HttpResponse:
         request,
         row,
         lambda: programs.retire(row, user_of(request)),
-        f"“{row.name}” is retired.",
+        "The program is retired.",
         "program-list",
     )
 
@@ -139,7 +135,7 @@ def program_delete(request: HttpRequest, pk: int) -> HttpResponse:
         request,
         row,
         lambda: programs.delete_draft(row, user_of(request)),
-        f"The draft of “{row.name}” is deleted.",
+        "The draft is deleted.",
         "program-list",
     )
 
@@ -235,11 +231,15 @@ def _edit(request: HttpRequest, row: Program | None) -> HttpResponse:
 
 
 def _done(
-    request: HttpRequest, row: Program, act: Callable[[], object], message: str, to: str = ""
+    request: HttpRequest,
+    row: Program,
+    act: Callable[[], Program | None],
+    message: str,
+    to: str = "",
 ) -> HttpResponse:
-    """Do it, and redirect to the version, or to another page where that worked."""
+    """Do it, and redirect to the version that it returns, or to another page where that worked."""
     try:
-        act()
+        result = act()
     except Invalid as invalid:
         for texts in invalid.errors.values():
             for text in texts:
@@ -247,6 +247,6 @@ def _done(
     except (NotPossible, PermissionDenied) as error:
         messages.warning(request, str(error))
     else:
-        messages.success(request, message)
-        return redirect(to) if to else redirect("program", row.pk)
+        messages.success(request, message.format(result))
+        return redirect("program", result.pk) if result is not None else redirect(to)
     return redirect("program", row.pk)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from campaigns.kinds.base.errors import DriverError, GeneratorFailed, TargetUnavailable
@@ -10,7 +11,7 @@ from campaigns.kinds.base.values import Context, Output, Target
 from campaigns.kinds.programs.commands import Command, Ran
 from campaigns.kinds.programs.program import ProgramFailed, run_program
 from campaigns.kit.network import Rules
-from campaigns.kit.redaction import REDACTED
+from campaigns.kit.redaction import REDACTED, SHORTEST, forms_of
 from campaigns.kit.ssh.access import ActionFailed, SshAccess
 
 ENGINE = "campaigns.kinds.programs.run_command"
@@ -157,13 +158,30 @@ def outputs_of(ran: Ran, secrets: Mapping[str, str]) -> list[Output]:
     ]
 
 
-def _without(content: bytes, secrets: Mapping[str, str]) -> bytes:
-    for text in secrets.values():
-        if secret := text.strip().encode():
-            content = content.replace(secret, REDACTED.encode())
-    return content
+def shown_of(ran: Ran, secrets: Mapping[str, str]) -> Ran:
+    """Return how a command ended, with what it printed without the secrets."""
+    return replace(ran, output=_without(ran.output, secrets), errors=_without(ran.errors, secrets))
 
 
 def redacted(text: str, secrets: Mapping[str, str]) -> str:
     """Return a text without the secrets."""
-    return _without(text.encode(), secrets).decode(errors="replace")
+    return _without(text.encode(errors="replace"), secrets).decode(errors="replace")
+
+
+def _without(content: bytes, secrets: Mapping[str, str]) -> bytes:
+    """Return what was printed without the secrets, each of their lines, and the forms that either is encoded in.
+
+    The beginning of one, at which an output was cut, goes, too.
+    """
+    forms: set[bytes] = set()
+    for text in secrets.values():
+        for part in {text, text.strip(), *map(str.strip, text.splitlines())}:
+            if len(part) >= SHORTEST:
+                forms |= {form.encode(errors="surrogateescape") for form in forms_of(part)}
+    for form in sorted(filter(None, forms), key=len, reverse=True):
+        content = content.replace(form, REDACTED.encode())
+    for form in forms:
+        for letters in range(len(form) - 1, SHORTEST - 1, -1):
+            if content.endswith(form[:letters]):
+                return content[:-letters] + REDACTED.encode()
+    return content

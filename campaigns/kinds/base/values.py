@@ -266,7 +266,7 @@ class Context:
     gather: runs several generators, for `generate`; None where that is not possible.
     most_failed: the share of units above which failures end the run at once (`cut_short`); None: they never do.
     ask_health: asks the target whether it is healthy, and returns why it is not; raises DriverError without an answer.
-    read: reads the output of another tool, of a named format; raises BadFile.
+    read: reads the output of another tool, of a named format, with a mapping of its columns if it is CSV; raises BadFile.
     secrets: of the kind, by name, decrypted.
     """
 
@@ -284,7 +284,7 @@ class Context:
     gather: Gather | None = None
     most_failed: float | None = None
     ask_health: Callable[[], str] | None = None
-    read: Callable[[str, bytes], Found] | None = None
+    read: Callable[[str, bytes, Json], Found] | None = None
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def generate(

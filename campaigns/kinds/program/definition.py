@@ -24,7 +24,13 @@ PLACE = re.compile(r"\{\{[^{}]*\}\}|\{([a-z][a-z0-9_]*(?::[A-Za-z0-9_.-]+)?)\}",
 SHELLS = frozenset({"ash", "bash", "csh", "dash", "fish", "ksh", "sh", "tcsh", "zsh"})
 OF_TARGET = ("url", "host", "port", "username")
 STANDARD_OUTPUT = ""
+CSV_READER = "plain_csv"
 MOST_PARAMETERS, MOST_METRICS = 20, 60
+MOST_LETTERS_OF_TEXT = 1000
+LARGEST = 1e15
+"""Of a number; beyond that not every whole number is one."""
+PRINTED = ("stdout", "stderr")
+"""Names of what a command prints, which no file has."""
 OWN_METRICS = ("command_duration", "command_cpu_time", "command_peak_memory")
 """Metrics of every program; the output of none may have a metric of these names."""
 
@@ -60,7 +66,7 @@ class ProgramMetric(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 class Definition(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A program. reader: the format of its output; empty: only how long it takes is measured.
 
-    output: the file that is read; empty: the standard output. version: a command that prints the program's version.
+    output: the file that is read; empty: the standard output. mapping: of columns, where the reader is CSV_READER. version: a command that prints the program's version.
     families: of the servers that a campaign may name; empty: all.
     """
 
@@ -76,6 +82,7 @@ class Definition(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
     files: Annotated[list[Short], Meta(max_length=20)] = []
     reader: Short = ""
     output: Short = STANDARD_OUTPUT
+    mapping: dict[str, Any] = {}
     metrics: Annotated[list[ProgramMetric], Meta(max_length=MOST_METRICS)] = []
     version: Annotated[list[Text], Meta(max_length=20)] = []
     families: Annotated[list[Short], Meta(max_length=20)] = []
@@ -122,13 +129,35 @@ def read_definition(
         definition = msgspec.convert(dict(data), Definition)
     except msgspec.ValidationError as error:
         message, _, place = str(error).partition(" - at `$")
-        raise Invalid({place.strip(".`"): [f"{message}."]}) from None
+        path = re.sub(r"\[(\d+|\.\.\.)\]", r".\1", place).strip(".`")
+        raise Invalid({path: [f"{message}."]}) from None
     errors: dict[str, list[str]] = {}
-    for path, message in _errors(definition, readers, families, taken):
+    for path, message in _unstorable(definition.as_json()):
         errors.setdefault(path, []).append(message)
+    if not errors:
+        for path, message in _errors(definition, readers, families, taken):
+            errors.setdefault(path, []).append(message)
     if errors:
         raise Invalid(errors)
     return definition
+
+
+def _unstorable(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the numbers and letters that neither a database nor a command takes."""
+    if isinstance(value, Mapping):
+        for name, each in value.items():
+            yield from _unstorable(name, path)
+            yield from _unstorable(each, f"{path}.{name}".lstrip("."))
+    elif isinstance(value, list):
+        for number, each in enumerate(value):
+            yield from _unstorable(each, f"{path}.{number}")
+    elif isinstance(value, str):
+        if any((letter < " " and letter not in "\n\t") or letter == "\x7f" for letter in value):
+            yield path, "It holds a control character."
+        elif any("\ud800" <= letter <= "\udfff" for letter in value):
+            yield path, "It holds half of a letter (a lone surrogate)."
+    elif isinstance(value, int | float) and not abs(value) <= LARGEST:
+        yield path, f"A number is at most {LARGEST:g}."
 
 
 def _errors(
@@ -140,6 +169,8 @@ def _errors(
         yield "name", f"“{definition.name}” is a kind of perfdash's own; take another name."
     if definition.reader and definition.reader not in readers:
         yield "reader", f"There is no format “{definition.reader}”; there are {', '.join(readers)}."
+    if definition.mapping and definition.reader != CSV_READER:
+        yield "mapping", f"Only the reader {CSV_READER} has a mapping of columns."
     if definition.output and definition.output not in definition.files:
         yield "output", f"“{definition.output}” is not among `files`, which are read back."
     for family in definition.families:
@@ -157,12 +188,12 @@ def _errors(
                 )
         if len(set(names)) < len(names):
             yield path, "A name is there twice."
+    for name in definition.files:
+        if name in PRINTED:
+            yield "files", f"“{name}” is what the command prints; take another name."
     yield from _wrong_parameters(definition.parameters)
     yield from _wrong_places(definition)
     yield from _wrong_metrics(definition)
-    for path, text in _texts(definition):
-        if any(letter < " " and letter not in "\n\t" for letter in text):
-            yield path, "It holds a control character."
 
 
 def _wrong_parameters(parameters: Sequence[Parameter]) -> Iterator[tuple[str, str]]:
@@ -191,8 +222,9 @@ def _wrong_parameters(parameters: Sequence[Parameter]) -> Iterator[tuple[str, st
 def flaw_of(parameter: Parameter, value: Any) -> str:
     """Return why a value is none of a parameter; empty where it is."""
     if parameter.type in ("integer", "number"):
-        wrong = isinstance(value, bool | str) or value != value
-        if wrong or (parameter.type == "integer" and float(value) != int(value)):
+        if isinstance(value, bool | str) or (
+            parameter.type == "integer" and float(value) != int(value)
+        ):
             return f"{value!r} is no {parameter.type}."
         if parameter.minimum is not None and value < parameter.minimum:
             return f"{value:g} is below {parameter.minimum:g}."
@@ -203,6 +235,10 @@ def flaw_of(parameter: Parameter, value: Any) -> str:
         return f"{value!r} is no text; put it into quotes."
     if parameter.type == "choice":
         return "" if value in parameter.choices else f"“{value}” is not among the choices."
+    if not 0 < len(value.strip()) <= len(value) <= MOST_LETTERS_OF_TEXT:
+        return f"A text has 1 to {MOST_LETTERS_OF_TEXT} letters."
+    if value.startswith("-"):
+        return "A text does not begin with “-”: the program could take it for an option."
     return ""
 
 
@@ -250,10 +286,11 @@ def _wrong_place(
     if name not in types:
         return f"There is no parameter “{name}”; write {{{{{name}}}}} for these letters."
     before, after = text[: match.start()], text[match.end() :]
-    if types[name] == "text" and (after or (before and before[-1] not in "=:,/")):
+    in_words = len(before.split()) > 1 or before != before.strip()
+    if types[name] == "text" and (after or in_words or (before and before[-1] not in "=:,/")):
         return (
-            f"“{name}” is a text: let it be an argument of its own, or the end of one behind “=”, “:”, “,” or “/”, so "
-            "that it cannot become an option."
+            f"“{name}” is a text: let it be an argument of its own, or the end of one word behind “=”, “:”, “,” or “/”, so "
+            "that it cannot become an option or a command."
         )
     return ""
 
@@ -293,14 +330,6 @@ def _places_may_be_in(definition: Definition) -> Iterator[tuple[str, str]]:
         yield f"arguments.{number}", text
     for name, text in definition.environment.items():
         yield f"environment.{name}", text
-
-
-def _texts(definition: Definition) -> Iterator[tuple[str, str]]:
-    yield from _places_may_be_in(definition)
-    for number, text in enumerate(definition.version):
-        yield f"version.{number}", text
-    for name in ("label", "summary", "question"):
-        yield name, getattr(definition, name)
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:

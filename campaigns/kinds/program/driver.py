@@ -36,16 +36,20 @@ from campaigns.kinds.base.commanding import (
     remove_stale,
     run_anywhere,
     run_here,
+    shown_of,
 )
-from campaigns.kinds.program.definition import Definition, Parameter, filled
+from campaigns.kinds.program.definition import (
+    MOST_LETTERS_OF_TEXT,
+    Definition,
+    Parameter,
+    filled,
+)
 from campaigns.kinds.programs.commands import Command, Ran, new_marker, why_failed
 from campaigns.kit.errors import BadFile
 from campaigns.kit.mappings import CleanedData
-from campaigns.kit.network import Rules
+from campaigns.kit.network import DEFAULT_PORTS, Rules
 
 VERSION_SECONDS = 20.0
-LOOK_SECONDS = 20.0
-MOST_TEXT = 1000
 DURATION = Metric("command_duration", "Duration of the command", "s", lower_is_better=True)
 CPU_TIME = Metric("command_cpu_time", "CPU time of the command", "s", lower_is_better=True)
 PEAK_MEMORY = Metric(
@@ -108,7 +112,7 @@ class Program(Driver):
         command, ran = self.run(target, parameters, context)
         outputs = outputs_of(ran, context.secrets)
         values = own_values(ran)
-        failure = why_failed(command, ran)
+        failure = why_failed(command, shown_of(ran, context.secrets))
         if not failure and ran.left:
             context.say(
                 f"The command ended with {ran.left} of its processes still running; they were killed."
@@ -149,7 +153,7 @@ class Program(Driver):
         if context.read is None:
             raise GeneratorFailed("Outputs cannot be read from here.")
         try:
-            return context.read(definition.reader, content)
+            return context.read(definition.reader, content, definition.mapping)
         except BadFile as error:
             raise DriverError(
                 f"The command ended well, but {name} cannot be read as {definition.reader}: {error}"
@@ -253,7 +257,7 @@ def places(
 ) -> dict[str, str]:
     """Return the text of every placeholder."""
     parts = urlsplit(target.base_url)
-    port = parts.port or {"https": 443, "ssh": 22}.get(parts.scheme, 80)
+    port = parts.port or DEFAULT_PORTS.get(parts.scheme, "")
     return {
         "directory": f"{root}/work",
         "target:url": target.base_url.rstrip("/"),
@@ -315,7 +319,7 @@ def field_of(parameter: Parameter) -> forms.Field:
             )
         case "choice":
             return forms.ChoiceField(choices=[(each, each) for each in parameter.choices], **common)
-    return TextField(max_length=MOST_TEXT, **common)
+    return TextField(max_length=MOST_LETTERS_OF_TEXT, **common)
 
 
 def _whole(limit: float | None, otherwise: int) -> int:

@@ -1,5 +1,6 @@
 """The programs in the database, as kinds. The drivers themselves use no database."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 from django.db.models import Q, QuerySet
@@ -14,7 +15,13 @@ from campaigns.models import Program
 MOST_CACHED = 500
 RUNS = (Program.State.PUBLISHED, Program.State.SUPERSEDED)
 """States of versions that campaigns may run: those that began with a superseded one go on with it."""
+VERSION = re.compile(r"[a-z][a-z0-9-]*-[0-9a-f]{8}\Z", re.ASCII)
 _drivers: dict[str, ProgramDriver] = {}
+
+
+def is_version(kind: str) -> bool:
+    """Return whether a kind looks like a version of a program; no kind of perfdash's own does. Asks no database."""
+    return VERSION.match(kind) is not None
 
 
 def in_use(teams: Iterable[int] | None = None, chosen: str = "") -> QuerySet[Program]:
@@ -45,6 +52,8 @@ def program_of(kind: str) -> Program | None:
 
 def why_not_run(kind: str) -> str:
     """Return why no run of a kind may begin; empty where it may, or is no program."""
+    if not is_version(kind):
+        return ""
     row = Program.objects.filter(kind=kind).exclude(state__in=RUNS).first()
     if row is None:
         return ""
@@ -74,7 +83,7 @@ def driver_of_row(row: Program, families: Sequence[str]) -> ProgramDriver:
 
 def secrets_of_kind(kind: str) -> dict[str, str]:
     """Return the decrypted secrets of a kind by name; none of a kind that is no program. Raise SecretUnreadable."""
-    row = Program.objects.filter(kind=kind).first()
+    row = Program.objects.filter(kind=kind).first() if is_version(kind) else None
     return {} if row is None else secrets_of(row)
 
 

@@ -77,9 +77,12 @@ def new_marker() -> str:
     return os.urandom(MARKER_BYTES).hex()
 
 
-def why_failed(command: Command, ran: Ran) -> str:
-    """Return why a command failed, as a sentence with the end of what it printed; empty where it succeeded."""
-    name = command.arguments[0].rpartition("/")[2]
+def why_failed(command: Command, ran: Ran, name: str = "") -> str:
+    """Return why a command failed, as a sentence with the end of what it printed; empty where it succeeded.
+
+    name: of the command, where its first argument is not what people call it.
+    """
+    name = name or command.arguments[0].rpartition("/")[2]
     match ran.ended_by:
         case "time":
             what = f"{name} did not end within {command.seconds:g} s, and was killed"

@@ -54,8 +54,12 @@ def main(line: lifeline.Lifeline) -> ProgramResult:
     with (directory / "output").open("wb") as output, (directory / "errors").open("wb") as errors:
         try:
             return _Run(line, guard).run(work, environment, output, errors)
-        except OSError as error:
-            return {"not_started": f"{error.strerror or error}"}
+        finally:
+            kill_all(os.getpgrp(), request["marker"], (os.getpid(), guard))
+            os.kill(
+                guard, signal.SIGKILL
+            )  # else it stays a zombie where process 1 waits for nobody
+            os.waitpid(guard, 0)
 
 
 class _Run:
@@ -72,33 +76,42 @@ class _Run:
         request = self.line.request
         killed_before = oom_kills()
         begun = time.monotonic()
-        process = subprocess.Popen(  # noqa: S603 - an operator has defined it
-            request["arguments"],
-            cwd=work,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        try:
+            process = subprocess.Popen(  # noqa: S603 - an operator has defined it
+                request["arguments"],
+                cwd=work,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+        except OSError as error:
+            return {"not_started": f"{error.strerror or error}"}
         assert process.stdout and process.stderr  # noqa: S101, PT018 - they are pipes
         ends = os.pidfd_open(process.pid)
         selector = selectors.DefaultSelector()
         selector.register(process.stdout, selectors.EVENT_READ, output)
         selector.register(process.stderr, selectors.EVENT_READ, errors)
         selector.register(ends, selectors.EVENT_READ)
-        looked = reported = begun
+        now = looked = reported = begun
         limit = begun + request["seconds"]
-        while not self._exchange(selector, ends, max(0.0, min(LOOK_SECONDS, limit - looked))):
-            looked = time.monotonic()
-            self._judge(process.pid, looked >= limit)
+        while not self._exchange(selector, ends, max(0.0, min(LOOK_SECONDS, limit - now))):
+            now = time.monotonic()
+            if (
+                now - looked >= LOOK_SECONDS
+            ):  # not at each line that it prints: that would slow it down
+                looked = now
+                self._look_at_memory(process.pid)
+            if now >= limit:
+                self.ended_by = TIME
+            elif self.printed > request["output_bytes"]:
+                self.ended_by = OUTPUT
             if self.ended_by:
                 kill_all(os.getpgrp(), request["marker"], (os.getpid(), self.guard))
                 break
-            if looked - reported >= REPORT_SECONDS:
-                reported = looked
-                self.line.report(
-                    "progress", {"seconds": looked - begun, "output_bytes": self.printed}
-                )
+            if now - reported >= REPORT_SECONDS:
+                reported = now
+                self.line.report("progress", {"seconds": now - begun, "output_bytes": self.printed})
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.monotonic() - begun
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -131,17 +144,13 @@ class _Run:
             key.data.write(data[: max(0, room)])
         return over
 
-    def _judge(self, pid: int, is_late: bool) -> None:
-        """Note the limit that was exceeded."""
+    def _look_at_memory(self, pid: int) -> None:
+        """Note how much it uses, and whether that is too much."""
         used = memory_of_tree(pid)
         self.peak = max(self.peak, used)
         most = self.line.request["memory_bytes"]
-        if is_late:
-            self.ended_by = TIME
-        elif most and used > most:
+        if most and used > most:
             self.ended_by = MEMORY
-        elif self.printed > self.line.request["output_bytes"]:
-            self.ended_by = OUTPUT
 
     def _drain(self, selector: selectors.BaseSelector, ends: int) -> None:
         """Copy the rest; a pipe that is still held by a process of somebody else is left."""

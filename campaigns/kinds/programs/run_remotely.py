@@ -43,7 +43,7 @@ sweep() {{
 }}
 """
 GUARD = f"""{SWEEP}
-dir=$1 mark=$2 memory=$3 scratch=$4; shift 4
+dir=$1 mark=$2 memory=$3 scratch=$4 lease=$5; shift 5
 umask 077
 no() {{ echo "{SAYS}$*" >&2; exit {NOT_POSSIBLE}; }}
 for tool in setsid timeout base64 head grep date; do
@@ -64,16 +64,17 @@ times >"$dir/before"
 began=$(date +%s.%N)
 env "{MARK}=$mark" "HOME=$dir/work" "TMPDIR=$dir/work" setsid "$@" 3<&- &
 pid=$!
+exec >/dev/null 2>&1
 (
-  while [ "$(timeout {LEASE_SECONDS} head -c 1 <&3)" = + ]; do :; done
+  while [ "$(timeout "$lease" head -c 1 <&3)" = + ]; do :; done
   : >"$dir/lost"; kill -9 -- "-$pid"; sweep "$mark"
-) >/dev/null 2>&1 &
+) &
 watch=$!
-wait "$pid" 2>/dev/null; status=$?
+wait "$pid"; status=$?
 ended=$(date +%s.%N)
 times >"$dir/after"
-kill "$watch" 2>/dev/null
-kill -9 -- "-$pid" 2>/dev/null; sweep "$mark"
+kill "$watch"
+kill -9 -- "-$pid"; sweep "$mark"
 [ ! -e "$dir/lost" ] || {{ sweep "$mark"; rm -rf -- "$dir" ${{scratch:+"$scratch"}}; exit {NOT_POSSIBLE}; }}
 [ "$killed" = "$(grep '^oom_kill ' /proc/vmstat)" ]; same=$?
 {{ echo "$status $began $ended $same"; cat "$dir/before" "$dir/after"; }} >"$dir/ended"
@@ -214,7 +215,7 @@ class _Remote:
         line = shlex.join(
             [
                 *("sh", "-c", GUARD, "guard", self.directory, command.marker),
-                *(str(command.memory_bytes // 1024), scratch_of(command)),
+                *(str(command.memory_bytes // 1024), scratch_of(command), str(LEASE_SECONDS)),
                 *_with(command.environment),
                 *command.arguments,
             ]
@@ -247,10 +248,10 @@ class _Remote:
         errors = bytes(self.printed["errors"]).decode(errors="replace")
         if process.exit_status == NOT_POSSIBLE and SAYS in errors:
             raise NotStarted(errors.partition(SAYS)[2].strip() + ".")
-        return await self._closed(connection)
+        return await self._closed(connection, seconds)
 
-    async def _closed(self, connection: asyncssh.SSHClientConnection) -> Ran:
-        """Read how the command ended, and its files; remove its directory."""
+    async def _closed(self, connection: asyncssh.SSHClientConnection, seconds: float) -> Ran:
+        """Read how the command ended, and its files; remove its directory. seconds: as seen from here."""
         notes = await self._read(connection, f"{self.directory}/ended", 10_000)
         if notes is None:
             raise ActionFailed(
@@ -271,7 +272,7 @@ class _Remote:
         code = int(status)
         return self._ran(
             code if code <= 128 else None,
-            max(0.0, float(ended) - float(began)),
+            _between(began, ended, seconds),
             signal=max(0, code - 128),
             out_of_memory=same != "0",
             cpu_seconds=_cpu_seconds(lines),
@@ -330,6 +331,13 @@ def _with(environment: Any) -> list[str]:
     return (
         ["env", *(f"{name}={value}" for name, value in environment.items())] if environment else []
     )
+
+
+def _between(began: str, ended: str, seconds: float) -> float:
+    """Return the seconds between two instants of `date +%s.%N`; those seen from here where it knows no fractions."""
+    with suppress(ValueError):
+        return max(0.0, float(ended) - float(began))
+    return seconds
 
 
 def _cpu_seconds(lines: Sequence[str]) -> float | None:

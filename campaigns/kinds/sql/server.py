@@ -70,7 +70,7 @@ REFUSED = (
 )  # fmt: skip
 """What a server says that another attempt would meet, too, with what to do."""
 FACTS = (
-    "max_connections", "shared_buffers", "effective_cache_size", "work_mem", "synchronous_commit", "fsync",
+    "max_connections", "superuser_reserved_connections", "shared_buffers", "effective_cache_size", "work_mem", "synchronous_commit", "fsync",
     "full_page_writes", "wal_level", "max_wal_size", "checkpoint_timeout", "autovacuum", "max_worker_processes",
     "jit", "huge_pages", "data_checksums", "default_transaction_isolation",
 )  # fmt: skip

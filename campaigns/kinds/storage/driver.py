@@ -1,7 +1,7 @@
 """The kind `storage`: fio on the target, by SSH; docs/kinds/storage.md defines what is measured."""
 
-import time
 from collections.abc import Mapping
+from datetime import UTC, datetime
 
 from campaigns.kinds.base import (
     Context,
@@ -25,6 +25,8 @@ from campaigns.kinds.programs.commands import Command, Ran, new_marker, why_fail
 from campaigns.kinds.storage import facts as machine
 from campaigns.kinds.storage.form import StorageForm
 from campaigns.kinds.storage.profiles import (
+    GIB,
+    MIB,
     OWN,
     PROFILES,
     Job,
@@ -32,15 +34,18 @@ from campaigns.kinds.storage.profiles import (
     options_of,
     own_profile,
     published_line,
+    size_text,
 )
-from campaigns.kinds.storage.report import STEP_SECONDS, NotFio, Report, read_report
+from campaigns.kinds.storage.report import NotFio, Report, read_report
 from campaigns.kit.mappings import JsonObject
-from campaigns.kit.network import Rules
+from campaigns.kit.network import SSH_SCHEMES, Rules
 
-GIB, MIB = 1024**3, 1024**2
 SLACK_BYTES = GIB
 SLACK_SHARE = 0.05
 MOST_BYTES = 16_000_000
+LEAST_STEP_SECONDS, MOST_DOCUMENTS = 5, 100
+SLOW = 10e6
+"""Bytes a second of a device on which a command prints MOST_DOCUMENTS, of some 40 kB each."""
 MACHINE = "machine"
 """The family of targets that are a machine with an SSH login, and no server that another kind measures."""
 CACHE, STORAGE = "the page cache", "the storage"
@@ -70,7 +75,12 @@ def _metrics() -> tuple[Metric, ...]:
             Metric(f"{name}_iops", f"{label}, operations", "1/s", lower_is_better=False),
         ]
         found += [
-            Metric(f"{name}_clat_{short}", f"{label}, completion latency, {text}", "µs", lower_is_better=True)
+            Metric(
+                f"{name}_clat_{short}",
+                f"{label}, completion latency, {text}",
+                "µs",
+                lower_is_better=True,
+            )
             for short, text in LATENCIES.items()
         ]
     return (
@@ -94,7 +104,8 @@ class Storage(Driver):
     label = "Storage"
     summary = "Runs fio on the target's machine by SSH: the published storage benchmark, the maintenance tool's check, or own options."
     question = "Is this storage fast enough?"
-    families = (MACHINE, "candlepin", "http", "katello", "pulp")
+    families = (MACHINE, "candlepin", "http", "katello", "postgresql", "pulp")
+    schemes = SSH_SCHEMES
     parameters = StorageForm
     factors = ("directory", "profile", "rw", "size_gib", "block_size", "depth", "direct", "engine")
     work = ("profile", "rw", "size_gib")
@@ -118,13 +129,17 @@ class Storage(Driver):
         """Remove what dead runs have left, and check directory, space and fio. Raise NotClean, NoSpace."""
         directory = parameters["directory"]
         left = remove_stale(target, context, directory)
-        begun = time.time()
+        begun = datetime.now(UTC).timestamp()
         found = _facts(target, context, directory)
-        here = (begun + time.time()) / 2
+        here = (begun + datetime.now(UTC).timestamp()) / 2
         if found.get("directory") != "writable":
-            raise NotClean(f"{directory} on {target.name} is {found.get('directory', 'not there')}.")
+            raise NotClean(
+                f"{directory} on {target.name} is {found.get('directory', 'not there')}."
+            )
         if found["fio"] == machine.UNKNOWN:
-            raise NotClean(f"There is no fio on {target.name}: install it (Debian, EL: the package fio).")
+            raise NotClean(
+                f"There is no fio on {target.name}: install it (Debian, EL: the package fio)."
+            )
         if parameters["drop_caches"]:
             ask(target, context, ["sh", "-c", DROP])
         needed = round(size_bytes(parameters, found) * (1 + SLACK_SHARE)) + SLACK_BYTES
@@ -149,7 +164,9 @@ class Storage(Driver):
         size = size_bytes(parameters, found)
         measures = CACHE if is_cached(parameters, found) else STORAGE
         return [
-            EffectiveSetting("size", parameters["size_gib"] or "of the profile", size_text(size), ok=True),
+            EffectiveSetting(
+                "size", parameters["size_gib"] or "of the profile", size_text(size), ok=True
+            ),
             EffectiveSetting(MEASURES, STORAGE, measures, ok=True),
             *(EffectiveSetting(name, "as it is", found[name], ok=True) for name in OF_DIRECTORY),
         ]
@@ -216,7 +233,8 @@ class _Done:
         self.lines: list[str] = []
         if parameters["profile"] == "published":
             self.lines = [
-                published_line(job, size_text(size), parameters["directory"]) for job in profile.jobs
+                published_line(job, size_text(size), parameters["directory"])
+                for job in profile.jobs
             ]
 
     def command(self, job: Job, seconds: float) -> Command:
@@ -232,11 +250,11 @@ class _Done:
         cut = ran.ended_by == "output"
         self.outputs += [Output(name, content, cut) for name, content in printed if content]
         self.phases.append(Phase(job.name, ran.seconds))
-        self.failure = why_failed(command, ran)
+        self.failure = why_failed(command, ran, f"fio ({job.name})")
         if ran.ended_by:
             return
         try:
-            report = read_report(ran.output, job)
+            report = read_report(ran.output, job, step_seconds(self.size))
         except NotFio as error:
             self.failure = self.failure or f"{job.name}: {error}"
             return
@@ -250,14 +268,14 @@ class _Done:
             for name, counts in report.latencies.items()
         ]
         if len(report.series) > 1:
-            self.series.append(Series(job.name, "B/s", STEP_SECONDS, report.series))
+            self.series.append(Series(job.name, "B/s", step_seconds(self.size), report.series))
         if report.error and not self.failure:
             self.failure = f"fio ended with error {report.error} in {job.name}."
 
     def measured(self) -> Measured:
         """Return the result of the run."""
         commands = "".join(f"{line}\n" for line in self.lines).encode()
-        free = self.parameters["limit_seconds"] or any("nrfiles" in j.options for j in self.profile.jobs)
+        free = self.parameters["limit_seconds"] or any(j.has_many_files for j in self.profile.jobs)
         work: JsonObject = {
             "bytes": self.bytes,
             "expected": None if free else self.size * len(self.profile.jobs),
@@ -287,11 +305,22 @@ def arguments_of(job: Job, parameters: Parameters, size: int, directory: str) ->
     }
     given = {name: text for name, text in others.items() if text}
     return [
-        *("nice", "-n", "0", "fio", "--output-format=json+", f"--status-interval={STEP_SECONDS:g}"),
+        *(
+            "nice",
+            "-n",
+            "0",
+            "fio",
+            "--output-format=json+",
+            f"--status-interval={step_seconds(size)}",
+        ),
         f"--directory={directory}",
-        *options_of(job, size_text(size), given),
-        "--unlink=1",
+        *options_of(job, size, given),
     ]
+
+
+def step_seconds(size: int) -> int:
+    """Return the seconds between fio's documents: 5, or more where a large file on a slow device would bring too many to store."""
+    return max(LEAST_STEP_SECONDS, round(size / SLOW / MOST_DOCUMENTS))
 
 
 def profile_of(parameters: Parameters) -> Profile:
@@ -318,12 +347,8 @@ def is_cached(parameters: Parameters, found: Mapping[str, str]) -> bool:
     buffered = parameters["direct"] == "0" or (
         not parameters["direct"] and any(job.written_out["direct"] == "0" for job in jobs)
     )
-    return buffered and size_bytes(parameters, found) < twice_ram(found)
-
-
-def size_text(size: int) -> str:
-    """Return a size as fio and the published script write it: 64G, or 512m."""
-    return f"{size // GIB}G" if size % GIB == 0 else f"{size // MIB}m"
+    is_known = machine.number_of(found, "ram_bytes") is not None
+    return buffered and not (is_known and size_bytes(parameters, found) >= twice_ram(found))
 
 
 def _facts(target: Target, context: Context, directory: str) -> dict[str, str]:

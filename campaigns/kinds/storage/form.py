@@ -33,8 +33,11 @@ class StorageForm(forms.Form):
         help_text="On the target. The run makes a directory of its own in it, and removes it.",
     )
     profile = forms.ChoiceField(
-        choices=[(name, profile.label) for name, profile in PROFILES.items()] + [(OWN, "Options of one's own")],
+        choices=[(name, profile.label) for name, profile in PROFILES.items()]
+        + [(OWN, "Options of one's own")],
         initial="published",
+        help_text="What fio does. “Database”, and random access or writing of one's own, have no sequential read: choose their metric as the "
+        "primary one.",
     )
     size_gib = forms.FloatField(
         initial=0,
@@ -52,13 +55,19 @@ class StorageForm(forms.Form):
         help_text="Of each command. 0: as long as it takes, as the published one does.",
     )
     rw = forms.ChoiceField(
-        choices=[(each, each) for each in ("read", "write", "randread", "randwrite", "rw", "randrw")],
+        choices=[
+            (each, each) for each in ("read", "write", "randread", "randwrite", "rw", "randrw")
+        ],
         initial="read",
         label="Access",
         help_text="Of “own” alone.",
     )
     block_size = forms.CharField(
-        initial="", required=False, max_length=8, validators=[_block], help_text="Empty: of the profile."
+        initial="",
+        required=False,
+        max_length=8,
+        validators=[_block],
+        help_text="Empty: of the profile.",
     )
     depth = forms.IntegerField(
         initial=0, min_value=0, max_value=4096, help_text="Requests in flight. 0: of the profile."

@@ -7,6 +7,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+GIB, MIB = 1024**3, 1024**2
 OWN = "own"
 TUNING_GUIDE = "Red Hat Satellite 6.15, performance tuning guide, 4.1; storage-benchmark of satellite-support 5ddb088"
 MAINTENANCE = "foreman_maintain 15db198, check of the disk's performance"
@@ -36,6 +37,11 @@ class Job:
         """Return all of its options, those that fio takes by itself included."""
         return {"name": self.name, "rw": self.rw, **DEFAULTS, **self.options}
 
+    @property
+    def has_many_files(self) -> bool:
+        """Return whether it works on many files of different sizes, not on one."""
+        return "filesize" in self.options
+
 
 @dataclass(frozen=True, slots=True)
 class Profile:
@@ -54,6 +60,16 @@ class Profile:
 RANDOM = {"read": "random_read", "write": "random_write"}
 FRESH = {"refill_buffers": "1", "buffer_compress_percentage": "0"}
 """Data that storage cannot compress or find twice."""
+
+MANY_FILES = {
+    "bs": "64k",
+    "filesize": "20k-4m",
+    "file_service_type": "sequential",
+    "openfiles": "1",
+    "unlink": "0",  # fio opens a file more than once; the directory is removed with all of them
+}
+BYTES_OF_A_FILE = 2 << 20
+"""Of MANY_FILES, on average; that many files are made which together have the size of the run."""
 
 PROFILES: Mapping[str, Profile] = {
     "published": Profile(
@@ -101,13 +117,13 @@ PROFILES: Mapping[str, Profile] = {
                 "pulp-write",
                 "write",
                 {"write": "write"},
-                {"bs": "64k", "filesize": "20k-4m", "nrfiles": "1000", "end_fsync": "1", **FRESH},
+                {**MANY_FILES, "create_on_open": "1", "end_fsync": "1", **FRESH},
             ),
             Job(
                 "pulp-read",
                 "read",
                 {"read": "read"},
-                {"bs": "64k", "filesize": "20k-4m", "nrfiles": "1000"},
+                MANY_FILES,
             ),
         ),
         size_gib=2.0,
@@ -118,22 +134,34 @@ PROFILES: Mapping[str, Profile] = {
 def own_profile(rw: str) -> Profile:
     """Return a profile of one job, whose options are those of the campaign."""
     random = rw.startswith("rand")
-    both = {"read": "random_read" if random else "read", "write": "random_write" if random else "write"}
+    both = {
+        "read": "random_read" if random else "read",
+        "write": "random_write" if random else "write",
+    }
     directions = ("read", "write") if rw in ("rw", "randrw") else (rw.removeprefix("rand"),)
     return Profile(
-        "Options of one's own", OURS, (Job("own", rw, {each: both[each] for each in directions}, FRESH),)
+        "Options of one's own",
+        OURS,
+        (Job("own", rw, {each: both[each] for each in directions}, FRESH),),
     )
 
 
 def published_line(job: Job, size: str, directory: str) -> str:
     """Return the command of a published job, to the letter, with its size and directory."""
     mix = f" --rwmixread={job.options['rwmixread']}" if "rwmixread" in job.options else ""
-    return (
-        f"fio --name={job.name} --rw={job.rw} --size={size} --directory={directory}/storage-benchmark{mix} --unlink=1"
-    )
+    return f"fio --name={job.name} --rw={job.rw} --size={size} --directory={directory}/storage-benchmark{mix} --unlink=1"
 
 
-def options_of(job: Job, size: str, others: Mapping[str, str]) -> list[str]:
+def size_text(size: int) -> str:
+    """Return a size as fio and the published script write it: 64G, or 512m."""
+    return f"{size // GIB}G" if size % GIB == 0 else f"{size // MIB}m"
+
+
+def options_of(job: Job, size: int, others: Mapping[str, str]) -> list[str]:
     """Return all options of a job as arguments. others: in place of those of the profile."""
-    options = {**job.written_out, "size": size, **others}
+    options = {**job.written_out, **others, "unlink": job.options.get("unlink", "1")}
+    if job.has_many_files:
+        options["nrfiles"] = str(max(1, size // BYTES_OF_A_FILE))
+    else:
+        options["size"] = size_text(size)
     return [f"--{name}={value}" for name, value in options.items()]

@@ -8,7 +8,6 @@ from typing import Any
 
 from campaigns.kinds.storage.profiles import Job
 
-STEP_SECONDS = 5.0
 PERCENTILES = {"p50": "50.000000", "p95": "95.000000", "p99": "99.000000", "p999": "99.900000"}
 
 
@@ -18,7 +17,7 @@ class NotFio(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What one command reported. error: of fio, 0 for none. bytes_done: read and written. series: bytes/s at each STEP_SECONDS.
+    """What one command reported. error: of fio, 0 for none. bytes_done: read and written. series: bytes/s, a value for each document.
 
     latencies: by the prefix of the metrics, how often each completion latency (µs) was there, of all operations.
     """
@@ -30,7 +29,7 @@ class Report:
     latencies: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
 
 
-def read_report(printed: bytes, job: Job) -> Report:
+def read_report(printed: bytes, job: Job, step_seconds: float) -> Report:
     """Return what a job reported: the last document counts, those before are progress. Raise NotFio."""
     documents = _documents(printed.decode(errors="replace"))
     if not documents:
@@ -48,7 +47,10 @@ def read_report(printed: bytes, job: Job) -> Report:
         steps = [sum(_bytes(part) for part in each["jobs"]) for each in documents]
     except (KeyError, TypeError, ValueError, IndexError) as problem:
         raise NotFio(f"fio's JSON lacks what is read of it ({problem!r}).") from None
-    series = [(after - before) / STEP_SECONDS for before, after in zip([0, *steps], steps[:-1], strict=False)]
+    series = [
+        (after - before) / step_seconds
+        for before, after in zip([0, *steps], steps[:-1], strict=False)
+    ]
     return Report(values, error, done, series, latencies)
 
 

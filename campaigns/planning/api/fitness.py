@@ -41,10 +41,11 @@ class FitnessOutput(Selectable):
 
 
 class MakeInput(ConfirmInput):
-    """The check; `directory` on the machine for checks of storage; `more`: two more runs of the last one."""
+    """The check. `directory`: for storage; `scale`: of the database, where it is free; `more`: two more runs of the last one."""
 
     check = serializers.ChoiceField(choices=list(CHECKS))
     directory = serializers.CharField(required=False, allow_blank=True, max_length=500)
+    scale = serializers.IntegerField(required=False, min_value=1, max_value=100_000)
     more = Flag(default=False)
 
 
@@ -77,7 +78,8 @@ class FitnessOfTarget(Api):
         if data["more"]:
             campaign = make_more(name, target, self.user, confirmed)
         else:
-            campaign = make_check(name, target, self.user, data.get("directory", ""), confirmed)
+            directory, scale = data.get("directory", ""), data.get("scale")
+            campaign = make_check(name, target, self.user, directory, confirmed, scale)
         work_waits.send(sender=None)
         url = reverse("api-campaign", [campaign.pk], request=request)
         return Response({"campaign": campaign.pk, "url": url}, status=status.HTTP_201_CREATED)

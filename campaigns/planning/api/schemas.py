@@ -31,8 +31,8 @@ from campaigns.planning.criterion import (
     MOST_CONDITIONS,
     MOST_FAILED,
 )
-from campaigns.planning.fitness.checks import NAMES
 from campaigns.planning.design import FIELDS, Choice, Declared, Number, Span, Whole
+from campaigns.planning.fitness.checks import NAMES
 from campaigns.planning.kind_fields import MOST_FACTORS, MOST_TARGETS
 from campaigns.planning.search import (
     FEWEST_RUNS,

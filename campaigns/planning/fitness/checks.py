@@ -24,8 +24,10 @@ class Check:
     """One check. metric: that is judged; unit: of the thresholds and the metric. shown: the threshold as its source writes it.
 
     at_least: whether more is better. thresholds: from the least strict on; the word of the first that is not kept counts.
-    parameters: what a run must have had; what else the kind has must be as the kind begins with. needs_storage: a run that
-    measured the page cache does not count.
+    parameters: what a run must have had; what else the kind has must be as the kind begins with, but for `free`. needs_storage:
+    a run that measured the page cache does not count. same: facts of the machine whose change makes it old.
+    levels: of `factor`, which alone varies; then the last level's share of the best one is judged, by repetition.
+    needs_size: a run whose database fits into memory does not count.
     """
 
     name: str
@@ -37,11 +39,20 @@ class Check:
     thresholds: tuple[Threshold, ...]
     shown: str
     parameters: Mapping[str, object] = field(default_factory=dict)
+    free: tuple[str, ...] = ("directory", "rw", "drop_caches")
     needs_storage: bool = False
+    same: tuple[str, ...] = ("kernel", "ram bytes")
+    factor: str = ""
+    levels: tuple[int, ...] = ()
+    needs_size: bool = False
     days: float = DAYS
 
 
 NOT_FIT, WARNING = "not fit", "fit with a warning"
+MOST_CLIENTS = 500
+OF_ITS_FILE = ("directory", "rw", "drop_caches", "size_gib")
+OF_DATABASE = ("database", "shared_buffers", "max_connections", "synchronous_commit", "fsync")
+"""Facts of a database whose change makes a check old."""
 
 CHECKS: Mapping[str, Check] = {
     check.name: check
@@ -59,6 +70,7 @@ CHECKS: Mapping[str, Check] = {
             ),
             shown="at least 60 MB/s, better 100 MB/s",
             parameters={"profile": "published"},
+            free=OF_ITS_FILE,
             needs_storage=True,
         ),
         Check(
@@ -74,6 +86,7 @@ CHECKS: Mapping[str, Check] = {
             ),
             shown="at least 60 MB/s, of an SSD 600 MB/s",
             parameters={"profile": "published"},
+            free=OF_ITS_FILE,
             needs_storage=True,
         ),
         Check(
@@ -84,7 +97,9 @@ CHECKS: Mapping[str, Check] = {
             "MB/s",
             at_least=True,
             thresholds=(
-                Threshold(60 * MIB_PER_S, NOT_FIT, "foreman_maintain 15db198: read.bw / 1024 at least 60"),
+                Threshold(
+                    60 * MIB_PER_S, NOT_FIT, "foreman_maintain 15db198: read.bw / 1024 at least 60"
+                ),
             ),
             shown="at least 60 MiB/s (62.91 MB/s)",
             parameters={"profile": "maintenance"},
@@ -100,6 +115,35 @@ CHECKS: Mapping[str, Check] = {
             shown="at most 10 ms, else a warning",
             parameters={"profile": "database"},
         ),
+        Check(
+            "database-commit",
+            "Database: commit latency of 10 clients, p99",
+            "sql",
+            "response_p99",
+            "ms",
+            at_least=False,
+            thresholds=(Threshold(50.0, WARNING, OURS),),
+            shown="at most 50 ms, else a warning",
+            parameters={"script": "tpcb-like", "clients": 10, "scale": 10, "duration_seconds": 60},
+            free=(),
+            same=OF_DATABASE,
+        ),
+        Check(
+            "database-collapse",
+            "Database: rate of 500 clients, against its best",
+            "sql",
+            "tps",
+            "of the best rate",
+            at_least=True,
+            thresholds=(Threshold(0.7, WARNING, OURS),),
+            shown="at least 0.7 of the best rate of 10 to 500 clients, in a database larger than memory; else a warning",
+            parameters={"script": "tpcb-like", "duration_seconds": 60},
+            free=("scale", "clients"),
+            same=OF_DATABASE,
+            factor="clients",
+            levels=(10, 50, 100, 250, MOST_CLIENTS),
+            needs_size=True,
+        ),
     )
 }
 
@@ -113,11 +157,23 @@ HOST_FACTS: Mapping[str, tuple[tuple[str, ...], str]] = {
 }
 """Facts with the values that are well, and their source; what a machine does not say, such as a governor, is no warning."""
 CLOCK_SKEW_SECONDS = 1.0
-SAME_FACTS = ("kernel", "ram bytes", "device")
-"""Facts whose change makes a check old."""
-NAMES = (*CHECKS, HOST)
+CONNECTIONS = "database-connections"
+"""The check of the connections that a database allows, which every run of the kind `sql` reads."""
+CONNECTIONS_LABEL = "Database: connections for the clients of a campaign, and 10 more"
+SPARE_CONNECTIONS = 10
+OF_FACTS: Mapping[str, tuple[str, str]] = {
+    HOST: ("storage", HOST_LABEL),
+    CONNECTIONS: ("sql", CONNECTIONS_LABEL),
+}
+"""Checks that need no campaign of their own: the kind whose latest run has read their facts, and their label."""
+NAMES = (*CHECKS, *OF_FACTS)
 
 
 def label_of(name: str) -> str:
     """Return how people call a check."""
-    return HOST_LABEL if name == HOST else CHECKS[name].label
+    return OF_FACTS[name][1] if name in OF_FACTS else CHECKS[name].label
+
+
+def kind_of(name: str) -> str:
+    """Return the kind whose runs a check looks at."""
+    return OF_FACTS[name][0] if name in OF_FACTS else CHECKS[name].kind

@@ -7,7 +7,7 @@ from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.models import Campaign, Target
 from campaigns.planning import drafts, lifecycle
 from campaigns.planning.checking import check
-from campaigns.planning.fitness.checks import CHECKS, HOST, label_of
+from campaigns.planning.fitness.checks import CHECKS, OF_FACTS, kind_of, label_of
 from campaigns.planning.fitness.judging import FEWEST, MORE
 from campaigns.planning.fitness.known import fitness_of
 
@@ -17,19 +17,36 @@ LONGEST_RUN_SECONDS = 6 * 3600.0
 
 @transaction.atomic
 def make_check(
-    name: str, target: Target, user: User, directory: str = "", confirmed_name: str = ""
+    name: str,
+    target: Target,
+    user: User,
+    directory: str = "",
+    confirmed_name: str = "",
+    scale: int | None = None,
 ) -> Campaign:
-    """Launch the campaign that makes a check, and return it. Raise Invalid, NotPossible, NotConfirmed, NotAllowed."""
-    if name == HOST:
-        raise Invalid({"check": ["The facts of the machine are read by every other check: make one of those."]})
+    """Launch the campaign that makes a check, and return it. Raise Invalid, NotPossible, NotConfirmed, NotAllowed.
+
+    directory: of a check of storage. scale: of a database, of a check that leaves it free.
+    """
+    if name in OF_FACTS:
+        raise Invalid(
+            {
+                "check": [
+                    f"Any run of the kind {kind_of(name)} reads its facts: make another check of that kind."
+                ]
+            }
+        )
     if name not in CHECKS:
         raise Invalid({"check": [f"There is no check “{name}”; there are {', '.join(CHECKS)}."]})
     wanted = CHECKS[name]
     parameters = dict(wanted.parameters)
-    if directory:
+    if directory and "directory" in wanted.free:
         parameters["directory"] = directory
+    if scale and "scale" in wanted.free:
+        parameters["scale"] = scale
     definition = check(
         {
+            **({"factors": {wanted.factor: list(wanted.levels)}} if wanted.factor else {}),
             "kind": wanted.kind,
             "question": f"Is {target.name} fit: {label_of(name)}?",
             "target": target.pk,
@@ -49,5 +66,7 @@ def make_more(name: str, target: Target, user: User, confirmed_name: str = "") -
     """Add two runs to the campaign of a check that has not decided. Raise NotPossible, NotConfirmed, NotAllowed."""
     (known,) = fitness_of(target, [name])
     if known.campaign is None or not known.undecided:
-        raise NotPossible(f"The check {name} of {target.name} is {known.outcome}; no more runs are needed.")
+        raise NotPossible(
+            f"The check {name} of {target.name} is {known.outcome}; no more runs are needed."
+        )
     return lifecycle.extend(Campaign.objects.get(pk=known.campaign), MORE, user, confirmed_name)

@@ -8,6 +8,7 @@ from django.views.decorators.http import require_POST
 
 from campaigns.kit.errors import Invalid, NotConfirmed, NotPossible
 from campaigns.kit.events import work_waits
+from campaigns.kit.forms import is_key
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.rights import Right
 from campaigns.models import Target
@@ -24,9 +25,19 @@ def make(request: HttpRequest, pk: int) -> HttpResponse:
         if request.POST.get("act") == "more":
             campaign = make_more(name, target, user)
         else:
-            campaign = make_check(name, target, user, request.POST.get("directory", "").strip())
+            scale = request.POST.get("scale", "")
+            campaign = make_check(
+                name,
+                target,
+                user,
+                request.POST.get("directory", "").strip(),
+                scale=int(scale) if is_key(scale) else None,
+            )
     except NotConfirmed as error:
-        messages.warning(request, f"{error} Launch a campaign of the kind Storage from the form, which asks for it.")
+        messages.warning(
+            request,
+            f"{error} Launch a campaign of the kind Storage from the form, which asks for it.",
+        )
     except Invalid as invalid:
         for texts in invalid.errors.values():
             for text in texts:
@@ -35,6 +46,8 @@ def make(request: HttpRequest, pk: int) -> HttpResponse:
         messages.warning(request, str(error))
     else:
         work_waits.send(sender=None)
-        messages.success(request, "The check is on its way; its outcome stands on the page of the target.")
+        messages.success(
+            request, "The check is on its way; its outcome stands on the page of the target."
+        )
         return redirect("campaign", campaign.pk)
     return redirect("target", pk)

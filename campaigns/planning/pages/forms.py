@@ -14,7 +14,8 @@ from django.http import QueryDict
 
 from campaigns.kinds.base import Driver, Preset
 from campaigns.kinds.base.values import BLIND_LABEL, TARGET
-from campaigns.kinds.registry import offered_kinds
+from campaigns.kinds.program.stored import is_version
+from campaigns.kinds.registry import all_kinds, offered_kinds, offered_programs
 from campaigns.kit.charts.labels import as_text
 from campaigns.kit.forms import is_key
 from campaigns.kit.mappings import CleanedData, FieldValues, Json
@@ -103,7 +104,15 @@ class Entered:
     @property
     def driver(self) -> Driver | None:
         """The driver of the chosen kind; None for an invalid choice."""
-        return kinds_to_choose(self.teams, self.kind).get(self.kind)
+        return driver_to_choose(self.teams, self.kind)
+
+
+def driver_to_choose(teams: frozenset[int], kind: str) -> Driver | None:
+    """Return the driver of a kind that these teams may choose; None for others."""
+    driver = all_kinds().get(kind)
+    if driver is None and is_version(kind):
+        driver = offered_programs(teams, kind, only=kind).get(kind)
+    return driver if driver is not None and driver.executable else None
 
 
 def kinds_to_choose(teams: frozenset[int], chosen: str = "") -> dict[str, Driver]:
@@ -253,7 +262,7 @@ def targets_of(driver: Driver, entered: Entered) -> list[Target]:
 def from_data(data: FieldValues, teams: frozenset[int]) -> Entered:
     """Return the input of a stored definition, of `planning.drafts.as_data`."""
     factors: Json = data["factors"]
-    driver = kinds_to_choose(teams, str(data["kind"])).get(str(data["kind"]))
+    driver = driver_to_choose(teams, str(data["kind"]))
     metrics = driver.metrics if driver else ()
     entered = Entered(
         kind=str(data["kind"]),

@@ -12,6 +12,7 @@ from campaigns.kit.mappings import JsonObject
 from campaigns.models import (
     Amendment,
     Attempt,
+    AttemptOutput,
     Block,
     Campaign,
     CampaignTarget,
@@ -242,6 +243,7 @@ TABLES: Sequence[Table] = (
     Table("distribution", Distribution, _through(ATTEMPT, Distribution), chunk=50),
     Table("series", Series, _through(ATTEMPT, Series), chunk=20),
     Table("raw_samples", RawSamples, _through(ATTEMPT, RawSamples), chunk=1),
+    Table("output", AttemptOutput, _through(ATTEMPT, AttemptOutput), chunk=1, new=True),
     Table("phase", Phase, _through(ATTEMPT, Phase)),
     Table("proof", Proof, _through(ATTEMPT, Proof)),
     Table("effective_setting", EffectiveSetting, _through(ATTEMPT, EffectiveSetting)),

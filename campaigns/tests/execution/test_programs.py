@@ -5,23 +5,29 @@ import shutil
 import sys
 import threading
 import time
+from base64 import b64encode
 from contextlib import suppress
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
 
 from campaigns.execution import dispatch, programs, try_program
 from campaigns.execution.running import execute
+from campaigns.findings import compute
 from campaigns.kinds.program import stored
 from campaigns.kinds.programs.commands import MARK
 from campaigns.kit import encryption
+from campaigns.kit.errors import NotPossible
 from campaigns.models import Attempt, AuditEvent, Campaign, Program, SshLogin, Target, Team
 from campaigns.models.teams import default_team
 from campaigns.planning import drafts, lifecycle
 from campaigns.planning.checking import Invalid, check
 from campaigns.results.outputs import content_of
+from campaigns.reviews.bundles import write_bundle
 from campaigns.tests.people import somebody
 from campaigns.tests.targets import ssh_server
 from campaigns.tests.toy import worker
@@ -34,6 +40,7 @@ SCRIPT = """
 for n in 1 2 3; do echo "latency=$(($1 * n)).5 ms"; done
 echo "a line for people"
 echo "rate=$1 req/s"
+echo "score=$1 points"
 """
 
 
@@ -128,7 +135,7 @@ def values_of(attempt):
 
 def test_a_script_is_tried_published_and_measured_at_its_levels(target, worker, operator):
     row = published(operator)
-    assert [each["count"] for each in row.trial["metrics"]] == [3, 1]
+    assert [each["count"] for each in row.trial["metrics"]] == [3, 1, 1]
     campaign = campaign_of(row, target, factors={"size": [1, 2]})
     go()
     assert campaign.kind == row.kind
@@ -143,7 +150,12 @@ def test_a_script_is_tried_published_and_measured_at_its_levels(target, worker, 
     client = Client()
     client.force_login(somebody("reader", "viewer"))
     page = f"/campaigns/{campaign.pk}/runs/1/"
-    assert b"Output of the program" in client.get(page).content
+    answer = client.get(page)
+    assert b"Output of the program" in answer.content
+    assert b"points" in answer.content  # a unit that perfdash does not know
+    compute.analyse(campaign)
+    for shown in ("", "?metric=score"):
+        assert client.get(f"/campaigns/{campaign.pk}/{shown}").status_code == 200
     answer = client.get(f"/api/v1{page}attempts/1/outputs/stdout")
     assert answer.content.startswith(b"latency=")
     assert answer["Content-Disposition"].startswith("attachment")
@@ -162,6 +174,11 @@ def test_a_change_is_a_new_version_and_campaigns_keep_theirs(target, worker, ope
     campaign.refresh_from_db()
     first.refresh_from_db()
     asked = {"question": "?", "target": target.pk, "repetitions": 1}
+    active = campaign_of(second, target)
+    with pytest.raises(NotPossible, match="runs it: cancel that"):
+        programs.retire(second, operator)
+    lifecycle.cancel(active, "enough", None)
+    dispatch.dispatch()
     assert (first.state, second.version, campaign.kind) == ("superseded", 2, first.kind)
     assert campaign.state == Campaign.State.FINISHED
     assert check(asked | {"kind": "script"}).campaign.kind == second.kind
@@ -178,11 +195,18 @@ def test_a_change_is_a_new_version_and_campaigns_keep_theirs(target, worker, ope
     ]
 
 
-def test_secrets_reach_a_file_and_nothing_else(target, worker, operator):
+TELLS = """
+cat "$1"; echo; base64 "$1"; echo "n=$(wc -c <"$1") B"
+echo "in the environment: $(tr '\\0' '\\n' </proc/$$/environ | grep -c "$(cat "$1")")"
+echo "in the arguments: $(tr '\\0' '\\n' </proc/$$/cmdline | grep -c "$(cat "$1")")"
+"""
+
+
+def test_secrets_reach_a_file_and_nothing_else(target, worker, operator, settings, tmp_path):
     row = published(
         operator,
         {"token": "correct-horse-battery"},
-        arguments=["sh", "-c", 'cat "$1"; echo; echo "n=$(wc -c <$1)"', "sh", "{secret:token}"],
+        arguments=["sh", "-c", TELLS, "sh", "{secret:token}"],
         secrets=["token"],
         parameters=[],
     )
@@ -190,7 +214,24 @@ def test_secrets_reach_a_file_and_nothing_else(target, worker, operator):
     go()
     attempt = Attempt.objects.get()
     assert values_of(attempt)["n"] == len("correct-horse-battery")
-    assert b"correct-horse" not in content_of(attempt.outputs.get(name="stdout"))
+    printed = content_of(attempt.outputs.get(name="stdout"))
+    assert b"correct-horse" not in printed
+    assert b64encode(b"correct-horse-battery")[:20] not in printed
+    assert b"in the environment: 0\nin the arguments: 0\n" in printed
+    assert not (
+        Path(settings.WORK_DIRECTORY).exists() and list(Path(settings.WORK_DIRECTORY).iterdir())
+    )
+    compute.analyse(attempt.run.campaign)
+    with (tmp_path / "bundle.zip").open("wb") as file:
+        write_bundle(file, [attempt.run.campaign])
+    with ZipFile(tmp_path / "bundle.zip") as bundle:
+        files = {name: bundle.read(name) for name in bundle.namelist()}
+    assert not [name for name, content in files.items() if b"correct-horse" in content]
+    output = next(content for name, content in files.items() if name.endswith("/output.ndjson"))
+    assert json.loads(output.splitlines()[0])["name"] == "stdout"
+    program = next(content for name, content in files.items() if name.endswith("/program.ndjson"))
+    assert "secrets" not in json.loads(program)
+    assert json.loads(program)["definition"]["secrets"] == ["token"]
     row.refresh_from_db()
     assert "correct-horse" not in json.dumps([row.definition, row.secrets, row.trial])
 
@@ -240,7 +281,7 @@ def test_a_cancelled_run_leaves_no_process(target, worker, operator, by_ssh, adm
         campaign = campaign_of(programs.publish(row, user), target)
         dispatch.dispatch()
         attempt = Attempt.objects.get(state=Attempt.State.QUEUED)
-        runs = threading.Thread(target=lambda: execute(attempt.pk, "measure@here", "here"))  # noqa: B023
+        runs = threading.Thread(target=execute_apart, args=[attempt.pk])
         runs.start()
         until(lambda: len(sleepers()) >= 2)
         lifecycle.cancel(campaign, "enough", None)
@@ -248,6 +289,13 @@ def test_a_cancelled_run_leaves_no_process(target, worker, operator, by_ssh, adm
         runs.join(20)
         attempt.refresh_from_db()
         assert attempt.state == Attempt.State.CANCELLED, (where, attempt.reason)
+
+
+def execute_apart(attempt):
+    try:
+        execute(attempt, "measure@here", "here")
+    finally:
+        connection.close()
 
 
 def sleepers():
@@ -314,6 +362,54 @@ TOOLS = {
         "duration",
     ),
 }
+
+
+HAMMER = """#!/bin/sh
+printf 'database:\\n    Status:          ok\\n    Server Response: Duration: 4ms\\n'
+printf 'candlepin:\\n    Status:          ok\\n    Server Response: Duration: 41ms\\n'
+"""
+PING = """"$1" ping | awk '/^[a-z_]+:$/ {sub(":", ""); name = $0} /Duration:/ {sub("ms", ""); print name "=" $NF " ms"}'"""
+
+
+def test_what_hammer_prints_is_turned_into_lines(target, worker, operator, tmp_path):
+    """As `hammer ping` prints it, by a script of that name: no Satellite is here."""
+    hammer = tmp_path / "hammer"
+    hammer.write_text(HAMMER)
+    hammer.chmod(0o755)
+    row = published(
+        operator, name="hammer", arguments=["sh", "-c", PING, "sh", str(hammer)], parameters=[]
+    )
+    campaign_of(row, target)
+    go()
+    values = values_of(Attempt.objects.get())
+    assert (values["database"], values["candlepin"]) == (pytest.approx(0.004), pytest.approx(0.041))
+
+
+def test_dnf_is_timed(target, worker, operator):
+    if not shutil.which("dnf"):
+        pytest.skip("dnf is not installed here (Debian: dnf)")
+    row = programs.save_draft(
+        {
+            "name": "dnf",
+            "arguments": [
+                "dnf",
+                "-q",
+                "--setopt=reposdir={directory}",
+                "--installroot={directory}",
+                "repolist",
+            ],
+            "version": ["dnf", "--version"],
+        },
+        {},
+        default_team_row(),
+        operator,
+    )
+    campaign_of(programs.publish(row, operator), target)
+    go()
+    attempt = Attempt.objects.get()
+    assert attempt.state == Attempt.State.ACCEPTED, attempt.reason
+    assert values_of(attempt)["command_duration"] > 0
+    assert attempt.effective_settings.get(name="version").in_force[0].isdigit()
 
 
 @pytest.mark.parametrize("name", TOOLS)

@@ -45,12 +45,41 @@ def read(**changes):
         ({"families": ["ftp"]}, "families", "no family “ftp”"),
         ({"metrics": [{"name": "a"}]}, "metrics", "Without a reader"),
         ({"seconds": 0}, "seconds", ">= 1"),
+        ({"seconds": float("inf")}, "seconds", ""),
+        ({"seconds": float("nan")}, "seconds", ""),
+        (
+            {"parameters": [NUMBER | {"maximum": float("inf")}, TEXT]},
+            "parameters.0.maximum",
+            "at most",
+        ),
+        ({"parameters": [NUMBER | {"initial": 10**400}, TEXT]}, "parameters.0.initial", ""),
+        ({"parameters": [NUMBER, TEXT | {"initial": "-rf"}]}, "parameters.1.initial", "an option"),
+        ({"parameters": [NUMBER, TEXT | {"initial": " "}]}, "parameters.1.initial", "1 to 1000"),
+        ({"parameters": [NUMBER | {"help": "a\0b"}, TEXT]}, "parameters.0.help", "control"),
+        ({"summary": "\ud800"}, "summary", "half of a letter"),
+        ({"files": ["stdout"]}, "files", "what the command prints"),
+        ({"arguments": ["hyperfine", "{n}", "cat /srv/{path}"]}, "arguments.2", "is a text"),
     ],
 )
 def test_what_is_refused(changes, path, message):
     with pytest.raises(Invalid) as refused:
         read(**changes)
     assert message in " ".join(refused.value.errors[path])
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        *(None, 7, [], "sort", {}, {1: 2}, {"name": 1}, GOOD | {3: 4}),
+        *(GOOD | {name: odd} for name in GOOD for odd in (None, 7, {"a": {}}, [[[]]], [None])),
+        *(GOOD | {"parameters": [NUMBER | {"initial": odd}]} for odd in (True, [], {}, "x", b"x")),
+    ],
+    ids=repr,
+)
+def test_odd_definitions_are_refused_in_words(odd):
+    with pytest.raises(Invalid) as refused:
+        read_definition(odd, ("fio",), ("http",), ("sync",))
+    assert all(text for texts in refused.value.errors.values() for text in texts)
 
 
 def test_placeholders_become_arguments():

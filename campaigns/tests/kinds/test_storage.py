@@ -44,7 +44,7 @@ def world(access, tmp_path, monkeypatch):
 
 class World:
     def __init__(self, access, place, tmp_path):
-        self.target = Target("db1", "machine", "http://127.0.0.1:22/", ssh=access)
+        self.target = Target("db1", "machine", "ssh://127.0.0.1", ssh=access)
         self.place, self.said = place, []
         self.cancelled = threading.Event()
         self.context = Context(
@@ -163,7 +163,7 @@ def test_a_directory_that_fills_up_is_void(world):
         pytest.skip("a small file system takes root")
     small = world.place / "small"
     small.mkdir()
-    mounted = subprocess.run(  # noqa: S603
+    mounted = subprocess.run(
         ["/bin/mount", "-t", "tmpfs", "-o", "size=48m", "tmpfs", str(small)], check=False
     )
     if mounted.returncode:
@@ -178,7 +178,7 @@ def test_a_directory_that_fills_up_is_void(world):
         with pytest.raises(storage.NoSpace, match="There is no space for it"):
             storage.driver.reset(world.target, parameters, world.context)
     finally:
-        subprocess.run(["/bin/umount", str(small)], check=True)  # noqa: S603
+        subprocess.run(["/bin/umount", str(small)], check=True)
 
 
 def fios(place):
@@ -212,7 +212,7 @@ def document(**changes):
 
 def test_the_last_document_counts_and_text_before_it_does_not():
     text = f"fio: laying out a file\n{json.dumps(document())}\n{json.dumps(document(error=5))}"
-    report = read_report(text.encode(), READ)
+    report = read_report(text.encode(), READ, 5.0)
     assert (report.error, report.values["read_throughput"]) == (5, 62.91456)
     assert report.values["read_clat_p99"] == 70.0
 
@@ -220,7 +220,19 @@ def test_the_last_document_counts_and_text_before_it_does_not():
 @pytest.mark.parametrize("text", ["", "no JSON", "{", '{"jobs": []}', '{"jobs": [{"read": {}}]}'])
 def test_what_is_not_fios(text):
     with pytest.raises(NotFio):
-        read_report(text.encode(), READ)
+        read_report(text.encode(), READ, 5.0)
+
+
+def test_a_large_file_brings_no_more_documents_than_can_be_stored():
+    assert storage.step_seconds(16 << 20) == 5
+    assert storage.step_seconds(512 << 30) == 550
+
+
+def test_without_a_known_memory_it_measures_no_storage():
+    parameters = {"profile": "published", "size_gib": 100.0, "direct": ""}
+    assert storage.is_cached(parameters, {})
+    assert not storage.is_cached(parameters, {"ram_bytes": str(50 << 30)})
+    assert storage.is_cached(parameters, {"ram_bytes": str(51 << 30)})
 
 
 def test_a_published_line():

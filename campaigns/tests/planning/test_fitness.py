@@ -6,13 +6,23 @@ import pytest
 from django.db.models.functions import Now
 
 from campaigns.kit.errors import NotPossible
-from campaigns.models import Attempt, Campaign, EffectiveSetting, EnvironmentFact, Run, Target
+from campaigns.models import (
+    Attempt,
+    Campaign,
+    EffectiveSetting,
+    EnvironmentFact,
+    Proof,
+    Run,
+    SshLogin,
+    Target,
+)
 from campaigns.planning import drafts, lifecycle
 from campaigns.planning.checking import Invalid, check
 from campaigns.planning.fitness.checks import CHECKS
 from campaigns.planning.fitness.judging import interval, judge
-from campaigns.planning.fitness.known import fitness_of
+from campaigns.planning.fitness.known import fitness_of, names_for
 from campaigns.planning.fitness.making import make_check, make_more
+from campaigns.planning.preview import preview
 from campaigns.results.storing import Value, store_values
 from campaigns.tests.people import somebody
 
@@ -29,10 +39,12 @@ MIB = 1024 * 1024 / 1e6
         ("storage-published", [55, 60, 66], "not known", True),
         ("storage-published", [150, 151], "not known", True),
         ("storage-ssd", [300, 301, 302], "fit with a warning", False),
-        ("storage-maintenance", [60 * MIB + 0.01] * 2 + [60 * MIB + 0.02], "fit", False),
+        ("storage-maintenance", [60 * MIB + 0.02] * 2 + [60 * MIB + 0.03], "fit", False),
         ("storage-maintenance", [60, 60, 60.01], "not fit", False),
         ("storage-database", [8, 8.1, 8.2], "fit", False),
         ("storage-database", [30, 31, 32], "fit with a warning", False),
+        ("database-commit", [30, 31, 32], "fit", False),
+        ("database-collapse", [0.5, 0.51, 0.52], "fit with a warning", False),
     ],
 )
 def test_the_bound_of_the_interval_is_compared(name, values, outcome, undecided):
@@ -48,8 +60,21 @@ def test_the_interval_is_students():
 @pytest.fixture
 def target(db, settings):
     settings.ALLOWED_ADDRESSES = "127.0.0.0/8:9"
+    target = Target.objects.create(
+        name="db1", family="machine", base_url="ssh://127.0.0.1:9", address="127.0.0.1:9"
+    )
+    SshLogin.objects.create(target=target, host="127.0.0.1", port=22, username="perfdash")
+    return target
+
+
+@pytest.fixture
+def database(db, settings):
+    settings.ALLOWED_ADDRESSES = "127.0.0.0/8:9"
     return Target.objects.create(
-        name="db1", family="machine", base_url="http://127.0.0.1:9", address="127.0.0.1:9"
+        name="pg1",
+        family="postgresql",
+        base_url="postgresql://127.0.0.1:9/bench",
+        address="127.0.0.1:9",
     )
 
 
@@ -60,11 +85,19 @@ def made(target, values, measures="the storage", days=0.0):
     runs = campaign.runs.order_by("position")
     for run, value in zip(runs, values, strict=False):
         attempt = Attempt.objects.create(
-            run=run, number=1, state="accepted", finished_at=Now() - timedelta(days=days)
+            run=run,
+            number=1,
+            token=1,
+            state="accepted",
+            claimed_at=Now(),
+            finished_at=Now() - timedelta(days=days),
         )
         store_values(attempt, [Value("read_throughput", value, "MB/s", lower_is_better=False)])
         EffectiveSetting.objects.create(
             attempt=attempt, name="measures", asked="the storage", in_force=measures, ok=True
+        )
+        EffectiveSetting.objects.create(
+            attempt=attempt, name="device", asked="as it is", in_force="/dev/sda", ok=True
         )
         EnvironmentFact.objects.create(
             attempt=attempt, side="target", name="kernel", value="Linux 6.1"
@@ -109,8 +142,15 @@ def test_it_grows_old_and_another_kernel_ends_it(target):
     assert "31 days old" in of(target).reason
     Attempt.objects.update(finished_at=Now() - timedelta(days=1))
     assert of(target).is_fit
-    EnvironmentFact.objects.filter(attempt__in=_later(target), name="kernel").update(value="Linux 6.2")
+    later = EnvironmentFact.objects.filter(attempt__in=_later(target), name="kernel")
+    later.update(value="Linux 6.2")
     assert "kernel of the machine is another: Linux 6.2" in of(target).reason
+    later.update(value="Linux 6.1")
+    assert of(target).is_fit
+    EffectiveSetting.objects.filter(attempt__in=later.values("attempt"), name="device").update(
+        in_force="/dev/sdb"
+    )
+    assert "tmp is on another device: /dev/sdb" in of(target).reason
 
 
 def _later(target):
@@ -120,6 +160,53 @@ def _later(target):
         parameters=campaign.parameters | {"profile": "pulp"}
     )
     return Attempt.objects.filter(run__campaign=campaign)
+
+
+def test_one_that_did_not_get_far_does_not_hide_the_one_before(target):
+    whole = made(target, [150, 151, 152])
+    made(target, [40])
+    assert (of(target).outcome, of(target).campaign) == ("fit", whole.pk)
+
+
+def test_databases_have_checks_of_their_own(target, database):
+    assert [each.name for each in fitness_of(database)] == [
+        *("database-commit", "database-collapse", "database-connections"),
+    ]
+    assert names_for(target)[-1] == "host"
+    SshLogin.objects.all().delete()
+    assert names_for(target) == []
+
+
+def test_the_rate_of_most_clients_is_compared_with_the_best(database):
+    campaign = make_check("database-collapse", database, somebody("dba", "operator"), scale=3000)
+    assert campaign.parameters["scale"] == 3000
+    rates = {10: 900.0, 50: 1000.0, 100: 980.0, 250: 800.0, 500: 500.0}
+    for run in campaign.runs.select_related("cell"):
+        attempt = Attempt.objects.create(
+            run=run, number=1, token=1, state="accepted", claimed_at=Now(), finished_at=Now()
+        )
+        rate = rates[run.cell.levels_by_factor["clients"]] + run.block.number
+        store_values(attempt, [Value("tps", rate, "1/s", lower_is_better=False)])
+        EnvironmentFact.objects.create(
+            attempt=attempt, side="target", name="max_connections", value="513"
+        )
+    assert "fits into memory" in of(database, "database-collapse").reason
+    for attempt in Attempt.objects.all():
+        Proof.objects.create(
+            attempt=attempt,
+            step="reset",
+            name="size of the database",
+            expected="any",
+            measured="44.1 GiB, larger than memory (16.0 GiB by effective_cache_size)",
+            ok=True,
+        )
+    found = of(database, "database-collapse")
+    assert found.outcome == "fit with a warning", found.reason
+    assert found.high < 0.6
+    connections = of(database, "database-connections")
+    assert (connections.outcome, "allows 510" in connections.reason) == ("fit", True)
+    (fewer,) = fitness_of(database, ["database-connections"], clients=501)
+    assert fewer.outcome == "not fit"
 
 
 def test_a_check_that_has_not_decided_takes_two_more_runs(target):
@@ -144,6 +231,9 @@ def test_a_launch_says_what_is_missing_and_a_reason_lets_it_through(target):
     asked = data | {"required_checks": ["storage-published"]}
     draft = drafts.create(check(asked), None)
     assert drafts.as_data(draft)["required_checks"] == ["storage-published"]
+    remarks = [text for _, text in preview(check(asked)).remarks]
+    assert any("is not fit by the check storage-published" in text for text in remarks)
+    assert "It cannot be launched so" in " ".join(remarks)
     with pytest.raises(NotPossible, match=r"“db1” is not fit .*needs 60 MB/s"):
         lifecycle.launch(draft, None)
     reason = {"unfit_reason": "A slow disk is what we ask about."}

@@ -1,4 +1,5 @@
 from datetime import timedelta
+from zlib import compress
 
 import pytest
 from django.urls import reverse
@@ -7,6 +8,7 @@ from django.utils import timezone
 from campaigns.findings import compute
 from campaigns.models import (
     Attempt,
+    AttemptOutput,
     AuditEvent,
     Conclusion,
     DeletedSamples,
@@ -50,6 +52,14 @@ def test_samples_that_are_too_old_are_deleted_and_it_is_told(old):
     )
     event = AuditEvent.objects.get(action="samples_deleted")
     assert (event.campaign_key, event.user, event.details["attempts"]) == (old.pk, None, 6)
+
+
+def test_outputs_of_programs_go_with_them(old):
+    for attempt in Attempt.objects.all():
+        AttemptOutput.objects.create(attempt=attempt, name="stdout", size=1, content=compress(b"x"))
+    retention.delete_old()
+    assert not AttemptOutput.objects.exists()
+    assert LogLine.objects.filter(text__startswith="Outputs of 6 attempts were deleted").exists()
 
 
 def test_statistics_keep_working_without_them(old):

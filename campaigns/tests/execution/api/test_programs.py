@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from campaigns.accounts.access import make_token
-from campaigns.models import Program
+from campaigns.models import Program, Team
 from campaigns.tests.people import somebody
 from campaigns.tests.rest import ApiClient, api, own_rates, owner, token
 
@@ -25,6 +25,11 @@ def created(api, definition=SORT, **more):
     status, body = api.post("programs", {"definition": definition, **more})
     assert status == 201, body
     return body
+
+
+@pytest.fixture
+def other_team(db):
+    return Team.objects.create(name="Others")
 
 
 @pytest.fixture(autouse=True)
@@ -51,6 +56,11 @@ def test_a_draft_is_published_and_becomes_a_kind(api):
     assert api.post(f"programs/{newer['id']}/publish", {})[1]["state"] == "published"
     assert api.get(f"programs/{row['id']}")[1]["state"] == "superseded"
     assert api.delete(f"programs/{row['id']}")[0] == 409
+    draft = api.put(f"programs/{row['id']}", {"definition": SORT})[1]
+    status, back = api.post(f"programs/{draft['id']}/publish", {})
+    assert (back["id"], back["version"], back["state"]) == (row["id"], 1, "published")
+    assert api.get(f"programs/{newer['id']}")[1]["state"] == "superseded"
+    assert api.get(f"programs/{draft['id']}")[0] == 404
     assert api.post(f"programs/{row['id']}/retire")[1]["state"] == "retired"
 
 
@@ -61,7 +71,13 @@ def test_the_primary_metric_is_chosen_among_those_of_the_trial(api, nothing_is_s
     status, row = api.post(f"programs/{row['id']}/try", {"parameters": {"lines": 5}})
     assert (status, row["trial_is_on"]) == (202, True)
     assert api.post(f"programs/{row['id']}/try", {})[0] == 409
-    found = {"name": "latency", "label": "latency", "unit": "s", "lower_is_better": True, "value": 1}
+    found = {
+        "name": "latency",
+        "label": "latency",
+        "unit": "s",
+        "lower_is_better": True,
+        "value": 1,
+    }
     Program.objects.update(trial_began_at=None, trial={"metrics": [found], "failure": ""})
     status, problem = api.post(
         f"programs/{row['id']}/publish", {"metrics": [{"name": "speed", "primary": True}]}
@@ -80,6 +96,27 @@ def test_secrets_are_never_returned(api):
     assert row["has_secrets"] == ["key"]
     status, problem = api.put(f"programs/{row['id']}", {"definition": SORT, "secrets": {"x": "y"}})
     assert (status, "names no secret" in str(problem)) == (400, True)
+    status, problem = api.put(
+        f"programs/{row['id']}", {"definition": secret, "secrets": {"key": "abc"}}
+    )
+    assert (status, "shorter than 6 letters" in str(problem)) == (400, True)
+
+
+def test_a_program_of_another_team_is_no_kind_here(api, other_team):
+    row = Program.objects.create(
+        team=other_team,
+        name="theirs",
+        kind="theirs-12345678",
+        state="published",
+        definition={"name": "theirs", "arguments": ["true"]},
+    )
+    for name in ("theirs", row.kind):
+        assert api.get(f"kinds/{name}")[0] == 404
+    assert "theirs" not in str(api.get("kinds")[1]["results"])
+    status, problem = api.get("kinds/nothing")
+    assert (status, "theirs" in str(problem)) == (404, False)
+    status, problem = api.post("programs", {"definition": SORT | {"name": "theirs"}})
+    assert (status, "of another team" in str(problem)) == (400, True)
 
 
 @pytest.mark.parametrize(
@@ -89,11 +126,13 @@ def test_secrets_are_never_returned(api):
         ({"name": "sort"}, "definition"),
         (SORT | {"arguments": ["sort"]}, "definition.parameters"),
         (SORT | {"seconds": "long"}, "definition.seconds"),
+        (SORT | {"mapping": {"metrics": {}}}, "definition.mapping"),
+        (SORT | {"reader": "plain_csv", "mapping": {"metrics": 7}}, "definition.mapping"),
     ],
 )
 def test_what_is_refused_has_its_path(api, definition, path):
     status, problem = api.post("programs", {"definition": definition})
-    assert (status, list(problem["errors"])) == (400, [path])
+    assert (status, [each["field"] for each in problem["errors"]]) == (400, [path])
 
 
 def test_authors_define_nothing_and_operators_nothing_on_targets(db):
@@ -126,7 +165,8 @@ def test_the_pages(client, db):
     answer = client.post(reverse("program-try", args=[row.pk]), follow=True)
     assert b"The trial is on its way" in answer.content
     Program.objects.update(
-        trial_began_at=None, trial={"failure": "", "arguments": ["echo"], "seconds": 0.1, "exit_status": 0}
+        trial_began_at=None,
+        trial={"failure": "", "arguments": ["echo"], "seconds": 0.1, "exit_status": 0},
     )
     assert b"Publish version 1" in client.get(reverse("program", args=[row.pk])).content
     answer = client.post(reverse("program-publish", args=[row.pk]), follow=True)

@@ -1,9 +1,12 @@
 """Commands over SSH, on OpenSSH's own server on loopback."""
 
+import json
 import os
 import subprocess
+import sys
 import time
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -12,7 +15,7 @@ from campaigns.kinds.base import Cancelled
 from campaigns.kinds.programs import run_remotely
 from campaigns.kinds.programs.commands import MARK, Command, new_marker, why_failed
 from campaigns.kit.network import parse_rules
-from campaigns.kit.ssh.access import SshAccess
+from campaigns.kit.ssh.access import ActionFailed, SshAccess
 from campaigns.tests.targets import ssh_server
 
 pytestmark = pytest.mark.system
@@ -111,6 +114,42 @@ def test_nothing_is_left_after_a_cancel_or_a_lost_connection(access, how, monkey
         monkeypatch.setattr(run_remotely, "KILL", "true")
     with pytest.raises(Cancelled):
         run(what, access, check)
+    wait_for_nothing_left(what)
+
+
+def test_a_worker_that_stands_still_loses_its_command(access, monkeypatch):
+    """No byte comes any more, though the connection stands, as of a stopped worker."""
+    monkeypatch.setattr(run_remotely, "BEAT_SECONDS", 1000.0)
+    monkeypatch.setattr(run_remotely, "LEASE_SECONDS", 1)
+    monkeypatch.setattr(run_remotely, "KILL", "true")
+    what = command("sh", "-c", "setsid sleep 300 & sleep 300")
+    with pytest.raises(ActionFailed, match=r"was ended on .* from outside"):
+        run(what, access)
+    wait_for_nothing_left(what)
+
+
+def test_nothing_is_left_after_a_worker_was_killed(access):
+    what = command("sh", "-c", "setsid sleep 300 & sleep 300")
+    code = (
+        "import json, sys; from campaigns.kinds.programs import run_remotely;"
+        "from campaigns.kinds.programs.commands import Command; from campaigns.kit.network import parse_rules;"
+        "from campaigns.kit.ssh.access import SshAccess; command, access = json.loads(sys.stdin.read());"
+        "run_remotely.run(Command(**command), SshAccess(**access),"
+        "parse_rules('127.0.0.1:%s' % access['port']), lambda: None)"
+    )
+    worker = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    worker.stdin.write(json.dumps([asdict(what), asdict(access)]).encode())
+    worker.stdin.close()
+    for _ in range(400):
+        if len(left_of(what)[0]) >= 3:
+            break
+        time.sleep(0.05)
+    worker.kill()
+    worker.wait()
     wait_for_nothing_left(what)
 
 

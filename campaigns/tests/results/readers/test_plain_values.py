@@ -5,6 +5,7 @@ import pytest
 from campaigns.kit.errors import BadFile
 from campaigns.results import readers
 from campaigns.results.outputs import read_output
+from campaigns.tests.results.readers.files import DATA, FORMATS
 
 TEXT = b"""starting
 latency=12.5 ms
@@ -26,6 +27,20 @@ def test_units_are_converted_and_names_that_come_again_are_more_values():
         "ratio": (0.5, "count", None),
     }
     assert found["latency"].count == 2
+
+
+def test_every_reader_of_imports_reads_the_output_of_a_program():
+    assert {*FORMATS.values(), "plain_csv"} == set(readers.all_readers())
+    for name, format in FORMATS.items():
+        found = read_output(format, (DATA / name).read_bytes())
+        assert found.metrics or found.failure, name
+        assert found.primary in {each.name for each in found.metrics} or not found.metrics, name
+    csv = {"factors": ["size"], "metrics": {"latency": {"unit": "s", "lower_is_better": True}}}
+    found = read_output("plain_csv", b"size,latency\n1,2.5\n1,3.5\n2,4\n", csv)
+    assert {each.name: (each.value, each.count) for each in found.metrics} == {
+        "latency.1": (3.0, 2),
+        "latency.2": (4.0, 1),
+    }
 
 
 @pytest.mark.parametrize(
