@@ -33,7 +33,7 @@ after:
 prove: {get: /count, json: requests}
 """
 TABLES = (
-    "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename LIKE 'campaigns%'"
+    "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename LIKE 'campaigns%%'"
 )
 COMMON = {"order": "interleaved", "repetitions": 3, "seed": 3, "launch": True, "kind": "http"}
 
@@ -93,7 +93,9 @@ def test_nothing_of_a_sign_in_is_stored_and_the_steps_around_the_load_are_done(p
             "name": "api with a sign-in", "family": "http", "base_url": api.base_url,
             "username": USER, "password": PASSWORD, "confirm_address": True,
         })["id"]  # fmt: skip
-        tried = perfdash.api("POST", f"targets/{target}/try-scenario", {"scenario": SESSION})
+        probed = f"targets/{target}"
+        wait_for(lambda: perfdash.api("GET", probed)["probed_at"], "the first probe")
+        tried = perfdash.api("POST", f"{probed}/try-scenario", {"scenario": SESSION})
         parameters = {
             "scenario": SESSION, "iterations": 20, "duration_seconds": None, "warm_up_seconds": 0,
         }  # fmt: skip

@@ -326,8 +326,12 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = MOST_BYTES
 LARGE_BODIES = (
     (re.compile(r"/api/v1/(submissions|campaigns/\d+/runs)"), 32_000_000),
     (re.compile(r"/api/v1/imports|/import/(preview/)?"), 200_000_000),
+    (
+        re.compile(r"/api/v1/targets/\d+/import-scenario|/campaigns/(new|\d+/(edit|clone))/"),
+        18_000_000,
+    ),
 )
-"""Addresses that take more than MOST_BYTES, and how much: results, and files of other tools."""
+"""Addresses that take more than MOST_BYTES, and how much: results, files of other tools, and recorded requests."""
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
 DATA_UPLOAD_MAX_NUMBER_FILES = 10
 

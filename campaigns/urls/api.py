@@ -56,6 +56,11 @@ urlpatterns = [
     path("targets/<int:pk>", targets.OneTarget.as_view(), name="api-target"),
     path("targets/<int:pk>/probe", targets.Probe.as_view(), name="api-probe"),
     path("targets/<int:pk>/try-scenario", trying.TryScenario.as_view(), name="api-try-scenario"),
+    path(
+        "targets/<int:pk>/import-scenario",
+        trying.ImportScenario.as_view(),
+        name="api-import-scenario",
+    ),
     path("targets/<int:pk>/retire", targets.Retire.as_view(), name="api-retire"),
     path("targets/<int:pk>/settings", target_settings.Settings.as_view(), name="api-settings"),
     path(

@@ -35,7 +35,7 @@ from campaigns.kinds.http.form import HttpForm
 from campaigns.kinds.http.presets import presets
 from campaigns.kinds.http.program.reading import read_scenario
 from campaigns.kinds.http.program.scenario import Step
-from campaigns.kinds.http.program.walking import Walked, walk
+from campaigns.kinds.http.program.walking import Exchange, Walked, walk
 from campaigns.kinds.http.running import (
     PLAYS,
     SECONDS_TO_START_AND_END,
@@ -119,16 +119,8 @@ class Http(Driver):
     def probe(self, target: Target, rules: Rules) -> list[Proof]:
         """Prove that the server answers, whatever it says."""
         answer = _start_page(target, rules).exchanges[0]
-        if answer.answer is None:
-            raise TargetUnavailable(
-                f"{target.base_url} gave no answer: {answer.message}. Check that the server runs, the target's base URL, "
-                "and its CA bundle."
-            )
-        status = int(answer.answer.line)
-        return [
-            Proof("HTTP status", "below 500", status, "", status < 500),
-            Proof("answer", "any", round((answer.milliseconds or 0.0) / 1000, 4), "s", ok=True),
-        ]
+        seconds = round((answer.milliseconds or 0.0) / 1000, 4)
+        return [_status_of(target, answer), Proof("answer", "any", seconds, "s", ok=True)]
 
     def look(self, target: Target, parameters: Parameters, rules: Rules) -> None:
         """Check that the target has the user that the scenario signs in as."""
@@ -145,6 +137,8 @@ class Http(Driver):
             )
         context.directory.mkdir(parents=True, exist_ok=True)
         walked = walk_before(target, loaded, context)
+        if not walked.exchanges:  # without steps before the load nothing is made anew; what is proved is that the server answers
+            return [_status_of(target, _start_page(target, context.rules).exchanges[0])]
         return [
             Proof(
                 f"before: {exchange.step}",
@@ -288,6 +282,17 @@ def _start_page(target: Target, rules: Rules) -> Walked:
     path = target.base_url.partition("://")[2].partition("/")[2]
     step = Step(name="probe", get=f"/{path}", answer="keep")
     return walk(walk_of(target, loaded, rules), [step], PROBE_SECONDS)
+
+
+def _status_of(target: Target, exchange: Exchange) -> Proof:
+    """Prove by an answer that the server works. Raise TargetUnavailable where there is none."""
+    if exchange.answer is None:
+        raise TargetUnavailable(
+            f"{target.base_url} gave no answer: {exchange.message}. Check that the server runs, the target's base URL, "
+            "and its CA bundle."
+        )
+    status = int(exchange.answer.line)
+    return Proof("HTTP status", "below 500", status, "", status < 500)
 
 
 def _refuse_no_connection(played: Played) -> None:

@@ -58,6 +58,11 @@ def _bounds(figures: Mapping[str, float]) -> list[str]:
             f"Only {sent / offered:.0%} of the offered requests could be sent: all hosts were waiting "
             "for answers. Use more hosts, or a lower rate."
         )
+    elif not_begun := figures.get("not_begun", 0.0):
+        reasons.append(
+            f"{not_begun:.0f} arrivals were not begun, since as many hosts as there may be were at work: the values are bounds. "
+            "Use more hosts, or a lower rate."
+        )
     if figures.get("network_share", 0.0) > NETWORK_SATURATES:
         reasons.append(
             f"A network card of the generator was used to {figures['network_share']:.0%} of its speed; "

@@ -25,9 +25,10 @@ SUMS = (
     "warm_up",
     "rounds",
     "resends",
+    "not_begun",
 )
 MOST = ("seconds",)
-FIGURES_ADDED = ("cpu_cores", "exhausted", "offered", "sent")
+FIGURES_ADDED = ("cpu_cores", "exhausted", "offered", "sent", "not_begun")
 FIGURES_LEAST = ("descriptor_limit",)
 NOTHING = histogram.encode(()).encoded.decode("ascii")
 Result = Mapping[str, Any]

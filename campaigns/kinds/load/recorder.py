@@ -150,7 +150,8 @@ class Recorder:
 
     def _fold_instants(self) -> int:
         done = self._fold_some(self.instants)
-        self.statuses[200] += done
+        if done:
+            self.statuses[200] += done
         return done + sum(self._fold_some(instants, step) for step, instants in self.steps.items())
 
     def _fold_some(self, instants: Instants, step: str = "") -> int:

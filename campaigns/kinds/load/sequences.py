@@ -31,7 +31,8 @@ class Sequences:
     """The hosts of one process. A host's row has COLUMNS, and those that the sequence adds.
 
     Times are microseconds after the start; total_us counts from the intended start. A sequence fails by
-    raising LoadFailed; any other exception is a bug and ends the program.
+    raising LoadFailed; any other exception is a bug and ends the program. In an open loop arrivals wait for a free host, or, with
+    `refuses_when_full` in the request, are counted as not begun.
     """
 
     def __init__(
@@ -46,6 +47,8 @@ class Sequences:
         self.columns: dict[str, list[Any]] = {}
         self.failures: Counter[str] = Counter()
         self.done = self.begun = self.warm_up = self.due = 0
+        self.refuses_when_full = bool(limits.request.get("refuses_when_full"))
+        self.not_begun = self.at_work = 0
         self.last_due_ns = 0
 
     async def prepare(self) -> None:
@@ -77,6 +80,10 @@ class Sequences:
                 await self.part.alarm.until(self.part.origin_ns + at_ns)
                 self.due += 1
                 self.last_due_ns = self.part.origin_ns + at_ns
+                if self.refuses_when_full and self.at_work >= len(schedule.numbers):
+                    self.not_begun += 1
+                    continue
+                self.at_work += 1
                 group.create_task(self._arrive(hosts, number, self.part.origin_ns + at_ns))
 
     def progress(self) -> ProgramProgress:
@@ -102,7 +109,8 @@ class Sequences:
         """Return how many hosts were offered, and how many were begun in time."""
         if self.part.job.schedule.loop == CLOSED:
             return {}
-        return {"offered": float(self.due), "sent": float(self.begun)}
+        figures = {"offered": float(self.due), "sent": float(self.begun)}
+        return figures | ({"not_begun": float(self.not_begun)} if self.refuses_when_full else {})
 
     def result(self) -> ProgramResult:
         """Return the numbers of hosts, each iteration as one; those of the warm-up separately."""
@@ -112,6 +120,7 @@ class Sequences:
             "hosts_failed": self.failures.total(),
             "host_failures": dict(self.failures),
             "warm_up": self.warm_up,
+            "not_begun": self.not_begun,
         }
 
     def _numbers(self) -> range:
@@ -135,8 +144,11 @@ class Sequences:
             intended = perf_counter_ns() + int(schedule.think_seconds * NS)
 
     async def _arrive(self, hosts: asyncio.Semaphore, number: int, intended: int) -> None:
-        async with hosts:
-            await self._live(number, 0, intended)
+        try:
+            async with hosts:
+                await self._live(number, 0, intended)
+        finally:
+            self.at_work -= 1
 
     async def _live(self, number: int, iteration: int, intended: int) -> None:
         host = Host(self.limits, number, iteration, intended, self.prepared.setdefault(number, {}))

@@ -30,7 +30,7 @@ from campaigns.kinds.load.judging import judge
 from campaigns.kinds.programs.health import is_local
 from campaigns.kinds.registration.advice import typed_in, warnings_of
 from campaigns.kinds.registration.candlepin import CandlepinServer
-from campaigns.kinds.registration.form import RegistrationForm
+from campaigns.kinds.registration.form import ARRIVALS, RegistrationForm, hosts_of
 from campaigns.kinds.registration.katello import KatelloServer
 from campaigns.kinds.registration.program.profiles import CONSUMER, FOREMAN_GLOBAL, PROFILES
 from campaigns.kinds.registration.requests import CANDLEPIN, KATELLO, require_tls
@@ -84,6 +84,19 @@ PRESETS = (
             },
         },
     ),
+    Preset(
+        "arrivals",
+        "Open loop: 1, 2 and 4 hosts arrive per second for 30 s",
+        {
+            **COMMON,
+            "hosts": "100",
+            "start": "arrivals",
+            "arrivals": "poisson",
+            "rate": "2",
+            "ramp_seconds": "30",
+        },
+        {"rate": ("1", "2", "4")},
+    ),
     Preset("few-hosts", "Try it: 10 hosts", {**COMMON, "hosts": "10", "start": "barrier"}),
 )
 """For the simulator of the sandbox, or a real server with such an activation key."""
@@ -99,14 +112,14 @@ class Registration(Driver):
     parameters = RegistrationForm
     generators = True
     factors = (
-        "hosts", "profile", "organization", "activation_keys", "packages", "start", "ramp_seconds",
+        "hosts", "profile", "organization", "activation_keys", "packages", "start", "ramp_seconds", "rate", "arrivals",
         "timeout_seconds", "retry_rounds", "retry_hosts", "generators",
     )  # fmt: skip
-    load = ("hosts",)
+    load = ("hosts", "rate")
     time_limit = "timeout_seconds"
     instruments = ("generators",)
     # The seconds of a ramp are part of the shape of the load: less of them ask for more, so they are never ranked.
-    work = ("profile", "packages", "start", "ramp_seconds", "timeout_seconds")
+    work = ("profile", "packages", "start", "ramp_seconds", "arrivals", "timeout_seconds")
     sample = "host"
     rate = ("requests per second", "1/s")
     metrics = (
@@ -128,6 +141,9 @@ class Registration(Driver):
         Metric("eventual", "Success, retries included", "%", lower_is_better=False),
         Metric("window", "Window: first start to last end", "s", lower_is_better=True),
         Metric("start_spread", "First start to last start", "s", lower_is_better=True, directed=False),
+        Metric("offered_rate", "Hosts that arrived per second", "1/s", lower_is_better=False, directed=False),
+        Metric("not_begun", "Arrivals that were not begun", "count", lower_is_better=True),
+        Metric("at_a_time", "Hosts at a time, most", "count", lower_is_better=True, directed=False),
         Metric("consumer_time", "Time of POST consumers, mean", "s", lower_is_better=True,
                of_survivors=True),
         Metric("script_time", "Time of Foreman's script, mean", "s", lower_is_better=True,
@@ -201,9 +217,9 @@ class Registration(Driver):
         """Prove that the server has the hosts."""
         uuids: Sequence[str] = measured.work["uuids"]
         ended = measured.units_done + measured.units_failed
+        begun = hosts_of(parameters) - int(measured.values.get("not_begun", 0))
         return [
-            Proof("hosts processed", parameters["hosts"], ended, "count",
-                  ended == parameters["hosts"]),
+            Proof("hosts processed", begun, ended, "count", ended == begun),
             Proof("different uuids", len(uuids), len(set(uuids)), "count",
                   len(set(uuids)) == len(uuids)),
             *SERVERS[target.family].registered(target, parameters, context, uuids),
@@ -229,8 +245,8 @@ class Registration(Driver):
         return foreman_snippets(settings) if family == KATELLO else ()
 
     def offers_rate(self, parameters: Parameters) -> bool:
-        """Return True with a ramp: the hosts begin evenly, whatever the server does."""
-        return parameters.get("start") == "ramp"
+        """Return True with a ramp or arrivals: the hosts begin whatever the server does."""
+        return parameters.get("start") in ("ramp", ARRIVALS)
 
     def concurrency(self, parameters: Parameters) -> int:
         """Return the number of hosts: each has one request at a time."""
@@ -238,7 +254,7 @@ class Registration(Driver):
 
     def units(self, parameters: Parameters) -> int:
         """Return the number of hosts: each of them registers, or fails."""
-        return int(parameters["hosts"])
+        return hosts_of(parameters)
 
     def environment(self, target: Target, context: Context) -> Mapping[str, str]:
         """Return versions and settings, those that an operator typed in included."""
@@ -290,8 +306,8 @@ class Registration(Driver):
 
     def estimate_seconds(self, parameters: Parameters) -> float:
         """Return a guess: how long a host takes is what is measured."""
-        ramp = parameters["ramp_seconds"] if parameters["start"] == "ramp" else 0.0
-        return 10.0 + float(ramp or 0.0) + 0.05 * float(parameters["hosts"] or 1)
+        ramp = parameters["ramp_seconds"] if self.offers_rate(parameters) else 0.0
+        return 10.0 + float(ramp or 0.0) + 0.05 * float(hosts_of(parameters) or 1)
 
 
 def _refuse_no_connection(hosts: Registrations) -> None:
@@ -326,6 +342,8 @@ def _measured(hosts: Registrations, is_target_here: bool) -> Measured:
     verdict = judge(figures)
     completions = hosts.completions()
     series = [Series("registrations", "1/s", 1.0, completions)] if completions else []
+    if hosts.offered_rate is not None:
+        series.append(Series("hosts at a time", "count", 1.0, hosts.at_a_time()))
     if requests := (hosts.result.get("per_second") or {}).get("done"):
         series.append(Series("requests", "1/s", 1.0, [float(count) for count in requests]))
     values, failure = hosts.values(), hosts.failure()

@@ -7,9 +7,11 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from campaigns.kinds.registration.program.profiles import PROFILES
+from campaigns.kit.mappings import Parameters
 
 NAME = re.compile(r"[^\s,/?#&\\\"'<>]{1,120}\Z")
 MOST_HOSTS = 20_000
+ARRIVALS = "arrivals"
 MOST_PACKAGES = 5000
 LABELS = {
     "rhsm-1.30": "rhsm-1.30: subscription-manager 1.30, 10 requests on 3 connections",
@@ -42,7 +44,7 @@ class RegistrationForm(forms.Form):
         initial=10,
         min_value=1,
         max_value=MOST_HOSTS,
-        help_text="Hosts that register, all of them at once.",
+        help_text="Hosts that register, all of them at once. With arrivals: the most at a time; who arrives beyond is not begun.",
     )
     profile = forms.ChoiceField(
         initial="rhsm-1.30",
@@ -71,6 +73,7 @@ class RegistrationForm(forms.Form):
         choices=[
             ("barrier", "barrier: all at one instant"),
             ("ramp", "ramp: one after the other, evenly"),
+            ("arrivals", "arrivals: at a rate, whatever the server does; each is another host"),
         ],
         help_text="When the hosts begin.",
     )
@@ -78,7 +81,23 @@ class RegistrationForm(forms.Form):
         initial=10.0,
         min_value=0.1,
         max_value=3600,
-        help_text="With a ramp: seconds over which the hosts begin, evenly.",
+        help_text="With a ramp: seconds over which the hosts begin, evenly. With arrivals: seconds in which hosts arrive.",
+    )
+    rate = forms.FloatField(
+        initial=None,
+        min_value=0.01,
+        max_value=MOST_HOSTS,
+        required=False,
+        help_text="With arrivals: hosts that arrive in a second, over all generators.",
+    )
+    arrivals = forms.ChoiceField(
+        initial="constant",
+        choices=[
+            ("constant", "constant: evenly spaced"),
+            ("poisson", "poisson: at random, as independent hosts come"),
+        ],
+        required=False,
+        help_text="With arrivals: when hosts arrive.",
     )
     timeout_seconds = forms.FloatField(
         initial=180.0,
@@ -98,3 +117,32 @@ class RegistrationForm(forms.Form):
     retry_hosts = forms.IntegerField(
         initial=4, min_value=1, max_value=1000, help_text="How many hosts at a time try again."
     )
+
+    def clean(self) -> dict[str, Any]:
+        """Check that arrivals have a rate, and nothing else has."""
+        values: dict[str, Any] = super().clean() or {}
+        values["arrivals"] = values.get("arrivals") or "constant"
+        rate = values.get("rate")
+        if values.get("start") != ARRIVALS:
+            if rate is not None:
+                self.add_error(
+                    "rate",
+                    "Only arrivals have a rate: leave it empty, or let hosts start by arrivals.",
+                )
+        elif "rate" not in self.errors and rate is None:
+            self.add_error("rate", "Arrivals need a rate: hosts that arrive in a second.")
+        elif not self.errors:
+            count = hosts_of(values)
+            if not 1 <= count <= MOST_HOSTS:
+                self.add_error(
+                    "rate",
+                    f"{count:,} hosts would arrive in {values['ramp_seconds']:g} s; 1 to {MOST_HOSTS:,} may. Change rate or seconds.",
+                )
+        return values
+
+
+def hosts_of(parameters: Parameters) -> int:
+    """Return how many hosts register in a run: with arrivals rate x seconds, of which `hosts` are the most at a time."""
+    if parameters.get("start") != ARRIVALS:
+        return int(parameters["hosts"])
+    return round(parameters["rate"] * parameters["ramp_seconds"])

@@ -25,6 +25,7 @@ from campaigns.kinds.base.servers import (
     while_leased,
 )
 from campaigns.kinds.registration.advice import operator_facts, typed_in, warnings_of
+from campaigns.kinds.registration.form import hosts_of
 from campaigns.kinds.registration.requests import attempt_prefix, installation_prefix, is_global
 from campaigns.kinds.servers import foreman_hosts
 from campaigns.kinds.servers.foreman_tasks import ForemanTask
@@ -79,7 +80,7 @@ class KatelloServer:
         self, target: Target, parameters: Parameters, context: Context
     ) -> list[EffectiveSetting]:
         """Look up organization and activation keys. Raise ParametersRefused."""
-        label, hosts = parameters["organization"], parameters["hosts"]
+        label, hosts = parameters["organization"], hosts_of(parameters)
         with katello_of(target, context) as katello:
             organization = _organization(katello, parameters)
             keys = foreman_hosts.activation_keys_of(katello, organization)

@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from campaigns.kinds.base import Context, DriverError, Parameters, Target
+from campaigns.kinds.load.schedule import OPEN
+from campaigns.kinds.registration.form import ARRIVALS, hosts_of
 from campaigns.kinds.registration.program.profiles import FOREMAN_GLOBAL
 from campaigns.kinds.servers.candlepin import place_of
 from campaigns.kinds.servers.katello import ENDINGS
@@ -87,7 +89,6 @@ def registering(
     command: ProgramRequest | None = None,
 ) -> ProgramRequest:
     """Return the request to register a run's hosts. command: what Foreman's global registration needs."""
-    ramp = parameters["ramp_seconds"] if parameters["start"] == "ramp" else 0.0
     timeout = parameters["timeout_seconds"]
     longest = {
         "timeout_seconds": timeout,
@@ -97,7 +98,8 @@ def registering(
     return {
         **common(target, context, seconds),
         **longest,
-        "schedule": {"hosts": parameters["hosts"], "iterations": 1, "ramp_seconds": ramp},
+        "schedule": schedule_of(parameters),
+        "refuses_when_full": True,
         "processes": processes_for(parameters["hosts"]),
         "profile": parameters["profile"],
         "organization": parameters["organization"],
@@ -107,6 +109,20 @@ def registering(
         "domain": DOMAIN,
         **(command or {}),
     }
+
+
+def schedule_of(parameters: Parameters) -> JsonObject:
+    """Return the schedule of a run: each host registers once. In an open loop each arrival is another host."""
+    if parameters["start"] == ARRIVALS:
+        return {
+            "hosts": parameters["hosts"],
+            "loop": OPEN,
+            "rate_per_second": parameters["rate"],
+            "arrivals": parameters["arrivals"],
+            "iterations": hosts_of(parameters),
+        }
+    ramp = parameters["ramp_seconds"] if parameters["start"] == "ramp" else 0.0
+    return {"hosts": parameters["hosts"], "iterations": 1, "ramp_seconds": ramp}
 
 
 def again(

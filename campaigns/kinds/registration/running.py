@@ -15,6 +15,7 @@ from campaigns.kinds.base import (
     parts_of,
 )
 from campaigns.kinds.programs.program import ProgramFailed, run_program
+from campaigns.kinds.registration.form import hosts_of
 from campaigns.kinds.registration.program.identities import forget, stored_identities
 from campaigns.kinds.registration.requests import REGISTERS, REMOVES, again, registering, removing
 from campaigns.kinds.registration.summary import Registrations, registrations
@@ -37,7 +38,7 @@ def register(
     if generators > 1:
         # No other machine stores the hosts' keys; the hosts are deleted by their names.
         request["directory"] = ""
-    with cut_short(reporting, parameters["hosts"], _counts) as watched:
+    with cut_short(reporting, hosts_of(parameters), _counts) as watched:
         outcome = watched.generate(
             REGISTERS, parts_of(request, generators), limit + SECONDS_TO_START_AND_END
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.kinds.programs.health import percentile
+from campaigns.kinds.registration.form import ARRIVALS, hosts_of
 from campaigns.kinds.registration.program.profiles import CONSUMER, PROFILES, Part, Profile
 from campaigns.kinds.registration.program.sequence import columns_of
 from campaigns.kit import histogram
@@ -32,7 +33,7 @@ Columns = Mapping[str, Sequence[Any]]
 class Registrations:
     """The hosts of a run: the rows of those that ended, and how many there should be.
 
-    retried: numbers of the hosts that registered in the retry phase.
+    retried: numbers of the hosts that registered in the retry phase. offered_rate: arrivals per second of an open loop; None: there is none.
     """
 
     hosts: int
@@ -41,6 +42,12 @@ class Registrations:
     result: ProgramResult
     limit_seconds: float
     retried: frozenset[int] = frozenset()
+    offered_rate: float | None = None
+
+    @property
+    def not_begun(self) -> int:
+        """How many arrivals found as many hosts at work as there may be; they are none of `hosts`."""
+        return int(self.result.get("not_begun", 0))
 
     @property
     def passed(self) -> list[int]:
@@ -56,6 +63,8 @@ class Registrations:
     def failed_numbers(self) -> list[int]:
         """The numbers of hosts that may try again."""
         came = {self._column("number")[row] for row in self.passed}
+        if self.offered_rate is not None:
+            return [number for number in self._column("number") if number not in came]
         return [number for number in range(self.hosts) if number not in came]
 
     def failures(self) -> dict[str, int]:
@@ -81,6 +90,10 @@ class Registrations:
             values["registration_rate"] = passed / values["window"]
         if passed:
             values |= self._times() | self._parts() | self._middle()
+        if self.offered_rate is not None:
+            values["offered_rate"] = self.offered_rate
+            values["not_begun"] = float(self.not_begun)
+            values["at_a_time"] = max(self.at_a_time(), default=0.0)
         starts = self._column("start_us")
         if starts:
             values["start_spread"] = (max(starts) - min(starts)) / 1e6
@@ -185,6 +198,26 @@ class Registrations:
         counts = Counter(ends)
         return [float(counts[second]) for second in range(max(ends) + 1)] if ends else []
 
+    def at_a_time(self) -> list[float]:
+        """Return the most hosts that were at work at one instant of each second."""
+        changes = []
+        for start, intended, total in zip(
+            self._column("start_us"),
+            self._column("intended_us"),
+            self._column("total_us"),
+            strict=True,
+        ):
+            changes += [(start, 1), (max(start, intended + total), -1)]
+        most: list[float] = []
+        now = 0
+        for at, change in sorted(changes):
+            second = int(at // 1_000_000)
+            while len(most) <= second:
+                most.append(float(now))
+            now += change
+            most[second] = max(most[second], float(now))
+        return most
+
     def failure(self) -> str:
         """Return why the run as a whole failed; empty where it did not."""
         if not self.result:
@@ -270,8 +303,10 @@ def registrations(
     retried: frozenset[int] = frozenset(),
 ) -> Registrations:
     """Return the hosts of a run from what its programs have reported."""
+    is_open = parameters.get("start") == ARRIVALS
     return Registrations(
-        hosts=int(parameters["hosts"]),
+        hosts=hosts_of(parameters) - int(result.get("not_begun", 0)),
+        offered_rate=float(parameters["rate"]) if is_open else None,
         profile=PROFILES[parameters["profile"]],
         columns=columns,
         result=result,

@@ -24,7 +24,7 @@ from campaigns.models import Campaign, EffectiveSetting, Target
 from campaigns.planning import drafts, lifecycle
 from campaigns.planning.calibrating import calibration_of
 from campaigns.planning.checking import Definition, check
-from campaigns.planning.pages import forms
+from campaigns.planning.pages import forms, scenario_editor
 from campaigns.planning.pages.form_page import form_page, labels_of, problems
 from campaigns.planning.pages.forms import Entered, Errors
 from campaigns.planning.pages.launches import ANYWAY, failed_try_out, held_back, waits_for_approval
@@ -111,6 +111,9 @@ def campaign_plan(request: HttpRequest) -> HttpResponse:
         "live": True,
         "limits": limits_entered(entered.values),
         "contrast": forms.contrasts_of(entered),
+        "lines": scenario_editor.lines_of(entered)
+        if entered.kind == scenario_editor.KIND
+        else None,
     }
     return render(request, "planning/_plan.html", context)
 
@@ -123,6 +126,9 @@ def _answer(request: HttpRequest, campaign: Campaign | None, store: Store) -> Ht
         return _draw(request, campaign, forms.with_kind(entered), {})
     if act.startswith(PRESET):
         return _draw(request, campaign, forms.with_preset(entered, act.removeprefix(PRESET)), {})
+    if act in scenario_editor.ACTS:
+        entered, editor = scenario_editor.acted(request, entered, act)
+        return _draw(request, campaign, entered, {}, editor=editor)
     if act == "calibrate":
         return _calibrate(request, campaign, entered)
     definition, errors = _checked(entered)
@@ -230,10 +236,11 @@ def _draw(
     original: Campaign | None = None,
     refused_in: Campaign | None = None,
     changed: Changed | None = None,
+    editor: scenario_editor.Editor | None = None,
 ) -> HttpResponse:
     """Render the form, with the levels that the target refused in runs of `refused_in`.
 
-    changed: changes that another user saved meanwhile.
+    changed: changes that another user saved meanwhile. editor: of a scenario, after one of its buttons.
     """
     refused = forms.refusals(entered, refused_levels(refused_in)) if refused_in else {}
     context = _planned(entered) | {
@@ -241,6 +248,7 @@ def _draw(
         "original": original,
         "may_launch": bool(may(request).operate & entered.teams),
         "form": form_page(entered, errors, refused),
+        "editor": editor or scenario_editor.editor_of(request, entered),
         "failed_try_out": failed_try_out(campaign) if campaign else "",
         "moved": changed and _moved(changed, entered),
         "seen": opened_on(request, drafts.revised(campaign) if campaign else None, changed),

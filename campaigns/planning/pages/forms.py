@@ -433,9 +433,20 @@ def criterion_of(entered: Entered, errors: Errors | None = None) -> criteria.Cri
 
 
 def split_levels(form_field: forms.Field, text: str) -> tuple[str, ...]:
-    """Split a text into levels, one per line; numbers may also be separated by commas or blanks."""
+    """Split a text into levels, one per line; numbers may also be separated by commas or blanks.
+
+    Levels that have several lines themselves are separated by a line with three hyphens.
+    """
+    if has_lines(form_field):
+        parts = re.split(r"(?m)^---[ \t]*$", text.replace("\r\n", "\n"))
+        return tuple(part.strip() for part in parts if part.strip())
     pattern = r"[\s,;]+" if isinstance(form_field, NUMBERS) else r"[\r\n]+"
     return tuple(part.strip() for part in re.split(pattern, text) if part.strip())
+
+
+def has_lines(form_field: forms.Field) -> bool:
+    """Return whether a value of a parameter may have several lines."""
+    return isinstance(form_field.widget, forms.Textarea)
 
 
 def value_of(form_field: forms.Field, text: str) -> Any:

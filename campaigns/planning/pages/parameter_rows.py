@@ -9,18 +9,29 @@ from django import forms
 from campaigns.kinds.base import Driver
 from campaigns.kit.charts.labels import as_text
 from campaigns.kit.pages.forms import LackingBoxes, LackingSelect, with_errors
-from campaigns.planning.pages.forms import NUMBERS, Entered, Errors, offers_of, targets_of, value_of
+from campaigns.planning.pages.forms import (
+    NUMBERS,
+    Entered,
+    Errors,
+    has_lines,
+    offers_of,
+    targets_of,
+    value_of,
+)
 from campaigns.planning.workers import lacking_everywhere
 from campaigns.targets.variables import Variables
 
 LEVELS_HINT = {True: "Numbers, one per line or separated by blanks.", False: "One level per line."}
+LINES_HINT = (
+    "A line with --- between two levels. The levels of a cell have at most 2,000 bytes together."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class ParameterRow:
     """One parameter: its single value and, if it can vary, its levels.
 
-    value: the single value as text. initial: the default; it does not become a level automatically.
+    has_lines: a value may have several lines. value: the single value as text. initial: the default; it does not become a level automatically.
     only_for: the only family of servers with the parameter, where the kind measures several.
     is_setting: of the target, not of the kind. hard: ticked as hard to change. offers: values that
     the target is known to serve. bad: levels that an error is about. is_load: the kind declares it load.
@@ -33,6 +44,7 @@ class ParameterRow:
     levels: forms.BoundField | None
     varied: bool
     numeric: bool
+    has_lines: bool
     errors: Sequence[str]
     value: str
     initial: str = ""
@@ -148,6 +160,13 @@ def _levels(
                 initial=levels,
                 widget=LackingBoxes(lacking.get(name, {})),
             )
+        elif has_lines(form_field):
+            form.fields[name] = forms.CharField(
+                label=label,
+                initial="\n---\n".join(levels),
+                widget=forms.Textarea({**form_field.widget.attrs, "aria-label": label}),
+                help_text=LINES_HINT,
+            )
         else:
             form.fields[name] = forms.CharField(
                 label=label,
@@ -176,6 +195,7 @@ def _row(
         levels[name] if name in levels.fields else None,
         name in entered.varied,
         isinstance(form_field, NUMBERS),
+        has_lines(form_field),
         messages,
         entered.parameters.get(name, ""),
         as_text(form_field.initial),

@@ -38,9 +38,11 @@ FORBIDDEN_HEADERS = {
     "content-length": "it is counted",
     "transfer-encoding": "bodies have a length",
     "connection": "connections are a parameter of the campaign",
-    "authorization": "write login: target, so that no password is in the file",
+    "authorization": "write login: target, or a scheme and one name (Bearer {token}), so that no password is in the file",
     "cookie": "write cookies: keep",
 }
+OF_A_NAME = re.compile(r"([A-Za-z][A-Za-z0-9-]* )?\{[A-Za-z_][A-Za-z0-9_]*\}\Z")
+"""A header Authorization that holds no secret itself."""
 HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}\Z")
 INTEGER = re.compile(r"[-+]?\d{1,18}\Z")
 NUMBER = re.compile(r"[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d{1,3})?\Z")
@@ -495,7 +497,10 @@ class _Checks:
     def _headers(self, place: Place, headers: Mapping[str, str]) -> Iterator[str]:
         for name, text in headers.items():
             at = (*place, name)
-            if why := FORBIDDEN_HEADERS.get(name.lower()):
+            if name.lower() == "authorization" and OF_A_NAME.match(text):
+                if self.scenario.login == "target":
+                    yield self._say(at, "login: target sends Authorization already; take one out.")
+            elif why := FORBIDDEN_HEADERS.get(name.lower()):
                 yield self._say(at, f"the header {name} is not given here: {why}.")
             elif not HEADER_NAME.match(name):
                 yield self._say(at, f"“{name[:60]}” is no name of a header.")
@@ -503,7 +508,7 @@ class _Checks:
                 yield self._say(
                     at, f"the header {name[:60]} holds a line end or control character."
                 )
-            elif not _is_latin(text):
+            elif not is_latin(text):
                 yield self._say(at, f"the header {name[:60]} holds characters beyond Latin-1.")
 
     def _think(self, place: Place, step: Step) -> Iterator[str]:
@@ -551,7 +556,8 @@ def names_of_headers(headers: Mapping[str, str]) -> Iterator[str]:
         yield from names_in(text)
 
 
-def _is_latin(text: str) -> bool:
+def is_latin(text: str) -> bool:
+    """Return whether a text may be a header."""
     try:
         text.encode("latin-1")
     except UnicodeError:

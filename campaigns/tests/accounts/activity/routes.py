@@ -17,6 +17,7 @@ DEEDS: dict[str, str | tuple[A, ...]] = {
     "api-target": (A.TARGET_EDITED, A.TARGET_DELETED),
     "api-probe": LOOKS,
     "api-try-scenario": (A.TARGET_TRIED,),
+    "api-import-scenario": STORES_NOTHING,
     "api-retire": (A.TARGET_RETIRED,),
     "api-settings": (A.SETTING_CREATED,),
     "api-setting": (A.SETTING_EDITED, A.SETTING_DELETED),

@@ -19,7 +19,7 @@ def form(**changes):
 
 def test_everything_may_vary():
     mine = {"hosts", "profile", "organization", "activation_keys", "packages", "start",
-            "ramp_seconds", "timeout_seconds", "retry_rounds", "retry_hosts", "generators"}  # fmt: skip
+            "ramp_seconds", "rate", "arrivals", "timeout_seconds", "retry_rounds", "retry_hosts", "generators"}  # fmt: skip
 
     assert set(driver.factors) == mine
     assert mine | {"generator_pools"} == set(driver.parameters.base_fields)
@@ -42,6 +42,10 @@ def test_the_clients_own_limit_is_the_timeout():
         ({"packages": -1}, "packages"),
         ({"timeout_seconds": 0}, "timeout_seconds"),
         ({"retry_rounds": 6}, "retry_rounds"),
+        ({"rate": 2}, "rate"),
+        ({"start": "arrivals"}, "rate"),
+        ({"start": "arrivals", "rate": 3000, "ramp_seconds": 10}, "rate"),
+        ({"start": "arrivals", "rate": 0.01, "ramp_seconds": 1}, "rate"),
     ],
 )
 def test_what_cannot_be_is_refused_at_its_field(changes, name):

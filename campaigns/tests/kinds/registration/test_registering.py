@@ -104,6 +104,21 @@ def test_a_ramp_spreads_the_starts(place):
     assert 0.7 < measured.values["start_spread"] < 1.5
 
 
+def test_hosts_arrive_at_a_rate_each_another_and_who_finds_no_place_is_not_begun(place, stand_in):
+    stand_in.behave(answer_seconds=0.2)
+
+    _, measured, proofs = whole(place, hosts=3, start="arrivals", rate=10, ramp_seconds=2.0)
+
+    assert all(proof.ok for proof in proofs)
+    not_begun = measured.values["not_begun"]
+    assert 0 < not_begun < 20
+    assert measured.units_done == 20 - not_begun
+    assert (measured.values["at_a_time"], measured.values["offered_rate"]) == (3, 10)
+    assert max(next(each for each in measured.series if each.name == "hosts at a time").values) == 3
+    assert len(set(measured.samples["host"])) == measured.units_done
+    assert measured.health.verdict == "saturated"
+
+
 def test_hosts_that_failed_try_again_apart_from_the_others(place, stand_in):
     stand_in.behave(fault="unavailable", fault_on="^POST /rhsm/consumers", fault_share=0.5)
 

@@ -1,0 +1,204 @@
+"""Scenarios from HAR files, OpenAPI documents and curl commands: what is taken, carried, struck out and left out."""
+
+import json
+import random
+from contextlib import suppress
+
+import msgspec
+import pytest
+
+from campaigns.kinds.http.importing.reading import read_sketch
+from campaigns.kinds.http.importing.recorded import BadImport
+from campaigns.kinds.http.importing.sketch import Sketch, written
+from campaigns.kinds.http.program.reading import BadScenario, read_scenario
+from campaigns.tests.kinds.http.recordings import OPENAPI, SECRETS, SIGN_IN, URL, entry, har
+
+
+def drafted(data, *, offers=True, base_url="", think=False):
+    """Read a file, send the sketch to and fro as a browser does, and give it with the scenario of what is proposed."""
+    sketch = msgspec.json.decode(msgspec.json.encode(read_sketch(data, base_url)), type=Sketch)
+    steps = [number for number, each in enumerate(sketch.proposals) if each.ticked]
+    text = written(sketch, steps, range(len(sketch.offers)) if offers else (), think=think)
+    return sketch, text, read_scenario(text).scenario
+
+
+def test_a_recorded_sign_in_becomes_a_scenario_that_carries_its_tokens():
+    sketch, text, scenario = drafted(SIGN_IN, base_url=f"{URL}:443/")
+
+    assert [(each.line, each.ticked) for each in sketch.proposals] == [
+        ("GET /sign-in", True), ("GET /app.css", False), ("POST /sign-in", True), ("GET /items/?limit=10", True),
+        ("PATCH {href}?soft=1", True),
+    ]  # fmt: skip
+    assert [step.name for step in scenario.steps] == [
+        "get sign-in",
+        "post sign-in",
+        "get items",
+        "patch items",
+    ]
+    first, sign_in, items, patch = scenario.steps
+    assert sign_in.form == {
+        "user": "{target_user}",
+        "password": "{target_password}",
+        "csrf": "{csrf}",
+    }
+    assert first.take["csrf"].between[1] == '"'
+    assert sign_in.take["token"].json == "token"
+    assert items.headers["Authorization"] == patch.headers["Authorization"] == "Bearer {token}"
+    assert items.take["href"].json == "results.0.href"
+    assert patch.path == "{href}?soft=1"
+    assert patch.json == {"owner": "{id}", "note": "{{x}} and {{{y}}}", "again": "struck-out"}
+    assert (items.expect.status, patch.expect.status) == (200, 202)
+    assert scenario.cookies == "keep"
+    assert "User-Agent" not in text
+    for secret in SECRETS:
+        assert secret not in text
+        assert secret not in str(sketch)
+
+
+def test_what_is_not_taken_is_said_and_a_secret_that_is_not_carried_is_not_sent():
+    sketch, text, scenario = drafted(SIGN_IN, offers=False)
+
+    assert sketch.left_out == [
+        "1 request that got no answer, as when a page is left or a blocker stops them.",
+        "1 request to other hosts: tracker.example.net (1).",
+        "1 request to api.example.org: the method HEAD (1).",
+    ]
+    struck = " ".join(sketch.struck)
+    for each in (
+        "form field “password” of “post sign-in”",
+        "header “X-Api-Key”",
+        "“seen”",
+        "{target_user}",
+    ):
+        assert each in struck
+    assert "Authorization" not in text
+    assert scenario.steps[1].form["csrf"] == "struck-out"
+    assert scenario.steps[3].path == "/items/0189-aaaa-bbbb/?soft=1"
+    assert scenario.steps[3].json["owner"] == 12345678
+
+
+def test_pauses_are_taken_only_when_they_are_wanted():
+    _, _, scenario = drafted(SIGN_IN, think=True)
+
+    assert [step.think.seconds if step.think else 0 for step in scenario.steps] == [
+        0,
+        1.9,
+        2.9,
+        0.9,
+    ]
+    assert all(step.think is None for step in drafted(SIGN_IN)[2].steps)
+
+
+def test_a_file_of_another_server_is_taken_for_the_target_and_said():
+    sketch, _, _ = drafted(SIGN_IN, base_url="http://staging.example.org")
+
+    assert sketch.host == "api.example.org"
+    assert sketch.hints[0].startswith("No request of the file goes to staging.example.org;")
+
+
+def test_what_the_client_knew_before_is_not_carried():
+    data = har(
+        entry("GET", "/search/?q=something-long", answer={"echo": "something-long", "next": "/search/page-two/"}),
+        entry("GET", "/search/page-two/?q=something-long"),
+    )  # fmt: skip
+
+    assert [each.name for each in read_sketch(data).offers] == ["next"]
+
+
+def test_more_than_fifty_requests_are_offered_and_fifty_proposed():
+    sketch, _, scenario = drafted(har(*(entry("GET", f"/a/{number}") for number in range(60))))
+
+    assert len(sketch.proposals) == 60
+    assert len(scenario.steps) == 50
+    with pytest.raises(BadImport, match="60 requests are ticked"):
+        written(sketch, range(60), ())
+    with pytest.raises(BadImport, match="tick at least one"):
+        written(sketch, (), ())
+
+
+def test_operations_that_change_nothing_and_need_nothing_are_proposed():
+    sketch, _, scenario = drafted(OPENAPI.encode(), base_url="https://api.example.org")
+
+    assert [(each.line, each.why) for each in sketch.proposals] == [
+        ("GET /v1/items/", ""), ("POST /v1/items/", "it changes something"),
+        ("GET /v1/items/{item_id}/", "it needs values: item-id"),
+    ]  # fmt: skip
+    assert scenario.login == "target"
+    assert scenario.steps[0].expect.status == 200
+
+    every = read_scenario(written(sketch, range(3), ())).scenario
+    assert every.data == {"item_id": ["00000000-0000-4000-8000-000000000000"]}
+    assert every.steps[1].json["name"] == "a name"
+    assert every.steps[1].json["parent"]["parent"]["name"] == "a name"
+    assert "id" not in every.steps[1].json
+    assert any("“key”" in hint for hint in sketch.hints)
+
+
+def test_commands_of_curl_are_read_as_a_shell_splits_them():
+    text = f"""\
+# copied from the browser
+curl '{URL}/items/?q=a%20b' -H 'Accept: application/json' --compressed \\
+  -H 'Referer: {URL}/' | jq .
+curl -sSX PUT {URL}/items/7 -u anna:correct-horse --json $'{{"name": "it\\'s \\u00e4"}}' -o /dev/null 2>&1
+curl -G {URL}/find --data-urlencode 'q=1 & 2'
+"""
+    sketch, written_, scenario = drafted(text.encode())
+
+    assert [each.line for each in sketch.proposals] == [
+        "GET /items/?q=a%20b",
+        "PUT /items/7",
+        "GET /find?q=1%20%26%202",
+    ]
+    assert scenario.login == "target"
+    assert scenario.steps[1].json == {"name": "it's ä"}
+    assert "correct-horse" not in written_ + str(sketch)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "The file is empty"),
+        (b"\xff\xfe", "no text in UTF-8"),
+        (b"PK\x03\x04", "no YAML"),
+        (b"a: b", "neither a HAR file nor"),
+        (b'{"log": {"entries": [', "may have been cut off"),
+        (b'{"log": {"entries": []}}', "has no entries"),
+        (b'{"log": {"entries": 5}}', "is no list"),
+        (b'{"log": {"entries": [{"request": {}, "response": {"status": 200}}]}}', "Entry 1 of the HAR file cannot be read"),
+        (b'{"log": {"entries": [7]}}', "Entry 1"),
+        (b'{"swagger": "2.0", "paths": {}}', "version 2.0"),
+        (b"openapi: 3.0.0\npaths: {}", "has no paths"),
+        (b"openapi: 3.0.0\npaths: {/a: {get: {$ref: 'other.yaml#/a'}}}", "outside itself"),
+        (b"openapi: 3.0.0\n\tpaths", "no YAML (line 2"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b"curl 'http://a", "Line 1: a quote"),
+        (b"curl http://a\n\nrm -rf /", "Line 3: “rm” is no curl command"),
+        (b"curl http://a -d @/etc/passwd", "reads a file"),
+        (b"curl -F a=b http://a", "Line 1: -F sends or reads files"),
+        (b"curl ftp://a", "no URL of HTTP"),
+        (b"curl --frobnicate http://a", "--frobnicate is not known"),
+        (b"curl -X", "-X lacks its value"),
+        (b"curl -I http://a", "the method HEAD"),
+    ],
+)  # fmt: skip
+def test_a_bad_file_gets_a_clear_message(data, message):
+    with pytest.raises(BadImport) as caught:
+        written(sketch := read_sketch(data), range(len(sketch.proposals)), ())
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("data", [SIGN_IN, json.dumps({"openapi": "3.0.0", "paths": {"/a": {"get": {}}}}).encode(), OPENAPI.encode(),
+                                  f"curl '{URL}/a?b=c' -H 'A: b' -d $'x\\u0041'".encode()])  # fmt: skip
+def test_any_change_of_a_file_is_read_or_refused(data):
+    chance = random.Random(7)
+    for _ in range(150):
+        changed = bytearray(data)
+        for _ in range(chance.randint(1, 4)):
+            at = chance.randrange(len(changed))
+            changed[at : at + chance.randint(0, 9)] = bytes(
+                chance.choices(b'{}[]":,\\\n\x00\xe2 $ref&*', k=chance.randint(0, 3))
+            )
+        with suppress(BadImport, BadScenario):
+            sketch = read_sketch(bytes(changed), URL)
+            steps = range(min(50, len(sketch.proposals)))
+            read_scenario(written(sketch, steps, range(len(sketch.offers))))

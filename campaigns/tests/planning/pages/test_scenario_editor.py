@@ -1,0 +1,151 @@
+"""The editor of a scenario in the campaign form: messages by line, requests from a file, and a try with one host."""
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from campaigns.kinds.http.program.reading import read_scenario
+from campaigns.kit import encryption
+from campaigns.models import Target
+from campaigns.tests.browsing import Page
+from campaigns.tests.kinds.http.api import PASSWORD, TOKEN, USER, running_api
+from campaigns.tests.kinds.http.recordings import SECRETS, SIGN_IN
+
+pytestmark = pytest.mark.django_db
+
+NEW, PLAN = "/campaigns/new/", "/campaigns/plan/"
+SCENARIO = """\
+steps:
+  - name: sign in
+    post: /sign-in
+    form: {user: "{target_user}", password: "{target_password}"}
+    take: {token: {json: token}}
+  - name: wrong
+    get: /items
+    headers: {Authorization: "Bearer {token}"}
+    expect: {json: {count: 4}}
+"""
+
+
+@pytest.fixture
+def server():
+    with running_api() as running:
+        yield running
+
+
+@pytest.fixture
+def sent(target, server, settings):
+    settings.ALLOWED_ADDRESSES = "127.0.0.1:*"
+    Target.objects.filter(pk=target.pk).update(
+        family="http",
+        base_url=server.base_url,
+        username=USER,
+        password=encryption.encrypt(PASSWORD),
+    )
+    return {"kind": "http", "target": str(target.pk), "p-scenario": SCENARIO, "p-hosts": "3"}
+
+
+def test_a_try_shows_each_request_and_answer_and_no_secret(browser, sent, server):
+    answer = browser.post(NEW, sent | {"act": "scenario-try"})
+    page = Page(answer)
+
+    assert answer.status_code == 200
+    assert "step “wrong” failed" in page.text
+    assert "wrong: count is 3, expected 4" in page.text
+    assert "POST /sign-in HTTP/1.1" in page.text
+    html = answer.content.decode()
+    assert PASSWORD not in html
+    assert TOKEN not in html
+    assert server.asked[1].headers["Authorization"] == f"Bearer {TOKEN}"
+
+
+def test_a_wrong_scenario_shows_the_line_and_asks_nothing(browser, sent, server):
+    wrong = sent | {"p-scenario": SCENARIO.replace('{token}"', '{tokn}"')}
+
+    tried = Page(browser.post(NEW, wrong | {"act": "scenario-try"}))
+    typed = Page(browser.post(PLAN, wrong))
+
+    for page in (tried, typed):
+        assert "Line 8, step 2 “wrong”: the name {tokn}" in page.text
+        assert '8 headers: {Authorization: "Bearer {tokn}"}' in " ".join(page.text.split())
+    assert server.asked == []
+
+
+def test_a_file_is_shown_and_what_is_ticked_becomes_the_scenario(browser, sent):
+    file = SimpleUploadedFile("sign-in.har", SIGN_IN)
+    shown = browser.post(NEW, sent | {"act": "scenario-import", "import-file": file})
+    page = Page(shown)
+
+    assert [field["value"] for field in page.named("import-step") if "checked" in field] == [
+        "0",
+        "2",
+        "3",
+        "4",
+    ]
+    assert "form field “password” of “post sign-in”" in page.text
+    sketch = page.named("import-sketch")[0]["value"]
+    for secret in SECRETS:
+        assert secret not in shown.content.decode()
+
+    ticked = {
+        "import-sketch": sketch,
+        "import-step": ["2", "3"],
+        "import-offer": ["1"],
+        "act": "scenario-write",
+    }
+    written = browser.post(NEW, sent | ticked)
+
+    text = written.context["editor"] and written.context["form"].parameters.fitting[0].value
+    scenario = read_scenario(text).scenario
+    assert [step.name for step in scenario.steps] == ["post sign-in", "get items"]
+    assert scenario.steps[1].headers["Authorization"] == "Bearer {token}"
+    assert "The scenario was written from the file." in Page(written).text
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"act": "scenario-import"}, "Choose a file, or paste curl commands."),
+        ({"act": "scenario-import", "import-text": "wget http://a"}, "neither a HAR file nor"),
+        ({"act": "scenario-write"}, "Read the file again"),
+        ({"act": "scenario-write", "import-sketch": "{"}, "Read the file again"),
+        ({"act": "scenario-write", "import-sketch": '{"format": 5}'}, "Read the file again"),
+        (
+            {
+                "act": "scenario-write",
+                "import-step": "0",
+                "import-sketch": '{"format": "HAR", "proposals": [{"line": "", "step": {"headers": [7], "get": 5}}]}',
+            },
+            "Read the file again",
+        ),
+        (
+            {"act": "scenario-write", "import-sketch": '{"format": "HAR", "proposals": []}'},
+            "tick at least one",
+        ),
+        ({"act": "scenario-try", "target": ""}, "Choose a target first."),
+        ({"act": "scenario-try", "p-data": "a,a"}, "Nothing was sent"),
+        (
+            {"act": "scenario-try", "vary-scenario": "on", "levels-scenario": "steps: 5"},
+            "Nothing was sent",
+        ),
+    ],
+)
+def test_what_cannot_be_done_is_said(browser, sent, server, changes, message):
+    answer = browser.post(NEW, sent | changes)
+
+    assert answer.status_code == 200
+    assert message in Page(answer).text
+    assert server.asked == []
+
+
+def test_scenarios_as_levels_are_separated_by_a_line(browser, sent):
+    two = [SCENARIO.strip(), "steps: [{name: a, get: /}]"]
+    levels = {
+        "vary-scenario": "on",
+        "levels-scenario": "\n---\n".join(two).replace("\n", "\r\n"),
+    }
+
+    answer = browser.post(NEW, sent | levels | {"act": "preview"})
+
+    row = answer.context["form"].parameters.fitting[0]
+    assert not row.errors
+    assert row.levels.value() == "\n---\n".join(two)
