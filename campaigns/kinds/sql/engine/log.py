@@ -84,6 +84,8 @@ class Log:
         self.window_us = None if seconds is None else int(seconds * MILLION)
         self.late_us = late_us
         self.begin = begin
+        self.begin_is_known = begin is not None
+        self.lasted_us: int | None = None
         self.last_end = 0
         self.lines = self.measured = self.good = self.retried = 0
         self.before = self.after = 0
@@ -177,16 +179,24 @@ class Log:
 
     @property
     def seconds(self) -> float:
-        """The seconds that the measured transactions took, from the end of the warm-up; at least the window.
+        """The seconds that the measured transactions took, from the end of the warm-up to the last end.
 
-        In an open loop the window: who is answered late has not stretched the time in which others were due.
+        Where the begin is known, at least the window: who ended early was not there all along. In an open loop the window: who is
+        answered late has not stretched the time in which others were due. `ends_after` shortens it.
         """
         if self.begin is None or not self.last_end:
             return 0.0
-        if self.offered and self.window_us:
-            return self.window_us / MILLION
-        took = self.last_end - self.begin - self.warm_up_us
-        return max(took, self.window_us or 0) / MILLION
+        took, window = self.last_end - self.begin - self.warm_up_us, self.window_us or 0
+        if not window:
+            return took / MILLION
+        if self.offered:
+            there = window if self.lasted_us is None else self.lasted_us - self.warm_up_us
+            return max(1, min(window, there)) / MILLION
+        return (max(took, window) if self.begin_is_known else took) / MILLION
+
+    def ends_after(self, seconds: float) -> None:
+        """Take note of how long transactions began: pgbench counts its time from before it connects."""
+        self.lasted_us = int(seconds * MILLION)
 
     def result(self) -> JsonObject:
         """Return all counts."""

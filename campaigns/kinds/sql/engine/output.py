@@ -91,9 +91,9 @@ class Failure:
 
 
 def summary_of(text: str) -> Summary | None:
-    """Return the summary; None where it is not whole, as after an error."""
+    """Return the summary; None where it is not whole, as after an error. It ends early where no transaction was done."""
     processed, tps = PROCESSED.search(text), TPS_LINE.search(text)
-    if processed is None or tps is None:
+    if processed is None or (tps is None and int(processed[1])):
         return None
     latency, connecting = LATENCY.search(text), CONNECTING.search(text)
     counts = {
@@ -102,7 +102,7 @@ def summary_of(text: str) -> Summary | None:
     return Summary(
         int(processed[1]),
         counts,
-        float(tps[1]),
+        float(tps[1]) if tps else 0.0,
         float(latency[1]) if latency else None,
         float(connecting[1]) if connecting else None,
     )
@@ -120,7 +120,7 @@ def failure_of(lines: Sequence[str]) -> Failure:
     told = next((line for line in errors if "error:" in line or "fatal:" in line), None)
     told = told or (errors[0] if errors else "pgbench ended without a message")
     where = errors.index(told) if told in errors else 0
-    message = " ".join(line.strip() for line in errors[where : where + 4])[:500]
+    message = " ".join(line.strip() for line in errors[where : where + 4])[:500] or told
     state = next((state for parts, state in STATES if any(part in message for part in parts)), "")
     lower = message.lower()
     if "client " in lower and "aborted in command" in lower:

@@ -40,6 +40,8 @@ SECONDS_AFTER_THE_WINDOW = 1.0
 """After which a client that has not begun in the window of the load is ended."""
 SECONDS_TO_FINISH = 10.0
 """Which clients that began late in the window have to end by themselves; what they begin then does not count."""
+CLIENTS_A_SECOND = 50
+"""How many connect in a second at the least: pgbench counts its time from before that, so it is given so much more of it."""
 CALIBRATION_SECONDS = 1.0
 FASTER_THAN_THE_FIRST = 1000
 """How much faster than the first transaction, which has to be prepared, the usual one may be."""
@@ -271,7 +273,8 @@ class _Run:
             return
         if number in self.killed or (code == 0 and summary is not None):
             return
-        if code < 0:
+        # A thread of pgbench that ends it for an error may crash others, which are connecting still.
+        if code < 0 and not any("error:" in line for line in lines):
             self.failures[number] = Failure("generator", f"pgbench was killed by signal {-code}")
             return
         self.failures[number] = failure_of(lines)
@@ -368,7 +371,7 @@ class _Measurement:
         load = Load(
             1 if apart else self.clients,
             1 if apart else self.threads,
-            (self.seconds or 0.0) + self.warm_up,
+            (self.seconds or 0.0) + self.warm_up + self._to_connect(),
             request["transactions"],
             rate / many if rate else None,
         )
@@ -399,6 +402,11 @@ class _Measurement:
         self.run = _Run(self.made, self.log, self._take_progress)
         keeper.watch()
 
+    def _to_connect(self) -> int:
+        """Return the seconds that connecting may take, where all clients do it first."""
+        first = not (self._request["apart"] or self._request["each"])
+        return ceil(self.clients / CLIENTS_A_SECOND) if first else 0
+
     def result(self) -> ProgramResult:
         """Wait for pgbench; return the counts."""
         request = self._request
@@ -411,6 +419,8 @@ class _Measurement:
         self._own_before = processes.cpu_seconds()
         in_time = self.run.wait(longest, self._stop, window)
         whole = self.run.summaries
+        if not request["apart"] and (summary := whole.get(0)) and summary.tps:
+            self.log.ends_after(summary.processed / summary.tps)
         return {
             "complete": in_time or window is not None,
             "log": self.log.result(),

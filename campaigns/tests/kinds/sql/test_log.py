@@ -99,6 +99,8 @@ def test_who_is_answered_late_does_not_stretch_the_time_of_an_offered_rate():
     found.take(b"0 1 9000000 0 1795692170 0 5\n")
 
     assert found.result()["seconds"] == 2.0
+    found.ends_after(1.5)  # of the two seconds it took half a one to connect
+    assert found.result()["seconds"] == 1.5
 
 
 def test_a_log_of_a_process_counts_for_its_client():

@@ -50,6 +50,13 @@ def test_the_summary_with_a_connection_each_is_read():
     assert (found.processed, found.counts["serialization"], found.connect_ms) == (5, 1, 8.348)
 
 
+def test_a_summary_without_a_transaction_has_no_rate():
+    found = summary_of("pgbench (15.18)\nnumber of transactions actually processed: 0\n")
+
+    assert found is not None
+    assert (found.processed, found.tps) == (0, 0.0)
+
+
 def test_half_a_summary_is_none():
     assert summary_of(OFFERED.partition("tps")[0]) is None
 
