@@ -1,9 +1,17 @@
 """Campaigns of the kind http, made and run by a whole perfdash: a closed loop, a rate, and what is kept of a sign-in."""
 
+import base64
+import json
+import re
+import urllib.request
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
+
 import pytest
 
 from campaigns.tests.kinds.http.api import PASSWORD, TOKEN, USER, running_api
 from e2e.conftest import wait_for
+from sandbox.process import running
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
@@ -110,6 +118,88 @@ def test_nothing_of_a_sign_in_is_stored_and_the_steps_around_the_load_are_done(p
             assert secret not in str(tried)
             assert secret not in stored
             assert secret not in str(export)
+
+
+def recorded_sign_in(url):
+    """Sign in at a Katello, ask for a command, and for the script with the token in it; give the HAR file and all secrets."""
+    login = base64.b64encode(f"admin:{PASSWORD}".encode()).decode()
+    connection = HTTPConnection(urlsplit(url).netloc)
+    entries = []
+
+    def ask(method, path, headers, body=None):
+        sent = headers | ({"Content-Type": "application/json"} if body else {})
+        connection.request(method, path, body, sent)
+        answer = connection.getresponse()
+        text, given = answer.read().decode(), answer.getheaders()
+        assert answer.status < 300, text
+        request = {
+            "method": method, "url": url + path, "headers": [{"name": n, "value": v} for n, v in sent.items()],
+        } | ({"postData": {"mimeType": "application/json", "text": body}} if body else {})  # fmt: skip
+        content = {"mimeType": answer.getheader("Content-Type"), "text": text}
+        response = {
+            "status": answer.status,
+            "content": content,
+            "headers": [{"name": n, "value": v} for n, v in given],
+        }
+        entries.append(
+            {
+                "request": request,
+                "response": response,
+                "time": 5,
+                "startedDateTime": "2026-01-01T10:00:00Z",
+            }
+        )
+        return text, dict(given)
+
+    _, headers = ask("GET", "/api/v2/organizations", {"Authorization": f"Basic {login}"})
+    cookie = headers["Set-Cookie"].partition(";")[0]
+    wanted = json.dumps({"organization_id": 1, "activation_keys": ["bench-ak"]})
+    text, _ = ask("POST", "/api/v2/registration_commands", {"Cookie": cookie}, wanted)
+    command = json.loads(text)["registration_command"]
+    token = re.search("Bearer ([^']+)", command)[1]
+    path = re.search(r"https?://[^/]+([^']+)", command)[1]
+    ask("GET", path, {"Authorization": f"Bearer {token}"})
+    connection.close()
+    return json.dumps({"log": {"entries": entries}}), (
+        PASSWORD,
+        login,
+        cookie.partition("=")[2],
+        token,
+    )
+
+
+def test_a_recorded_sign_in_is_imported_and_done_by_100_hosts_and_no_secret_is_kept(perfdash):
+    with running(katello={"password": PASSWORD}) as sandbox:
+        har, secrets = recorded_sign_in(sandbox.katello.base_url)
+        target = perfdash.api("POST", "targets", {
+            "name": "Katello of a recording", "family": "http", "base_url": sandbox.katello.base_url,
+            "username": "admin", "password": PASSWORD, "confirm_address": True,
+        })["id"]  # fmt: skip
+        request = urllib.request.Request(  # noqa: S310  loopback
+            f"{perfdash.state['base_url']}/api/v1/targets/{target}/import-scenario?take=all",
+            data=har.encode(),
+            headers={"Authorization": f"Bearer {perfdash.token}"},
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
+            read = json.load(answer)
+
+        assert [each["secret"] for each in read["offers"] if each["take"].get("between")] == [True]
+        assert "cookies: keep" in read["scenario"]
+        assert read["problems"] == []
+        parameters = {
+            "scenario": read["scenario"], "iterations": 1, "duration_seconds": None, "warm_up_seconds": 0,
+        }  # fmt: skip
+        campaign = launched(perfdash, target, "Who registers?", parameters, {"hosts": [50, 100]})
+        state = ended(perfdash, campaign)
+        assert state["runs"]["done"] == 6, state["runs"]
+        failed = perfdash.api("GET", f"campaigns/{campaign}/measurements?metric=failed")["results"]
+        assert {each["value"] for each in failed} == {0.0}
+
+        kept = text_of_tables(perfdash)
+        kept += str(perfdash.api("GET", f"campaigns/{campaign}/export?format=json")) + str(read)
+        kept += "".join(path.read_text(errors="replace") for path in perfdash.data.glob("log/*"))
+        for secret in secrets:
+            assert secret not in kept
 
 
 def test_a_scenario_that_is_wrong_tells_the_place(perfdash):

@@ -96,9 +96,11 @@ def compiled_steps(
 def _compiled(scenario: Scenario, step: Step, place: Place, taken: frozenset[str]) -> Compiled:
     body, content_type = _body(step)
     pieces: list[Piece] = [f"{step.method} ".encode(), *_path(step.path, place), b" HTTP/1.1\r\n"]
-    for name, text in _headers(scenario, step, place, content_type):
+    headers = _headers(scenario, step, place, content_type)
+    for name, text in headers:
         pieces += [f"{name}: ".encode("latin-1"), *_header(text), b"\r\n"]
-    if scenario.login == "target":
+    has_own = any(name.lower() == "authorization" for name, _ in headers)
+    if scenario.login == "target" and not has_own:
         login = b64encode(f"{place.user}:{place.password}".encode())
         pieces.append(b"Authorization: Basic %b\r\n" % login)
     if place.close:

@@ -497,10 +497,8 @@ class _Checks:
     def _headers(self, place: Place, headers: Mapping[str, str]) -> Iterator[str]:
         for name, text in headers.items():
             at = (*place, name)
-            if name.lower() == "authorization" and OF_A_NAME.match(text):
-                if self.scenario.login == "target":
-                    yield self._say(at, "login: target sends Authorization already; take one out.")
-            elif why := FORBIDDEN_HEADERS.get(name.lower()):
+            of_a_name = name.lower() == "authorization" and OF_A_NAME.match(text)
+            if (why := FORBIDDEN_HEADERS.get(name.lower())) and not of_a_name:
                 yield self._say(at, f"the header {name} is not given here: {why}.")
             elif not HEADER_NAME.match(name):
                 yield self._say(at, f"“{name[:60]}” is no name of a header.")
