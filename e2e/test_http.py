@@ -156,8 +156,7 @@ def recorded_sign_in(url):
     wanted = json.dumps({"organization_id": 1, "activation_keys": ["bench-ak"]})
     text, _ = ask("POST", "/api/v2/registration_commands", {"Cookie": cookie}, wanted)
     command = json.loads(text)["registration_command"]
-    token = re.search("Bearer ([^']+)", command)[1]
-    path = re.search(r"https?://[^/]+([^']+)", command)[1]
+    ((path, token),) = re.findall(r"https?://[^/]+([^']+)'.*Bearer ([^']+)'", command)
     ask("GET", path, {"Authorization": f"Bearer {token}"})
     connection.close()
     return json.dumps({"log": {"entries": entries}}), (

@@ -44,7 +44,7 @@ class HttpForm(forms.Form):
         help_text="The requests of one host, as YAML: steps in order, what their answers have to be, and what is taken "
         "from them. docs/reference/scenario.md describes it.",
     )
-    data = TextArea(
+    data = TextArea(  # type: ignore[assignment]
         rows=3,
         initial="",
         max_length=MOST_TABLE_BYTES,

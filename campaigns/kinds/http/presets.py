@@ -41,7 +41,7 @@ def presets(sandbox_url: str) -> Sequence[Preset]:
         ),
         Preset(
             "rates",
-            "Open loop: 50 to 800 requests per second, goodput within 50 ms",
+            "Open loop: 50 to 800 rounds per second, goodput",
             {
                 "scenario": SLOW_PAGE, "loop": "open", "hosts": "200", "arrivals": "poisson",
                 "duration_seconds": "6", "warm_up_seconds": "1", "success_limit_ms": "50",

@@ -85,7 +85,9 @@ def processes_for(parameters: Parameters) -> int:
     """Return how many processes of a generator share the hosts."""
     if parameters.get("processes"):
         return int(parameters["processes"])
-    return max(1, min(len(os.sched_getaffinity(0)), -(-parameters["hosts"] // HOSTS_A_PROCESS)))
+    return max(
+        1, min(len(os.sched_getaffinity(0)), -(-int(parameters["hosts"]) // HOSTS_A_PROCESS))
+    )
 
 
 def attempt_of(sender: str) -> int:

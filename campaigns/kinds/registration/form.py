@@ -145,4 +145,4 @@ def hosts_of(parameters: Parameters) -> int:
     """Return how many hosts register in a run: with arrivals rate x seconds, of which `hosts` are the most at a time."""
     if parameters.get("start") != ARRIVALS:
         return int(parameters["hosts"])
-    return round(parameters["rate"] * parameters["ramp_seconds"])
+    return round(float(parameters["rate"]) * float(parameters["ramp_seconds"]))

@@ -113,6 +113,8 @@ def _why_not(method: str, url: str, kind: str, reply: Reply) -> str:
         return "static file"
     if kind == "preflight" or method == "OPTIONS":
         return "preflight of the browser"
+    if reply.status == 401:
+        return "answered 401: the sign-in came afterwards"
     if kind in ENDLESS or reply.type == "text/event-stream":
         return "a stream, which does not end"
     return ""

@@ -61,6 +61,8 @@ DROPPED = frozenset({
     "x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", "save-data", "expect",
 })  # fmt: skip
 """Headers of the browser, and those that belong to the connection."""
+OF_PAGES = "text/html,*/*;q=0.8"
+"""What browsers accept when somebody opens a page, without the list of formats of pictures."""
 OWN_PREFIXES = ("sec-", ":", "proxy-")
 MARK = re.compile(f"{OPENS}(=?)([A-Za-z0-9_]+){CLOSES}")
 BRACES = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*(?::[^{}]*)?)\}")
@@ -295,7 +297,12 @@ class _Sketcher:
                 and not lower.startswith(OWN_PREFIXES)
                 and (lower, text) != ("accept", "*/*")
             ):
-                draft.headers.append((name, text))
+                draft.headers.append(
+                    (
+                        name,
+                        OF_PAGES if lower == "accept" and text.startswith(OF_PAGES[:9]) else text,
+                    )
+                )
         if (
             draft.kind == "body"
             and recorded.type

@@ -164,7 +164,7 @@ class _Document:
         keys: list[tuple[bool, Any]] = [(False, None)]  # whether a key is known, and which
         documents = 0
         for event in self.events:
-            line = event.start_mark.line + 1
+            line = event.start_mark.line + 1 if event.start_mark else 1
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:

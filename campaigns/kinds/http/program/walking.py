@@ -7,7 +7,7 @@ import asyncio
 import random
 import ssl
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid5
@@ -147,7 +147,7 @@ def counter(walk: Walk, proof: Prove, seconds: float) -> float:
     return float(value)
 
 
-async def _checked(walk: Walk, doing: Any) -> Any:
+async def _checked(walk: Walk, doing: Coroutine[Any, Any, Walked]) -> Walked:
     """Wait for it, and call the check all the while."""
     task = asyncio.ensure_future(doing)
     try:
@@ -280,8 +280,10 @@ def _shown_headers(
 
 
 def _shown_body(body: bytes, secrets: Sequence[str]) -> str:
-    """Return the begin of a body. It is struck before it is cut: half a secret is one, too."""
+    """Return the begin of a body, if it is text. It is struck before it is cut: half a secret is one, too."""
     text = body[: 4 * MOST_SHOWN_BYTES].decode(errors="replace")
+    if text.count("\N{REPLACEMENT CHARACTER}") > len(text) // 20:
+        return "(no text)" if text else ""
     return strike(text, secrets)[:MOST_SHOWN_BYTES]
 
 

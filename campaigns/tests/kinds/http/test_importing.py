@@ -96,6 +96,17 @@ def test_a_file_of_another_server_is_taken_for_the_target_and_said():
     assert sketch.hints[0].startswith("No request of the file goes to staging.example.org;")
 
 
+def test_a_request_that_was_refused_before_the_sign_in_is_not_proposed():
+    long = [("Accept", "text/html,application/xhtml+xml,image/avif;q=0.9,*/*;q=0.8")]
+    sketch, text, _ = drafted(har(entry("GET", "/a", status=401), entry("GET", "/a", headers=long)))
+
+    assert [each.why for each in sketch.proposals] == [
+        "answered 401: the sign-in came afterwards",
+        "",
+    ]
+    assert "Accept: text/html,*/*;q=0.8" in text
+
+
 def test_what_the_client_knew_before_is_not_carried():
     data = har(
         entry("GET", "/search/?q=something-long", answer={"echo": "something-long", "next": "/search/page-two/"}),
