@@ -68,6 +68,8 @@ ALLOWED = frozenset(
 """Commands of pgbench; `shell` and `setshell` run programs on the generator."""
 HEAD = re.compile(r"--\s*script:\s*([A-Za-z0-9_-]{1,30})(?:\s*,?\s*weight\s+(\d{1,6}))?\s*\Z")
 COMMAND = re.compile(r"\\\s*([A-Za-z]*)")
+CONTINUED = re.compile(r"\\(?=\r?\n)")
+"""A backslash at the end of a line, which pgbench leaves out before the word of a command, too."""
 RUNS_PROGRAMS = re.compile(r"\\\s*(set)?shell\b", re.IGNORECASE)
 ADDRESS = re.compile(r"postgres(?:ql)?://", re.IGNORECASE)
 KEYWORD = re.compile(
@@ -127,10 +129,14 @@ def check(text: str) -> list[Script]:
     for number, line in enumerate(text.split("\n"), 1):
         if not line.replace("\t", " ").rstrip("\r").isprintable():
             raise BadScript(f"Line {number} holds a character that is no text: give plain SQL.")
-        if RUNS_PROGRAMS.search(line):
-            raise BadScript(
-                f"Line {number}: \\shell and \\setshell run programs on the generator, and are refused."
-            )
+    whole = CONTINUED.sub(
+        " ", text
+    )  # wherever it stands: where a text ends, pgbench may see otherwise
+    if found := RUNS_PROGRAMS.search(whole):
+        number = whole.count("\n", 0, found.start()) + 1
+        raise BadScript(
+            f"Line {number}: \\shell and \\setshell run programs on the generator, and are refused."
+        )
     scripts = _split(text.replace("\r\n", "\n"))
     if len(scripts) > MOST_SCRIPTS:
         raise BadScript(f"These are {len(scripts)} scripts; give at most {MOST_SCRIPTS}.")
@@ -289,7 +295,7 @@ def _special(text: str, at: int) -> tuple[int, str]:
     """Return the end and the kind of what begins here; an empty kind where it is code."""
     character = text[at]
     if character == "'":
-        escapes = at > 0 and text[at - 1] in "eE" and not text[at - 2 : at - 1].isalnum()
+        escapes = text[max(0, at - 1) : at] in ("e", "E") and not _in_word(text, at - 1)
         return _quoted(text, at, "'", escapes=escapes), "string"
     if character == '"':
         return _quoted(text, at, '"'), "identifier"
@@ -298,10 +304,16 @@ def _special(text: str, at: int) -> tuple[int, str]:
         return (end if end >= 0 else len(text)), "comment"
     if text.startswith("/*", at):
         return _comment(text, at), "comment"
-    if character == "$" and (found := DOLLAR.match(text, at)):
+    if character == "$" and not _in_word(text, at) and (found := DOLLAR.match(text, at)):
         end = text.find(found[0], found.end())
         return (end + len(found[0]) if end >= 0 else len(text)), "string"
     return at, ""
+
+
+def _in_word(text: str, at: int) -> bool:
+    """Return whether what stands before belongs to a name, so that this is not its beginning."""
+    before = text[at - 1] if at > 0 else ""
+    return before.isalnum() or before in ("_", "$") or before > "\x7f"
 
 
 def _quoted(text: str, at: int, quote: str, *, escapes: bool = False) -> int:

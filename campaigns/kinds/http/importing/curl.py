@@ -174,6 +174,8 @@ def _data(line: int, option: str, text: str) -> str:
         raise BadImport(f"Line {line}: {option} {text[:60]} reads a file; paste what it holds.")
     if option == "--data-urlencode":
         name, equals, value = text.partition("=")
+        if not equals and "@" in text:
+            raise BadImport(f"Line {line}: {option} {text[:60]} reads a file; paste what it holds.")
         return (
             f"{name}={quote(value, safe='')}"
             if equals and name

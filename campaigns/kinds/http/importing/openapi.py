@@ -23,6 +23,10 @@ METHODS = ("get", "post", "put", "patch", "delete", "options", "head", "trace")
 MOST_OPERATIONS = 2000
 MOST_DEPTH = 5
 MOST_REFERENCES = 20
+MOST_VALUES, MOST_VALUES_IN_ALL = 2000, 200_000
+"""Made from the schemas of a request, and of a document: a schema may hold others many times over."""
+MOST_LETTERS = 64 * 1024 + 1
+"""Of a body, beyond which it is not taken over."""
 CHANGES = "it changes something"
 NEEDS = "it needs values: {}"
 DULL_HEADERS = frozenset({"accept", "content-type", "authorization"})
@@ -72,6 +76,8 @@ class _Reader:
     def __init__(self, document: Mapping[str, Any]) -> None:
         self.document = document
         self.base = self._base()
+        self.left_in_all = MOST_VALUES_IN_ALL
+        self.left = 0
 
     def resolved(self, value: Any) -> Any:
         """Return what a value refers to, within the document; MISSING where that is not there."""
@@ -85,6 +91,8 @@ class _Reader:
         self, path: str, method: str, item: Mapping[str, Any], operation: Mapping[str, Any]
     ) -> Recorded:
         """Return the request of an operation."""
+        self.left = min(MOST_VALUES, self.left_in_all)
+        self.left_in_all -= self.left
         path = plain(path)
         columns: dict[str, Any] = {}
         lacking: list[str] = []
@@ -111,6 +119,7 @@ class _Reader:
                 continue
             lacking += [name] if value is MISSING else []
         body, type_ = self._body(operation)
+        self.left_in_all += max(0, self.left)
         basic, token = self._signed_in(operation)
         url = self.base + quoted(path, "/%:@!$'()*+,;=~-._")
         return Recorded(
@@ -167,7 +176,8 @@ class _Reader:
     def _of_schema(self, schema: Any, depth: int) -> Any:
         """Return a value that fits a schema."""
         schema = self.resolved(schema)
-        if not isinstance(schema, dict) or depth > MOST_DEPTH:
+        self.left -= 1
+        if not isinstance(schema, dict) or depth > MOST_DEPTH or self.left < 0:
             return "text"
         if (value := self._proposed(schema)) is not MISSING:
             return value
@@ -204,7 +214,9 @@ class _Reader:
             return {}
         required = schema.get("required")
         names = (
-            [name for name in required if name in properties] if isinstance(required, list) else []
+            [name for name in required if isinstance(name, str) and name in properties]
+            if isinstance(required, list)
+            else []
         )
         made = {}
         for name in names or list(properties)[:20]:
@@ -237,10 +249,10 @@ class _Reader:
                     f"{quote(str(key), safe='')}={quote(_text(each), safe='')}"
                     for key, each in value.items()
                 )
-                return "&".join(pairs), str(type_)
+                return "&".join(pairs)[:MOST_LETTERS], str(type_)
             if isinstance(value, str) and not re.search(r"[/+]json\b", str(type_)):
-                return plain(value), str(type_)
-            return plain(_json(value)), str(type_)
+                return plain(value)[:MOST_LETTERS], str(type_)
+            return plain(_json(value)[:MOST_LETTERS]), str(type_)
         return "", ""
 
     @staticmethod
@@ -326,7 +338,7 @@ def _scalar(value: Any) -> Any:
 
 
 def _text(value: Any) -> str:
-    return plain(value) if isinstance(value, str) else plain(_json(value))
+    return plain(value if isinstance(value, str) else _json(value))[:MOST_LETTERS]
 
 
 def _json(value: Any) -> str:

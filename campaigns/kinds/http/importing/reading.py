@@ -14,13 +14,24 @@ from campaigns.kinds.http.importing.sketch import Sketch, sketch_of
 
 MOST_BYTES = 16 * 1024 * 1024
 MOST_YAML_BYTES = 2 * 1024 * 1024
+MOST_NODES = 1_000_000
+"""Of YAML, what aliases stand for included."""
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 KNOWN = "Give a HAR file, an OpenAPI document of version 3 (JSON or YAML), or lines that begin with curl."
 
 
 def read_sketch(data: bytes, base_url: str = "") -> Sketch:
     """Return the sketch of a file's requests to the server of a base URL, where it has such. Raise BadImport."""
-    return sketch_of(read_recording(data), urlsplit(base_url).netloc.rpartition("@")[2])
+    try:
+        return sketch_of(read_recording(data), urlsplit(base_url).netloc.rpartition("@")[2])
+    except BadImport:
+        raise
+    except RecursionError:
+        raise BadImport("The file is nested too deeply.") from None
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise BadImport(
+            f"The file is not as its format has it ({type(error).__name__}: {str(error)[:80]})."
+        ) from None
 
 
 def read_recording(data: bytes) -> Recording:
@@ -61,7 +72,11 @@ def _document(text: str) -> Any:
             f"The file has {len(text):,} characters of YAML; at most {MOST_YAML_BYTES:,} are read. Convert it to JSON."
         )
     try:
+        if "&" in text and "*" in text:
+            _refuse_bombs(text)
         return yaml.load(text, LOADER)  # noqa: S506 - a safe loader
+    except BadImport:
+        raise
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}: " if mark is not None else ""
@@ -70,3 +85,34 @@ def _document(text: str) -> Any:
         ) from None
     except (RecursionError, ValueError, TypeError, OverflowError) as error:
         raise BadImport(f"The file cannot be read ({type(error).__name__}). {KNOWN}") from None
+
+
+def _refuse_bombs(text: str) -> None:
+    """Raise BadImport for YAML whose aliases stand for far more than is written, or for what they are in."""
+    sizes: dict[str, int] = {}
+    open_nodes: list[tuple[str | None, int]] = [(None, 0)]
+    for event in yaml.parse(text, Loader=LOADER):
+        if isinstance(event, yaml.CollectionStartEvent):
+            open_nodes.append((event.anchor, 0))
+            continue
+        if isinstance(event, yaml.AliasEvent):
+            if event.anchor not in sizes:
+                line = event.start_mark.line + 1
+                raise BadImport(
+                    f"Line {line}: *{event.anchor[:40]} stands within itself, or for nothing; write it out."
+                )
+            anchor, size = None, sizes[event.anchor]
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, size = open_nodes.pop()
+        elif isinstance(event, yaml.ScalarEvent):
+            anchor, size = event.anchor, 0
+        else:
+            continue
+        outer, others = open_nodes[-1]
+        open_nodes[-1] = outer, others + size + 1
+        if anchor is not None:
+            sizes[anchor] = size
+        if others + size > MOST_NODES:
+            raise BadImport(
+                f"The aliases (*name) of the file stand for more than {MOST_NODES:,} values; write out what is needed."
+            )

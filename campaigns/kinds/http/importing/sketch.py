@@ -47,6 +47,9 @@ from campaigns.kit.redaction import SHORTEST as SHORTEST_SECRET
 
 MOST_PROPOSALS = 300
 MOST_OFFERS = 200
+MOST_TOKENS = 300
+"""That are looked for within the texts of answers."""
+MOST_PREFIXES = 20
 MOST_BODY = 64 * 1024
 MOST_BODIES = 1024 * 1024
 LEAST_THINK = 0.05
@@ -341,7 +344,10 @@ class _Sketcher:
         for position, draft in enumerate(self.drafts):
             for value, name in _sent(draft):
                 first.setdefault(value, position)
-                if name and (is_secret_name(name) or is_random(value) or name == "Authorization"):
+                is_token = name and (
+                    is_secret_name(name) or is_random(value) or name == "Authorization"
+                )
+                if is_token and (value in tokens or len(tokens) < MOST_TOKENS):
                     tokens.setdefault(value, name)
         known = sources([draft.recorded.reply for draft in self.drafts], first, tokens)
         names: set[str] = {
@@ -451,6 +457,8 @@ class _Sketcher:
                 if not offer.secret:
                     offer.fallback = value
                 return mark
+            if where == "JSON" and text and not isinstance(value, str):
+                value = text if is_password_name(name) else value
             if not isinstance(value, str) or not value or OPENS in value:
                 return value
             place = f"{where} “{name[:40]}” of “{draft.name}”"
@@ -473,7 +481,9 @@ class _Sketcher:
             if is_random(value):
                 self._strike("Values that look like secrets", place, value)
                 return "" if where == "header" else STRUCK
-            return value
+            if (struck := _struck(value)) != value:
+                self._strike("Secrets within texts", place, "")
+            return struck
 
         return change
 
@@ -496,6 +506,9 @@ class _Sketcher:
             if not mark and is_random(text):
                 self._strike("Values that look like secrets", f"the path of “{draft.name}”", text)
                 mark = STRUCK
+            elif not mark and "=" in text and (struck := _struck(text)) != text:
+                self._strike("Secrets within texts", f"the path of “{draft.name}”", "")
+                mark = quote(struck, safe=IN_PATHS)
             parts.append(mark or part)
         pairs = []
         for name, text in draft.query:
@@ -545,9 +558,9 @@ class _Sketcher:
     def _text(self, position: int, draft: _Draft) -> str:
         """Return a body as text, with marks for what is carried."""
         text = TOKENS.sub(lambda match: self._mark(match[0], position) or match[0], draft.body)
-        struck = strike(text)
+        struck = _struck(text)
         if struck != text:
-            self._strike("Secrets by their names", f"the body of “{draft.name}”", "")
+            self._strike("Secrets within texts", f"the body of “{draft.name}”", "")
         return struck
 
     def _shown(self, path: str) -> str:
@@ -712,13 +725,18 @@ def _unfit(recorded: Recorded) -> str:
     """Return why a request cannot be a step; empty where it can."""
     if recorded.url.startswith(("ws:", "wss:")):
         return "WebSocket"
+    try:
+        urlsplit(recorded.url)
+    except ValueError:
+        return "URLs that cannot be read"
     if recorded.method.lower() not in METHODS:
         return f"the method {recorded.method[:20]}"
     if "://" in recorded.url and not recorded.url.startswith(("http://", "https://")):
         return "no HTTP"
     if len(recorded.url) > 3500:
         return "URLs of more than 3,500 characters"
-    if recorded.type.lower().startswith("multipart/"):
+    types = [text for name, text in recorded.headers if name.lower() == "content-type"]
+    if any(each.strip().lower().startswith("multipart/") for each in (recorded.type, *types)):
         return "uploads of files (multipart)"
     if len(recorded.body.encode(errors="replace")) > MOST_BODY:
         return "bodies of more than 64 KiB"
@@ -732,16 +750,22 @@ def _body(recorded: Recorded) -> tuple[str, Json]:
     text, type_ = recorded.body, recorded.type.partition(";")[0].strip().lower()
     if not text:
         return "", ""
-    if type_.endswith(("/json", "+json")) or (not type_ and text[:1] in "{["):
+    if type_.endswith(("/json", "+json")) or (type_ in ("", FORM) and text[:1] in "{["):
         try:
             return "json", msgspec.json.decode(text)
         except (msgspec.DecodeError, RecursionError):
-            return "body", text
+            if type_ != FORM:
+                return "body", text
     if type_ == FORM:
         pairs = parse_qsl(text, keep_blank_values=True)
         if pairs and len(dict(pairs)) == len(pairs):
             return "form", pairs
     return "body", text
+
+
+def _struck(text: str) -> str:
+    """Return a text without the secrets within it: by their names, and what looks like one."""
+    return TOKENS.sub(lambda match: STRUCK if is_random(match[0]) else match[0], strike(text))
 
 
 def _sent(draft: _Draft) -> Iterator[tuple[str, str]]:
@@ -777,7 +801,9 @@ def _prefixes(path: str) -> Iterator[str]:
     if path.count("/") > 1 and len(path) >= SHORTEST:
         yield path
         end = len(path) - 1
-        while (end := path.rfind("/", 0, end)) > 0:
+        for _ in range(MOST_PREFIXES):
+            if (end := path.rfind("/", 0, end)) <= 0:
+                return
             if end + 1 >= SHORTEST and path.count("/", 0, end) > 1:
                 yield path[: end + 1]
 

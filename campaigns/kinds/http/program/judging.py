@@ -1,5 +1,6 @@
 """Check an answer, and take values from it. No clock, no network."""
 
+import re
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -13,6 +14,7 @@ MISSING = object()
 MOST_SHOWN = 100
 MOST_BODY_SHOWN = 200
 CHECK = "check"
+POSITION = re.compile(r"-?\d{1,9}\Z", re.ASCII)
 
 
 class Answer(Protocol):
@@ -139,9 +141,7 @@ def value_at(value: Any, keys: Sequence[str]) -> Any:
                 return MISSING
             value = value[key]
         elif (
-            isinstance(value, list)
-            and key.lstrip("-").isdigit()
-            and -len(value) <= int(key) < len(value)
+            isinstance(value, list) and POSITION.match(key) and -len(value) <= int(key) < len(value)
         ):
             value = value[int(key)]
         else:

@@ -22,6 +22,7 @@ from campaigns.kinds.http.program.names import (
     RANDOM,
     names_in,
     range_of,
+    split,
     texts_in,
 )
 from campaigns.kinds.http.program.scenario import METHODS, Scalar, Scenario, Step
@@ -40,11 +41,14 @@ FORBIDDEN_HEADERS = {
     "connection": "connections are a parameter of the campaign",
     "authorization": "write login: target, or a scheme and one name (Bearer {token}), so that no password is in the file",
     "cookie": "write cookies: keep",
+    "expect": "bodies are sent at once",
+    "proxy-authorization": "no password is in the file",
+    "upgrade": "connections stay HTTP/1.1",
 }
 OF_A_NAME = re.compile(r"([A-Za-z][A-Za-z0-9-]* )?\{[A-Za-z_][A-Za-z0-9_]*\}\Z")
 """A header Authorization that holds no secret itself."""
 HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}\Z")
-INTEGER = re.compile(r"[-+]?\d{1,18}\Z")
+INTEGER = re.compile(r"[-+]?\d{1,40}\Z")
 NUMBER = re.compile(r"[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d{1,3})?\Z")
 COLUMN = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}\Z")
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -157,6 +161,7 @@ class _Document:
         self.events = yaml.parse(text, Loader=LOADER)
         self.lines: dict[Place, int] = {}
         self.nodes = 0
+        self.flow: set[int] = set()  # mappings in braces, by id
 
     def read(self) -> tuple[Any, dict[Place, int]]:
         root: list[Any] = []
@@ -202,6 +207,12 @@ class _Document:
             self.lines[(*place, keys[-1][1])] = line
             return
         value: Any = self._value(event)
+        if value is None and not event.value and id(inside) in self.flow:
+            raise BadScenario(
+                [f'Line {line}: {{{key}}} needs quotes in YAML: "{{{key}}}", if it is a name.']
+            )
+        if isinstance(event, yaml.MappingStartEvent) and event.flow_style:
+            self.flow.add(id(value))
         if isinstance(inside, dict):
             inside[key] = value
             keys[-1] = False, None
@@ -256,6 +267,14 @@ def _worded(error: msgspec.ValidationError, value: Any, lines: Mapping[Place, in
             place.append(name)
     elif "got `object`" in text and "`str" in text:
         text += "; a text that begins with { needs quotes in YAML"
+    elif most := re.match(r"Expected `(?:array|object)` of length <= (\d+)", text):
+        text = f"at most {int(most[1]):,} are allowed"
+    elif "matching regex" in text:
+        text = (
+            "a step's name has at most 40 letters, digits, blanks and “_.-”, a letter or digit first"
+            if place[-1:] == ["name"]
+            else "a name has at most 40 letters, digits and “_”, no digit first"
+        )
     named = f" ({'.'.join(str(part) for part in place[2:] or place)})" if place else ""
     text = text if "“" in text else f"{text}{named}"
     end = "?" if "did you mean" in text else "."
@@ -379,6 +398,8 @@ class _Checks:
 
     def messages(self) -> Iterator[str]:
         """Yield what is wrong, in the order of the file."""
+        if CONTROL.search(self.scenario.name):
+            yield self._say(("name",), "the name holds a control character.")
         yield from self._headers(("headers",), self.scenario.headers)
         for name in names_of_headers(self.scenario.headers):
             yield from self._name(("headers",), name, [*GIVEN, *self.columns], "headers")
@@ -483,7 +504,12 @@ class _Checks:
         yield self._say(place, f"{text} For the text itself write {{{{{name}}}}}.")
 
     def _path(self, place: Place, path: str) -> Iterator[str]:
-        begins_with_name = path.startswith("{") and next(names_in(path), None) is not None
+        name = next((text for text, is_name in split(path)[:1] if is_name), "")
+        begins_with_name = bool(name)
+        if name in GIVEN or name.startswith(f"{RANDOM}:"):
+            yield self._say(
+                place, f"{{{name}}} is no path that a path could begin with; write /{{{name}}}."
+            )
         if path.startswith("//") or not (path.startswith("/") or begins_with_name):
             yield self._say(
                 place, f"“{path[:80]}” is no path on the target; it begins with / and has no host."

@@ -85,7 +85,10 @@ class Expect(Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True
         default_factory=list
     )
     most_milliseconds: (
-        Annotated[float, Meta(gt=0, description="The longest from sending to the whole answer.")]
+        Annotated[
+            float,
+            Meta(gt=0, le=3_600_000, description="The longest from sending to the whole answer."),
+        ]
         | None
     ) = None
 

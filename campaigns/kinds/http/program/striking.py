@@ -7,12 +7,24 @@ from campaigns.kinds.http.program.scenario import Take
 from campaigns.kit.redaction import REDACTED, redact
 
 SECRET_NAME = re.compile(
-    r"pass(word|wd|phrase)|token|secret|api[-_]?key|credential|authori[sz]ation|cookie|session|csrf|private[-_]?key",
+    r"pass(?:word|wd|phrase|code)|token|secret|api[-_]?key|credential|authori[sz]ation|cookie|session|sessid|csrf"
+    r"|private[-_]?key|(?<![a-z])(?:auth|cvc|cvv|jwt|otp|pass|pin|pw|pwd|sid|sig|signature|totp)(?![a-z])",
     re.IGNORECASE,
 )
-_NAMED = rf"[\w.-]*(?:{SECRET_NAME.pattern})[\w.-]*"
-IN_JSON = re.compile(rf'("{_NAMED}"\s*:\s*")((?:[^"\\]|\\.)*)', re.IGNORECASE)
-IN_FORM = re.compile(rf"((?:^|[?&;\s]){_NAMED}=)([^&;\s]+)", re.IGNORECASE)
+_NAMED = rf"(?:{SECRET_NAME.pattern})[\w.-]{{0,80}}"
+"""A name from its secret word on: what stands before that stays, whatever it is."""
+IN_QUOTES = re.compile(
+    rf"""({_NAMED}["']?\s{{0,9}}[:=]\s{{0,9}}(["']))((?:(?!\2)[^\\]|\\.)*)""",
+    re.IGNORECASE | re.DOTALL,
+)
+"""JSON, arguments of GraphQL, attributes of XML."""
+IN_ESCAPED_QUOTES = re.compile(
+    rf"""({_NAMED}\\["']\s{{0,9}}[:=]\s{{0,9}}\\["'])([^"'\\]*)""", re.IGNORECASE
+)
+"""JSON within JSON."""
+IN_FORM = re.compile(rf"""({_NAMED}=)([^&;\s"'<>]+)""", re.IGNORECASE)
+IN_ELEMENT = re.compile(rf"({_NAMED}(?:\s[^<>]{{0,200}})?>)([^<]+)", re.IGNORECASE)
+JWT = re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*")
 SCHEMES = re.compile(r"\b(Basic|Bearer|Digest)\s+[\w.~+/=-]{4,}", re.IGNORECASE)
 PEM = re.compile(r"(-----BEGIN [A-Z ]*PRIVATE KEY-----).*?(-----END|\Z)", re.DOTALL)
 
@@ -21,8 +33,10 @@ def strike(text: str, secrets: Iterable[str] = ()) -> str:
     """Return a text without remembered secrets (`redaction`), these ones, and values whose names say that they are secret."""
     for secret in secrets:
         text = text.replace(secret, REDACTED)
-    text = IN_JSON.sub(rf"\1{REDACTED}", redact(text))
-    text = IN_FORM.sub(rf"\1{REDACTED}", text)
+    text = redact(text)
+    for pattern in (IN_QUOTES, IN_ESCAPED_QUOTES, IN_FORM, IN_ELEMENT):
+        text = pattern.sub(rf"\1{REDACTED}", text)
+    text = JWT.sub(REDACTED, text)
     text = SCHEMES.sub(rf"\1 {REDACTED}", text)
     return PEM.sub(rf"\1{REDACTED}\2", text)
 

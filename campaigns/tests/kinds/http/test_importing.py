@@ -11,7 +11,19 @@ from campaigns.kinds.http.importing.reading import read_sketch
 from campaigns.kinds.http.importing.recorded import BadImport
 from campaigns.kinds.http.importing.sketch import Sketch, written
 from campaigns.kinds.http.program.reading import BadScenario, read_scenario
-from campaigns.tests.kinds.http.recordings import OPENAPI, SECRETS, SIGN_IN, URL, entry, har
+from campaigns.tests.kinds.http.recordings import (
+    OPENAPI,
+    PASSWORD,
+    SECRETS,
+    SIGN_IN,
+    URL,
+    entry,
+    har,
+)
+
+BOMB = "openapi: 3.0.0\na0: &a0 [x]\n" + "".join(
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 8)
+)
 
 
 def drafted(data, *, offers=True, base_url="", think=False):
@@ -166,6 +178,44 @@ curl -G {URL}/find --data-urlencode 'q=1 & 2'
 
 
 @pytest.mark.parametrize(
+    ("type_", "body"),
+    [
+        ("text/xml", "<login><ns:password a='b'>{}</ns:password></login>"),
+        ("text/plain", "pwd={}&a=1"),
+        ("application/x-www-form-urlencoded", "pwd={}&a=1&a=2"),
+        ("application/json", '{{"query": "mutation {{ login(password: \\"{}\\") }}"}}'),
+        ("application/json", '{{"inner": "{{\\"pin\\": \\"{}\\"}}"}}'),
+        ("application/json", '{{"a": "Bearer {}"}}'),
+        ("application/x-www-form-urlencoded", '{{"password": "{}"}}'),
+    ],
+)
+def test_a_secret_within_a_longer_text_is_struck_out(type_, body):
+    sketch, text, _ = drafted(har(entry("POST", "/a", body=body.format(PASSWORD), type_=type_)))
+
+    assert PASSWORD not in text + str(sketch)
+    assert sketch.struck
+
+
+def test_files_that_are_sent_are_left_out_however_their_type_is_told():
+    body = f'--x\r\nContent-Disposition: form-data; name="password"\r\n\r\n{PASSWORD}\r\n--x--'
+    headers = [("Content-Type", "multipart/form-data; boundary=x")]
+
+    with pytest.raises(BadImport, match="uploads of files"):
+        read_sketch(har(entry("POST", "/a", headers=headers, body=body, type_="")))
+
+
+def test_a_schema_that_holds_itself_many_times_over_is_made_to_a_limit():
+    schema = {"required": [f"p{n}" for n in range(60)]}
+    schema["properties"] = dict.fromkeys(schema["required"], {"$ref": "#/s"})
+    content = {"application/json": {"schema": {"$ref": "#/s"}}}
+    paths = {"/a": {"post": {"requestBody": {"content": content}}}, "/b": {"get": {}}}
+
+    sketch = read_sketch(json.dumps({"openapi": "3.1.0", "s": schema, "paths": paths}).encode())
+
+    assert "POST /a" in [each.line for each in sketch.proposals]
+
+
+@pytest.mark.parametrize(
     ("data", "message"),
     [
         (b"", "The file is empty"),
@@ -185,6 +235,11 @@ curl -G {URL}/find --data-urlencode 'q=1 & 2'
         (b"curl 'http://a", "Line 1: a quote"),
         (b"curl http://a\n\nrm -rf /", "Line 3: “rm” is no curl command"),
         (b"curl http://a -d @/etc/passwd", "reads a file"),
+        (b"curl http://a --data-urlencode x@/etc/passwd", "reads a file"),
+        (har(entry("GET", "/", url="http://[::1")), "URLs that cannot be read"),
+        (har(entry("POST", "/", body="[" * 900 + "]" * 900)), "nested too deeply"),
+        (BOMB.encode(), "stand for more than"),
+        (b"openapi: 3.0.0\nx: &a [*a]", "Line 2: *a stands within itself"),
         (b"curl -F a=b http://a", "Line 1: -F sends or reads files"),
         (b"curl ftp://a", "no URL of HTTP"),
         (b"curl --frobnicate http://a", "--frobnicate is not known"),
