@@ -224,7 +224,8 @@ def test_one_host_shows_each_request_and_answer_without_secrets(target, api):
     assert PASSWORD not in shown
     assert TOKEN not in shown
     first, last = walked.exchanges[0].answer, walked.exchanges[-1].request
-    assert first is not None and last is not None
+    assert first is not None
+    assert last is not None
     assert first.line == "201"
     (removed,) = (path for path in api.paths() if path.startswith("DELETE"))
     assert last.line == f"{removed} HTTP/1.1"
