@@ -225,7 +225,8 @@ def request_trial(row: Program, parameters: FieldValues, target: Target | None, 
     form = driver.parameters({**values, **parameters})
     if not form.is_valid():
         raise Invalid({f"parameters.{name}": texts for name, texts in messages_of(form).items()})
-    needs = definition.where == "target" or any("{target:" in text for text in definition.arguments)
+    texts = (*definition.arguments, *definition.environment.values())
+    needs = definition.where == "target" or any("{target:" in text for text in texts)
     if needs and target is None:
         raise Invalid({"target": ["Choose the target of the trial."]})
     if target is not None:

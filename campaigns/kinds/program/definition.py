@@ -22,6 +22,8 @@ METRIC = re.compile(r"[A-Za-z0-9_.%/+-][A-Za-z0-9_.%/+ -]{0,79}\Z", re.ASCII)
 PLACE = re.compile(r"\{\{[^{}]*\}\}|\{([a-z][a-z0-9_]*(?::[A-Za-z0-9_.-]+)?)\}", re.ASCII)
 """A placeholder; in two braces it stands for itself in one."""
 SHELLS = frozenset({"ash", "bash", "csh", "dash", "fish", "ksh", "sh", "tcsh", "zsh"})
+OPTIONS_WITH_VALUE = ("-o", "+o", "-O", "+O", "--init-file", "--rcfile")
+"""Of shells."""
 OF_TARGET = ("url", "host", "port", "username")
 STANDARD_OUTPUT = ""
 CSV_READER = "plain_csv"
@@ -300,7 +302,9 @@ def _script_of(arguments: Sequence[str]) -> int | None:
     for place, text in enumerate(arguments):
         if text.rpartition("/")[2] in SHELLS:
             for number in range(place + 1, len(arguments)):
-                if not arguments[number].startswith("-"):
+                if arguments[number - 1] in OPTIONS_WITH_VALUE:
+                    continue
+                if not arguments[number].startswith(("-", "+")):
                     given = any(
                         option.startswith("-") and not option.startswith("--") and "c" in option
                         for option in arguments[place + 1 : number]

@@ -3,13 +3,14 @@
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from campaigns.kinds.registry import driver_of
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.models import Campaign, Target
 from campaigns.planning import drafts, lifecycle
 from campaigns.planning.checking import check
 from campaigns.planning.fitness.checks import CHECKS, OF_FACTS, kind_of, label_of
 from campaigns.planning.fitness.judging import FEWEST, MORE
-from campaigns.planning.fitness.known import fitness_of
+from campaigns.planning.fitness.known import fitness_of, names_for
 
 TAG = "fitness"
 LONGEST_RUN_SECONDS = 6 * 3600.0
@@ -38,6 +39,13 @@ def make_check(
         )
     if name not in CHECKS:
         raise Invalid({"check": [f"There is no check “{name}”; there are {', '.join(CHECKS)}."]})
+    if name not in names_for(target):
+        why = f"The check {name} cannot be made of “{target.name}”:"
+        if target.family not in driver_of(kind_of(name)).families:
+            why += f" it is for another family of targets than {target.family}."
+        else:
+            why += " give its SSH login on the page of the target first."
+        raise Invalid({"check": [why]})
     wanted = CHECKS[name]
     parameters = dict(wanted.parameters)
     if directory and "directory" in wanted.free:
@@ -63,7 +71,9 @@ def make_check(
 
 
 def make_more(name: str, target: Target, user: User, confirmed_name: str = "") -> Campaign:
-    """Add two runs to the campaign of a check that has not decided. Raise NotPossible, NotConfirmed, NotAllowed."""
+    """Add two runs to the campaign of a check that has not decided. Raise Invalid, NotPossible, NotConfirmed, NotAllowed."""
+    if name not in CHECKS:
+        raise Invalid({"check": [f"There is no check “{name}”; there are {', '.join(CHECKS)}."]})
     (known,) = fitness_of(target, [name])
     if known.campaign is None or not known.undecided:
         raise NotPossible(

@@ -25,18 +25,17 @@ def make(request: HttpRequest, pk: int) -> HttpResponse:
         if request.POST.get("act") == "more":
             campaign = make_more(name, target, user)
         else:
-            scale = request.POST.get("scale", "")
             campaign = make_check(
                 name,
                 target,
                 user,
                 request.POST.get("directory", "").strip(),
-                scale=int(scale) if is_key(scale) else None,
+                scale=_scale(request),
             )
     except NotConfirmed as error:
         messages.warning(
             request,
-            f"{error} Launch a campaign of the kind Storage from the form, which asks for it.",
+            f"{error} Make the check by REST with confirm_target, or launch its campaign from the form, which asks for it.",
         )
     except Invalid as invalid:
         for texts in invalid.errors.values():
@@ -51,3 +50,11 @@ def make(request: HttpRequest, pk: int) -> HttpResponse:
         )
         return redirect("campaign", campaign.pk)
     return redirect("target", pk)
+
+
+def _scale(request: HttpRequest) -> int | None:
+    """Return the scale that was typed; None where none was. Raise Invalid."""
+    text = request.POST.get("scale", "").strip()
+    if text and not is_key(text):
+        raise Invalid({"scale": [f"“{text[:20]}” is no scale; give a whole number."]})
+    return int(text) if text else None

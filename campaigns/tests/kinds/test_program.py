@@ -30,6 +30,11 @@ def read(**changes):
         ({"arguments": []}, "arguments", "length >= 1"),
         ({"arguments": ["{n}", "{path}"]}, "arguments.0", "cannot be a parameter"),
         ({"arguments": ["sh", "-c", "echo {n} {path}"]}, "arguments.2", "A shell would run"),
+        (
+            {"arguments": ["bash", "-o", "pipefail", "-c", "{path}"]},
+            "arguments.4",
+            "A shell would run",
+        ),
         ({"arguments": ["bash", "-ec", "x", "{n}", "-o{path}"]}, "arguments.4", "is a text"),
         ({"arguments": ["sort", "{n}", "{path}", "{m}"]}, "arguments.3", "no parameter “m”"),
         ({"arguments": ["sort", "{n}", "{path}", "{secret:x}"]}, "arguments.3", "no {secret:x}"),

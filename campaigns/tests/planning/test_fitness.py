@@ -216,6 +216,26 @@ def test_a_check_that_has_not_decided_takes_two_more_runs(target):
     assert campaign.runs.count() == 5
 
 
+@pytest.mark.parametrize(
+    ("sent", "message"),
+    [
+        ({"check": "database-commit"}, "for another family of targets than machine"),
+        ({"check": "bogus"}, "There is no check"),
+        ({"check": "bogus", "act": "more"}, "There is no check"),
+        ({"check": "storage-published", "scale": "-1"}, "is no scale"),
+        ({"check": "storage-published"}, "give its SSH login on the page of the target first"),
+    ],
+)
+def test_a_check_that_cannot_be_made_is_refused_with_its_reason(target, client, sent, message):
+    SshLogin.objects.all().delete()
+    client.force_login(somebody("dba", "operator"))
+
+    answer = client.post(f"/targets/{target.pk}/fitness/", sent, follow=True)
+
+    assert message in answer.text
+    assert not Campaign.objects.exists()
+
+
 def test_a_launch_says_what_is_missing_and_a_reason_lets_it_through(target):
     data = {
         "kind": "storage",
