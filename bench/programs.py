@@ -320,9 +320,14 @@ def compared(
         logs.append(log(row["driver"] / row["hand"]))
     half = float(student.ppf(0.975, pairs - 1)) * stdev(logs) / pairs**0.5 if pairs > 1 else 0.0
     low, high = exp(mean(logs) - half), exp(mean(logs) + half)
-    same = low <= 1 + GOAL_SAME and high >= 1 - GOAL_SAME
+    same = low <= 1 + GOAL_SAME if goal else low <= 1 <= high
     text = f"{exp(mean(logs)):.3f} ({low:.3f} to {high:.3f}, 95 %, {pairs} pairs)"
-    return (name, text, f"within {100 * GOAL_SAME:g} %" if goal else "no difference", same)
+    return (
+        name,
+        text,
+        f"no more than {100 * GOAL_SAME:g} % above" if goal else "no difference",
+        same,
+    )
 
 
 def table(rows: list[tuple[str, str, str, bool]]) -> None:

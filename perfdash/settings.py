@@ -307,6 +307,7 @@ SPECTACULAR_SETTINGS = {
         "AnnouncementKind": "campaigns.models.Announcement.Kind",
         "ToldKind": "campaigns.accounts.notifications.channels.CHOICES",
         "InvitationState": "campaigns.accounts.invitations.STATES",
+        "ProgramState": "campaigns.models.Program.State",
     },
 }
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.forms.utils import pretty_name
 
 from campaigns.execution.programs import MOST_LETTERS, driver_of_draft, suggested_metrics
 from campaigns.kit.forms import SecretArea
@@ -44,7 +45,7 @@ class ProgramForm(forms.Form):
     definition = forms.CharField(
         max_length=MOST_LETTERS,
         strip=False,
-        widget=forms.Textarea(attrs={"rows": 26, "spellcheck": "false"}),
+        widget=forms.Textarea(attrs={"rows": 26, "spellcheck": "false", "class": "code"}),
         help_text="YAML. The help page “Bring your own program” describes every field.",
     )
     secrets = forms.CharField(
@@ -82,7 +83,9 @@ class TrialForm(forms.Form):
             team=row.team_id, retired_at=None, family__in=driver.families, is_production=False
         )
         self.fields["target"].queryset = rows  # type: ignore[attr-defined]
-        self.fields |= {f"p-{name}": field for name, field in driver.parameters().fields.items()}
+        for name, field in driver.parameters().fields.items():
+            field.label = field.label or pretty_name(name)
+            self.fields[f"p-{name}"] = field
         for name, value in last.items():
             self.initial[f"p-{name}"] = value
 

@@ -177,18 +177,24 @@ def publish(row: Program, user: User, metrics: Any = None) -> Program:
         row = former
     row.definition, row.kind = definition.as_json(), definition.kind
     row.state, row.published_at, row.author = Program.State.PUBLISHED, database_now(), user
+    row.trial_began_at = None  # one that is on finds no draft any more
     row.save()
     record(Action.PROGRAM_PUBLISHED, user=user, subject=row, version=row.version, kind=row.kind)
     return row
 
 
 @transaction.atomic
-def retire(row: Program, user: User) -> None:
-    """Take a program out of use, with all of its versions and their secrets. Raise NotPossible, PermissionDenied."""
+def retire(row: Program, user: User) -> Program:
+    """Take a program out of use, with all of its versions and their secrets; return the latest of these.
+
+    Raise NotPossible, PermissionDenied.
+    """
     rows = Program.objects.filter(name=row.name).select_for_update(no_key=True)
     for each in rows:
         _require_admin_for(stored_definition(each.definition), user)
     kinds = [each.kind for each in rows if each.kind]
+    if not kinds:
+        raise NotPossible(f"“{row}” was never published: delete the draft.")
     running = Campaign.objects.filter(kind__in=kinds, state__in=Campaign.ACTIVE).first()
     if running is not None:
         raise NotPossible(
@@ -196,7 +202,9 @@ def retire(row: Program, user: User) -> None:
         )
     rows.filter(state=Program.State.DRAFT).delete()
     rows.exclude(state=Program.State.DRAFT).update(state=Program.State.RETIRED, secrets={})
-    record(Action.PROGRAM_RETIRED, user=user, subject=row, version=row.version)
+    latest = Program.objects.filter(name=row.name).order_by("-version")[0]
+    record(Action.PROGRAM_RETIRED, user=user, subject=latest, version=latest.version)
+    return latest
 
 
 @transaction.atomic

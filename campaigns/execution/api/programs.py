@@ -194,9 +194,7 @@ class RetireProgram(Api):
     @operation("retire_program", TAG, answer=ProgramOutput)
     def post(self, request: Request, pk: int) -> Response:
         """Retire all versions of a program, and delete their secrets; results stay. 409 while a campaign runs it."""
-        row = get_object_or_404(Program, pk=pk)
-        programs.retire(row, self.user)
-        row.refresh_from_db()
+        row = programs.retire(get_object_or_404(Program, pk=pk), self.user)
         return Response(self.shown(row, ProgramOutput))
 
 

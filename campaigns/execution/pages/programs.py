@@ -121,8 +121,7 @@ def program_retire(request: HttpRequest, pk: int) -> HttpResponse:
         request,
         row,
         lambda: programs.retire(row, user_of(request)),
-        "The program is retired.",
-        "program-list",
+        "“{}” is retired.",
     )
 
 

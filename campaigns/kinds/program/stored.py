@@ -15,13 +15,13 @@ from campaigns.models import Program
 MOST_CACHED = 500
 RUNS = (Program.State.PUBLISHED, Program.State.SUPERSEDED)
 """States of versions that campaigns may run: those that began with a superseded one go on with it."""
-VERSION = re.compile(r"[a-z][a-z0-9-]*-[0-9a-f]{8}\Z", re.ASCII)
+VERSION = "[a-z][a-z0-9-]*-[0-9a-f]{8}"
 _drivers: dict[str, ProgramDriver] = {}
 
 
 def is_version(kind: str) -> bool:
     """Return whether a kind looks like a version of a program; no kind of perfdash's own does. Asks no database."""
-    return VERSION.match(kind) is not None
+    return re.fullmatch(VERSION, kind) is not None
 
 
 def in_use(teams: Iterable[int] | None = None, chosen: str = "") -> QuerySet[Program]:

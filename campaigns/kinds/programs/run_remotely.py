@@ -190,6 +190,7 @@ class _Remote:
         self.directory = directory_of(command)
         self.printed = {"output": bytearray(), "errors": bytearray()}
         self.count = 0
+        self.process: asyncssh.SSHClientProcess[bytes] | None = None
         self.too_much = asyncio.Event()
 
     async def run(self) -> Ran:
@@ -206,9 +207,15 @@ class _Remote:
         finally:
             if not finished:
                 with suppress(TimeoutError, OSError, asyncssh.Error):
-                    await asyncio.wait_for(self._ask(connection, KILL), KILL_SECONDS)
+                    await asyncio.wait_for(self._end(connection), KILL_SECONDS)
             await leave(connection)
         return ran
+
+    async def _end(self, connection: asyncssh.SSHClientConnection) -> None:
+        """Cut the lifeline, which is quickest, and kill over a second channel, should the guard be gone."""
+        if self.process is not None:
+            self.process.stdin.write_eof()
+        await self._ask(connection, KILL)
 
     async def _go(self, connection: asyncssh.SSHClientConnection) -> Ran:
         command = self.command
@@ -222,6 +229,7 @@ class _Remote:
         )
         begun = monotonic()
         process = await connection.create_process(line, encoding=None)
+        self.process = process
         beat = asyncio.ensure_future(self._beat(process, begun))
         streams = [
             asyncio.ensure_future(self._drain(process.stdout, "output")),
@@ -236,7 +244,7 @@ class _Remote:
             )
             if not over.done():
                 ended_by = OUTPUT if too_much.done() else TIME
-                await self._ask(connection, KILL)
+                await self._end(connection)
                 await asyncio.wait({over}, timeout=KILL_SECONDS)
             await asyncio.wait(streams, timeout=KILL_SECONDS)
         finally:

@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from campaigns.kinds.api import described, driver_at
 from campaigns.kinds.base import Driver
 from campaigns.kinds.base.values import BLIND_LABEL, BLIND_LEVELS
+from campaigns.kinds.program.stored import VERSION
 from campaigns.kinds.registry import all_kinds
 from campaigns.kit.api.inputs import NoQuery
 from campaigns.kit.api.openapi import operation
@@ -55,7 +56,10 @@ TYPES: Mapping[str, JsonSchema] = {
     "choices": {"type": "array", "items": {"type": "string"}},
 }
 DESCRIBED: Mapping[str, JsonSchema] = {
-    "kind": {"type": "string", "description": "What is measured."},
+    "kind": {
+        "type": "string",
+        "description": "What is measured: a kind of perfdash, or a version of a program; the server takes a program's name alone, too.",
+    },
     "target": {
         "type": ["string", "integer", "null"],
         "description": "The server to measure: its name, or its id.",
@@ -192,7 +196,10 @@ def definition_schema() -> JsonSchema:
     """Describe everything that `POST campaigns` takes, kind by kind."""
     kinds = {name: driver for name, driver in all_kinds().items() if driver.executable}
     fields = {str(name): _field(str(name)) for name in CampaignInput().fields}
-    fields["kind"] |= {"enum": sorted(kinds)}
+    fields["kind"]["anyOf"] = [
+        {"enum": sorted(kinds)},
+        {"pattern": f"^{VERSION}$"},
+    ]
     return {
         "$schema": DRAFT,
         "title": "A campaign of perfdash",

@@ -42,6 +42,8 @@ def nothing_is_sent(monkeypatch):
 def test_a_draft_is_published_and_becomes_a_kind(api):
     row = created(api)
     assert (row["state"], row["kind"], row["version"]) == ("draft", None, 1)
+    status, problem = api.post(f"programs/{row['id']}/retire")
+    assert (status, "was never published" in problem["detail"]) == (409, True)
     status, row = api.post(f"programs/{row['id']}/publish", {})
     assert (status, row["state"]) == (200, "published"), row
     status, kind = api.get("kinds/sort")
