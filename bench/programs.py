@@ -142,11 +142,12 @@ def until(done: Callable[[], bool]) -> float:
 
 def ends(world: World, times: int) -> Iterator[tuple[str, str, str, bool]]:
     """Measure how soon nothing is left."""
-    for name, once in (
-        ("cancel, on a worker", lambda: cancelled(world, "worker")),
-        ("cancel, by SSH", lambda: cancelled(world, "target")),
-        ("killed worker, by SSH", lambda: killed(world)),
-    ):
+    ways: dict[str, Callable[[], float]] = {
+        "cancel, on a worker": lambda: cancelled(world, "worker"),
+        "cancel, by SSH": lambda: cancelled(world, "target"),
+        "killed worker, by SSH": lambda: killed(world),
+    }
+    for name, once in ways.items():
         found = [once() for _ in range(times)]
         yield (
             f"{name}: seconds until no process is left",

@@ -139,7 +139,10 @@ def parse_url(url: str, schemes: Sequence[str] = WEB_SCHEMES) -> Endpoint:
 
 
 def _example(schemes: Sequence[str]) -> str:
-    known = {SQL_SCHEMES: "postgresql://host:port/database", SSH_SCHEMES: "ssh://host:port"}
+    known: dict[tuple[str, ...], str] = {
+        SQL_SCHEMES: "postgresql://host:port/database",
+        SSH_SCHEMES: "ssh://host:port",
+    }
     return known.get(tuple(schemes), "http(s)://host:port/")
 
 

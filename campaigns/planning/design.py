@@ -111,7 +111,9 @@ class Checks(Tags):
         """Refuse names of no check. Raise ValidationError."""
         names = super().clean(value)
         if unknown := [name for name in names if name not in NAMES]:
-            raise ValidationError(f"There is no check “{unknown[0]}”; there are {', '.join(NAMES)}.")
+            raise ValidationError(
+                f"There is no check “{unknown[0]}”; there are {', '.join(NAMES)}."
+            )
         return names
 
     def as_text(self, value: Any) -> str:

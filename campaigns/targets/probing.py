@@ -208,7 +208,9 @@ def _ask(target: Target) -> None:
 
 def _driver_for(family: str) -> Driver:
     """Return the driver of the kind that knows a family best: the one with the fewest others."""
-    known = [driver for driver in all_kinds().values() if driver.executable and driver.probes(family)]
+    known = [
+        driver for driver in all_kinds().values() if driver.executable and driver.probes(family)
+    ]
     if not known:
         raise DriverError(f"No kind of test knows the family {family}; change the target's family.")
     return min(known, key=lambda driver: len(driver.families))

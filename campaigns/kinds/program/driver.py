@@ -257,7 +257,7 @@ def places(
 ) -> dict[str, str]:
     """Return the text of every placeholder."""
     parts = urlsplit(target.base_url)
-    port = parts.port or DEFAULT_PORTS.get(parts.scheme, "")
+    port = parts.port or DEFAULT_PORTS.get(parts.scheme) or ""
     return {
         "directory": f"{root}/work",
         "target:url": target.base_url.rstrip("/"),
@@ -381,6 +381,7 @@ def driver_for(definition: Definition, families: Sequence[str]) -> Program:
         "may_be_load": tuple(each for each in numbers if each in named("setting")),
         "instruments": named("instrument"),
     }
-    return new_class(
+    made: type[Program] = new_class(
         f"Program_{definition.kind}", (Program,), exec_body=lambda into: into.update(members)
-    )()
+    )
+    return made()

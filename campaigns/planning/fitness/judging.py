@@ -13,9 +13,9 @@ FEWEST = 3
 MORE = 2
 """Runs to add where the interval holds a threshold."""
 QUANTILES = (
-    *(12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131),
-    *(2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042),
-)
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
+    2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+)  # fmt: skip
 """Two-sided 95 % quantiles of Student's t for 1 to 30 degrees of freedom (Abramowitz and Stegun, table 26.10)."""
 NORMAL = 1.960
 
@@ -57,10 +57,18 @@ def judge(check: Check, values: Sequence[float]) -> Judged:
         bound = f"{_text(threshold.value)} {check.unit}"
         if beyond:
             needs = "needs" if threshold.word != WARNING else "better"
-            return Judged(threshold.word, f"{shown}; {needs} {bound} ({threshold.source}).", low, high)
+            return Judged(
+                threshold.word, f"{shown}; {needs} {bound} ({threshold.source}).", low, high
+            )
         if not within:
             if threshold.word == WARNING:
-                return Judged(WARNING, f"{shown}; {bound} is within that ({threshold.source}).", low, high, undecided=True)
+                return Judged(
+                    WARNING,
+                    f"{shown}; {bound} is within that ({threshold.source}).",
+                    low,
+                    high,
+                    undecided=True,
+                )
             return Judged(
                 NOT_KNOWN,
                 f"{shown}; not decided, {bound} is within that ({threshold.source}): {MORE} more runs.",

@@ -100,6 +100,7 @@ def launch(
     if caveat:
         log(campaign, caveat)
     _tell_who_stops_it(campaign, user)
+    facts: dict[str, Any] = {"unfit": caveat} if caveat else {}
     record(
         Action.CAMPAIGN_LAUNCHED,
         user=user,
@@ -107,7 +108,7 @@ def launch(
         runs=runs,
         seed=campaign.seed,
         confirmed_name=confirmed_name,
-        **({"unfit": caveat} if caveat else {}),
+        **facts,
     )
     return _fresh(campaign)
 

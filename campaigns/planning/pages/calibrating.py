@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -58,7 +59,7 @@ def noise_of_kinds(target: Target) -> Sequence[KindNoise]:
     """Return the known noise of each kind that can measure a target."""
     return [
         _of_kind(name, driver, target)
-        for name, driver in offered_kinds([target.team_id]).items()
+        for name, driver in offered_kinds([cast(int, target.team_id)]).items()
         if driver.executable and driver.probes(target.family)
     ]
 

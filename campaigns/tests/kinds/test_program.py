@@ -1,5 +1,7 @@
 """Definitions of programs: what is refused, and what the placeholders become."""
 
+from typing import Any
+
 import pytest
 
 from campaigns.kinds.base import Target
@@ -72,12 +74,16 @@ def test_what_is_refused(changes, path, message):
     assert message in " ".join(refused.value.errors[path])
 
 
+ODD: list[Any] = [None, 7, {"a": {}}, [[[]]], [None]]
+ODD_NUMBERS: list[Any] = [True, [], {}, "x", b"x"]
+
+
 @pytest.mark.parametrize(
     "odd",
     [
         *(None, 7, [], "sort", {}, {1: 2}, {"name": 1}, GOOD | {3: 4}),
-        *(GOOD | {name: odd} for name in GOOD for odd in (None, 7, {"a": {}}, [[[]]], [None])),
-        *(GOOD | {"parameters": [NUMBER | {"initial": odd}]} for odd in (True, [], {}, "x", b"x")),
+        *(GOOD | {name: odd} for name in GOOD for odd in ODD),
+        *(GOOD | {"parameters": [NUMBER | {"initial": odd}]} for odd in ODD_NUMBERS),
     ],
     ids=repr,
 )

@@ -45,7 +45,7 @@ def world(access, tmp_path, monkeypatch):
 class World:
     def __init__(self, access, place, tmp_path):
         self.target = Target("db1", "machine", "ssh://127.0.0.1", ssh=access)
-        self.place, self.said = place, []
+        self.place, self.said = place, list[str]()
         self.cancelled = threading.Event()
         self.context = Context(
             cancelled=self.cancelled,

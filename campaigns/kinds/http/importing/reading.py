@@ -97,9 +97,9 @@ def _refuse_bombs(text: str) -> None:
             continue
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in sizes:
-                line = event.start_mark.line + 1
+                line = event.start_mark.line + 1 if event.start_mark else 1
                 raise BadImport(
-                    f"Line {line}: *{event.anchor[:40]} stands within itself, or for nothing; write it out."
+                    f"Line {line}: *{str(event.anchor)[:40]} stands within itself, or for nothing; write it out."
                 )
             anchor, size = None, sizes[event.anchor]
         elif isinstance(event, yaml.CollectionEndEvent):

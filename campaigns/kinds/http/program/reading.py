@@ -207,7 +207,7 @@ class _Document:
             self.lines[(*place, keys[-1][1])] = line
             return
         value: Any = self._value(event)
-        if value is None and not event.value and id(inside) in self.flow:
+        if value is None and not getattr(event, "value", "") and id(inside) in self.flow:
             raise BadScenario(
                 [f'Line {line}: {{{key}}} needs quotes in YAML: "{{{key}}}", if it is a name.']
             )

@@ -207,8 +207,8 @@ def test_files_that_are_sent_are_left_out_however_their_type_is_told():
 
 
 def test_a_schema_that_holds_itself_many_times_over_is_made_to_a_limit():
-    schema = {"required": [f"p{n}" for n in range(60)]}
-    schema["properties"] = {name: {"$ref": "#/s"} for name in schema["required"]}
+    names = [f"p{n}" for n in range(60)]
+    schema = {"required": names, "properties": {name: {"$ref": "#/s"} for name in names}}
     content = {"application/json": {"schema": {"$ref": "#/s"}}}
     paths = {"/a": {"post": {"requestBody": {"content": content}}}, "/b": {"get": {}}}
 

@@ -142,6 +142,7 @@ def test_nothing_is_left_after_a_worker_was_killed(access):
         stdin=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
+    assert worker.stdin
     worker.stdin.write(json.dumps([asdict(what), asdict(access)]).encode())
     worker.stdin.close()
     for _ in range(400):
