@@ -6,6 +6,7 @@ Load is never ranked: no sentence here says of one load that it is better than a
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isclose
 
 from campaigns.findings.values import (
     Answer,
@@ -40,6 +41,8 @@ PERCENTILE = re.compile(r"(\d+)(?:st|nd|rd|th) percentile")
 SAME = 0.05
 """Values whose ratio is within this of 1 are “about that of”."""
 MOST_DIGITS = 6
+ROUNDING = 1e-12
+"""Values nearer to a limit than this are at it: they differ by how they were computed."""
 SHARE = "share"
 AT_LEAST = "at least"
 WORDS: Mapping[CapacityWord, Display] = {
@@ -125,7 +128,7 @@ def beside_limit(value: float, limit: float | None, unit: str, fewest: int = DIG
     """Write a value with enough digits that it does not look like the limit, above or below which it is."""
     if limit is None:
         return _with(fewest, value, unit)
-    if value == limit:
+    if isclose(value, limit, rel_tol=ROUNDING):
         return bound(limit, unit)
     for digits in range(fewest, MOST_DIGITS + 1):
         text = _with(digits, value, unit)

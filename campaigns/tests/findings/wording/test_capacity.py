@@ -9,7 +9,7 @@ from campaigns.findings.most_carried import most_carried
 from campaigns.findings.values import ConditionTerms, Confirmation, Estimate, MostCarried, OverLoads
 from campaigns.findings.wording.answer import answer_text
 from campaigns.findings.wording.at_loads import all_loads
-from campaigns.findings.wording.capacity import metric_phrase
+from campaigns.findings.wording.capacity import beside_limit, metric_phrase
 from campaigns.findings.wording.capacity_answer import CapacityAnswer, capacity_texts
 from campaigns.findings.wording.loads import LoadWords, named, setting_name
 from campaigns.stats.capacity import Advice, CapacityWord, Held
@@ -934,3 +934,8 @@ def test_where_sessions_differ_another_one_is_advised(confirmation, advice):
 
     assert advice in text
     assert "47" not in text
+
+
+def test_a_value_at_the_limit_is_not_above_it_by_how_it_was_computed():
+    assert beside_limit(100.00000000000001, 100.0, "%") == "100 %"
+    assert beside_limit(100.00001, 100.0, "%") == "just above 100 %"
