@@ -61,9 +61,12 @@ class Usl:
 
     @property
     def most(self) -> float:
-        """Return the throughput at the peak, or the asymptote g / s; infinite where nothing limits it."""
+        """Return the throughput at the peak, or the asymptote g / s; infinite where nothing limits it.
+
+        With s = 1 nobody adds anything to what one does.
+        """
         if self.k > 0:
-            return self.throughput(self.peak)
+            return self.throughput(self.peak) if self.peak else self.g
         return self.g / self.s if self.s > 0 else math.inf
 
     @property
@@ -98,7 +101,7 @@ class Usl:
     def throttle(self) -> int | None:
         """Return the recommended limit: the smallest whole N with 95 % of the largest throughput."""
         lowest = self.lowest_for(SHARE_OF_PEAK)
-        return None if math.isinf(lowest) else math.ceil(lowest - 1e-9)
+        return None if math.isinf(lowest) else max(1, math.ceil(lowest - 1e-9))
 
     @property
     def extrapolated(self) -> bool:

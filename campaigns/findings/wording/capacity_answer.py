@@ -144,7 +144,11 @@ class CapacityAnswer(CapacityWords):
         if known.ratio.reason == "no_bound" and both_carry:
             # Each side of a ratio is bounded with half of the error.
             ratio += "; a bound of their ratio takes more blocks"
-        return f"{lead}, {setting_name(smaller.levels)} {texts[1]}: {ratio}"
+        name = setting_name(smaller.levels)
+        verb = (
+            " carries" if name[-1:].isdigit() else ""
+        )  # else two numbers would stand side by side
+        return f"{lead}, {name}{verb} {texts[1]}: {ratio}"
 
     def _with_noun(self, bare: str, capacity: Capacity) -> str:
         """Write the number of the first of two settings with the name of the load."""

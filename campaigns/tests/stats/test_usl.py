@@ -149,3 +149,9 @@ def test_draws_near_a_law_have_the_bounds_that_they_have_without_it(golden):
     for name in ("g", "s", "k", "peak", "most", "power_point", "throttle"):
         assert getattr(near, name) == pytest.approx(getattr(alone, name), rel=1e-6)
     assert near.with_peak == alone.with_peak
+
+
+def test_where_nobody_adds_anything_the_most_is_that_of_one():
+    law = Usl(10.0, 1.0, 0.01, 8.0)
+
+    assert (law.peak, law.most, law.throttle) == (0.0, 10.0, 1)

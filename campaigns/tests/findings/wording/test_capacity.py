@@ -520,7 +520,7 @@ SEVERAL = {
         lambda: several(
             about(204.6), about(348.3), levels=[{"maxconn": 3}, {"maxconn": None}], **BETTER
         ),
-        f"Maxconn none carries 348 hosts, maxconn 3 204: 1.7 times as many (1.6 to 1.8). {MEANS}",
+        f"Maxconn none carries 348 hosts, maxconn 3 carries 204: 1.7 times as many (1.6 to 1.8). {MEANS}",
     ),
     "three": (
         lambda: several(
