@@ -280,6 +280,7 @@ def _start_page(target: Target, rules: Rules) -> Walked:
     """Ask for the path of the base URL, once."""
     loaded = read_scenario(PROBE)
     path = target.base_url.partition("://")[2].partition("/")[2]
+    path = path.replace("{", "%7B").replace("}", "%7D")  # they hold no names
     step = Step(name="probe", get=f"/{path}", answer="keep")
     return walk(walk_of(target, loaded, rules), [step], PROBE_SECONDS)
 

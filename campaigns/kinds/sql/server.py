@@ -140,7 +140,7 @@ def translated(error: psycopg.Error) -> DriverError:
         if any(part in text for part in parts):
             return DriverError(f"The database refused the connection: {text}. {advice}")
     return TargetUnavailable(
-        f"The database gave no connection: {text}. Check that the server runs, the target's base URL, and how many "
+        f"The database gave no connection: {text.removesuffix('?')}. Check that the server runs, the target's base URL, and how many "
         "connections it allows."
     )
 
