@@ -132,7 +132,8 @@ def read_definition(
     except msgspec.ValidationError as error:
         message, _, place = str(error).partition(" - at `$")
         path = re.sub(r"\[(\d+|\.\.\.)\]", r".\1", place).strip(".`")
-        raise Invalid({path: [f"{message}."]}) from None
+        quotes = "; put it into quotes" if message.startswith("Expected `str`, got") else ""
+        raise Invalid({path: [f"{message}{quotes}."]}) from None
     errors: dict[str, list[str]] = {}
     for path, message in _unstorable(definition.as_json()):
         errors.setdefault(path, []).append(message)

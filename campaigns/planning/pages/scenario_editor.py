@@ -193,8 +193,9 @@ def _imported(request: HttpRequest, editor: Editor) -> Editor:
         return replace(editor, refusal="Choose a file, or paste curl commands.")
     try:
         sketch = read_sketch(content, editor.target.base_url if editor.target else "")
-    except BadImport as problem:
-        return replace(editor, refusal=str(problem))
+    except BadImport as problem:  # what was typed stays
+        form = ImportForm({"import-text": request.POST.get("import-text", "")}, prefix="import")
+        return replace(editor, refusal=str(problem), form=form)
     return replace(editor, sketch=sketch, stored=msgspec.json.encode(sketch).decode())
 
 

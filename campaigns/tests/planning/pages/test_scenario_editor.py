@@ -134,6 +134,7 @@ def test_what_cannot_be_done_is_said(browser, sent, server, changes, message):
 
     assert answer.status_code == 200
     assert message in Page(answer).text
+    assert changes.get("import-text", "") in Page(answer).text  # what was pasted is not lost
     assert server.asked == []
 
 
