@@ -203,8 +203,9 @@ class Sql(Driver):
         _refuse_script(outcome)
         _refuse_rate(parameters, context)
         (context.directory / TPS_FILE).write_text(str(outcome.result.get("tps", "")))
-        for warning in scripts.warnings_of(parameters.get("own_script") or ""):
-            context.say(f"own_script: {warning}")
+        for name in ("initialise", "own_script"):
+            for warning in scripts.warnings_of(parameters.get(name) or ""):
+                context.say(f"{name}: {warning}")
         hello = outcome.hello
         if direct and allowed is not None and int(parameters["clients"]) > allowed:
             context.say(

@@ -186,3 +186,7 @@ def _check_texts(clean: CleanedData, errors: dict[str, str]) -> None:
     for number, line in enumerate(text.split("\n"), 1):
         if not line.replace("\t", " ").rstrip("\r").isprintable():
             errors["initialise"] = f"Line {number} holds a character that is no text."
+    try:
+        scripts.check_initialise(text)
+    except scripts.BadScript as error:
+        errors.setdefault("initialise", str(error))

@@ -78,6 +78,7 @@ KEYWORD = re.compile(
 PROGRAM = re.compile(
     r"\bCOPY\b[^;]*\b(?:TO|FROM)\s+PROGRAM\b", re.IGNORECASE | re.DOTALL | re.ASCII
 )
+ELSEWHERE = re.compile(r"\b(?:CREATE|ALTER)\s+(?:SERVER|SUBSCRIPTION)\b", re.IGNORECASE)
 DOLLAR = re.compile(r"\$(?:[A-Za-z_][A-Za-z0-9_]*)?\$")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}\Z")
 OURS = frozenset({"scale", "client_id", "default_seed", "random_seed", "rows", "value_bytes"})
@@ -150,6 +151,12 @@ def check(text: str) -> list[Script]:
     return [script for script, _ in scripts]
 
 
+def check_initialise(text: str) -> None:
+    """Raise BadScript for SQL that leads to another server; it may do anything else in the database."""
+    for piece in pieces(text):
+        _check_piece(piece)
+
+
 def warnings_of(text: str) -> list[str]:
     """Return what a person should know of a script that is not refused."""
     whole = "".join(
@@ -201,13 +208,9 @@ def _check_one(script: Script, first: int) -> None:
     code = []
     statements = 0
     for piece in pieces(script.text, first):
-        if piece.kind == "string":
-            _check_string(piece)
-        if piece.kind == "comment":
-            continue
-        code.append((piece.text if piece.kind == "code" else "'", piece.line))
-        if ADDRESS.search(piece.text):
-            raise BadScript(_elsewhere(piece.line))
+        _check_piece(piece)
+        if piece.kind != "comment":
+            code.append((piece.text if piece.kind == "code" else "'", piece.line))
     rest, rest_line = "", 0
     for line, text in _lines_of(code):
         stripped = text.strip()
@@ -246,10 +249,12 @@ def _check_command(text: str, line: int, *, within: bool = False) -> None:
         raise BadScript(f"Line {line}: “\\{name}” has to begin a line of its own.")
 
 
-def _check_string(piece: Piece) -> None:
-    found = KEYWORD.search(piece.text)
-    if found is not None:
-        raise BadScript(_elsewhere(piece.line + piece.text.count("\n", 0, found.start())))
+def _check_piece(piece: Piece) -> None:
+    """Raise BadScript where a part of SQL names another server."""
+    wrong = {"string": (KEYWORD, ADDRESS), "code": (ELSEWHERE, ADDRESS), "identifier": (ADDRESS,)}
+    for pattern in wrong.get(piece.kind, ()):
+        if found := pattern.search(piece.text):
+            raise BadScript(_elsewhere(piece.line + piece.text.count("\n", 0, found.start())))
 
 
 def _elsewhere(line: int) -> str:

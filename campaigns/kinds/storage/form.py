@@ -15,6 +15,10 @@ def _absolute(path: str) -> None:
     """Raise ValidationError for a path that is not absolute and plain."""
     if not path.startswith("/") or ".." in path.split("/") or any(letter < " " for letter in path):
         raise ValidationError("Give an absolute path, such as /var/lib/pulp, without “..”.")
+    if ":" in path or "\\" in path:
+        raise ValidationError(
+            "fio takes “:” and “\\” in a directory for something else; give another."
+        )
 
 
 def _block(text: str) -> None:

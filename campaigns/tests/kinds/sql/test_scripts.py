@@ -24,6 +24,7 @@ REFUSED = {
     "SELECT * FROM dblink(\n'host=10.0.0.1 dbname=x', 'SELECT 1');": "Line 2 holds a connection string",
     "SELECT $$\n\nservice=other$$;": "Line 3 holds a connection string",
     "SELECT 1; /* postgresql://elsewhere/ */ SELECT\n'postgres://other/db';": "Line 2 holds a conn",
+    "SELECT 1;\nCREATE SERVER s FOREIGN DATA WRAPPER postgres_fdw;": "Line 2 holds a connection string",
     "SELECT 1;" * 8000: "The script has 72,000 bytes; give at most 65,536",
     "-- script: a, weight 0\nSELECT 1;": "All weights are 0",
     "-- script: a\nSELECT 1;\n-- script: a\nSELECT 2;": "There are two scripts “a”",
@@ -106,6 +107,11 @@ def form(**values):
         ({"rate": 5}, "rate"),
         ({"variables": "scale=1"}, "variables"),
         ({"initialise": "SELECT\x01"}, "initialise"),
+        ({"initialise": "SELECT dblink_connect('host=10.0.0.1')"}, "initialise"),
+        (
+            {"initialise": "create  server s FOREIGN DATA WRAPPER f OPTIONS (host 'x')"},
+            "initialise",
+        ),
         ({"clients": 0}, "clients"),
     ],
 )
