@@ -75,7 +75,9 @@ def make_more(name: str, target: Target, user: User, confirmed_name: str = "") -
     if name not in CHECKS:
         raise Invalid({"check": [f"There is no check “{name}”; there are {', '.join(CHECKS)}."]})
     (known,) = fitness_of(target, [name])
-    if known.campaign is None or not known.undecided:
+    if known.campaign is None:
+        raise NotPossible(f"The check {name} of {target.name} was never made; make it first.")
+    if not known.undecided:
         raise NotPossible(
             f"The check {name} of {target.name} is {known.outcome}; no more runs are needed."
         )

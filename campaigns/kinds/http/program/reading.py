@@ -208,9 +208,12 @@ class _Document:
             return
         value: Any = self._value(event)
         if value is None and not getattr(event, "value", "") and id(inside) in self.flow:
-            raise BadScenario(
-                [f'Line {line}: {{{key}}} needs quotes in YAML: "{{{key}}}", if it is a name.']
+            advice = (
+                f'{{{key}}} needs quotes in YAML: "{{{key}}}", if it is a name.'
+                if COLUMN.match(str(key))
+                else f"“{str(key)[:60]}” has no value; within braces a text with a comma needs quotes."
             )
+            raise BadScenario([f"Line {line}: {advice}"])
         if isinstance(event, yaml.MappingStartEvent) and event.flow_style:
             self.flow.add(id(value))
         if isinstance(inside, dict):

@@ -66,6 +66,11 @@ def test_a_scenario_has_its_steps_columns_and_a_digest_that_layout_does_not_chan
             '{host} needs quotes in YAML: "{host}"',
         ),
         ('get: "{href}"', 'get: "{host}/a"', "no path that a path could begin with; write /{host}"),
+        (
+            "{seconds: 0.5}",
+            "{seconds: 0.5, a=b}",
+            "“a=b” has no value; within braces a text with a comma",
+        ),
         ("name: read", "name: läs", "a step's name has at most 40 letters"),
         ("users.csv", "&a users.csv", None),
         ("users.csv", "*a", "aliases"),
