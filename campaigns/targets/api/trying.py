@@ -33,7 +33,7 @@ from campaigns.models import Target
 from campaigns.targets.trying import try_scenario
 
 
-class TryInput(Input):
+class TryScenarioInput(Input):
     """A scenario, its data, and columns that are set for all hosts, as in the parameters of a campaign."""
 
     scenario = serializers.CharField(max_length=MOST_BYTES, trim_whitespace=False)
@@ -95,14 +95,14 @@ class TryScenario(Api):
     of = Target
     takes = {"post": Right.OPERATE}
 
-    @operation("try_scenario", "targets", body=TryInput, answer=TriedOutput)
+    @operation("try_scenario", "targets", body=TryScenarioInput, answer=TriedOutput)
     def post(self, request: Request, pk: int) -> Response:
         """Do each step once, with the steps before and after it. Nothing is stored; it takes 25 s at most.
 
         409 while the target is measured or probed, in its quiet hours, and where it cannot be reached.
         """
         target = get_object_or_404(Target, pk=pk, retired_at=None)
-        walked = try_scenario(target, **self.read(TryInput))
+        walked = try_scenario(target, **self.read(TryScenarioInput))
         return Response(
             {
                 "ok": walked.failed is None,
@@ -111,7 +111,7 @@ class TryScenario(Api):
         )
 
 
-class ImportQuery(Input):
+class ImportScenarioQuery(Input):
     """What is taken over. steps: numbers of requests, from 1; without it those that are proposed. take: names of offers, or all."""
 
     steps = serializers.RegexField(r"^\d{1,4}(,\d{1,4})*$", required=False, max_length=2000)
@@ -119,7 +119,7 @@ class ImportQuery(Input):
     think = Flag(default=False)
 
 
-class ProposalOutput(Part):
+class ProposedRequestOutput(Part):
     """A request of the file. `proposed`: it is taken over unless `steps` says otherwise; `why`: why not."""
 
     number = serializers.IntegerField()
@@ -129,7 +129,7 @@ class ProposalOutput(Part):
     why = text()
 
 
-class OfferOutput(Part):
+class OfferedValueOutput(Part):
     """A value that an answer gave and later requests send. `secret`: without it nothing is sent there."""
 
     name = serializers.CharField()
@@ -139,15 +139,15 @@ class OfferOutput(Part):
     secret = serializers.BooleanField()
 
 
-class ImportedOutput(Part):
+class ImportedScenarioOutput(Part):
     """The draft of a scenario. `problems`: why it cannot be used as it is; `left_out`, `struck_out`, `hints`: what is not in it."""
 
     format = serializers.CharField()
     host = text()
     scenario = serializers.CharField()
     problems = serializers.ListField(child=serializers.CharField())
-    requests = ProposalOutput(many=True)
-    offers = OfferOutput(many=True)
+    requests = ProposedRequestOutput(many=True)
+    offers = OfferedValueOutput(many=True)
     left_out = serializers.ListField(child=serializers.CharField())
     struck_out = serializers.ListField(child=serializers.CharField())
     hints = serializers.ListField(child=serializers.CharField())
@@ -163,14 +163,14 @@ class ImportScenario(Api):
     @operation(
         "import_scenario",
         "targets",
-        query=ImportQuery,
+        query=ImportScenarioQuery,
         body={"application/octet-stream": OpenApiTypes.BINARY},
-        answer=ImportedOutput,
+        answer=ImportedScenarioOutput,
     )
     def post(self, request: Request, pk: int) -> HttpResponseBase:
         """Return the scenario of the file in the body, without secrets. Nothing is stored or sent to the target."""
         target = get_object_or_404(Target, pk=pk, retired_at=None)
-        query = self.read_query(ImportQuery)
+        query = self.read_query(ImportScenarioQuery)
         body = Hashed(request._request)
         content = body.read(MOST_FILE_BYTES + 1)
         if len(content) > MOST_FILE_BYTES:

@@ -3,8 +3,8 @@
 import json
 
 PASSWORD, TOKEN, SESSION, KEY = (
-    "correct-horse-battery",
-    "t0k3n-of-this-session",
+    "battery-horse-staple",
+    "t0k3n-of-that-session",
     "9f8e7d6c5b4a39281706",
     "key-0123456789-abc",
 )
