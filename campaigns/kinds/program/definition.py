@@ -22,6 +22,8 @@ METRIC = re.compile(r"[A-Za-z0-9_.%/+-][A-Za-z0-9_.%/+ -]{0,79}\Z", re.ASCII)
 PLACE = re.compile(r"\{\{[^{}]*\}\}|\{([a-z][a-z0-9_]*(?::[A-Za-z0-9_.-]+)?)\}", re.ASCII)
 """A placeholder; in two braces it stands for itself in one."""
 SHELLS = frozenset({"ash", "bash", "csh", "dash", "fish", "ksh", "sh", "tcsh", "zsh"})
+RESERVED = ("blind_label", "directory", "target")
+"""Names that mean something else in a campaign, or as a placeholder."""
 OPTIONS_WITH_VALUE = ("-o", "+o", "-O", "+O", "--init-file", "--rcfile")
 """Of shells."""
 OF_TARGET = ("url", "host", "port", "username")
@@ -203,8 +205,10 @@ def _wrong_parameters(parameters: Sequence[Parameter]) -> Iterator[tuple[str, st
     names = [each.name for each in parameters]
     for number, each in enumerate(parameters):
         path = f"parameters.{number}"
-        if not PARAMETER.match(each.name) or each.name in ("target", "blind_label"):
+        if not PARAMETER.match(each.name):
             yield f"{path}.name", "Use small letters, digits and “_”, a letter first."
+        elif each.name in RESERVED:
+            yield f"{path}.name", f"“{each.name}” is a word of perfdash's own; take another name."
         elif names.count(each.name) > 1:
             yield f"{path}.name", f"“{each.name}” is there twice."
         if (each.type == "choice") != bool(each.choices):
