@@ -7,6 +7,7 @@ from campaigns.kit.errors import NotPossible
 from campaigns.kit.owners import quoted_target
 from campaigns.models import Campaign, Target
 from campaigns.planning.fitness.checks import MOST_CLIENTS
+from campaigns.planning.fitness.judging import NOT_KNOWN
 from campaigns.planning.fitness.known import Fitness, fitness_of
 
 
@@ -52,4 +53,5 @@ def require_fit(campaign: Campaign) -> str:
 
 
 def _sentence(fitness: Fitness, name: str) -> str:
-    return f"{name} is {fitness.outcome} by the check {fitness.name}: {fitness.reason}"
+    outcome = "not known to be fit" if fitness.outcome == NOT_KNOWN else fitness.outcome
+    return f"{name} is {outcome} by the check {fitness.name}: {fitness.reason}"
