@@ -71,6 +71,7 @@ class ProgramOutput(ModelOutput[Program]):
     """A version of a program. `kind`: of campaigns that use it. `trial`: of a draft, what the last one found."""
 
     url = serializers.HyperlinkedIdentityField("api-program")
+    state = serializers.ChoiceField(choices=Program.State.choices, read_only=True)
     definition = serializers.JSONField()
     has_secrets = serializers.SerializerMethodField()
     trial = serializers.JSONField(allow_null=True)
