@@ -23,7 +23,9 @@ IN_ESCAPED_QUOTES = re.compile(
 )
 """JSON within JSON."""
 IN_FORM = re.compile(rf"""({_NAMED}=)([^&;\s"'<>]+)""", re.IGNORECASE)
-IN_ELEMENT = re.compile(rf"({_NAMED}(?:\s[^<>]{{0,200}})?>)([^<]+)", re.IGNORECASE)
+IN_ELEMENT = re.compile(
+    rf"(<[\w.:-]{{0,80}}{_NAMED}(?:\s[^<>]{{0,200}})?>)(?=\s{{0,99}}[^<\s])([^<]+)", re.IGNORECASE
+)
 JWT = re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*")
 SCHEMES = re.compile(r"\b(Basic|Bearer|Digest)\s+[\w.~+/=-]{4,}", re.IGNORECASE)
 PEM = re.compile(r"(-----BEGIN [A-Z ]*PRIVATE KEY-----).*?(-----END|\Z)", re.DOTALL)

@@ -182,7 +182,7 @@ curl -G {URL}/find --data-urlencode 'q=1 & 2'
 @pytest.mark.parametrize(
     ("type_", "body"),
     [
-        ("text/xml", "<login><ns:password a='b'>{}</ns:password></login>"),
+        ("text/xml", "<login><ns:password a='b'>{}</ns:password>\n</login>"),
         ("text/plain", "pwd={}&a=1"),
         ("application/x-www-form-urlencoded", "pwd={}&a=1&a=2"),
         ("application/json", '{{"query": "mutation {{ login(password: \\"{}\\") }}"}}'),
@@ -196,6 +196,9 @@ def test_a_secret_within_a_longer_text_is_struck_out(type_, body):
 
     assert PASSWORD not in text + str(sketch)
     assert sketch.struck
+    assert type_ != "text/xml" or "</ns:password>\n</login>" in str(
+        sketch.proposals[0].step["body"]
+    )
 
 
 def test_files_that_are_sent_are_left_out_however_their_type_is_told():
