@@ -234,7 +234,9 @@ def test_the_schema_is_the_servers(perfdash, tmp_path, target):
     ran = perfdash("campaign", "schema", "-o", tmp_path / "schema.json")
 
     assert ran.code == 0
-    assert "toy" in read_yaml(tmp_path / "schema.json").data["properties"]["kind"]["enum"]
+    kinds, programs = read_yaml(tmp_path / "schema.json").data["properties"]["kind"]["anyOf"]
+    assert "toy" in kinds["enum"]
+    assert "pattern" in programs
 
 
 @pytest.mark.parametrize(

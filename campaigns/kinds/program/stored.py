@@ -15,6 +15,8 @@ from campaigns.models import Program
 MOST_CACHED = 500
 RUNS = (Program.State.PUBLISHED, Program.State.SUPERSEDED)
 """States of versions that campaigns may run: those that began with a superseded one go on with it."""
+NAMED = re.compile(r"[a-z][a-z0-9-]*\Z", re.ASCII)
+"""The letters of names and versions; no other text is asked for in the database."""
 VERSION = "[a-z][a-z0-9-]*-[0-9a-f]{8}"
 _drivers: dict[str, ProgramDriver] = {}
 
@@ -46,6 +48,8 @@ def label_of_row(row: Program) -> str:
 
 def program_of(kind: str) -> Program | None:
     """Return the version of a kind, or the newest one in use of a name; None where there is none."""
+    if not NAMED.match(kind):
+        return None
     wanted = Q(kind=kind) | Q(name=kind, state=Program.State.PUBLISHED)
     return Program.objects.filter(wanted).first()
 

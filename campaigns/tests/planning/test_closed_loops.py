@@ -79,6 +79,7 @@ def test_names_are_texts():
     assert errors == {"closed_loop": "Name metrics: {“throughput”: “rate”, “response”: “latency”}."}
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("kind", "parameters", "load", "expected"),
     [

@@ -56,6 +56,8 @@ def test_a_definition_names_what_was_added_later_only_where_somebody_chose_it():
         "pool",
         "stop_width_percent",
         "stop_most",
+        "required_checks",
+        "unfit_reason",
     }
     assert design.values_of(Campaign(team_id=None), every=True).keys() == design.FIELDS.keys()
 

@@ -46,6 +46,7 @@ def test_every_format_is_found_by_its_module():
         "opl_status_data",
         "pgbench",
         "plain_csv",
+        "plain_values",
         "pyperf",
         "pytest_benchmark",
         "satperf_log",
