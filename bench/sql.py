@@ -66,7 +66,8 @@ def divide_cores(database: servers.Database) -> None:
         return
     parent = psutil.Process(database.process.pid)
     for process in (parent, *parent.children(recursive=True)):
-        os.sched_setaffinity(process.pid, cores[:half])
+        with suppress(ProcessLookupError):  # one of a connection that is over
+            os.sched_setaffinity(process.pid, cores[:half])
     os.sched_setaffinity(0, cores[half:])
 
 
