@@ -23,7 +23,7 @@ BLAMED = """
 """
 SCENARIO = """
 steps:
-  - {name: small, get: /repo/files=24,size=2000/latency=100/file-000001.bin}
+  - {name: small, get: "/repo/files=24,size=2000/latency=100/file-000001.bin"}
   - {name: other, get: "/repo/files=24,size=2000/latency=100/file-00000{random:2-9}.bin"}
 """
 PLAYED = {
