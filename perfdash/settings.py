@@ -97,6 +97,10 @@ SECRETS = [
 ALLOWED_ADDRESSES = environment.text("PERFDASH_ALLOWED_ADDRESSES")
 SANDBOX_URL = environment.text("PERFDASH_SANDBOX_URL").rstrip("/")
 OWNER_CONFIRMS = environment.boolean("PERFDASH_OWNER_CONFIRMS", False)
+WORKER_PROGRAMS = environment.choice(
+    "PERFDASH_WORKER_PROGRAMS", ("by teams", "operators", "administrators", "off")
+)
+PROGRAM_USER = environment.text("PERFDASH_PROGRAM_USER")
 NOTIFICATION_ADDRESSES = environment.text("PERFDASH_NOTIFICATION_ADDRESSES")
 OWN_ADDRESSES = own_addresses(
     DATABASE_URL,

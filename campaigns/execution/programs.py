@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Max, Q, QuerySet
 from django.db.models.functions import Now
 
+from campaigns.execution.program_rights import require_definer
 from campaigns.kinds.program.definition import (
     Definition,
     ProgramMetric,
@@ -106,7 +107,7 @@ def save_draft(
     long as the definition names it.
     """
     definition = checked_definition(data)
-    _require_admin_for(definition, user)
+    require_definer(definition, user)
     if row is not None and row.name != definition.name:
         raise Invalid(
             {"name": [f"It is called “{row.name}”; a program of another name is a new one."]}
@@ -165,7 +166,7 @@ def publish(row: Program, user: User, metrics: Any = None) -> Program:
     if metrics is not None:
         data["metrics"] = metrics
     definition = checked_definition(data)
-    _require_admin_for(definition, user)
+    require_definer(definition, user)
     if definition.reader and not any(each.primary for each in definition.metrics):
         raise Invalid(
             {
@@ -239,7 +240,7 @@ def request_trial(row: Program, parameters: FieldValues, target: Target | None, 
     if row.state != Program.State.DRAFT:
         raise NotPossible(f"“{row}” is {row.get_state_display()}; a draft is tried.")
     definition = stored_definition(row.definition)
-    _require_admin_for(definition, user)
+    require_definer(definition, user)
     driver = driver_of_draft(row)
     values = {name: field.initial for name, field in driver.parameters.base_fields.items()}
     if unknown := [name for name in parameters if name not in values]:

@@ -95,6 +95,8 @@ def _found(
         "arguments": list(command.arguments),
         "exit_status": ran.exit_status,
         "seconds": ran.seconds,
+        "left": ran.left,
+        "left_names": [redacted(name, context.secrets) for name in ran.left_names],
         "version": next(
             (str(each.in_force) for each in settings_read if each.name == "version"), ""
         ),

@@ -60,6 +60,7 @@ def _make(root: Path, attempt: int) -> tuple[Path, int]:
     for _ in range(MOST_TRIES):
         place = Path(mkdtemp(prefix=f"attempt-{attempt}-", dir=root))
         try:
+            place.chmod(0o711)  # another user may run programs below it
             lock = os.open(place / LOCK, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         except FileNotFoundError:  # another process removed it as stale before it was locked
             continue

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
 PR_SET_NAME = 15
 PR_SET_CHILD_SUBREAPER = 36
 MOST_OPEN_FILES = 65_536
@@ -51,6 +52,14 @@ def adopt_orphans() -> None:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER) failed")
 
 
+def hide_process() -> None:
+    """Let no other process of this user read this one: its environment, memory and descriptors (prctl(2), PR_SET_DUMPABLE).
+
+    Forked children are hidden, too; a program that is executed is not, until it hides itself. Root reads all the same.
+    """
+    LIBC.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
 def name_process(name: str) -> None:
     """Set the name of this process in lists such as that of `ps`: 15 characters of it."""
     LIBC.prctl(PR_SET_NAME, name.encode(), 0, 0, 0)
@@ -68,6 +77,12 @@ def raise_open_files() -> None:
     wanted = most_open_files()
     if soft != resource.RLIM_INFINITY and soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def capabilities(status: Path = ROOT / "proc/self/status") -> int:
+    """Return the capabilities in effect, as bits by their numbers (capabilities(7))."""
+    lines = (line.split() for line in _read(status).splitlines())
+    return next((int(line[1], 16) for line in lines if line[:1] == ["CapEff:"]), 0)
 
 
 def available_memory(root: Path = ROOT) -> int | None:

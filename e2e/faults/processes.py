@@ -109,7 +109,7 @@ def beat(pid):
 
 def web(pid):
     """The web server's parent; what it has started, its supervisor ends with it."""
-    return [p for p in tree(pid) if "granian" in words(p) and parent_of(p) == pid]
+    return [p for p in tree(pid) if "perfdash.web_server" in words(p) and parent_of(p) == pid]
 
 
 def web_child(pid):

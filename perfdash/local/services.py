@@ -157,7 +157,7 @@ def forkserver(variables: Mapping[str, str]) -> tuple[Service, ForkServer]:
 def web(variables: Mapping[str, str], ports: Ports, prepared: Callable[[], bool]) -> Service:
     """Describe the web server. It answers only when all is `prepared`, and is not asked before."""
     command = (
-        "-m", "granian", "--interface", "wsgi", "--host", HOST, "--port", str(ports.web),
+        "-m", "perfdash.web_server", "--interface", "wsgi", "--host", HOST, "--port", str(ports.web),
         "--workers", "1", "--blocking-threads", str(min(8, 2 * cpu_count() + 1)), "--no-ws", "--log-level", "warning",
         "perfdash.local.wsgi:application",
     )  # fmt: skip

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from campaigns.execution import programs
 from campaigns.execution.program_forms import EXAMPLE, MetricsForm, ProgramForm, TrialForm
+from campaigns.execution.program_rights import why_not_defined
 from campaigns.kinds.program.definition import stored_definition
 from campaigns.kinds.program.driver import metrics_of
 from campaigns.kit.errors import Invalid, NotPossible
@@ -34,7 +35,8 @@ def program_list(request: HttpRequest) -> HttpResponse:
     kinds = Campaign.objects.filter(kind__in=[row.kind for row in rows if row.kind])
     used = dict(kinds.order_by().values_list("kind").annotate(Count("pk")))
     context = {
-        "rows": [(row, stored_definition(row.definition), used.get(row.kind, 0)) for row in rows]
+        "rows": [(row, stored_definition(row.definition), used.get(row.kind, 0)) for row in rows],
+        "why_not": why_not_defined(user_of(request)),
     }
     return render(request, "execution/programs/list.html", context)
 
@@ -149,6 +151,8 @@ def _context(request: HttpRequest, row: Program) -> TemplateContext:
     may_change = row.team_id in may(request).operate and (
         definition.where == "worker" or is_admin(user)
     )
+    why_not = why_not_defined(user, definition.where)
+    may_define = may_change and not why_not
     draft = row.state == Program.State.DRAFT
     metrics = MetricsForm(row) if draft and row.trial else None
     return {
@@ -161,9 +165,11 @@ def _context(request: HttpRequest, row: Program) -> TemplateContext:
         if row.kind
         else [],
         "may_change": may_change,
+        "may_define": may_define,
+        "why_not": may_change and why_not,
         "is_draft": draft,
         "trial": row.trial if row.trial and row.trial_began_at is None else None,
-        "trial_form": TrialForm(row) if draft and may_change else None,
+        "trial_form": TrialForm(row) if draft and may_define else None,
         "metrics_form": metrics if metrics and metrics.found else None,
         "can_publish": not definition.reader
         or any(metric.primary for metric in definition.metrics)
@@ -223,6 +229,7 @@ def _edit(request: HttpRequest, row: Program | None) -> HttpResponse:
         "team": None if row else team_form(request, Right.OPERATE, invalid),
         "others": others,
         "errors": wrong,
+        "why_not": why_not_defined(user_of(request)),
         "seen": opened_on(request, now, changed),
     }
     status = 409 if changed else 422 if wrong else 200

@@ -1,13 +1,17 @@
 """Run commands that are not perfdash's own within a run: on the worker, or on the machine of the target."""
 
 import os
+import stat
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
+
+from django.conf import settings
 
 from campaigns.kinds.base.errors import DriverError, GeneratorFailed, TargetUnavailable
 from campaigns.kinds.base.values import Context, Output, Target
+from campaigns.kinds.programs import accounts
 from campaigns.kinds.programs.commands import Command, Ran
 from campaigns.kinds.programs.program import ProgramFailed, run_program
 from campaigns.kit.network import Rules
@@ -16,6 +20,7 @@ from campaigns.kit.ssh.access import ActionFailed, SshAccess
 
 ENGINE = "campaigns.kinds.programs.run_command"
 SECONDS_TO_START_AND_END = 15.0
+NO_PROGRAMS = "This installation runs no programs on its workers: its administrator has set PERFDASH_WORKER_PROGRAMS to off."
 NO_LOGIN = (
     "Nobody has said how commands reach the machine of “{}”: an admin gives its SSH login on the page of the target, "
     "and accepts its host key."
@@ -32,12 +37,21 @@ def run_here(command: Command, context: Context, directory: Path | None = None) 
 
     Raise GeneratorFailed, DriverError, Cancelled.
     """
+    if settings.WORKER_PROGRAMS == "off":
+        raise DriverError(NO_PROGRAMS)
     directory = directory or context.directory
     directory.mkdir(parents=True, mode=0o700, exist_ok=True)
     try:
+        account = accounts.account_of(settings.PROGRAM_USER)
+        if account is not None:
+            directory.chmod(0o711)
+            accounts.require_way(directory, account)
+    except accounts.NoAccount as error:
+        raise DriverError(str(error)) from None
+    try:
         outcome = run_program(
             ENGINE,
-            command.request(str(directory)),
+            {**command.request(str(directory)), "account": account and asdict(account)},
             cancelled=context.cancelled,
             lease_seconds=context.lease_seconds,
             deadline_seconds=command.seconds + SECONDS_TO_START_AND_END,
@@ -56,7 +70,7 @@ def run_here(command: Command, context: Context, directory: Path | None = None) 
         raise GeneratorFailed("The program that runs the command did not end in time.")
     files, cut = {}, []
     for name in command.files:
-        content = _read_file(directory / "work" / name, command.output_bytes)
+        content = _read_file(directory / "work" / name, command.output_bytes, account)
         if content is not None:
             files[name] = content[: command.output_bytes]
             if len(content) > command.output_bytes:
@@ -73,12 +87,16 @@ def run_here(command: Command, context: Context, directory: Path | None = None) 
     )
 
 
-def _read_file(path: Path, most: int) -> bytes | None:
-    """Return the beginning of a file, one byte more than `most` where it is longer; None where there is no regular one."""
+def _read_file(path: Path, most: int, account: accounts.Account | None = None) -> bytes | None:
+    """Return the beginning of a file, one byte more than `most` where it is longer; None where there is no regular one.
+
+    account: whose file it must be; a link may be that of another.
+    """
     with suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:
-            if path.is_file():
+            of = os.fstat(descriptor)
+            if stat.S_ISREG(of.st_mode) and (account is None or of.st_uid == account.uid):
                 return file.read(most + 1)
     return None
 

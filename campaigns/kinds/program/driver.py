@@ -114,8 +114,13 @@ class Program(Driver):
         values = own_values(ran)
         failure = why_failed(command, shown_of(ran, context.secrets))
         if not failure and ran.left:
+            names = (
+                redacted(f" ({', '.join(ran.left_names)})", context.secrets)
+                if ran.left_names
+                else ""
+            )
             context.say(
-                f"The command ended with {ran.left} of its processes still running; they were killed."
+                f"The command ended with {ran.left} of its processes still running{names}; they were killed."
             )
         if not failure and self.definition.reader:
             found, failure = self._read(ran, context)

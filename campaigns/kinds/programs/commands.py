@@ -54,7 +54,8 @@ class Ran:
     """How a command ended. Output and errors are bytes as printed; `files`: what was read back, by name.
 
     exit_status: None where a signal ended it. ended_by: the limit that it exceeded, or empty. out_of_memory: the kernel ended
-    a process for want of memory meanwhile. left: processes that it had left behind, and that were ended.
+    a process for want of memory meanwhile. left: processes that it had left behind, and that were
+    ended; left_names: of the first of them, known on a worker alone.
     peak_memory_bytes, cpu_seconds: None where they were not observed. cut: names of files that were longer than the limit.
     """
 
@@ -70,6 +71,7 @@ class Ran:
     cpu_seconds: float | None = None
     peak_memory_bytes: int | None = None
     left: int = 0
+    left_names: Sequence[str] = ()
 
 
 def new_marker() -> str:

@@ -25,6 +25,7 @@ LOOK_SECONDS = 0.25
 REPORT_SECONDS = 0.5
 CHUNK = 1 << 16
 MOST_SWEEPS = 50
+MOST_NAMES = 10
 DRAIN_SECONDS = 2.0
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -36,14 +37,19 @@ def main(line: lifeline.Lifeline) -> ProgramResult:
     line.watch()
     directory = Path(request["directory"])
     work, secrets = directory / "work", directory / "secrets"
+    account = request.get("account")
     for each in (work, secrets):
         each.mkdir(mode=0o700, exist_ok=True)
+        if account:
+            os.chown(each, account["uid"], account["gid"])
     for name, text in request["secrets"].items():
         descriptor = os.open(
             secrets / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode=SECRET_FILE_MODE
         )
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
+            if account:
+                os.fchown(descriptor, account["uid"], account["gid"])
     environment = {
         **os.environ,
         "HOME": str(work),
@@ -77,8 +83,12 @@ class _Run:
         killed_before = oom_kills()
         begun = time.monotonic()
         try:
+            account = request.get("account") or {}
             process = subprocess.Popen(  # noqa: S603 - an operator has defined it
                 request["arguments"],
+                user=account.get("uid"),
+                group=account.get("gid"),
+                extra_groups=[] if account else None,
                 cwd=work,
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -125,7 +135,8 @@ class _Run:
             "seconds": seconds,
             "cpu_seconds": usage.ru_utime + usage.ru_stime,
             "peak_memory_bytes": self.peak or None,
-            "left": 0 if self.ended_by else left,
+            "left": 0 if self.ended_by else len(left),
+            "left_names": [] if self.ended_by else sorted(left.values())[:MOST_NAMES],
         }
 
     def _exchange(self, selector: selectors.BaseSelector, ends: int, seconds: float) -> bool:
@@ -182,22 +193,22 @@ def _start_guard(line: lifeline.Lifeline, marker: str) -> int:
     os._exit(0)
 
 
-def kill_all(group: int, marker: str, spare: tuple[int, ...]) -> int:
-    """Kill every process of a group, or with the mark, until there is none; return how many there were."""
-    found: set[int] = set()
+def kill_all(group: int, marker: str, spare: tuple[int, ...]) -> dict[int, str]:
+    """Kill every process of a group, or with the mark, until there is none; return their names by number."""
+    found: dict[int, str] = {}
     for _ in range(MOST_SWEEPS):
-        living = [pid for pid in _belonging(group, marker) if pid not in spare]
+        living = {pid: name for pid, name in _belonging(group, marker) if pid not in spare}
         if not living:
             break
-        found.update(living)
+        found |= living
         for pid in living:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.005)
-    return len(found)
+    return found
 
 
-def _belonging(group: int, marker: str) -> Iterator[int]:
+def _belonging(group: int, marker: str) -> Iterator[tuple[int, str]]:
     mark = f"{MARK}={marker}".encode()
     for name in os.listdir("/proc"):
         if not name.isdecimal():
@@ -209,12 +220,17 @@ def _belonging(group: int, marker: str) -> Iterator[int]:
             if int(of_group) == group or mark in Path(f"/proc/{name}/environ").read_bytes().split(
                 b"\0"
             ):
-                yield int(name)
+                yield int(name), _name(name)
 
 
 def _stat(pid: Any) -> list[bytes]:
     """Return the fields of a process after its name: state, parent, group and so on."""
     return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+
+
+def _name(pid: str) -> str:
+    """Return the name of a process, as `ps` shows it."""
+    return Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()
 
 
 def memory_of_tree(pid: int) -> int:

@@ -6,6 +6,7 @@ from django.urls import reverse
 
 from campaigns.accounts.access import make_token
 from campaigns.models import Program, Team
+from campaigns.models.teams import default_team
 from campaigns.tests.people import somebody
 from campaigns.tests.rest import ApiClient, api, own_rates, owner, token
 
@@ -104,7 +105,8 @@ def test_secrets_are_never_returned(api):
     assert (status, "shorter than 6 letters" in str(problem)) == (400, True)
 
 
-def test_a_program_of_another_team_is_no_kind_here(api, other_team):
+def test_a_program_of_another_team_is_no_kind_here(api, other_team, settings):
+    settings.WORKER_PROGRAMS = "operators"
     row = Program.objects.create(
         team=other_team,
         name="theirs",
@@ -146,6 +148,45 @@ def test_authors_define_nothing_and_operators_nothing_on_targets(db):
     assert (status, "only an administrator" in problem["detail"]) == (403, True)
     admin = ApiClient(make_token(User.objects.create_superuser("admin"), "admin")[1])
     assert admin.post("programs", there | {"team": "Default team"})[0] in (201, 400)
+
+
+@pytest.mark.parametrize(
+    ("policy", "program_user", "operator", "admin"),
+    [
+        ("by teams", "", 403, 201),
+        ("by teams", "nobody", 201, 201),
+        ("operators", "", 201, 201),
+        ("administrators", "nobody", 403, 201),
+        ("off", "", 403, 403),
+    ],
+)
+def test_who_defines_programs_on_workers_beside_secrets_of_other_teams(
+    settings, client, db, policy, program_user, operator, admin
+):
+    Team.objects.create(name="Others")
+    settings.WORKER_PROGRAMS, settings.PROGRAM_USER = policy, program_user
+    person = somebody("operator", "operator")
+    mine = ApiClient(make_token(person, "operator")[1])
+    theirs = ApiClient(make_token(User.objects.create_superuser("admin"), "admin")[1])
+    body = {"definition": SORT, "team": default_team()}
+    status, problem = mine.post("programs", body)
+    assert (status, "PERFDASH_WORKER_PROGRAMS" in problem.get("detail", "")) == (
+        operator,
+        operator == 403,
+    )
+    client.force_login(person)
+    shown = client.get(reverse("program-list")).content
+    assert (b"PERFDASH_WORKER_PROGRAMS" in shown) == (operator == 403)
+    body["definition"] = SORT | {"name": "second"}
+    assert theirs.post("programs", body)[0] == admin
+
+
+def test_an_operator_neither_tries_nor_publishes_what_only_an_administrator_defines(api, settings):
+    draft = api.post("programs", {"definition": SORT})[1]["id"]
+    settings.WORKER_PROGRAMS, settings.OWNER_CONFIRMS = "administrators", False
+    assert api.post(f"programs/{draft}/try", {})[0] == 403
+    assert api.post(f"programs/{draft}/publish", {})[0] == 403
+    assert Program.objects.get().trial is None
 
 
 def test_the_pages(client, db):
