@@ -7,6 +7,14 @@ class NotPossible(ValueError):
     """The state of the campaign or run does not allow it; the message names the state."""
 
 
+class TooBusy(NotPossible):
+    """It is possible in a moment: after `seconds`. own: the sender asks too often; else all do."""
+
+    def __init__(self, message: str, seconds: int, *, own: bool = False) -> None:
+        super().__init__(message)
+        self.seconds, self.own = seconds, own
+
+
 class NotConfirmed(NotPossible):
     """The target is a production server, and nobody typed its name."""
 

@@ -59,5 +59,6 @@ def check_lengths(factors: Mapping[str, tuple[Any, ...]], errors: dict[str, list
         name = max(longest, key=lambda name: longest[name])
         errors.setdefault(f"factors.{name}", []).append(
             f"The longest levels of a cell have {sum(longest.values()):,} bytes together; at most "
-            f"{MOST_BYTES:,} are allowed. Shorten the levels."
+            f"{MOST_BYTES:,} are allowed. Shorten the levels; or give {name} one value, and vary a short parameter, or make "
+            "a campaign for each value and compare them."
         )

@@ -10,7 +10,7 @@ from django.http import Http404
 from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.response import Response
 
-from campaigns.kit.errors import BadFile, Differs, Invalid, NotConfirmed, NotPossible
+from campaigns.kit.errors import BadFile, Differs, Invalid, NotConfirmed, NotPossible, TooBusy
 from campaigns.kit.mappings import Json
 from campaigns.kit.revisions import Changed
 
@@ -19,6 +19,7 @@ CHANGED = "urn:perfdash:changed"
 DIFFERS = "urn:perfdash:differs"
 INVALID = "urn:perfdash:invalid"
 NOT_POSSIBLE = "urn:perfdash:not-possible"
+TOO_BUSY, TOO_MANY = "urn:perfdash:busy", "urn:perfdash:too-many"
 NOT_CONFIRMED = "urn:perfdash:not-confirmed"
 MOST_ERRORS = 100
 
@@ -43,6 +44,9 @@ def answer(error: Exception, context: Json) -> Response | None:
             return _problem(409, f"{error} Send it as confirm_target.", NOT_CONFIRMED)
         case Differs():
             return _problem(409, str(error), DIFFERS, campaign=error.campaign)
+        case TooBusy():
+            status, type_ = (429, TOO_MANY) if error.own else (503, TOO_BUSY)
+            return _problem(status, str(error), type_, {"Retry-After": str(error.seconds)})
         case NotPossible():
             return _problem(409, str(error), NOT_POSSIBLE)
         case Http404():

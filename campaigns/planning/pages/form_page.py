@@ -25,6 +25,7 @@ from campaigns.planning.pages.forms import (
     targets_of,
 )
 from campaigns.planning.pages.parameter_rows import ParameterRows, parameter_rows
+from campaigns.planning.pages.scenario_editor import shown_once
 from campaigns.planning.pages.search_fields import NAMES as SEARCH_FIELDS
 from campaigns.planning.pages.search_fields import SearchForm
 from campaigns.planning.pools import measuring_pools
@@ -171,6 +172,7 @@ def form_page(entered: Entered, errors: Errors, refused: Errors | None = None) -
     refused: levels that the target refused earlier, shown at their parameters; they do not prevent saving.
     """
     driver = entered.driver
+    errors = shown_once(errors, entered)
     rows = ParameterRows((), (), elsewhere_is_open=False)
     if driver is not None:
         rows = parameter_rows(driver, entered, {**(refused or {}), **errors})
@@ -200,7 +202,7 @@ def form_page(entered: Entered, errors: Errors, refused: Errors | None = None) -
 def problems(errors: Errors, entered: Entered) -> list[Problem]:
     """Return all messages of errors, with the label and the anchor of their field."""
     result = []
-    for path, messages in errors.items():
+    for path, messages in shown_once(errors, entered).items():
         label, anchor = _place(path, entered)
         result += [Problem(label, anchor, message) for message in messages]
     return result

@@ -19,7 +19,7 @@ from campaigns.kinds.http.importing.sketch import Sketch, written
 from campaigns.kinds.http.program.reading import BadScenario, read_scenario
 from campaigns.kinds.http.program.walking import Exchange, Walked
 from campaigns.kit.errors import Invalid, NotPossible
-from campaigns.kit.pages.people import may
+from campaigns.kit.pages.people import may, user_of
 from campaigns.models import Target
 from campaigns.planning.pages.forms import Entered
 from campaigns.targets.trying import try_scenario
@@ -30,6 +30,7 @@ ACTS = frozenset({TRY, IMPORT, WRITE})
 SKETCH = "import-sketch"
 LINE = re.compile(r"Line (\d+)\b")
 LONGEST_LINE = 200
+SHOWN_BELOW = "Correct the scenario: each of its errors is shown below it, with its line."
 
 
 class ImportForm(forms.Form):
@@ -148,8 +149,18 @@ def lines_of(entered: Entered) -> list[Line]:
         read_scenario(*_texts(entered))
     except BadScenario as wrong:
         source = _texts(entered)[0].split("\n") if wrong.where == FIELD else []
-        return [_line(message, source) for message in wrong.messages]
+        return [_line(message, source) for message in dict.fromkeys(wrong.messages)]
     return []
+
+
+def shown_once(errors: Mapping[str, Sequence[str]], entered: Entered) -> dict[str, Sequence[str]]:
+    """Return the errors of a form without those that its editor shows, each at its line."""
+    shown = {line.message for line in lines_of(entered)}
+    result: dict[str, Sequence[str]] = {}
+    for path, messages in errors.items():
+        others = [message for message in messages if message not in shown]
+        result[path] = others if len(others) == len(messages) else [*others, SHOWN_BELOW]
+    return result
 
 
 def acted(request: HttpRequest, entered: Entered, act: str) -> tuple[Entered, Editor | None]:
@@ -158,21 +169,23 @@ def acted(request: HttpRequest, entered: Entered, act: str) -> tuple[Entered, Ed
     if editor is None:
         return entered, None
     if act == TRY:
-        return entered, _tried(entered, editor)
+        return entered, _tried(request, entered, editor)
     if act == IMPORT:
         return entered, _imported(request, editor)
     return _written(request, entered, editor)
 
 
-def _tried(entered: Entered, editor: Editor) -> Editor:
+def _tried(request: HttpRequest, entered: Entered, editor: Editor) -> Editor:
     """Let one host do one round at the chosen target."""
     if editor.target is None:
         return replace(editor, refusal="Choose a target first.")
     if not editor.may_try:
         return replace(editor, refusal="Trying asks the target: it takes an operator of its team.")
     try:
-        walked = try_scenario(editor.target, *_texts(entered))
+        walked = try_scenario(editor.target, user_of(request), *_texts(entered))
     except Invalid as wrong:
+        if editor.lines:
+            return replace(editor, refusal=f"Nothing was sent. {SHOWN_BELOW}")
         messages = [message for each in wrong.errors.values() for message in each]
         return replace(editor, refusal=f"Nothing was sent: {' '.join(messages[:3])}")
     except NotPossible as refusal:

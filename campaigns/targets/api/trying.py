@@ -100,9 +100,10 @@ class TryScenario(Api):
         """Do each step once, with the steps before and after it. Nothing is stored; it takes 25 s at most.
 
         409 while the target is measured or probed, in its quiet hours, and where it cannot be reached.
+        503 where two are tried already in this web server, 429 after 20 of one user in a minute; both with `Retry-After`.
         """
         target = get_object_or_404(Target, pk=pk, retired_at=None)
-        walked = try_scenario(target, **self.read(TryScenarioInput))
+        walked = try_scenario(target, self.user, **self.read(TryScenarioInput))
         return Response(
             {
                 "ok": walked.failed is None,

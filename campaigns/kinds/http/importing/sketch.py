@@ -31,6 +31,7 @@ from campaigns.kinds.http.importing.recorded import (
 from campaigns.kinds.http.importing.secret_values import (
     STRUCK,
     TOKENS,
+    is_one_time_code,
     is_password_name,
     is_random,
     is_secret_name,
@@ -459,9 +460,12 @@ class _Sketcher:
                 return mark
             if where == "JSON" and text and not isinstance(value, str):
                 value = text if is_password_name(name) else value
+            place = f"{where} “{name[:40]}” of “{draft.name}”"
+            if text and is_one_time_code(name, text):
+                self._strike("One-time codes and PINs", place, text)
+                return "" if where == "header" else STRUCK
             if not isinstance(value, str) or not value or OPENS in value:
                 return value
-            place = f"{where} “{name[:40]}” of “{draft.name}”"
             if where in ("JSON", "form field") and is_password_name(name):
                 self._strike(
                     "Passwords, for which the target's is sent ({target_password})",

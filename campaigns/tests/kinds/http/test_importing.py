@@ -89,6 +89,26 @@ def test_what_is_not_taken_is_said_and_a_secret_that_is_not_carried_is_not_sent(
     assert scenario.steps[3].json["owner"] == 12345678
 
 
+def test_one_time_codes_are_struck_out_also_as_numbers():
+    commands = (
+        b"curl 'https://api.example.org/verify?code=482913&country_code=4911'\n"
+        b"curl 'https://api.example.org/verify' -H 'Content-Type: application/json' "
+        b"""-d '{"otpCode": 551122, "verification_code": "AB12CD", "status_code": 2000, "code": "DE"}'\n"""
+        b"curl 'https://api.example.org/confirm' -d 'one-time=907315&pin=0420&zip_code=10115'\n"
+    )
+    sketch, text, scenario = drafted(commands)
+
+    first, second, third = scenario.steps
+    assert first.path == "/verify?code=struck-out&country_code=4911"
+    assert second.json == {
+        "otpCode": "struck-out", "verification_code": "struck-out", "status_code": 2000, "code": "DE",
+    }  # fmt: skip
+    assert third.form == {"one-time": "struck-out", "pin": "struck-out", "zip_code": "10115"}
+    assert "One-time codes and PINs: query “code” of" in " ".join(sketch.struck)
+    for code in ("482913", "551122", "AB12CD", "907315", "0420"):
+        assert code not in text + str(sketch)
+
+
 def test_pauses_are_taken_only_when_they_are_wanted():
     _, _, scenario = drafted(SIGN_IN, think=True)
 

@@ -63,9 +63,11 @@ def test_a_wrong_scenario_shows_the_line_and_asks_nothing(browser, sent, server)
 
     tried = Page(browser.post(NEW, wrong | {"act": "scenario-try"}))
     typed = Page(browser.post(PLAN, wrong))
+    saved = Page(browser.post(NEW, wrong | {"act": "save", "question": "How fast?"}))
 
-    for page in (tried, typed):
-        assert "Line 8, step 2 “wrong”: the name {tokn}" in page.text
+    assert "Nothing was saved" in saved.text
+    for page in (tried, typed, saved):
+        assert page.text.count("Line 8, step 2 “wrong”: the name {tokn}") == 1
         assert '8 headers: {Authorization: "Bearer {tokn}"}' in " ".join(page.text.split())
     assert server.asked == []
 
