@@ -105,7 +105,7 @@ class Programs(Api):
 
     @operation("create_program", TAG, body=NewProgramInput, answer=ProgramOutput)
     def post(self, request: Request) -> Response:
-        """Save a program as a draft; try it, then publish it. One that runs on targets takes an admin."""
+        """Save a program as a draft; try it, then publish it. One that runs on targets takes an admin, as does one on workers beside other teams."""
         data = self.read(NewProgramInput)
         team = team_for(self.user, data.get("team"), Right.OPERATE)
         row = _saved(

@@ -44,7 +44,8 @@ def run_here(command: Command, context: Context, directory: Path | None = None) 
     try:
         account = accounts.account_of(settings.PROGRAM_USER)
         if account is not None:
-            directory.chmod(0o711)
+            for place in (context.directory, directory):
+                place.chmod(0o711)
             accounts.require_way(directory, account)
     except accounts.NoAccount as error:
         raise DriverError(str(error)) from None

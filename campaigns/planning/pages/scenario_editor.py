@@ -153,10 +153,10 @@ def lines_of(entered: Entered) -> list[Line]:
     return []
 
 
-def shown_once(errors: Mapping[str, Sequence[str]], entered: Entered) -> dict[str, Sequence[str]]:
+def shown_once(errors: Mapping[str, Sequence[str]], entered: Entered) -> dict[str, list[str]]:
     """Return the errors of a form without those that its editor shows, each at its line."""
     shown = {line.message for line in lines_of(entered)}
-    result: dict[str, Sequence[str]] = {}
+    result = {}
     for path, messages in errors.items():
         others = [message for message in messages if message not in shown]
         result[path] = others if len(others) == len(messages) else [*others, SHOWN_BELOW]

@@ -1,18 +1,22 @@
 """Programs from their definition to the runs of a campaign, with real commands here and by SSH."""
 
 import json
+import os
 import shutil
 import sys
+import tempfile
 import threading
 import time
 from base64 import b64encode
 from contextlib import suppress
 from pathlib import Path
+from pwd import getpwnam
 from typing import Any
 from zipfile import ZipFile
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
 from django.db import connection
 from django.test import Client
 
@@ -236,6 +240,37 @@ def test_secrets_reach_a_file_and_nothing_else(target, worker, operator, setting
     assert json.loads(program)["definition"]["secrets"] == ["token"]
     row.refresh_from_db()
     assert "correct-horse" not in json.dumps([row.definition, row.secrets, row.trial])
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes another user")
+def test_another_user_runs_programs_of_operators(target, worker, operator, settings, tmp_path):
+    settings.PROGRAM_USER = "nobody"
+    script = "echo latency=$(id -u) ms >f; (setsid sleep 60 &); sleep 0.1"
+    wanted = definition(
+        arguments=["sh", "-c", script, "sh"], parameters=[], files=["f"], output="f",
+        version=["id", "-un"],
+    )  # fmt: skip
+    row = programs.save_draft(wanted, {}, default_team_row(), operator)
+
+    def tried():
+        programs.request_trial(row, {}, None, operator)
+        try_program.try_program(row.pk)
+        row.refresh_from_db()
+        return row.trial
+
+    tmp_path.chmod(0o700)
+    assert "may not walk through" in tried()["failure"]
+    with tempfile.TemporaryDirectory(prefix="perfdash-programs-") as place:
+        Path(place).chmod(0o711)
+        settings.WORK_DIRECTORY = Path(place) / "work"
+        trial = tried()
+        assert (trial["failure"], trial["version"]) == ("", "nobody")
+        assert (trial["left"], trial["left_names"]) == (1, ["sleep"])
+        assert trial["metrics"][0]["value"] == pytest.approx(getpwnam("nobody").pw_uid / 1000)
+        assert list(settings.WORK_DIRECTORY.iterdir()) == []
+    settings.WORKER_PROGRAMS = "off"
+    with pytest.raises(PermissionDenied, match="PERFDASH_WORKER_PROGRAMS to off"):
+        tried()
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from campaigns.kinds.base import commanding
-from campaigns.kinds.programs import accounts
 from campaigns.kinds.programs.accounts import Account, NoAccount, account_of, require_way
 from campaigns.kinds.programs.commands import Command, new_marker
 from campaigns.kinds.programs.program import ROOT, run_program
@@ -113,12 +112,13 @@ def test_who_cannot_be_the_user_is_told(tmp_path, monkeypatch):
         account_of("nobody-of-this-name", status)
     with pytest.raises(NoAccount, match="or root"):
         account_of("root", status)
-    monkeypatch.setattr(accounts.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
     status.write_text("Name:\tpython\nCapEff:\t00000000a80425fb\n")  # as in a container
     with pytest.raises(NoAccount, match="it lacks CAP_SYS_PTRACE"):
         account_of("nobody", status)
     status.write_text("CapEff:\t000001ffffffffff\n")
     found = account_of("nobody", status)
+    assert found is not None
     assert found == account_of(str(found.uid), status)
 
 
