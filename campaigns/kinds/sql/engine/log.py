@@ -120,12 +120,13 @@ class Log:
         ends = lines[:, EPOCH] * MILLION + lines[:, MICROSECONDS]
         begins = ends - np.maximum(time, 0)
         if self.begin is None:
-            self.begin = int(begins[0])
+            self.begin = int(begins.min())
         self.lines += len(lines)
         for word in self.all_words:
             self.all_words[word] += int(np.count_nonzero(time == word))
         since = self.begin + self.warm_up_us
-        counts = ends >= since
+        # Threads write into one pipe: the log's first lines need not be those of the first transactions.
+        counts = ends >= since if self.warm_up_us or self.begin_is_known else ends > 0
         self.before += int(len(lines) - np.count_nonzero(counts))
         if self.window_us is not None:
             late = begins >= since + self.window_us
@@ -167,7 +168,7 @@ class Log:
             self.of_clients += np.bincount(clients, minlength=len(self.of_clients))
         if not len(lines):
             return
-        seconds = since // MILLION
+        seconds = np.maximum(since, 0) // MILLION
         if int(seconds.max()) > MOST_SECONDS:
             raise BadLog("an instant of the log lies a week after its begin: the clock was set")
         new = np.bincount(seconds)

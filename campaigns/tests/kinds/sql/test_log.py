@@ -103,6 +103,17 @@ def test_who_is_answered_late_does_not_stretch_the_time_of_an_offered_rate():
     assert found.result()["seconds"] == 1.5
 
 
+def test_a_transaction_of_another_thread_counts_though_its_line_came_later():
+    found = log(clients=2)
+    found.take(b"0 1 100 0 1795692161 900000\n")
+    found.take(b"1 1 100 0 1795692161 5\n")
+
+    result = found.result()
+
+    assert (result["measured"], result["before"]) == (2, 0)
+    assert result["per_second"] == [2]
+
+
 def test_a_log_of_a_process_counts_for_its_client():
     found = log(clients=2, begin=START)
     found.take(b"0 1 10 0 1795692161 5\n", 1)
