@@ -44,9 +44,9 @@ STATE = "SELECT state FROM campaigns_campaign WHERE id = %s"
 class Load:
     """A launched campaign and the sandbox that it loads."""
 
-    def __init__(self, plant, sandbox, campaign, clock_is_ours=True, manifests=1):
+    def __init__(self, plant, sandbox, campaign, clock_is_ours=True, kind="downloader"):
         self.plant, self.sandbox, self.campaign = plant, sandbox, campaign
-        self.books = Books(plant, sandbox, campaign, clock_is_ours, manifests)
+        self.books = Books(plant, sandbox, campaign, clock_is_ours, kind)
         self.is_cancelled = False
 
     def sender(self, attempt):
@@ -110,7 +110,7 @@ def loading(
 ):
     """Launch a campaign whose runs load the sandbox for about a second each.
 
-    definition: of another kind than downloader, whose runs ask for no manifest.
+    definition: of another kind than downloader.
     """
     target = plant.try_api(
         "POST",
@@ -139,7 +139,7 @@ def loading(
             "launch": True,
         },
     )
-    load = Load(plant, sandbox, campaign["id"], clock_is_ours, manifests=0 if definition else 1)
+    load = Load(plant, sandbox, campaign["id"], clock_is_ours, campaign["kind"])
     try:
         yield load
     except BaseException:
