@@ -68,6 +68,14 @@ from campaigns.models.teams import (
     SignInLink,
     Team,
 )
+from campaigns.models.watches import (
+    Binding,
+    Watch,
+    Watched,
+    WatchedEvent,
+    WatchedSeries,
+    WatchedSummary,
+)
 
 __all__ = [
     "Amendment",
@@ -76,6 +84,7 @@ __all__ = [
     "Attempt",
     "AttemptOutput",
     "AuditEvent",
+    "Binding",
     "Block",
     "Campaign",
     "CampaignTarget",
@@ -134,6 +143,11 @@ __all__ = [
     "Team",
     "Template",
     "Thread",
+    "Watch",
+    "Watched",
+    "WatchedEvent",
+    "WatchedSeries",
+    "WatchedSummary",
     "Worker",
     "on_address",
     "on_target",

@@ -126,6 +126,16 @@ class Target(models.Model):
         blank=True,
         help_text="One window per line, as quiet hours, in their time zone. Empty: at any hour.",
     )
+    process_groups = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="Groups of processes for watches: name and patterns each, in order. Null: those of the family.",
+    )
+    links = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="Addresses of other tools, each with a title, opened with the time range of a run.",
+    )
     notes = models.TextField(max_length=2000, blank=True)
     created_at = models.DateTimeField(db_default=Now())
     retired_at = models.DateTimeField(null=True, blank=True)
