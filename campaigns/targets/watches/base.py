@@ -175,7 +175,7 @@ class Source:
         """Read until stopped. `stopped(seconds)` waits for at most so long and returns whether to end.
 
         Return soon after it is stopped, leaving nothing on the target. Raise WatchFailed where the source cannot be
-        read, or was too slow three times in a row.
+        read, or was too slow three times in a row; HostKeyRefused passes, so that a person can accept the key.
         """
         raise NotImplementedError
 
