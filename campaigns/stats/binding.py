@@ -1,0 +1,183 @@
+"""Which resource of a target binds in one run: what was observed, and the rule that judges it. Pure.
+
+MONITORING.md 8. Quantities and labels are the names of `campaigns.targets.watches.catalog`, as text.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from campaigns.stats.units import Count, Number, Seconds, Share
+
+RULE = 1
+"""Raise it with any change of what is judged: stored runs are judged again."""
+Series = NDArray[np.float64]
+"""Values at equal steps: of a gauge, or the rate of a counter. Not a number: a gap, or a counter that began anew."""
+
+
+class Resource(StrEnum):
+    """What may bind. THROTTLE is a limit that somebody set, not a lack."""
+
+    CPU = "cpu"
+    CORE = "core"
+    QUOTA = "quota"
+    STEAL = "steal"
+    MEMORY = "memory"
+    DISK = "disk"
+    NETWORK = "network"
+    LISTEN_QUEUE = "listen_queue"
+    CONNECTIONS = "connections"
+    LOCKS = "locks"
+    DATABASE_IO = "database_io"
+    DATABASE_CPU = "database_cpu"
+    THREADS = "threads"
+    SLOTS = "slots"
+    DESCRIPTORS = "descriptors"
+    SOCKETS = "sockets"
+    THROTTLE = "throttle"
+
+
+class State(StrEnum):
+    """The state of one resource in one run."""
+
+    BINDS = "binds"
+    FREE = "free"
+    UNKNOWN = "unknown"
+
+
+class Sign(StrEnum):
+    """By what a resource binds; earlier ones are stronger."""
+
+    ERRORS = "errors"
+    SATURATION = "saturation"
+    UTILISATION = "utilisation"
+
+
+class RunWord(StrEnum):
+    """The word of a run. NONE: no resource that was watched binds; UNKNOWN: too little was watched to say so."""
+
+    BINDS = "binds"
+    NONE = "none"
+    UNKNOWN = "unknown"
+
+
+class Caveat(StrEnum):
+    """What a reader has to know about a judgement.
+
+    NO_PRESSURE: without PSI, judged by utilisation and queues. SPEED_UNKNOWN: of a card. CORES_UNKNOWN. GAPS: part of the
+    window was not observed. COARSE: fewer than ten samples. LOAD: the load generator's own processes use this
+    resource so much that it would not bind without them. NICED: CPU time of niced programs outside the groups was left out.
+    """
+
+    NO_PRESSURE = "no_pressure"
+    SPEED_UNKNOWN = "speed_unknown"
+    CORES_UNKNOWN = "cores_unknown"
+    GAPS = "gaps"
+    COARSE = "coarse"
+    LOAD = "load"
+    NICED = "niced"
+
+
+class Unit(StrEnum):
+    """The unit of a figure."""
+
+    SHARE = "share"
+    CORES = "cores"
+    PER_SECOND = "1/s"
+    COUNT = ""
+    SECONDS = "s"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure of the reason. limit: what it was held against, None where it only informs; label: what it is of."""
+
+    name: str
+    value: Number
+    unit: Unit = Unit.SHARE
+    limit: Number | None = None
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceState:
+    """One resource in one run. label: the disk, card and way, queue or group that it is of; empty: the machine.
+
+    utilisation: a share, mean over the window. saturation: the share of time, samples or sessions that waited.
+    errors: counted in the window. pressure, pressure_full: PSI some and full. sign, strength: by what it
+    binds, and how many times that sign is its limit (1 and more). group, group_share: whose use of it is largest.
+    """
+
+    resource: Resource
+    label: str
+    state: State
+    utilisation: Share | None = None
+    saturation: Share | None = None
+    errors: Number | None = None
+    pressure: Share | None = None
+    pressure_full: Share | None = None
+    sign: Sign | None = None
+    strength: Number | None = None
+    group: str = ""
+    group_share: Share | None = None
+    figures: Sequence[Figure] = ()
+    caveats: Sequence[Caveat] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A resource that binds, in a verdict."""
+
+    resource: Resource
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunBinding:
+    """The judgement of one run.
+
+    strongest: what binds by the strongest sign, two or more where they are as strong; empty unless `word` is BINDS. seconds,
+    samples: of the window that was judged. sources, missing: the watches that were there, and those that were not.
+    not_watched: resources that no source observed. load_share: of the used CPU, by perfdash's own processes.
+    """
+
+    word: RunWord
+    strongest: Sequence[Bound]
+    resources: Sequence[ResourceState]
+    seconds: Seconds
+    samples: Count
+    sources: Sequence[str] = ()
+    missing: Sequence[str] = ()
+    not_watched: Sequence[Resource] = ()
+    caveats: Sequence[Caveat] = ()
+    load_share: Share | None = None
+    rule: Count = RULE
+
+
+@dataclass(frozen=True, slots=True)
+class StorageCheck:
+    """What a check of the target's storage measured of one disk."""
+
+    bytes_per_second: float
+    operations_per_second: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What was observed over the judged window, on one grid.
+
+    series: by (quantity, label). facts: of the machine, `cores` above all. sources: those that gave frames; missing:
+    those that were to be read and were not, or whose clock is too uncertain. load_groups: groups that hold
+    perfdash's own processes: the sampler, and the load generator where it runs on the target's machine.
+    """
+
+    step_seconds: float
+    series: Mapping[tuple[str, str], Series]
+    facts: Mapping[str, str | float] = field(default_factory=dict)
+    sources: Sequence[str] = ()
+    missing: Sequence[str] = ()
+    load_groups: Collection[str] = ("perfdash", "load generator")
+    storage_checks: Mapping[str, StorageCheck] = field(default_factory=dict)
