@@ -181,3 +181,67 @@ class Observed:
     missing: Sequence[str] = ()
     load_groups: Collection[str] = ("perfdash", "load generator")
     storage_checks: Mapping[str, StorageCheck] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The thresholds of the rule, in one table. MONITORING.md 8 tells each; [own]: chosen by the known cases of 9.
+
+    The load at which a CPU binds is no constant: see `binding_load`.
+    """
+
+    cpu_pressure: Share = 0.25
+    """PSI `some`. [own]"""
+    cpu_queue: Number = 1.0
+    """Tasks that run or want to, but the reader, over cores, where there is no PSI: as many wait as the cores can run. [own]"""
+    core: Share = 0.95
+    """Of one core, or of one thread. A CPU of which no core idles has no time left, whoever waits. [own]"""
+    quota_periods: Share = 0.10
+    """Periods in which the quota of a cgroup was used up. [own]"""
+    steal: Share = 0.10
+    """Of all CPU time. [own]"""
+    memory_full: Share = 0.01
+    """PSI `full`. systemd-oomd kills at 0.60 over 30 s by default (oomd.conf(5)), long after it hurts. [own]"""
+    memory_some: Share = 0.05
+    """PSI `some`, and pages come back that had been given away. [own]"""
+    pages: Number = 10.0
+    """Pages swapped in, or refaults of the working set, a second. [own]"""
+    disk_full: Share = 0.10
+    """PSI `full`. [own]"""
+    disk_some: Share = 0.30
+    """PSI `some`: `full` stays 0 while anybody computes. [own]"""
+    disk_blocked: Number = 1.0
+    """Tasks blocked by a disk on average, where there is no PSI. [own]"""
+    disk_busy: Share = 0.90
+    """io_ticks; never alone, since an SSD answers many requests at once. [own]"""
+    disk_check: Share = 0.80
+    """Of what the check of the target's storage reached. [own]"""
+    network: Share = 0.80
+    """Of the card's speed, one way. [own]"""
+    retransmits: Share = 0.01
+    """Of segments, where the card carries `network_lossy` of its speed at least. [own]"""
+    network_lossy: Share = 0.30
+    listen_samples: Count = 3
+    """Samples in which the listen queue overflowed. [own]"""
+    connections: Share = 0.95
+    """Of the connections that are not reserved, or of a pool. [own]"""
+    sessions: Share = 0.30
+    """Of active session time that waits for locks, or for I/O. [own]"""
+    active_sessions: Number = 1.0
+    """The least active sessions on average, for their waits to matter. [own]"""
+    threads: Share = 0.95
+    """Busy, in `threads_samples` of the samples. [own]"""
+    threads_samples: Share = 0.50
+    waiting_samples: Share = 0.20
+    """Samples in which somebody waits in a queue. [own]"""
+    descriptors: Share = 0.90
+    """Of open files, or of local ports. [own]"""
+    alike: Number = 1.2
+    """Two signs whose strengths differ by a smaller factor are told together. [own]"""
+    coverage: Share = 0.5
+    """The least part of the window with samples; below it a quantity was not observed. [own]"""
+    few_samples: Count = 10
+    """With fewer the judgement is called coarse. [own]"""
+
+
+LIMITS = Limits()
