@@ -35,6 +35,9 @@ VIEWS_OF = {Resource.DATABASE_CPU: Resource.CPU, Resource.DATABASE_IO: Resource.
 SILENT_CARD = 1_000.0
 """B/s: a card that carries less, and has no speed, is left out: such are bridges that nobody uses."""
 
+LARGEST = 1e18
+"""A larger value is no observation, in whatever unit."""
+
 
 @cache
 def binding_load(cores: int) -> float:
@@ -62,7 +65,7 @@ class _Window:
     def _clean(self, values: Series) -> Series:
         clean = np.full(self.samples, np.nan)
         clean[: len(values)] = values
-        clean[~np.isfinite(clean) | (clean < 0)] = np.nan
+        clean[~((clean >= 0) & (clean <= LARGEST))] = np.nan
         return clean
 
     def has_gaps(self) -> bool:
