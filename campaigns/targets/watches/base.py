@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple, Protocol
 
+from campaigns.kit.http.credentials import Tls
 from campaigns.kit.mappings import JsonObject
 from campaigns.kit.network import Rules
 from campaigns.kit.ssh.access import SshAccess
@@ -90,7 +91,7 @@ class Sink(Protocol):
         """Take a reading of the clock."""
 
     def fact(self, name: str, value: str | float) -> None:
-        """Take a fact about the machine that does not change during a run: cores, memory_total, kernel …"""
+        """Take a fact about the machine that does not change during a run: cores, memory_total, kernel."""
 
     def event(self, event: Event) -> None:
         """Take an event."""
@@ -104,6 +105,7 @@ class Access:
     """How a source is reached: its address, the credentials, and the rules of where workers may connect.
 
     groups: of processes, in order (campaigns.targets.watches.groups). options: the values of the source's options.
+    tls: which certificates are trusted, as the target says; never its own certificate.
     """
 
     address: str
@@ -114,6 +116,7 @@ class Access:
     ssh: SshAccess | None = None
     groups: Sequence["Group"] = ()
     options: JsonObject = field(default_factory=dict)
+    tls: Tls = field(default_factory=Tls)
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,13 +104,13 @@ CATALOG = _all(
     ("group.read", "read by the group", "B/s", C, "group"),
     ("group.written", "written by the group", "B/s", C, "group"),
     ("files.open_share", "open files, share of the limit", "", G, ""),
-    # PostgreSQL.
+    # PostgreSQL. The watch's own session is in no count, and in no limit.
     ("db.connections", "database connections", "", G, ""),
     ("db.connections_limit", "database connections, limit", "", G, ""),
     ("db.refused", "database connections refused", "1/s", C, ""),
     ("db.sessions", "sessions by state", "", G, "state"),
     ("db.active", "active sessions by what they wait for (CPU: nothing)", "", G, "wait"),
-    ("db.waits", "active sessions by event", "", G, "event"),
+    ("db.waits", "active sessions by event (IO:WALSync)", "", G, "event"),
     ("db.oldest_transaction", "age of the oldest transaction", "s", G, ""),
     ("db.longest_statement", "longest active statement", "s", G, ""),
     ("db.ungranted_locks", "locks not granted", "", G, ""),
@@ -124,6 +124,9 @@ CATALOG = _all(
     ("db.size", "size of the database", "B", G, "database"),
     ("db.wal", "WAL written", "B/s", C, ""),
     ("db.checkpoints", "checkpoints", "1/s", C, ""),
+    ("db.reads", "read operations by process (PostgreSQL 16)", "1/s", C, "process"),
+    ("db.writes", "write operations by process (PostgreSQL 16)", "1/s", C, "process"),
+    ("db.syncs", "syncs by process (PostgreSQL 16)", "1/s", C, "process"),
     ("db.autovacuum_workers", "autovacuum workers", "", G, ""),
     ("db.replication_lag", "replication lag", "B", G, "replica"),
     # Queues: busy and limit of slots, who waits for one, errors. Label: "role name", roles below.

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from django.conf import settings
 
 from campaigns.kit import encryption, network
+from campaigns.kit.http.credentials import Tls
 from campaigns.kit.ssh.access import SshAccess
 from campaigns.models import Target, Watch
 from campaigns.targets.saving import rules_for
@@ -50,6 +51,7 @@ def access_of(watch: Watch) -> Access:
         ssh=_ssh(watch, source, password) if source.uses_ssh else None,
         groups=groups_of(watch.target),
         options=dict(watch.options),
+        tls=Tls(verify=watch.target.verify_tls, ca_bundle=watch.target.ca_bundle),
     )
 
 
