@@ -1,0 +1,241 @@
+"""Bring what a source read onto the clock of a run: offset of the clocks, rates of counters, equal steps. Pure.
+
+0 of a run's clock is the start of the measurement. MONITORING 6.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import floor, isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+from campaigns.targets.watches.base import ClockReading, Event, Key
+from campaigns.targets.watches.catalog import CATALOG, Kind
+from campaigns.targets.watches.recording import Recording
+
+BATCH_SECONDS = 20.0
+"""Readings of a clock that are so near to one another are one batch, of which the quickest counts."""
+SET_SECONDS = 0.1
+"""By how much a clock may leave the time since the start of its machine, before it counts as set."""
+GAP_STEPS = 3.0
+LONGEST_SAMPLES = 3600
+STEPS = (1, 2, 5, 10, 30, 60, 120, 300, 600)
+"""By how much the steps of a long series are multiplied."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The clock of a source: its offset from the worker's monotonic clock at some instants of the latter.
+
+    offset, uncertainty: seconds, of the first batch and of the worst. drift: last offset minus the first.
+    was_set: it jumped against the uptime of its machine, so that nothing can be judged by it.
+    """
+
+    instants: Sequence[float]
+    offsets: Sequence[float]
+    uncertainty: float
+    was_set: bool = False
+
+    @property
+    def offset(self) -> float:
+        """Return the first offset."""
+        return self.offsets[0]
+
+    @property
+    def drift(self) -> float:
+        """Return by how much the offset changed."""
+        return self.offsets[-1] - self.offsets[0]
+
+    def to_worker(self, at: Floats) -> Floats:
+        """Return instants of the source as monotonic seconds of the worker."""
+        near = at - self.offsets[0]
+        return at - np.interp(near, self.instants, self.offsets)
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedSeries:
+    """Values of one quantity at equal steps; not a number where nothing is known. first, last: of a counter."""
+
+    key: Key
+    start_seconds: float
+    step_seconds: float
+    values: Floats
+    first: float | None = None
+    last: float | None = None
+
+    def within(self, begin: float, end: float) -> Floats:
+        """Return the values of the steps that lie in a span."""
+        first = max(0, round((begin - self.start_seconds) / self.step_seconds))
+        last = max(first, round((end - self.start_seconds) / self.step_seconds))
+        return self.values[first:last]
+
+    def on_grid(self, begin: float, step: float, count: int) -> Floats:
+        """Return the values of another grid: that of the step in which the middle of each step lies."""
+        middles = begin + (np.arange(count) + 0.5) * step
+        places = np.floor((middles - self.start_seconds) / self.step_seconds).astype(int)
+        inside = (places >= 0) & (places < len(self.values))
+        result = np.full(count, np.nan)
+        result[inside] = self.values[places[inside]]
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """What one source saw of a run, on the run's clock. gaps: pairs of seconds without frames."""
+
+    clock: Clock | None
+    series: Sequence[AlignedSeries] = ()
+    events: Sequence[Event] = ()
+    gaps: Sequence[tuple[float, float]] = ()
+    frames: int = 0
+    facts: Mapping[str, str | float] = field(default_factory=dict)
+
+    def is_certain(self, step: float) -> bool:
+        """Return whether the run can be judged by it: its clock is known to a step, and was not set."""
+        return self.clock is not None and not self.clock.was_set and self.clock.uncertainty <= step
+
+
+def clock_of(readings: Sequence[ClockReading], was_set: bool = False) -> Clock | None:
+    """Return the clock by the quickest reading of each batch; None without readings."""
+    batches: list[list[ClockReading]] = []
+    for reading in sorted(readings, key=lambda each: each.asked):
+        if batches and reading.asked - batches[-1][0].asked <= BATCH_SECONDS:
+            batches[-1].append(reading)
+        else:
+            batches.append([reading])
+    best = [min(batch, key=lambda each: each.answered - each.asked) for batch in batches]
+    if not best:
+        return None
+    return Clock(
+        instants=[(each.asked + each.answered) / 2 for each in best],
+        offsets=[each.clock - (each.asked + each.answered) / 2 for each in best],
+        uncertainty=max((each.answered - each.asked) / 2 for each in best),
+        was_set=was_set,
+    )
+
+
+def align(recording: Recording, zero: float, step: float) -> Aligned:
+    """Bring a recording onto the clock of a run that started at `zero`, in the worker's monotonic seconds."""
+    at, received, uptimes = recording.instants()
+    clock = clock_of(recording.readings, _was_set(at, uptimes))
+    trusted = clock is not None and not clock.was_set
+    places = (clock.to_worker(at) if clock and trusted else received) - zero
+
+    def place(instant: float) -> float:
+        nearest = int(np.argmin(np.abs(at - instant))) if len(at) else 0
+        return float(places[nearest] + instant - at[nearest]) if len(at) else 0.0
+
+    events = [
+        Event(
+            event.kind,
+            event.text,
+            place(event.at),
+            None if event.until is None else place(event.until),
+            event.touches,
+        )
+        for event in recording.events
+    ]
+    series = []
+    for key, (numbers, values) in recording.columns().items():
+        found = _series(key, places[numbers], values, step)
+        if found is not None:
+            series.append(found)
+    return Aligned(
+        clock=clock,
+        series=sorted(series, key=lambda each: each.key),
+        events=sorted(events, key=lambda each: each.at),
+        gaps=_gaps(places, step),
+        frames=len(places),
+        facts=dict(recording.facts),
+    )
+
+
+def _was_set(at: Floats, uptimes: Floats) -> bool:
+    """Return whether the clock jumped against the uptime of its machine."""
+    started = (at - uptimes)[np.isfinite(uptimes)]
+    return len(started) > 1 and bool(np.max(np.abs(np.diff(started))) > SET_SECONDS)
+
+
+def _gaps(places: Floats, step: float) -> list[tuple[float, float]]:
+    """Return the spans between frames that are far apart."""
+    apart = np.diff(places)
+    return [
+        (round(float(places[index]), 3), round(float(places[index + 1]), 3))
+        for index in np.flatnonzero(apart > GAP_STEPS * step)
+    ]
+
+
+def _series(key: Key, places: Floats, values: Floats, step: float) -> AlignedSeries | None:
+    """Return one quantity at equal steps; None where a source gave what the catalog does not have, or one counter alone."""
+    quantity = CATALOG.get(key.quantity)
+    good = np.isfinite(values) & np.isfinite(places)
+    places, values = places[good], values[good]
+    order = np.argsort(places, kind="stable")
+    places, values = places[order], values[order]
+    counter = quantity is not None and quantity.kind is Kind.COUNTER
+    if quantity is None or len(places) < (2 if counter else 1):
+        return None
+    usual = float(np.median(np.diff(places))) if len(places) > 1 else step
+    longest = GAP_STEPS * max(step, usual)
+    step = _step_of(step, float(places[-1] - places[0]))
+    begin = floor(float(places[0]) / step) * step
+    count = max(1, int(np.ceil((float(places[-1]) - begin) / step - 1e-9)))
+    if counter:
+        cells = _rates(places, values, longest, begin, step, count)
+        ends = (float(values[0]), float(values[-1]))
+    else:
+        cells = _held(places, values, longest, begin, step, count)
+        ends = (None, None)  # type: ignore[assignment]
+    return AlignedSeries(key, begin, step, cells, *ends)
+
+
+def _step_of(step: float, seconds: float) -> float:
+    """Return the step of a series of so many seconds: longer where it would have too many samples."""
+    return next(
+        (step * times for times in STEPS if seconds / (step * times) <= LONGEST_SAMPLES),
+        step * STEPS[-1],
+    )
+
+
+def _rates(
+    places: Floats, values: Floats, longest: float, begin: float, step: float, count: int
+) -> Floats:
+    """Return the rate of a counter in each step: what it grew, spread over the steps between two readings.
+
+    A fall is a restart, and a long time between two readings a gap: neither says anything of the steps in it.
+    """
+    apart, grown = np.diff(places), np.diff(values)
+    known = (apart > 0) & (grown >= 0) & (apart <= longest)
+    total, covered = np.zeros(count), np.zeros(count)
+    for index in np.flatnonzero(known):
+        start, end = places[index] - begin, places[index + 1] - begin
+        rate = grown[index] / apart[index]
+        for cell in range(max(0, int(start / step)), min(count, int(np.ceil(end / step)))):
+            part = min(end, (cell + 1) * step) - max(start, cell * step)
+            if part > 0:
+                total[cell] += rate * part
+                covered[cell] += part
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(covered >= step / 2, total / covered, np.nan)
+
+
+def _held(
+    places: Floats, values: Floats, longest: float, begin: float, step: float, count: int
+) -> Floats:
+    """Return a gauge in each step: the mean of its readings there, else the last one before, if that is not long ago."""
+    cells = np.clip(np.floor((places - begin) / step).astype(int), 0, count - 1)
+    sums, numbers = np.bincount(cells, values, count), np.bincount(cells, minlength=count)
+    result = np.full(count, np.nan)
+    last, last_place = float("nan"), float("-inf")
+    reading = 0
+    for cell in range(count):
+        if numbers[cell]:
+            result[cell] = sums[cell] / numbers[cell]
+            reading += int(numbers[cell])
+            last, last_place = float(values[reading - 1]), float(places[reading - 1])
+        elif isfinite(last) and begin + (cell + 0.5) * step - last_place <= longest:
+            result[cell] = last
+    return result
