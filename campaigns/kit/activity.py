@@ -124,6 +124,10 @@ class Action(models.TextChoices):
     SSH_SAVED = "ssh_saved", "changed the SSH login"
     SSH_DELETED = "ssh_deleted", "deleted the SSH login"
     HOST_KEY_ACCEPTED = "host_key_accepted", "accepted the host key"
+    WATCH_CREATED = "watch_created", "defined a watch"
+    WATCH_EDITED = "watch_edited", "changed a watch"
+    WATCH_TRIED = "watch_tried", "tried a watch"
+    WATCH_DELETED = "watch_deleted", "deleted a watch"
 
     PROGRAM_SAVED = "program_saved", "saved a draft of the program"
     PROGRAM_TRIED = "program_tried", "tried the program"

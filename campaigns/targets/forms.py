@@ -19,6 +19,7 @@ from campaigns.kit.own_services import installation_rules
 from campaigns.models import Target
 from campaigns.targets import quiet_hours
 from campaigns.targets.same_server import is_measuring, measuring
+from campaigns.targets.watch_fields import GROUPS_HELP, LINKS_HELP, GroupsField, LinksField
 
 USUAL_FAMILY = "http"
 LAST_YEAR = 9998
@@ -45,7 +46,8 @@ LIMITS = (
     "overload_until",
     "overload_hours",
 )
-ORDER = (*SERVER, *CERTIFICATES, *LIMITS)
+WATCHED = ("process_groups", "links")
+ORDER = (*SERVER, *CERTIFICATES, *LIMITS, *WATCHED)
 """The fields, by the panels of the page."""
 TYPED = tuple(each.name for each in Target._meta.fields if each.editable and each.name in ORDER)
 """The fields that fill a column unchanged; `saving.save` converts the others."""
@@ -123,6 +125,8 @@ class TargetForm(forms.ModelForm):
         widget=SecretArea(attrs={"rows": 3, "spellcheck": "false", "autocomplete": "off"}),
         help_text="PEM, without a passphrase. Encrypted at rest, and never shown again. Empty: as it was.",
     )
+    process_groups = GroupsField(required=False, label="Groups of processes", help_text=GROUPS_HELP)
+    links = LinksField(required=False, label="Links of its runs", help_text=LINKS_HELP)
     confirm_address = forms.BooleanField(
         required=False,
         label="This server is mine; perfdash may put load on it",

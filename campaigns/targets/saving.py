@@ -19,7 +19,7 @@ from campaigns.kit.own_services import installation_rules
 from campaigns.kit.owners import TARGET, require_right_of_sender
 from campaigns.kit.revisions import Seen, require_seen
 from campaigns.kit.rights import Right
-from campaigns.models import Target, Team
+from campaigns.models import Target, Team, Watch
 from campaigns.targets.allowed import other_names
 from campaigns.targets.forms import SECRETS, TYPED, TargetForm, as_data
 from campaigns.targets.production import require_to_unmark
@@ -67,10 +67,16 @@ def as_driver_sees_it(target: Target, wanted: Settings | None = None) -> TargetV
 def unreadable_targets(database: str = "default") -> list[str]:
     """Return the names of the targets with a secret that no key decrypts."""
     targets = Target.objects.using(database).order_by("name")
-    stored = targets.values_list("name", *SECRETS, *SSH_SECRETS)
-    return [
-        name for name, *held in stored if not all(map(encryption.is_readable, filter(None, held)))
+    stored = [
+        *targets.values_list("name", *SECRETS, *SSH_SECRETS),
+        *Watch.objects.using(database)
+        .order_by("target__name")
+        .values_list("target__name", "password", "key"),
     ]
+    names = (
+        name for name, *held in stored if not all(map(encryption.is_readable, filter(None, held)))
+    )
+    return list(dict.fromkeys(names))
 
 
 def revised(target: Target) -> Columns:

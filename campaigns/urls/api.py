@@ -21,7 +21,7 @@ from campaigns.planning.api import templates as team_templates
 from campaigns.results.api import evidence, history, retention, submissions
 from campaigns.reviews.api import bundles, comments, conclusions, reports
 from campaigns.targets.api import settings as target_settings
-from campaigns.targets.api import targets, trying
+from campaigns.targets.api import targets, trying, watches
 
 RUN = "campaigns/<int:pk>/runs/<int:position>"
 ATTEMPT = f"{RUN}/attempts/<int:number>"
@@ -76,6 +76,19 @@ urlpatterns = [
     path("targets/<int:pk>/fitness", fitness.FitnessOfTarget.as_view(), name="api-fitness"),
     path("targets/<int:pk>/ssh", target_settings.Ssh.as_view(), name="api-ssh"),
     path("targets/<int:pk>/ssh/accept", target_settings.AcceptHostKey.as_view(), name="api-accept"),
+    path("targets/<int:pk>/watches", watches.Watches.as_view(), name="api-watches"),
+    path("targets/<int:pk>/watches/<int:number>", watches.OneWatch.as_view(), name="api-watch"),
+    path(
+        "targets/<int:pk>/watches/<int:number>/try",
+        watches.TryWatch.as_view(),
+        name="api-watch-try",
+    ),
+    path(
+        "targets/<int:pk>/watches/<int:number>/accept",
+        watches.AcceptWatchKey.as_view(),
+        name="api-watch-accept",
+    ),
+    path("watch-sources", watches.WatchSources.as_view(), name="api-watch-sources"),
     path("programs", programs.Programs.as_view(), name="api-programs"),
     path("programs/<int:pk>", programs.OneProgram.as_view(), name="api-program"),
     path("programs/<int:pk>/try", programs.TryProgram.as_view(), name="api-program-try"),

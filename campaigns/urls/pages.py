@@ -14,7 +14,7 @@ from campaigns.reviews.pages import bundles, comments, inbox
 from campaigns.reviews.reports import links
 from campaigns.reviews.reports import links as report_links
 from campaigns.targets.pages import settings as target_settings
-from campaigns.targets.pages import targets
+from campaigns.targets.pages import targets, watches
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -58,6 +58,15 @@ urlpatterns = [
     path("targets/<int:pk>/ssh/", target_settings.ssh, name="ssh"),
     path("targets/<int:pk>/ssh/accept/", target_settings.ssh_accept, name="ssh-accept"),
     path("targets/<int:pk>/ssh/delete/", target_settings.ssh_delete, name="ssh-delete"),
+    path("targets/<int:pk>/watches/new/<slug:source>/", watches.watch_new, name="watch-new"),
+    path("targets/<int:pk>/watches/<int:number>/", watches.watch_edit, name="watch-edit"),
+    path("targets/<int:pk>/watches/<int:number>/try/", watches.watch_try, name="watch-try"),
+    path(
+        "targets/<int:pk>/watches/<int:number>/accept/", watches.watch_accept, name="watch-accept"
+    ),
+    path(
+        "targets/<int:pk>/watches/<int:number>/delete/", watches.watch_delete, name="watch-delete"
+    ),
     path("programs/", programs.program_list, name="program-list"),
     path("programs/new/", programs.program_new, name="program-new"),
     path("programs/<int:pk>/", programs.program_page, name="program"),

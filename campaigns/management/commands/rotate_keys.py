@@ -10,7 +10,7 @@ from campaigns.accounts import second_factor
 from campaigns.kit import encryption
 from campaigns.kit.activity import Action, record
 from campaigns.management.recorded import RecordedCommand
-from campaigns.models import Channel, Program, SshLogin, Target
+from campaigns.models import Channel, Program, SshLogin, Target, Watch
 from campaigns.overview.checks import named
 from campaigns.targets.forms import SECRETS
 
@@ -41,6 +41,7 @@ class Command(RecordedCommand):
         with transaction.atomic():
             targets = Target.objects.select_for_update(no_key=True).order_by("pk")
             logins = SshLogin.objects.select_for_update(of=("self",), no_key=True).order_by("pk")
+            watches = Watch.objects.select_for_update(of=("self",), no_key=True).order_by("pk")
             channels = (
                 Channel.objects.select_for_update(of=("self",), no_key=True)
                 .select_related("user")
@@ -50,6 +51,7 @@ class Command(RecordedCommand):
             for row, name_of_target, secrets in (
                 *((target, target.name, SECRETS) for target in targets),
                 *((login, login.target.name, OF_LOGINS) for login in logins),
+                *((watch, watch.target.name, OF_LOGINS) for watch in watches),
                 *((each, f"{each} of {each.user}", OF_CHANNELS) for each in channels),
             ):
                 for name in filter(partial(getattr, row), secrets):

@@ -16,6 +16,7 @@ from campaigns.models import (
     SignInLink,
     SshLogin,
     Target,
+    Watch,
 )
 
 KEYS = "activation_keys"
@@ -108,6 +109,7 @@ def _stored_secrets() -> Iterator[str]:
     stored = (
         *Target.objects.values_list("password", "client_key"),
         *SshLogin.objects.values_list("password", "key"),
+        *Watch.objects.values_list("password", "key"),
         *Channel.objects.values_list("address", "secret", "former_secret"),
         *(row.values() for row in Program.objects.values_list("secrets", flat=True)),
     )

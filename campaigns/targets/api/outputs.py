@@ -16,8 +16,25 @@ class TargetName(Part):
     name = serializers.CharField()
 
 
+class GroupOutput(Part):
+    """A group of processes."""
+
+    name = serializers.CharField()
+    patterns = serializers.ListField(child=serializers.CharField())
+
+
+class LinkOutput(Part):
+    """A link of each run, with {from}, {to} and others for its range of time."""
+
+    title = serializers.CharField()
+    url = serializers.CharField()
+
+
 class TargetOutput(ModelOutput[Target]):
-    """A server under test."""
+    """A server under test. `process_groups`: null: the usual ones of its family."""
+
+    process_groups = GroupOutput(many=True, allow_null=True)
+    links = LinkOutput(many=True)
 
     base_url = serializers.URLField(max_length=500)
     has_password = serializers.SerializerMethodField()

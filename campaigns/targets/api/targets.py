@@ -1,11 +1,11 @@
 """Targets: list, add, change, probe, retire."""
 
 from django.shortcuts import get_object_or_404
-from rest_framework import status
+from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.kit.api.inputs import FormInput, Name
+from campaigns.kit.api.inputs import FormInput, Input, Name
 from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import Invalid, NotPossible
@@ -17,21 +17,44 @@ from campaigns.targets import ending, saving
 from campaigns.targets.api.outputs import TargetAnswer, TargetOutput
 from campaigns.targets.filters import TargetFilters
 from campaigns.targets.forms import TargetForm, as_data
+from campaigns.targets.links import MOST_LETTERS, MOST_TITLE
 from campaigns.targets.probes import request_probe
+from campaigns.targets.watch_fields import MOST_NAME, MOST_PATTERNS
 
 
-class NewTargetInput(FormInput):
-    """A target of a team: by number or name; needed of those alone who operate in several."""
+class GroupInput(Input):
+    """A group of processes: patterns of its services, programs or command lines."""
+
+    name = serializers.CharField(max_length=MOST_NAME)
+    patterns = serializers.ListField(child=serializers.CharField(), max_length=MOST_PATTERNS)
+
+
+class LinkInput(Input):
+    """A link of each run, with {from}, {to} and others for its range of time."""
+
+    title = serializers.CharField(max_length=MOST_TITLE)
+    url = serializers.CharField(max_length=MOST_LETTERS)
+
+
+class TargetInput(FormInput):
+    """The fields of a target."""
 
     form = TargetForm
+    process_groups = GroupInput(
+        many=True, required=False, allow_null=True, help_text="Null: the usual ones of the family."
+    )
+    links = LinkInput(many=True, required=False)
+
+
+class NewTargetInput(TargetInput):
+    """A target of a team: by number or name; needed of those alone who operate in several."""
+
     without = ["forget_password"]
     team = Name()
 
 
-class EditTargetInput(FormInput):
+class EditTargetInput(TargetInput):
     """The fields of a target that change; what is not sent stays."""
-
-    form = TargetForm
 
 
 class Targets(Api):

@@ -24,16 +24,18 @@ from campaigns.kit.pages.people import may, takes, team_form, user_of
 from campaigns.kit.pages.sorting import Sort
 from campaigns.kit.revisions import Changed
 from campaigns.kit.rights import Right
-from campaigns.models import Target
+from campaigns.models import Target, Watch
 from campaigns.targets import quiet_hours, saving
 from campaigns.targets.actions import fingerprint_of
-from campaigns.targets.forms import CERTIFICATES, SECRETS, SERVER, TargetForm
+from campaigns.targets.forms import CERTIFICATES, SECRETS, SERVER, WATCHED, TargetForm
 from campaigns.targets.holders import TargetRow, target_rows
 from campaigns.targets.probes import request_probe
 from campaigns.targets.production import is_protected
 from campaigns.targets.reaching import ssh_of
 from campaigns.targets.settings import as_levels
 from campaigns.targets.ssh_logins import is_admin
+from campaigns.targets.watches.registry import all_sources
+from campaigns.targets.watches.rows import groups_of
 
 OPERATE = Right.OPERATE
 COLUMNS: Mapping[str, Callable[[TargetRow], Any]] = {
@@ -82,6 +84,7 @@ def target_page(request: HttpRequest, pk: int) -> HttpResponse:
         "quiet": quiet_of(target),
         "locked": _locked(target),
         **settings_context(target, user_of(request)),
+        **watches_context(target),
     }
     return render(request, "targets/target.html", context)
 
@@ -168,6 +171,8 @@ def _form_page(request: HttpRequest, target: Target | None) -> HttpResponse:
         "team": team_form(request, OPERATE, invalid) if target is None else None,
         "server": [form[name] for name in SERVER if name in form.fields],
         "certificates": [form[name] for name in CERTIFICATES],
+        "watched": [form[name] for name in WATCHED],
+        "has_watched": any(form[name].value() for name in WATCHED),
         "has_certificates": any(form[name].value() for name in CERTIFICATES),
         "zones": zones(),
         "errors": bool(invalid),
@@ -234,6 +239,37 @@ def settings_context(target: Target, user: User | None) -> TemplateContext:
         "accepted": fingerprint_of(login.host_key) if login else "",
         "offered": fingerprint_of(login.offered_key) if login else "",
         "may_command": user is not None and is_admin(user),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class WatchRow:
+    """A watch on the page of its target. accepted, offered: fingerprints of host keys."""
+
+    watch: Watch
+    label: str
+    uses_ssh: bool
+    accepted: str
+    offered: str
+
+
+def watches_context(target: Target) -> TemplateContext:
+    """Return the context of `targets/_watches.html`."""
+    sources = all_sources()
+    return {
+        "watches": [
+            WatchRow(
+                row,
+                sources[row.source].label if row.source in sources else row.source,
+                row.source in sources and sources[row.source].uses_ssh,
+                fingerprint_of(row.host_key),
+                fingerprint_of(row.offered_key),
+            )
+            for row in target.watches.all()
+        ],
+        "sources": list(sources.values()),
+        "groups": groups_of(target),
+        "has_own_groups": target.process_groups is not None,
     }
 
 

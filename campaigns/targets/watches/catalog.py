@@ -147,3 +147,19 @@ OWN = "perfdash"
 """The label of perfdash's own sampler on the target."""
 LOAD = "load generator"
 """The label of perfdash's programs that make the load, where the target is on their machine."""
+SHARES = frozenset(
+    {"cpu.core_busy", "disk.busy", "disk.free", "files.open_share", "group.descriptors"}
+)
+"""Quantities without a unit that are shares of 1, besides those of pressure."""
+
+
+def text_of(quantity: str) -> str:
+    """Return what a quantity is called; its name where the catalog does not know it."""
+    return CATALOG[quantity].text if quantity in CATALOG else quantity
+
+
+def shown_unit(quantity: str) -> str:
+    """Return the unit in which values of a quantity are shown: that of the catalog, or share."""
+    if quantity.startswith("pressure.") or quantity in SHARES:
+        return "share"
+    return CATALOG[quantity].unit if quantity in CATALOG else ""

@@ -35,6 +35,7 @@ from campaigns.models import (
     Team,
     Template,
     Thread,
+    Watch,
 )
 from campaigns.planning import drafts
 from campaigns.planning.checking import check
@@ -78,6 +79,7 @@ def rows_of(team: Team, number: int) -> Rows:
         action={"way": "http", "method": "POST", "url": "/r"},
     )
     SshLogin.objects.create(target=target, host="127.0.0.1", username="root")
+    watch = Watch.objects.create(target=target, source="gone", address="127.0.0.1:1")
     campaign = launched(target, founder, repetitions=6)
     store(campaign, lambda run: 10.0 + run.position / 100)
     campaign = finish(campaign)
@@ -122,6 +124,8 @@ def rows_of(team: Team, number: int) -> Rows:
             "targets": target.pk,
             "settings": setting.name,
             "steps": step.pk,
+            "watches": watch.pk,
+            "source": "ssh",
             "teams": team.pk,
             "user": somebody(f"guest{number}", "viewer", team=team).username,
             "members": somebody(f"other{number}", "viewer", team=team).memberships.get().pk,
