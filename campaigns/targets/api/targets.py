@@ -19,13 +19,14 @@ from campaigns.targets.filters import TargetFilters
 from campaigns.targets.forms import TargetForm, as_data
 from campaigns.targets.links import MOST_LETTERS, MOST_TITLE
 from campaigns.targets.probes import request_probe
-from campaigns.targets.watch_fields import MOST_NAME, MOST_PATTERNS
+from campaigns.targets.watches.groups import MOST_LETTERS as MOST_GROUP_LETTERS
+from campaigns.targets.watches.groups import MOST_PATTERNS
 
 
 class GroupInput(Input):
     """A group of processes: patterns of its services, programs or command lines."""
 
-    name = serializers.CharField(max_length=MOST_NAME)
+    name = serializers.CharField(max_length=MOST_GROUP_LETTERS)
     patterns = serializers.ListField(child=serializers.CharField(), max_length=MOST_PATTERNS)
 
 

@@ -127,12 +127,12 @@ def format_groups(groups: Iterable[Group]) -> str:
 
 def groups_to_json(groups: Iterable[Group]) -> list[Any]:
     """Return groups for a column of JSON."""
-    return [[group.name, list(group.patterns)] for group in groups]
+    return [{"name": group.name, "patterns": list(group.patterns)} for group in groups]
 
 
 def groups_from_json(rows: Iterable[Any]) -> tuple[Group, ...]:
     """Return the groups of a column of JSON."""
-    return tuple(Group(name, tuple(patterns)) for name, patterns in rows)
+    return tuple(Group(row["name"], tuple(row["patterns"])) for row in rows)
 
 
 class Groups:

@@ -10,6 +10,7 @@ from campaigns.kit.ssh.access import SshAccess
 from campaigns.models import Target, Watch
 from campaigns.targets.saving import rules_for
 from campaigns.targets.watches.base import Access, Group, Source
+from campaigns.targets.watches.groups import default_groups, groups_from_json
 from campaigns.targets.watches.registry import source_of
 
 
@@ -21,13 +22,8 @@ def watches_in_use(target: Target) -> list[Watch]:
 def groups_of(target: Target) -> Sequence[Group]:
     """Return the groups of processes of a target: its own, else those of its family."""
     if target.process_groups is not None:
-        return as_groups(target.process_groups)
-    return ()
-
-
-def as_groups(stored: Sequence[dict[str, object]]) -> tuple[Group, ...]:
-    """Return groups from the column of a target."""
-    return tuple(Group(str(row["name"]), tuple(row["patterns"])) for row in stored)  # type: ignore[arg-type]
+        return groups_from_json(target.process_groups)
+    return default_groups(target.family)
 
 
 def rules_of(watch: Watch) -> network.Rules:

@@ -37,7 +37,7 @@ def test_groups_are_typed_one_a_line():
         {"name": "web", "patterns": ["httpd*", "puma"]},
         {"name": "db", "patterns": ["postgres*"]},
     ]
-    assert field.prepare_value(groups) == "web: httpd*, puma\ndb: postgres*"
+    assert field.prepare_value(groups) == "web: httpd*, puma\ndb: postgres*\n"
     assert field.clean(" ") is None
-    with pytest.raises(ValidationError, match="is no group"):
+    with pytest.raises(ValidationError, match="has no colon"):
         field.clean("web")
