@@ -123,8 +123,8 @@ class ResourceState:
     strength: Number | None = None
     group: str = ""
     group_share: Share | None = None
-    figures: Sequence[Figure] = ()
-    caveats: Sequence[Caveat] = ()
+    figures: Sequence[Figure] = field(default_factory=list)
+    caveats: Sequence[Caveat] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +149,10 @@ class RunBinding:
     resources: Sequence[ResourceState]
     seconds: Seconds
     samples: Count
-    sources: Sequence[str] = ()
-    missing: Sequence[str] = ()
-    not_watched: Sequence[Resource] = ()
-    caveats: Sequence[Caveat] = ()
+    sources: Sequence[str] = field(default_factory=list)
+    missing: Sequence[str] = field(default_factory=list)
+    not_watched: Sequence[Resource] = field(default_factory=list)
+    caveats: Sequence[Caveat] = field(default_factory=list)
     load_share: Share | None = None
     rule: Count = RULE
 
@@ -177,8 +177,8 @@ class Observed:
     step_seconds: float
     series: Mapping[tuple[str, str], Series]
     facts: Mapping[str, str | float] = field(default_factory=dict)
-    sources: Sequence[str] = ()
-    missing: Sequence[str] = ()
+    sources: Sequence[str] = field(default_factory=list)
+    missing: Sequence[str] = field(default_factory=list)
     load_groups: Collection[str] = ("perfdash", "load generator")
     storage_checks: Mapping[str, StorageCheck] = field(default_factory=dict)
 
