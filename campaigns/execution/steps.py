@@ -24,6 +24,7 @@ from campaigns.execution.run_log import RunLog
 from campaigns.execution.server_steps import SettingFailed, Workbench, reset, seconds_of
 from campaigns.execution.set_levels import put_in_force
 from campaigns.execution.sharing import sharing_with
+from campaigns.execution.watching import END_SECONDS, Watching
 from campaigns.execution.workplace import workplace
 from campaigns.kinds.base import (
     REFUSED,
@@ -52,6 +53,7 @@ from campaigns.planning.limits import excess_of
 from campaigns.planning.search import most_failed_of
 from campaigns.results.outputs import read_output
 from campaigns.results.storing import MOST_LETTERS, Outcome
+from campaigns.results.watched import WatchedRun
 from campaigns.targets.actions import Action
 from campaigns.targets.allowed import Allowed, allowed_on
 from campaigns.targets.reaching import (
@@ -62,6 +64,7 @@ from campaigns.targets.reaching import (
     server_of,
 )
 from campaigns.targets.saving import as_driver_sees_it, rules_for
+from campaigns.targets.watches.rows import watches_in_use
 
 Result = TypeVar("Result")
 SLACK_SECONDS = 30.0
@@ -81,6 +84,7 @@ class Steps:
         self.record = Record()
         self.phase = Attempt.Phase.NONE
         self.looks_again = False
+        self.watching: Watching | None = None
         run = attempt.run
         self.campaign = run.campaign
         self.driver: Driver
@@ -103,6 +107,7 @@ class Steps:
                 try:
                     failure = self._measure_properly(target, context)
                 finally:
+                    self._end_watches()
                     self._clean_up(target, context)
         except Cancelled:
             return self._stopped(), None
@@ -121,14 +126,12 @@ class Steps:
             reason = f"An error of perfdash itself: {type(bug).__name__}: {bug}"
             return self.record.outcome(state.VOID, reason, traceback.format_exc()), bug
         if failure is not None:
-            return failure, None
+            return replace(failure, watched=self.record.watched), None
         self.log.begin(Attempt.Phase.STORE)
         return self.record.outcome(state.ACCEPTED), None
 
     def _prepare(self, directory: Path) -> tuple[Target, Context]:
-        server = self.attempt.run.target
-        if server is None:
-            raise DriverError("The campaign has no target; it cannot be executed.")
+        server = self._server()
         self.driver = driver_of(self.campaign.kind)
         self.own = self.keeper.patiently(
             lambda: TargetsOwn.of(server, self.driver, self.parameters)
@@ -171,6 +174,7 @@ class Steps:
         """Return the outcome of an attempt that failed to measure, else None."""
         record, driver, values = self.record, self.driver, self.parameters
         record.environment[EnvironmentFact.Side.GENERATOR] = machine.generator_facts()
+        self._begin_watches()
         record.clean_state = self._step(
             Attempt.Phase.RESET, context, lambda: self._reset(target, context)
         )
@@ -186,11 +190,15 @@ class Steps:
         )
         self._label(facts.get(STAND_IN, ""))
         record.started_at = datetime.now(UTC)
+        if self.watching is not None:
+            self.watching.start_the_clock()
         measured = self._step(
             Attempt.Phase.MEASURE, context, lambda: driver.measure(target, values, context)
         )
         measured = record.measured = self.gathering.judged(measured)
         record.finished_at = datetime.now(UTC)
+        if self.watching is not None:
+            self.watching.stop_the_clock()
         if not measured.failure:
             proofs = self._step(
                 Attempt.Phase.VERIFY,
@@ -213,8 +221,35 @@ class Steps:
         if self.unproved:
             return mine
         theirs = self.driver.reset(target, self.parameters, context)
-        self.unproved = unproved_of(theirs)
-        return [*mine, *theirs, *([] if self.unproved else self._quiet_meanwhile())]
+        watched = self._watched_proofs(context)
+        self.unproved = unproved_of([*theirs, *watched])
+        quiet = [] if self.unproved else self._quiet_meanwhile()
+        return [*mine, *theirs, *watched, *quiet]
+
+    def _begin_watches(self) -> None:
+        """Begin to watch the target, so that idle time before the measurement is seen, too."""
+        watches = self.keeper.patiently(lambda: watches_in_use(self._server()))
+        if watches or self.campaign.requires_watch:
+            self.watching = Watching(watches)
+            self.watching.begin()
+
+    def _watched_proofs(self, context: Context) -> list[Proof]:
+        """Wait a moment until the watches see the target; prove it where the campaign requires that."""
+        if self.watching is None:
+            return []
+        return self.watching.proofs(context.check, required=self.campaign.requires_watch)
+
+    def _end_watches(self) -> None:
+        """Take what was seen. The run's result depends on none of it."""
+        if self.watching is not None:
+            self.keeper.begin("the end of the watches", END_SECONDS)
+            self.record.watched = self.watching.end(self._log)
+
+    def _server(self) -> TargetRow:
+        server = self.attempt.run.target
+        if server is None:
+            raise DriverError("The campaign has no target; it cannot be executed.")
+        return server
 
     def _quiet_meanwhile(self) -> list[Proof]:
         """Ask the targets that share a part with this one whether they do nothing; that judges no run."""
@@ -450,6 +485,7 @@ class Record:
     facts_unread: str = ""
     started_at: datetime | None = None
     finished_at: datetime | None = None
+    watched: WatchedRun | None = None
 
     def refused(self, error: ParametersRefused, levels: Levels) -> None:
         """Store the target's error message with each refused level, where the form shows it."""
@@ -477,4 +513,5 @@ class Record:
             facts_unread=self.facts_unread,
             measure_started_at=self.started_at,
             measure_finished_at=self.finished_at,
+            watched=self.watched,
         )

@@ -13,6 +13,15 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.AddField(
+            model_name="campaign",
+            name="requires_watch",
+            field=models.BooleanField(
+                db_default=False,
+                default=False,
+                help_text="Its runs are void where a watch of the target gives nothing.",
+            ),
+        ),
         migrations.CreateModel(
             name='Binding',
             fields=[

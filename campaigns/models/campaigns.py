@@ -159,6 +159,11 @@ class Campaign(models.Model):
         blank=True,
         help_text="Checks of fitness that its targets must have passed; `planning.fitness`.",
     )
+    requires_watch = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Its runs are void where a watch of the target gives nothing.",
+    )
     unfit_reason = models.CharField(
         max_length=500, blank=True, help_text="Why it is launched though one is missing."
     )

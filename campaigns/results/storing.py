@@ -27,6 +27,7 @@ from campaigns.models import (
     Series,
     StoredMetric,
 )
+from campaigns.results.watched import WatchedRun, store_watched
 
 MISSING_FACT = "not told"
 MOST_LETTERS = 200
@@ -74,6 +75,7 @@ class Outcome:
     facts_unread: str = ""
     measure_started_at: datetime | None = None
     measure_finished_at: datetime | None = None
+    watched: WatchedRun | None = None
     lasting: bool = False
 
 
@@ -134,6 +136,8 @@ def store(attempt: Attempt, campaign: Campaign, outcome: Outcome) -> None:
         for setting in outcome.settings
     )
     store_environment(attempt, outcome.environment, outcome.environment_after)
+    if outcome.watched is not None:
+        store_watched(attempt, outcome.watched)
 
 
 def stand_in_of(outcome: Outcome) -> str:

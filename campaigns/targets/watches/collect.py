@@ -52,17 +52,9 @@ class Collecting:
                 )
                 self._threads[-1].start()
 
-    def wait_for_first_frames(self, seconds: float) -> None:
-        """Wait until each live watch has given a frame or failed, at most so long."""
-        ends = time.monotonic() + seconds
-        for watch in self.watches:
-            while (
-                watch.source.live
-                and not watch.ended
-                and not watch.recording.first_frame.wait(0.05)
-                and time.monotonic() < ends
-            ):
-                pass
+    def awaited(self) -> bool:
+        """Return whether a live watch that still runs has given no frame yet."""
+        return any(each.ended is None for each in self.missing())
 
     def missing(self) -> list[Collected]:
         """Return the live watches that have given no frame."""

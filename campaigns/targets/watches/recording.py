@@ -30,7 +30,6 @@ class Recording:
     events: list[Event] = field(default_factory=list)
     facts: dict[str, str | float] = field(default_factory=dict)
     cpu_seconds: float | None = None
-    first_frame: threading.Event = field(default_factory=threading.Event)
     latest: Mapping[Key, float] = field(default_factory=dict)
     _at: "array[float]" = field(default_factory=lambda: array("d"))
     _received: "array[float]" = field(default_factory=lambda: array("d"))
@@ -56,7 +55,6 @@ class Recording:
             if self._closed:
                 raise WatchFailed("The run has ended.")
             self._take(frame)
-        self.first_frame.set()
 
     def _take(self, frame: Frame) -> None:
         self._values += len(frame.values)
