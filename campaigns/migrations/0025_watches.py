@@ -52,6 +52,7 @@ class Migration(migrations.Migration):
                 ('offset_seconds', models.FloatField(null=True)),
                 ('uncertainty_seconds', models.FloatField(null=True)),
                 ('drift_seconds', models.FloatField(null=True)),
+                ('is_certain', models.BooleanField(default=True, help_text='False: its clock is not known well enough to judge the run by it.')),
                 ('frames', models.PositiveIntegerField(default=0)),
                 ('gaps', models.JSONField(default=list)),
                 ('cpu_seconds', models.FloatField(null=True)),
