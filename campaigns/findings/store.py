@@ -13,6 +13,7 @@ from msgspec import Struct, inspect
 
 from campaigns.findings.values import (
     Answer,
+    BindingFinding,
     BriefCells,
     CalibrationFinding,
     CapacityFinding,
@@ -46,6 +47,7 @@ VERSION = 2
 
 SHAPES: Mapping[str, type[Struct] | type[Surroundings]] = {
     "answer": Answer,
+    "binding": BindingFinding,
     "brief": BriefCells,
     "calibration": CalibrationFinding,
     "capacity": CapacityFinding,
@@ -74,7 +76,8 @@ SHAPES: Mapping[str, type[Struct] | type[Surroundings]] = {
 
 ON_PAGES = (
     "pairs", "levels", "checks", "with_excluded", "outlook", "calibration", "matrix", "surroundings",
-    "sessions", "sensitivity", "answer", "curves", "capacity", "thresholds", Finding.FAILED_PARTS,
+    "sessions", "sensitivity", "answer", "curves", "capacity", "thresholds", "binding",
+    Finding.FAILED_PARTS,
 )  # fmt: skip
 """Findings that `Findings` holds as fields of these names, beside the cells."""
 
@@ -220,6 +223,7 @@ class Findings:
     curves: LevelsFinding | None
     capacity: CapacityFinding | None
     thresholds: Thresholds | None
+    binding: BindingFinding | None
     failed_parts: FailedParts | None
     charts: LateResults
     metrics: tuple[str, ...]

@@ -9,6 +9,7 @@ from campaigns.findings.answers import answers_of
 from campaigns.findings.store import read
 from campaigns.findings.values import (
     Answer,
+    BindingFinding,
     CapacityFinding,
     Checks,
     FailedParts,
@@ -18,6 +19,7 @@ from campaigns.findings.values import (
     Terms,
     Thresholds,
 )
+from campaigns.findings.wording.binding import binding_texts
 from campaigns.findings.wording.capacity_answer import capacity_texts
 from campaigns.findings.wording.checks import check_lines
 from campaigns.findings.wording.comparisons import comparison_texts
@@ -33,7 +35,16 @@ COMPARED: Mapping[str, type[LevelsFinding] | type[Pairs]] = {
     "pairs": Pairs,
 }
 NAMES = frozenset(
-    {"answer", "capacity", "checks", "sensitivity", "thresholds", Finding.FAILED_PARTS, *COMPARED}
+    {
+        "answer",
+        "binding",
+        "capacity",
+        "checks",
+        "sensitivity",
+        "thresholds",
+        Finding.FAILED_PARTS,
+        *COMPARED,
+    }
 )
 """Findings with a text."""
 
@@ -66,6 +77,8 @@ def _texts(results: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         yield "capacity", capacity_texts(read(results["capacity"], CapacityFinding), answer)
     if "thresholds" in results:
         yield "thresholds", threshold_texts(read(results["thresholds"], Thresholds))
+    if "binding" in results:
+        yield "binding", binding_texts(read(results["binding"], BindingFinding))
     if "checks" in results:
         lines = check_lines(read(results["checks"], Checks))
         yield "checks", [f"{line.title}: {line.text}" for line in lines]

@@ -12,6 +12,8 @@ from msgspec import Struct, field, structs
 
 from campaigns.kit.mappings import Levels as Levels
 from campaigns.stats.between_campaigns import OverCells
+from campaigns.stats.binding import Caveat, Resource
+from campaigns.stats.binding_levels import BindingRange, LevelBinding, Trend
 from campaigns.stats.calibration import Detectable
 from campaigns.stats.capacity import Capacity, CapacityAlone, CapacityRatio, Held
 from campaigns.stats.cell_states import CellState
@@ -1229,6 +1231,49 @@ class Thresholds(Struct, frozen=True, kw_only=True):
     word: ThresholdWord
     conditions: Sequence[ConditionTerms]
     cells: Sequence[ThresholdCell]
+
+
+class BindingLevel(Struct, frozen=True):
+    """What the runs of one cell say of which resource binds. value: its level of the factor, None where none varies."""
+
+    cell: Key
+    value: Any
+    binding: LevelBinding
+
+
+class BindingGroup(Struct, frozen=True, kw_only=True):
+    """The cells of one setting, in the order of their levels. levels: of all other factors.
+
+    ranges: at which levels each resource binds, by their places in `cells`; trends: of each resource's utilisation. Both need levels that
+    are numbers.
+    """
+
+    levels: Levels
+    cells: Sequence[BindingLevel]
+    ranges: Sequence[BindingRange]
+    trends: Sequence[Trend]
+
+
+class BindingFinding(Struct, frozen=True, kw_only=True):
+    """Which resource of the target binds at which level. Absent where no run was watched.
+
+    factor: along which levels are told, the load where one varies; empty where nothing varies. label: what it counts. watched: runs
+    that were judged, of `runs` that count. not_watched: resources that no run observed. missing: sources that were not there
+    in a run. rule: its version; alpha: of the trends.
+    """
+
+    factor: str
+    label: str
+    is_load: bool
+    numeric: bool
+    groups: Sequence[BindingGroup]
+    runs: Count
+    watched: Count
+    not_watched: Sequence[Resource]
+    missing: Sequence[str]
+    caveats: Sequence[Caveat]
+    rule: Count
+    alpha: Probability
 
 
 class Differs(Struct, frozen=True):

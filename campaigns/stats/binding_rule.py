@@ -24,7 +24,8 @@ from campaigns.stats.binding import (
 
 NEEDED = (Resource.CPU, Resource.MEMORY, Resource.DISK)
 """Without these nobody can say that nothing binds."""
-POSTGRES = "postgres"
+DATABASES = ("postgres", "database")
+"""Groups of a database: the defaults of families of targets call it so."""
 OTHERS = "others"
 ACTIVE_ON_CPU = "CPU"
 """The label of active sessions that wait for nothing."""
@@ -786,7 +787,14 @@ def _waits(window: _Window) -> Iterator[ResourceState]:
 
 def _database_cpu(window: _Window, cpu: _Cpu) -> Iterator[ResourceState]:
     """Judge whether the database is what binds the CPU."""
-    used = window.mean("group.cpu", POSTGRES)
+    group, used = next(
+        (
+            (label, mean)
+            for label in DATABASES
+            if (mean := window.mean("group.cpu", label)) is not None
+        ),
+        ("", None),
+    )
     if used is None or cpu.all_cores is None:
         return
     whole = cpu.all_cores
@@ -800,13 +808,13 @@ def _database_cpu(window: _Window, cpu: _Cpu) -> Iterator[ResourceState]:
         "",
         State.FREE,
         utilisation=share,
-        group=POSTGRES,
+        group=group,
         figures=_figures(
             ("database_cpu", share, Unit.SHARE, None),
             ("active_per_core", None if busy is None else busy / cpu.cores, Unit.COUNT, None),
         ),
     )
-    if whole.state == State.BINDS and whole.group == POSTGRES:
+    if whole.state == State.BINDS and whole.group == group:
         state = replace(state, state=State.BINDS, sign=whole.sign, strength=whole.strength)
     yield state
 

@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from campaigns.findings.store import SHAPES
 from campaigns.findings.wording.answer_text import AnswerText
+from campaigns.findings.wording.binding import BindingTexts
 from campaigns.findings.wording.capacity_answer import CapacityTexts
 from campaigns.findings.wording.comparisons import ComparisonTexts
 from campaigns.findings.wording.thresholds import ThresholdTexts
@@ -46,7 +47,7 @@ class TextShape(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-cal
 
     def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
         """Return a choice among the texts, and register them."""
-        shapes = (AnswerText, CapacityTexts, ComparisonTexts, ThresholdTexts)
+        shapes = (AnswerText, BindingTexts, CapacityTexts, ComparisonTexts, ThresholdTexts)
         register(shapes_of(shapes), auto_schema.registry)
         named = _references([shape.__name__ for shape in shapes])
         lines = {"type": "array", "items": {"type": "string"}}

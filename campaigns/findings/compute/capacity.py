@@ -94,7 +94,7 @@ def capacity(campaign: Campaign, conditions: Conditions) -> CapacityFinding | No
     alpha, resolution = conditions.criteria.alpha, conditions.criterion.resolution
     finding = CapacityFinding(
         load=load,
-        load_label=_label(campaign, load),
+        load_label=factor_label(campaign, load),
         others=varied_loads(campaign)[1:],
         conditions=terms,
         stated=conditions.criterion.is_set,
@@ -164,8 +164,8 @@ def _as_judged(
     return structs.replace(term, as_share=min(map(len, known)) < FEWEST_LOADS)
 
 
-def _label(campaign: Campaign, load: str) -> str:
-    """Return what the load counts, such as “Hosts”: the label of the form's field, or the factor's name."""
+def factor_label(campaign: Campaign, load: str) -> str:
+    """Return what a load counts, such as “Hosts”: the label of the form's field, or the factor's name."""
     driver = driver_if_known(campaign.kind)
     known = driver.parameters.base_fields.get(load) if driver and driver.executable else None
     return str(known.label) if known is not None and known.label else load.replace("_", " ")

@@ -17,6 +17,7 @@ from django.db.models.functions import Now
 from msgspec import Struct
 
 from campaigns.findings.compute.answer import answer
+from campaigns.findings.compute.binding import binding
 from campaigns.findings.compute.calibration import calibration
 from campaigns.findings.compute.capacity import capacity
 from campaigns.findings.compute.cells import summarise_cells, without_runs
@@ -186,6 +187,7 @@ def compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], dict[str, An
         parts.add("within_blocks", lambda: changes_in_blocks(levels, mine))
     by_metric = {name: results.get(f"cells:{name}", cells) for name in metrics}
     parts.add("thresholds", lambda: thresholds(conditions, by_metric))
+    parts.add("binding", lambda: binding(campaign, mine, criteria.alpha))
     parts.add("curves", lambda: curves(campaign, primary, mine, criteria))
     parts.add("matrix", lambda: matrix(campaign, primary, mine, criteria))
     parts.add(

@@ -48,7 +48,7 @@ def comparable_factors(campaign: Campaign) -> list[str]:
     work, roles = compared_work(campaign), roles_of(campaign)
     several = {
         name: values
-        for name, values in _several(campaign).items()
+        for name, values in several_levels(campaign).items()
         if name not in work and roles[name] != Role.LOAD
     }
     return sorted(
@@ -65,16 +65,16 @@ def comparable_factors(campaign: Campaign) -> list[str]:
 def varied_loads(campaign: Campaign) -> list[str]:
     """Return the factors of several levels that are load, in their order."""
     roles = roles_of(campaign)
-    return [name for name in _several(campaign) if roles[name] == Role.LOAD]
+    return [name for name in several_levels(campaign) if roles[name] == Role.LOAD]
 
 
 def instruments_of(campaign: Campaign) -> list[str]:
     """Return the factors of several levels that are how it is measured: none of their levels is the best."""
     roles = roles_of(campaign)
-    return [name for name in _several(campaign) if roles[name] == Role.INSTRUMENT]
+    return [name for name in several_levels(campaign) if roles[name] == Role.INSTRUMENT]
 
 
-def _several(campaign: Campaign) -> dict[str, list[Any]]:
+def several_levels(campaign: Campaign) -> dict[str, list[Any]]:
     """Return the levels of each factor that has several; read once for a campaign, as they are asked for hundreds of times."""
     prefetch_related_objects([campaign], "factors__levels")
     levels = {
