@@ -90,18 +90,18 @@ class Got:
 class Web:
     """A persistent connection to a source. Close it, or use it in a `with`."""
 
-    def __init__(self, access: Access, *, seconds: float = LOOK_SECONDS) -> None:
+    def __init__(self, access: Access, *, seconds: float | None = None) -> None:
         """Raise WatchFailed where the rules exclude the address, or the CA bundle cannot be read.
 
         seconds: for connecting, and for the whole answer.
         """
-        self._access, self._seconds = access, seconds
+        self._access, self._seconds = access, seconds or LOOK_SECONDS
         try:
             check_url(access.address, access.rules)
             context = context_of(access.tls)
         except (NetworkError, BadCertificate) as error:
             raise WatchFailed(str(error)) from None
-        self._limit = guarded.Limit(seconds)
+        self._limit = guarded.Limit(self._seconds)
         self._session = guarded.checked_session(
             access.rules, context, sender=SENDER, limit=self._limit
         )
@@ -117,14 +117,14 @@ class Web:
         with suppress(OSError):
             self._session.close()
 
-    def get(self, url: str, most_bytes: int = MOST_BYTES, secret: str = "") -> Got:
+    def get(self, url: str, secret: str = "") -> Got:
         """Return the answer to GET, whatever its status. Raise Missed.
 
         secret: a part of the query that is no part of any message.
         """
-        return self._ask("GET", url, most_bytes, secret, None)
+        return self._ask("GET", url, MOST_BYTES, secret, None)
 
-    def post(self, url: str, form: Mapping[str, str], most_bytes: int = MOST_BYTES) -> Got:
+    def post(self, url: str, form: Mapping[str, str], most_bytes: int) -> Got:
         """Return the answer to a form sent by POST, whatever its status. Raise Missed."""
         return self._ask("POST", url, most_bytes, "", form)
 
@@ -132,8 +132,7 @@ class Web:
         self, method: str, url: str, most_bytes: int, secret: str, form: Mapping[str, str] | None
     ) -> Got:
         access = self._access
-        login = Login(access.username, access.password)
-        headers = login.header if (access.username or access.password) and not secret else {}
+        headers = {} if secret else _login(access)
         sent = f"{url}{'&' if '?' in url else '?'}{secret}" if secret else url
         asked, wall = monotonic(), wall_clock()
         self._limit.begin()
@@ -157,6 +156,15 @@ class Web:
         answered = monotonic()
         middle = wall + (answered - asked) / 2
         return Got(answer.status, answer.headers, answer.body, asked, answered, middle)
+
+
+def _login(access: Access) -> dict[str, str]:
+    """Return the header of basic authentication; without a user name the password is a bearer token."""
+    if not access.password and not access.username:
+        return {}
+    if access.username:
+        return Login(access.username, access.password).header
+    return {"Authorization": f"Bearer {access.password}"}
 
 
 def _shown(url: str) -> str:

@@ -4,11 +4,8 @@ Versions 12 to 18. One connection, which reads only, waits for no lock, and give
 is left out of all counts.
 """
 
-import os
-import socket
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
@@ -18,8 +15,7 @@ from urllib.parse import quote, unquote, urlsplit
 import psycopg
 from psycopg import errors
 
-from campaigns.kit import name_service
-from campaigns.kit.network import SQL_SCHEMES, BadUrl, NetworkError, check_url, parse_url
+from campaigns.kit.network import SQL_SCHEMES, BadUrl, parse_url
 from campaigns.targets.watches.base import (
     Access,
     ClockReading,
@@ -32,9 +28,8 @@ from campaigns.targets.watches.base import (
     WatchFailed,
 )
 from campaigns.targets.watches.polling import Missed, look_in_steps, wall_clock
+from campaigns.targets.watches.sql import SHOWN, bounded, connect, text_of
 
-SENDER = "perfdash watch"
-CONNECT_SECONDS = 5
 LOOK_SECONDS = 0.5
 HUNG_SECONDS = 2.0
 """After which a connection is cut whose server does not even cancel the statement."""
@@ -43,7 +38,6 @@ SIZES_SECONDS = 60.0
 CLOCK_SECONDS = 60.0
 QUESTIONS = 15
 MOST_DATABASES, MOST_EVENTS, MOST_SETTINGS, MOST_STATEMENTS = 20, 60, 150, 20
-SHOWN = 300
 OPTIONS = (
     f"-c statement_timeout={int(LOOK_SECONDS * 1000)} -c lock_timeout=100 -c default_transaction_read_only=on"
     " -c idle_in_transaction_session_timeout=5000"
@@ -219,14 +213,9 @@ def _of_version(statements: Mapping[int, Any], version: int) -> Any:
     return statements[max(known)] if known else None
 
 
-def _text(error: psycopg.Error) -> str:
-    text = error.diag.message_primary or str(error)
-    return " ".join(text.split()).removeprefix("connection failed: ").rstrip(".")[:SHOWN]
-
-
 def _refused(error: psycopg.Error) -> WatchFailed | Missed:
     """Return the error that a failed connection means."""
-    text = " ".join(str(error).split()).removeprefix("connection failed: ").rstrip(".")[:SHOWN]
+    text = text_of(error)
     advice = next((advice for parts, advice in ADVICE if any(part in text for part in parts)), "")
     return Missed(f"PostgreSQL gave no connection: {text}. {advice}".strip(), hopeless=True)
 
@@ -274,7 +263,7 @@ class _Watch:
             raise Missed(f"PostgreSQL gave no answer within {LOOK_SECONDS:g} s.") from None
         except psycopg.Error as error:
             self._lose()
-            raise Missed(f"PostgreSQL ended the session: {_text(error)}.") from None
+            raise Missed(f"PostgreSQL ended the session: {text_of(error)}.") from None
         answered = monotonic()
         if answered - asked > LOOK_SECONDS:
             raise Missed(f"PostgreSQL took longer than {LOOK_SECONDS:g} s to answer.")
@@ -325,34 +314,14 @@ class _Watch:
 
     def _connect(self) -> bool:
         """Connect; return False where the server has no room: that is an observation. Raise Missed, WatchFailed."""
-        access, address = self._access, self._address
-        try:
-            endpoint = check_url(address, access.rules, SQL_SCHEMES)
-            found = name_service.resolve(endpoint.host, endpoint.port)
-            place = access.rules.allowed_of(found, endpoint.port, endpoint.host)[0]
-        except NetworkError as error:
-            raise WatchFailed(str(error)) from None
-        except OSError as error:
-            raise Missed(f"“{endpoint.host}” does not resolve: {error}.", hopeless=True) from None
         begun, wall = monotonic(), wall_clock()
         nowhere = str(Path(self._directory.name, "none"))  # no file of the user who runs this
         try:
-            self._connection = psycopg.connect(
-                host=endpoint.host,
-                hostaddr=place,
-                port=endpoint.port,
-                dbname=unquote(urlsplit(address).path.strip("/")),
-                user=access.username,
-                password=access.password,
+            self._connection = connect(
+                self._address,
+                self._access,
                 passfile=nowhere,
-                gssencmode="disable",
-                application_name=SENDER,
                 options=OPTIONS,
-                connect_timeout=CONNECT_SECONDS,
-                keepalives_idle=2,
-                keepalives_interval=1,
-                keepalives_count=2,
-                autocommit=True,
                 **self._tls(nowhere),
             )
         except psycopg.Error as error:
@@ -364,7 +333,7 @@ class _Watch:
             self._begin()
         except psycopg.Error as error:
             self._lose()
-            raise Missed(f"PostgreSQL refused the first questions: {_text(error)}.") from None
+            raise Missed(f"PostgreSQL refused the first questions: {text_of(error)}.") from None
         return True
 
     def _tls(self, nowhere: str) -> dict[str, str]:
@@ -411,7 +380,7 @@ class _Watch:
 
     def _rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         connection = self._live
-        with _bounded(connection, HUNG_SECONDS):
+        with bounded(connection, HUNG_SECONDS):
             return connection.execute(sql, parameters or None).fetchall()
 
     @property
@@ -537,7 +506,7 @@ class _Watch:
     def _fails(self, what: str, error: psycopg.Error, strikes: int) -> None:
         self._failed[what] = self._failed.get(what, 0) + strikes
         if self._failed[what] >= 3:
-            self._sink.fact(f"db.not_read.{what}", _text(error))
+            self._sink.fact(f"db.not_read.{what}", text_of(error))
 
     # Events and statements ------------------------------------------------------------------------------------------
 
@@ -563,7 +532,7 @@ class _Watch:
         except psycopg.Error as error:
             if self._connection is None or self._connection.broken:
                 raise
-            self._sink.fact("db.not_read.statements", _text(error))
+            self._sink.fact("db.not_read.statements", text_of(error))
             return None
         return {name: (calls, total) for name, calls, total in rows}
 
@@ -581,26 +550,6 @@ class _Watch:
         for number, (milliseconds, calls, name) in enumerate(top, 1):
             text = " ".join(str(texts.get(name, "")).split())
             self._sink.fact(f"db.statement.{number:02}", f"{milliseconds / 1000:.3f} s in {calls:.0f} calls: {text}")  # fmt: skip
-
-
-@contextmanager
-def _bounded(connection: psycopg.Connection[Any], seconds: float) -> Iterator[None]:
-    """Cut the connection where the server does not answer at all."""
-    copy = socket.socket(fileno=os.dup(connection.fileno()))
-    timer = threading.Timer(seconds, _cut, (copy,))
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        timer.join()
-        copy.close()
-
-
-def _cut(copy: socket.socket) -> None:
-    with suppress(OSError):
-        copy.shutdown(socket.SHUT_RDWR)
 
 
 def _add(counts: dict[str, float], label: str, count: float) -> None:

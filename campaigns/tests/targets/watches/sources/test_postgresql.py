@@ -161,7 +161,7 @@ def test_a_wrong_password_is_told_without_it(database):
 @pytest.mark.system
 def test_a_server_that_hangs_ends_the_watch_after_three_looks(database, monkeypatch):
     monkeypatch.setattr("campaigns.targets.watches.sources.postgresql.HUNG_SECONDS", 0.2)
-    monkeypatch.setattr("campaigns.targets.watches.sources.postgresql.CONNECT_SECONDS", 2)
+    monkeypatch.setattr("campaigns.targets.watches.sql.CONNECT_SECONDS", 2)
     hung = []
 
     def hang():

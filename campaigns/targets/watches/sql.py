@@ -1,0 +1,74 @@
+"""What sources over PostgreSQL's protocol share: the place that the rules allow, and a bound for servers that hang. Pure."""
+
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import psycopg
+
+from campaigns.kit import name_service
+from campaigns.kit.network import SQL_SCHEMES, NetworkError, check_url
+from campaigns.targets.watches.base import Access, WatchFailed
+from campaigns.targets.watches.polling import Missed
+
+SENDER = "perfdash watch"
+CONNECT_SECONDS = 5
+SHOWN = 300
+
+
+def connect(address: str, access: Access, **options: Any) -> psycopg.Connection[Any]:
+    """Connect to a URL with the login of a watch, at an address that the rules allow. Raise WatchFailed, Missed, psycopg.Error."""
+    try:
+        endpoint = check_url(address, access.rules, SQL_SCHEMES)
+        found = name_service.resolve(endpoint.host, endpoint.port)
+        place = access.rules.allowed_of(found, endpoint.port, endpoint.host)[0]
+    except NetworkError as error:
+        raise WatchFailed(str(error)) from None
+    except OSError as error:
+        raise Missed(f"“{endpoint.host}” does not resolve: {error}.", hopeless=True) from None
+    return psycopg.connect(
+        host=endpoint.host,
+        hostaddr=place,
+        port=endpoint.port,
+        dbname=unquote(urlsplit(address).path.strip("/")),
+        user=access.username,
+        password=access.password,
+        gssencmode="disable",
+        application_name=SENDER,
+        connect_timeout=CONNECT_SECONDS,
+        keepalives_idle=2,
+        keepalives_interval=1,
+        keepalives_count=2,
+        autocommit=True,
+        **options,
+    )
+
+
+def text_of(error: psycopg.Error) -> str:
+    """Return what a server said, on one line, without the last dot."""
+    text = error.diag.message_primary or str(error)
+    return " ".join(text.split()).removeprefix("connection failed: ").rstrip(".")[:SHOWN]
+
+
+@contextmanager
+def bounded(connection: psycopg.Connection[Any], seconds: float) -> Iterator[None]:
+    """Cut the connection where the server does not answer at all."""
+    copy = socket.socket(fileno=os.dup(connection.fileno()))
+    timer = threading.Timer(seconds, _cut, (copy,))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        copy.close()
+
+
+def _cut(copy: socket.socket) -> None:
+    with suppress(OSError):
+        copy.shutdown(socket.SHUT_RDWR)
