@@ -4,6 +4,7 @@ Every connection is checked by the network's rules. Credentials go into a header
 """
 
 import json
+import ssl
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -97,8 +98,14 @@ class Web:
         """
         self._access, self._seconds = access, seconds or LOOK_SECONDS
         try:
-            check_url(access.address, access.rules)
-            context = context_of(access.tls)
+            endpoint = check_url(access.address, access.rules)
+            context = (
+                context_of(access.tls)
+                if endpoint.scheme == "https"
+                else ssl.SSLContext(
+                    ssl.PROTOCOL_TLS_CLIENT
+                )  # without certificates, which take 50 ms to load
+            )
         except (NetworkError, BadCertificate) as error:
             raise WatchFailed(str(error)) from None
         self._limit = guarded.Limit(self._seconds)

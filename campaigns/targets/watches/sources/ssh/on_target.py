@@ -1,4 +1,4 @@
-# ruff: noqa: D103, E401, TID251, UP031, UP032
+# ruff: noqa: TID251, UP031
 """Runs on the target, as the argument of `python3 -c`: Python 3.6, no packages, and nothing is written to a disk.
 
 It prints frames: a line `perfdash F length at uptime cpu`, and that many bytes of zlib: of each file a line with its

@@ -141,30 +141,31 @@ def test_workers_of_apache_have_the_limit_that_its_owner_gives():
 
 
 @pytest.mark.parametrize("source", [source for source, _ in LIVE], ids=lambda each: each.name)
-@pytest.mark.parametrize("body", ANSWERS, ids=range(len(ANSWERS)))
-def test_odd_answers_end_a_watch_or_are_left_out(source, body):
-    with serving(body) as server:
-        try:
-            sink = watched(source, server.place)
-        except WatchFailed as failure:
-            assert str(failure).endswith(".")  # noqa: PT017 - it may fail, or not
-        else:
-            for frame in sink.frames:
-                assert all(0 <= value < 1e300 for value in frame.values.values())
+def test_odd_answers_end_a_watch_or_are_left_out(source):
+    with serving(lambda path, form: (200, body)) as server:
+        for body in ANSWERS:
+            try:
+                sink = watched(source, server.place)
+            except WatchFailed as failure:
+                assert str(failure).endswith("."), body[:40]  # noqa: PT017 - it may fail, or not
+            else:
+                for frame in sink.frames:
+                    assert all(0 <= value < 1e300 for value in frame.values.values()), body[:40]
 
 
 @pytest.mark.parametrize("source", [source for source, _ in LIVE], ids=lambda each: each.name)
-@pytest.mark.parametrize(("status", "message"), [
-    (302, "redirects"), (401, "password"), (403, "token|password"), (404, "check the address"), (500, "in a row"),
-])  # fmt: skip
-def test_a_status_says_what_to_do_without_the_password(source, status, message):
-    with (
-        serving(lambda path, form: (status, SECRET.encode())) as server,
-        pytest.raises(WatchFailed, match=message) as raised,
-    ):
-        watched(source, server.place, looks=9, username="watch", password=SECRET)
-
-    assert SECRET not in str(raised.value)
+def test_a_status_says_what_to_do_without_the_password(source):
+    with serving(lambda path, form: (status, SECRET.encode())) as server:
+        for status, message in (  # noqa: B007 - the server gives it
+            (302, "redirects"),
+            (401, "password"),
+            (403, "token|password"),
+            (404, "check the address"),
+            (500, "in a row"),
+        ):
+            with pytest.raises(WatchFailed, match=message) as raised:
+                watched(source, server.place, looks=9, username="watch", password=SECRET)
+            assert SECRET not in str(raised.value)
 
 
 def test_pumas_token_goes_into_the_query_and_into_no_message():
@@ -348,10 +349,10 @@ def test_errors_of_prometheus_are_told(status, message, monkeypatch):
         fetched(lambda path, form: (status, body), monkeypatch)
 
 
-@pytest.mark.parametrize("body", ANSWERS, ids=range(len(ANSWERS)))
-def test_odd_answers_are_no_prometheus(body, monkeypatch):
-    with pytest.raises(WatchFailed):
-        fetched(lambda path, form: (200, body), monkeypatch)
+def test_odd_answers_are_no_prometheus(monkeypatch):
+    for body in ANSWERS:
+        with pytest.raises(WatchFailed):
+            fetched(lambda path, form, body=body: (200, body), monkeypatch)
 
 
 def test_an_instance_that_is_missing_or_several_is_told(monkeypatch):

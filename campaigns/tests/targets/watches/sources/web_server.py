@@ -30,6 +30,7 @@ def serving(answer) -> Iterator[Answers]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        wbufsize = -1  # head and body in one packet
 
         def do_GET(self):
             length = int(self.headers.get("Content-Length") or 0)
