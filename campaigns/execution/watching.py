@@ -67,6 +67,7 @@ class Watching:
                 "the target is watched",
                 "a first frame of each watch",
                 "; ".join(missing) or "a first frame of each watch",
+                "",
                 ok=not missing,
             )
         ]
