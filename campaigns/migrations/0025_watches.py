@@ -5,6 +5,8 @@ import django.db.models.deletion
 import django.db.models.functions.datetime
 from django.db import migrations, models
 
+from campaigns.migrations._views import drop_views, make_views
+
 
 class Migration(migrations.Migration):
 
@@ -13,6 +15,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        drop_views(4),
         migrations.AddField(
             model_name="campaign",
             name="requires_watch",
@@ -157,4 +160,5 @@ class Migration(migrations.Migration):
             model_name='watchedsummary',
             constraint=models.UniqueConstraint(fields=('attempt', 'phase', 'quantity', 'label'), name='watched_summary_once'),
         ),
+        make_views(5),
     ]

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import Value
 from django.utils import timezone
 
 from campaigns.kinds.base import Target as TargetView
@@ -65,18 +66,18 @@ def as_driver_sees_it(target: Target, wanted: Settings | None = None) -> TargetV
 
 
 def unreadable_targets(database: str = "default") -> list[str]:
-    """Return the names of the targets with a secret that no key decrypts."""
-    targets = Target.objects.using(database).order_by("name")
-    stored = [
-        *targets.values_list("name", *SECRETS, *SSH_SECRETS),
-        *Watch.objects.using(database)
-        .order_by("target__name")
-        .values_list("target__name", "password", "key"),
-    ]
-    names = (
-        name for name, *held in stored if not all(map(encryption.is_readable, filter(None, held)))
+    """Return the names of the targets with a secret that no key decrypts, also of their watches."""
+    targets = Target.objects.using(database).values_list("name", *SECRETS, *SSH_SECRETS)
+    none = Value("")
+    watches = Watch.objects.using(database).values_list(
+        "target__name", "password", "key", none, none
     )
-    return list(dict.fromkeys(names))
+    names = {
+        name
+        for name, *held in targets.order_by().union(watches.order_by(), all=True)
+        if not all(map(encryption.is_readable, filter(None, held)))
+    }
+    return sorted(names)
 
 
 def revised(target: Target) -> Columns:

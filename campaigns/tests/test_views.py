@@ -21,12 +21,13 @@ from campaigns.results.run_stream import measured_runs
 from campaigns.tests.findings.compute.conftest import interleaved, paired, published, store, target
 from campaigns.tests.metrics import metric
 from campaigns.tests.views_promised import COLUMNS
+from campaigns.tests.watched import watch
 
 __all__ = ["interleaved", "paired", "published", "target"]
 pytestmark = pytest.mark.django_db
 
 JSONB = 3802
-NEWEST = 4
+NEWEST = 5
 """The state of the views that the newest migration makes."""
 GUIDE = Path(settings.BASE_DIR, "docs/how-to/grafana.md").read_text()
 WIDER = "ALTER TABLE campaigns_run ALTER COLUMN state TYPE varchar(30)"
@@ -299,10 +300,11 @@ def test_no_secret_and_no_address_is_in_them(campaign):
         assert secret not in text
 
 
-@pytest.mark.parametrize("query", PANELS, ids=["runs", "averages", "worse"])
+@pytest.mark.parametrize("query", PANELS, ids=["runs", "averages", "worse", "groups"])
 def test_the_panels_of_the_guide_show_something(query, campaign):
     campaign.target.name = "sandbox"
     campaign.target.save()
+    watch(campaign.runs.get(position=1), 0.5)
     compute.analyse(campaign)
     Campaign.objects.update(
         state=Campaign.State.FINISHED, tags=["nightly"], closed_at="2026-01-02T00:00Z"

@@ -9,6 +9,12 @@ COLUMNS = {
         "units_failed int4, health varchar, stand_in varchar, run_id int8, attempt_id "
         "int8"
     ),
+    "bindings": (
+        "campaign_id int8, campaign varchar, run int4, attempt int4, attempt_state varchar, "
+        "word text, resource text, label text, state text, strongest bool, utilisation float8, "
+        "saturation float8, pressure float8, measure_started_at timestamptz, run_id int8, "
+        "attempt_id int8"
+    ),
     "campaigns": (
         "campaign_id int8, campaign varchar, question varchar, kind varchar, target "
         "varchar, tags _varchar, parameters jsonb, state varchar, state_reason text, "
@@ -42,6 +48,11 @@ COLUMNS = {
         "value float8, censored bool, bound bool, fidelity varchar, started_at "
         "timestamptz, finished_at timestamptz, worker varchar, stand_in varchar, run_id "
         "int8"
+    ),
+    "resources": (
+        "campaign_id int8, campaign varchar, run int4, attempt int4, attempt_state varchar, "
+        "phase varchar, quantity varchar, label varchar, unit varchar, mean float8, p50 float8, "
+        "p95 float8, largest float8, measure_started_at timestamptz, run_id int8, attempt_id int8"
     ),
     "runs": (
         "campaign_id int8, campaign varchar, kind varchar, target varchar, run int4, cell "

@@ -18,7 +18,7 @@ from campaigns.kit.api import views
 from campaigns.overview.api import campaigns, documents, drafts
 from campaigns.planning.api import fitness, launches, schemas
 from campaigns.planning.api import templates as team_templates
-from campaigns.results.api import evidence, history, retention, submissions
+from campaigns.results.api import evidence, history, retention, submissions, watched
 from campaigns.reviews.api import bundles, comments, conclusions, reports
 from campaigns.targets.api import settings as target_settings
 from campaigns.targets.api import targets, trying, watches
@@ -148,6 +148,8 @@ urlpatterns = [
     ),
     path(f"{ATTEMPT}/outputs/<str:name>", evidence.OneOutput.as_view(), name="api-output"),
     path(f"{ATTEMPT}/series/<str:name>", evidence.OneSeries.as_view(), name="api-one-series"),
+    path(f"{RUN}/watched", watched.WatchedOfRun.as_view(), name="api-watched"),
+    path(f"{RUN}/watched/export", watched.WatchedFile.as_view(), name="api-watched-export"),
     path("campaigns/<int:pk>/cells", evidence.Cells.as_view(), name="api-cells"),
     path("campaigns/<int:pk>/cells/<int:position>", evidence.OneCell.as_view(), name="api-cell"),
     path("campaigns/<int:pk>/attempts", evidence.Attempts.as_view(), name="api-attempts"),

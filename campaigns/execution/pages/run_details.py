@@ -35,6 +35,7 @@ from campaigns.models import (
 from campaigns.results.phrases import value_text
 from campaigns.results.rows import Accepted
 from campaigns.results.run_plots import Plot, labelled, throughput_plot
+from campaigns.results.watched_plots import LinkLine, WatchedView, links_of, watched_view
 
 STEPS = (
     Attempt.Phase.RESET,
@@ -240,6 +241,8 @@ class AttemptView:
     environment: tuple[FactLine, ...]
     changed: tuple[FactLine, ...]
     outputs: tuple[OutputLine, ...]
+    watched: WatchedView | None
+    links: Sequence[LinkLine]
 
 
 def attempt_view(
@@ -288,7 +291,18 @@ def attempt_view(
         environment=facts,
         changed=tuple(fact for fact in facts if fact.after),
         outputs=tuple(_output(attempt, row) for row in attempt.outputs.all()),
+        watched=_watched(attempt, phases, stand_ins),
+        links=links_of(attempt, attempt.run.target),
     )
+
+
+def _watched(
+    attempt: Attempt, phases: Sequence[Phase], stand_ins: Sequence[str]
+) -> WatchedView | None:
+    view = watched_view(attempt, phases)
+    if view is None or view.plot is None:
+        return view
+    return replace(view, plot=labelled(view.plot, stand_ins))
 
 
 def _output(attempt: Attempt, row: AttemptOutput) -> OutputLine:

@@ -88,7 +88,7 @@ def can_draw(figure: Figure) -> bool:
     layout, data = figure["layout"], figure["data"]
     numeric = all(
         (layout.get(name) or {}).get("type", "linear") in ("linear", "log")
-        for name in ("xaxis", "yaxis", "yaxis2")
+        for name in ("xaxis", *_uprights(layout).values())
     )
     upright = all(trace.get("orientation", "v") == "v" for trace in data)
     points = sum(_length(trace["x"]) for trace in data)
@@ -187,7 +187,7 @@ def plan_of(figure: Figure, layout: Layout, height: float) -> Plan:
     """Place the axes of a figure; layout: as it is drawn, on a wide screen or on a narrow one."""
     top = max(ABOVE if not layout.get("margin") else AROUND, AROUND)
     bottom = TICK + LINE + (TITLE if _title_of(layout.get("xaxis", {})) else AROUND)
-    uprights = {"y": "yaxis", **({"y2": "yaxis2"} if "yaxis2" in layout else {})}
+    uprights = _uprights(layout)
     talls, widest, titled = {}, 0.0, False
     for short, name in uprights.items():
         axis = layout.get(name, {})
@@ -206,6 +206,12 @@ def plan_of(figure: Figure, layout: Layout, height: float) -> Plan:
     across = [v for trace in figure["data"] for v in values_of(trace["x"]) if v is not None]
     wide = scale_of(layout.get("xaxis", {}), 0.0, WIDE, across)
     return Plan(TICK + widest + (TITLE if titled else AROUND), top, bottom, wide, talls)
+
+
+def _uprights(layout: Layout) -> dict[str, str]:
+    """Return the upright axes of a layout, by the names that traces give them: y, y2 and so on."""
+    others = sorted(name for name in layout if name.startswith("yaxis") and name != "yaxis")
+    return {name.replace("axis", ""): name for name in ("yaxis", *others)}
 
 
 def layout_of(figure: Figure, *, narrow: bool) -> dict[str, Any]:
@@ -228,7 +234,7 @@ def drawn(
     layout = layout_of(figure, narrow=narrow)
     plan = plan_of(figure, layout, height)
     xaxis, shapes = layout.get("xaxis", {}), layout.get("shapes", ())
-    axes = {"y": layout.get("yaxis", {}), "y2": layout.get("yaxis2", {})}
+    axes = {short: layout.get(name, {}) for short, name in _uprights(layout).items()}
     parts = [
         *(_shape(shape, plan) for shape in shapes if shape.get("layer") == "below"),
         *_upright_grid(xaxis, plan),
