@@ -3,7 +3,8 @@
 # Print the packages whose programs are not there.
 missing_packages() {
   for pair in chromium:chromium nginx:nginx-light redis-server:redis-server sshd:openssh-server cc:gcc aria2c:aria2 haproxy:haproxy pgbouncer:pgbouncer socat:socat ip:iproute2 \
-    fio:fio sysbench:sysbench hyperfine:hyperfine; do
+    fio:fio sysbench:sysbench hyperfine:hyperfine prometheus:prometheus prometheus-node-exporter:prometheus-node-exporter \
+    apache2:apache2-bin puma:puma; do
     PATH="$PATH:/usr/sbin:/sbin" command -v "${pair%%:*}" >/dev/null || echo "${pair#*:}"
   done
   ls /usr/include/stdlib.h >/dev/null 2>&1 || echo libc6-dev

@@ -48,6 +48,7 @@ pool_mode = transaction
 unix_socket_dir =
 ignore_startup_parameters = extra_float_digits
 max_client_conn = 200
+stats_users = {user}
 """
 
 
@@ -212,7 +213,9 @@ def _pgbouncer(place: Path, behind: Database, pool: int) -> Iterator[int]:
     users = place / "users.txt"
     users.write_text(f'"{USER}" "{behind.password}"\n')
     path = place / "pgbouncer.ini"
-    path.write_text(PGBOUNCER.format(place=place, port=port, behind=behind.port, pool=pool))
+    path.write_text(
+        PGBOUNCER.format(place=place, port=port, behind=behind.port, pool=pool, user=USER)
+    )
     options: dict[str, Any] = {}
     if os.geteuid() == 0:  # it refuses to run as root
         place.chmod(0o755)

@@ -12,7 +12,7 @@ from campaigns.targets.watches.catalog import CATALOG, QUEUE_ROLES
 from campaigns.targets.watches.polling import Missed, look_in_steps
 from campaigns.targets.watches.queues import haproxy_values, puma_values
 from campaigns.targets.watches.registry import all_sources
-from campaigns.targets.watches.sources import apache, haproxy, node_exporter, prometheus, puma
+from campaigns.targets.watches.sources import apache, haproxy, node_exporter, pcp, prometheus, puma
 from campaigns.tests.targets.watches.sources.sinks import LOOPBACK, Collected, Looks, watched
 from campaigns.tests.targets.watches.sources.web_server import recorded, serving
 
@@ -376,3 +376,45 @@ def test_an_instance_that_is_missing_or_several_is_told(monkeypatch):
 def test_label_values_are_escaped(instance, matchers):
     assert prometheus.matchers_of(instance) == matchers
     assert prometheus.matchers_of("h:1", 'j"') == r'instance="h:1",job="j\""'
+
+
+# Performance Co-Pilot -------------------------------------------------------------------------------------------------
+
+
+def pmproxy(path, form, forgets=()):
+    """Answer as pmproxy has. forgets: the numbers of the questions at which it has forgotten the context."""
+    document = json.loads(recorded("pcp.json"))
+    what, query = urlsplit(path).path.removeprefix("/pmapi/"), parse_qs(urlsplit(path).query)
+    if what == "context":
+        return 200, json.dumps(document["context"]).encode()
+    if forgets and forgets.pop(0):
+        return 400, b'{"message": "unknown context identifier: 1", "success": false}'
+    if what == "indom":
+        return 200, json.dumps(document["indom"][query["name"][0]]).encode()
+    return 200, json.dumps(document["fetch"]).encode()
+
+
+def test_pcp_is_read_with_the_names_of_instances_and_again_where_a_context_is_forgotten():
+    forgets = [False, False, False, False, True, False, True]
+    with serving(lambda path, form: pmproxy(path, form, forgets)) as server:
+        sink = watched(pcp.source, server.place, options={"host": "db:1"})
+
+    assert "hostspec=db%3A1" in server.requests[0][0]
+    assert len(sink.frames) == 2
+    assert sink.labels("disk.busy") == {"vda"}
+    assert sink.labels("net.received") == {"eth0"}
+    assert sink.labels("cpu.core_busy") == {"0", "1"}
+    assert sink.labels("disk.free") == {"/"}
+    assert not sink.labels("net.speed")
+    assert sink.last("memory.total") == sink.facts["memory_total"] == 24684084 * 1024
+    assert sink.last("cpu.idle") == pytest.approx(35563.69)
+    assert sink.last("pressure.cpu.some") > 50_000
+    assert sink.facts["cores"] == 2.0
+    assert sink.frames[0].uptime > 0
+    assert all(key.quantity in CATALOG for key in sink.frames[0].values)
+
+
+def test_odd_answers_are_no_pcp():
+    for body in ANSWERS:
+        with serving(body) as server, pytest.raises(WatchFailed):
+            watched(pcp.source, server.place)
