@@ -152,6 +152,14 @@ class Percent(Number):
         return f"{'±' if '±' in self.unit else ''}{plain_percent(100 * value)}"
 
 
+class YesNo(Declared, forms.BooleanField):
+    """Yes or no."""
+
+    def as_text(self, value: Any) -> str:
+        """Return a word."""
+        return "yes" if value else "no"
+
+
 class Choice(Declared, forms.ChoiceField):
     """One of a few."""
 
@@ -321,6 +329,14 @@ class DesignForm(forms.Form):
         group="limits",
         hashed=False,
         written=lambda campaign: bool(campaign.unfit_reason),
+    )
+    requires_watch = YesNo(
+        initial=False,
+        label="Void runs whose target is not watched",
+        help_text="A run begins only once every watch of its target has seen it.",
+        group="limits",
+        hashed=False,
+        written=lambda campaign: campaign.requires_watch,
     )
     pool = Name(
         max_length=50,

@@ -185,6 +185,12 @@ def _remarks(
                 "It cannot be launched so: make the check, or give a reason to launch without.",
             )
         )
+    if definition.campaign.requires_watch:
+        remarks += [
+            ("warn", f"{target.name} has no watch in use, and a run without one is void.")
+            for target in definition.targets
+            if not target.watches.filter(is_on=True).exists()
+        ]
     if len(definition.targets) > 1:
         remarks += _remarks_on_targets(definition)
     pools = measuring_pools()

@@ -20,6 +20,7 @@ from campaigns.findings.charts.curve import (
 )
 from campaigns.findings.charts.heat import heat_table
 from campaigns.findings.charts.pairs import pairs_plot
+from campaigns.findings.pages.binding import binding_panel
 from campaigns.findings.pages.capacity_tables import capacity_table, threshold_table
 from campaigns.findings.pages.level_tables import LevelTables, level_tables
 from campaigns.findings.pages.panels import comes_late, panels_of, shown_of
@@ -27,7 +28,6 @@ from campaigns.findings.pages.tables import CellTable, cell_table, excluded_tabl
 from campaigns.findings.pages.view import selectors
 from campaigns.findings.store import Findings, findings_of
 from campaigns.findings.values import CalibrationFinding, Pairs
-from campaigns.findings.wording.binding import binding_texts
 from campaigns.findings.wording.calibration import CalibrationPanel, calibration_panel
 from campaigns.findings.wording.checks import check_lines
 from campaigns.findings.wording.failed_parts import failed_parts
@@ -127,7 +127,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "thresholds": threshold_table(findings.thresholds)
         if primary and not is_open and findings.thresholds
         else None,
-        "binding": binding_texts(findings.binding) if findings.binding else None,
+        "binding": binding_panel(campaign, findings.binding) if findings.binding else None,
         "strata": strata_table(pairs, labels, told, withheld=is_open) if pairs else None,
         "levels": levels_of(shown, opened if shown.many else None),
         "excluded": excluded_table(findings.with_excluded, judged, labels)

@@ -32,7 +32,7 @@ from campaigns.planning.criterion import (
     MOST_CONDITIONS,
     MOST_FAILED,
 )
-from campaigns.planning.design import FIELDS, Choice, Declared, Number, Span, Whole
+from campaigns.planning.design import FIELDS, Choice, Declared, Number, Span, Whole, YesNo
 from campaigns.planning.fitness.checks import NAMES
 from campaigns.planning.kind_fields import MOST_FACTORS, MOST_TARGETS
 from campaigns.planning.search import (
@@ -248,6 +248,8 @@ def _shape(field: Declared) -> JsonSchema:
     """Return the JSON type of a field of the design, with its limits."""
     if isinstance(field, Choice):
         return {"enum": [value for value, _ in field.options]}
+    if isinstance(field, YesNo):
+        return {"type": "boolean"}
     if not isinstance(field, Whole | Number | Span):
         shortest = {"minLength": 1} if field.required else {}
         return {"type": "string", "maxLength": getattr(field, "max_length", None), **shortest}

@@ -54,6 +54,8 @@ def _sentence(limits: Json) -> str:
         parts.append("no time budget")
     if limit := limits.get("run_limit_seconds"):
         parts.append(f"longest run {about(limit)}")
+    if limits.get("requires_watch"):
+        parts.append("runs whose target is not watched are void")
     if (pool := limits.get("pool", MEASURE)) != MEASURE:
         parts.append(f"measured by the pool “{pool}”")
     return "; ".join(parts)

@@ -1,0 +1,179 @@
+"""The strip of resources under the curve of a result: a column a level, a row a resource; and the same a run. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from campaigns.findings.values import BindingFinding, BindingGroup
+from campaigns.findings.wording.binding import resource_name, short_name
+from campaigns.findings.wording.loads import load_text, setting_name
+from campaigns.kit.numbers import counted, share
+from campaigns.stats.binding import Bound, Resource, RunBinding, State
+from campaigns.stats.binding_levels import LevelResource
+
+SHADES = (0.2, 0.4, 0.6, 0.8)
+"""Utilisations from which a cell is a shade darker."""
+MARK = "▲"
+MOST_STRIPS = 6
+MOST_RUNS = 240
+CELL, GAP = 10, 1
+"""Pixels of a run's cell in the drawing of all runs, and between two of them."""
+UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class StripCell:
+    """One resource at one level. shade: a class of the style sheet; binds: it gets the mark."""
+
+    text: str
+    shade: str
+    binds: bool
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class StripRow:
+    """One resource at all levels."""
+
+    name: str
+    cells: tuple[StripCell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """The resources of one setting by level."""
+
+    setting: str
+    factor: str
+    heads: tuple[str, ...]
+    rows: tuple[StripRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HeatLine:
+    """One resource in all runs. paths: data of SVG paths by shade; marks: of those where it binds."""
+
+    name: str
+    y: int
+    paths: tuple[tuple[str, str], ...]
+    marks: str
+    binds: int
+    unknown: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunHeat:
+    """The resources of all runs, in the order in which they were measured."""
+
+    lines: tuple[HeatLine, ...]
+    width: int
+    height: int
+    runs: int
+    left_out: int
+    label: str
+
+
+def strips_of(finding: BindingFinding) -> list[Strip]:
+    """Return a strip for each setting, at most MOST_STRIPS."""
+    several = len(finding.groups) > 1
+    strips = [_strip(finding, group, several=several) for group in finding.groups[:MOST_STRIPS]]
+    return [strip for strip in strips if strip.rows]
+
+
+def _strip(finding: BindingFinding, group: BindingGroup, *, several: bool) -> Strip:
+    by_level: list[Mapping[Bound, LevelResource]] = [
+        {Bound(each.resource, each.label): each for each in level.binding.resources}
+        for level in group.cells
+    ]
+    known = _in_order({key for level in by_level for key in level})
+    return Strip(
+        setting=setting_name(group.levels) if several else "",
+        factor=finding.label or "all runs",
+        heads=tuple(load_text(level.value) if finding.factor else "all" for level in group.cells),
+        rows=tuple(
+            StripRow(
+                short_name(key.resource, key.label),
+                tuple(_cell(key, level.get(key)) for level in by_level),
+            )
+            for key in known
+        ),
+    )
+
+
+def _cell(key: Bound, found: LevelResource | None) -> StripCell:
+    name = resource_name(key.resource, key.label)
+    if found is None or found.state == State.UNKNOWN:
+        return StripCell("?", UNKNOWN, binds=False, title=f"{name}: unknown")
+    binds = found.state == State.BINDS
+    used = "" if found.utilisation is None else share(found.utilisation)
+    runs = found.binds + found.free + found.unknown
+    said = f"binds in {found.binds} of {counted(runs, 'run')}"
+    parts = [
+        f"used {used}" if used else "",
+        said,
+        f"unknown in {found.unknown}" if found.unknown else "",
+    ]
+    return StripCell(
+        used or "—", shade_of(found.utilisation), binds, f"{name}: {', '.join(filter(None, parts))}"
+    )
+
+
+def shade_of(utilisation: float | None) -> str:
+    """Return the class of a utilisation; the lightest where it has none."""
+    if utilisation is None:
+        return "base"
+    return f"l{1 + sum(utilisation >= limit for limit in SHADES)}"
+
+
+def run_heat(runs: Sequence[tuple[int, RunBinding]]) -> RunHeat | None:
+    """Return the drawing of all runs, which are (position, judgement); of many, the last ones. None without any."""
+    shown = runs[-MOST_RUNS:]
+    keys = _in_order(
+        {Bound(state.resource, state.label) for _, run in shown for state in run.resources}
+    )
+    if not shown or not keys:
+        return None
+    step = CELL + GAP
+    lines = []
+    for number, key in enumerate(keys):
+        paths: dict[str, list[str]] = {}
+        marks: list[str] = []
+        y, unknown = number * step, 0
+        for place, (_, run) in enumerate(shown):
+            state = next(
+                (s for s in run.resources if (s.resource, s.label) == (key.resource, key.label)),
+                None,
+            )
+            if state is None or state.state == State.UNKNOWN:
+                unknown += 1
+                shade = UNKNOWN
+            else:
+                shade = shade_of(state.utilisation)
+            x = place * step
+            paths.setdefault(shade, []).append(f"M{x} {y}h{CELL}v{CELL}h-{CELL}z")
+            if state is not None and state.state == State.BINDS:
+                marks.append(f"M{x + 2} {y + 8}l3-6 3 6z")
+        lines.append(
+            HeatLine(
+                short_name(key.resource, key.label),
+                y,
+                tuple((shade, "".join(each)) for shade, each in sorted(paths.items())),
+                "".join(marks),
+                len(marks),
+                unknown,
+            )
+        )
+    bound = [f"{line.name} binds in {line.binds}" for line in lines if line.binds]
+    return RunHeat(
+        lines=tuple(lines),
+        width=len(shown) * step,
+        height=len(keys) * step,
+        runs=len(shown),
+        left_out=len(runs) - len(shown),
+        label=f"Resources of the target in {counted(len(shown), 'run')}: "
+        f"{'; '.join(bound) or 'none binds'}.",
+    )
+
+
+def _in_order(keys: Iterable[Bound]) -> list[Bound]:
+    order = list(Resource)
+    return sorted(keys, key=lambda each: (order.index(each.resource), each.label))
