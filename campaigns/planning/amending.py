@@ -31,7 +31,7 @@ from campaigns.planning.design import (
 from campaigns.planning.lifecycle.approval import takes_two
 from campaigns.planning.lifecycle.guards import require_confirmed
 from campaigns.planning.lifecycle.rows import locked, log, name_of
-from campaigns.planning.metrics import metrics_of
+from campaigns.planning.metrics import choosable_metrics_of
 from campaigns.planning.roles import check_loads, read_roles, read_submitted, roles_of
 
 STOP = ("stop_rule", "stop_width", "stop_most")
@@ -150,7 +150,7 @@ def _checked(campaign: Campaign, changes: FieldValues, errors: dict[str, list[st
     errors |= many_for_one(changes, FIELDS)
     after = _of_form(campaign, changes, errors)
     if "primary_metric" in changes:
-        known = [metric.name for metric in metrics_of(campaign) if metric.directed]
+        known = [metric.name for metric in choosable_metrics_of(campaign) if metric.directed]
         if changes["primary_metric"] not in known:
             value = str(changes["primary_metric"])[:50]
             errors["primary_metric"] = [
@@ -162,7 +162,7 @@ def _checked(campaign: Campaign, changes: FieldValues, errors: dict[str, list[st
         factors = _factors(campaign)
         limit = time_limit_of(driver, campaign.parameters, factors)
         after["criterion"] = read_criterion(
-            changes["criterion"], metrics_of(campaign), errors, limit
+            changes["criterion"], choosable_metrics_of(campaign), errors, limit
         )
     roles = roles_of(campaign)
     if changes.get("roles"):

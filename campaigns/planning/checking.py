@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from campaigns.kinds.base import Driver
+from campaigns.kinds.base import Driver, Metric
 from campaigns.kinds.base.values import TARGET, driver_levels
 from campaigns.kinds.program.stored import program_of, why_not_run
 from campaigns.kinds.registry import UnknownKind, all_kinds, driver_of, pinned
@@ -36,6 +36,7 @@ from campaigns.planning.limits import cell_label, excess_at
 from campaigns.planning.plan import Design, Unplannable, plan_runs, possible_cells
 from campaigns.planning.roles import check_loads, load_among, read_roles
 from campaigns.planning.search import Search, as_json, read_search
+from campaigns.planning.watched_metrics import PREFIX, choosable_metrics, watched_metric
 from campaigns.targets.allowed import Allowed, allowed_on
 from campaigns.targets.variables import Variables, variables_of
 
@@ -144,9 +145,9 @@ def check(data: FieldValues, targets: QuerySet[Target] | None = None) -> Definit
     check_settings(servers, driver, parameters, factors, errors)
     excluded = read_excluded(data, driver, factors, errors)
     metric = data.get("primary_metric") or driver.primary_metric.name
-    if metric not in [known.name for known in driver.metrics]:
-        known = ", ".join(m.name for m in driver.metrics)
-        errors["primary_metric"] = [f"“{metric}” is not a metric of this kind; there are {known}."]
+    metrics = choosable_metrics(driver, servers)
+    if metric not in [known.name for known in metrics]:
+        errors["primary_metric"] = [_no_metric(str(metric), metrics)]
     paired = read_paired(form.cleaned_data, driver, factors, errors)
     roles = read_roles(data.get("roles"), driver, factors, errors)
     if search is not None and search.load not in driver.load:
@@ -154,7 +155,7 @@ def check(data: FieldValues, targets: QuerySet[Target] | None = None) -> Definit
     loads = load_among(driver, factors, roles)
     check_loads(loads, factors, paired[0], errors, several=search is None)
     limit = time_limit_of(driver, parameters, factors)
-    criterion = read_criterion(data.get("criterion"), driver.metrics, errors, limit)
+    criterion = read_criterion(data.get("criterion"), metrics, errors, limit)
     contrast = None
     if not errors:
         cells = possible_cells(factors, excluded)
@@ -181,6 +182,16 @@ def check(data: FieldValues, targets: QuerySet[Target] | None = None) -> Definit
     definition = Definition(campaign, factors, hard, roles, servers)
     _check_plan(definition, driver)
     return definition
+
+
+def _no_metric(name: str, metrics: Sequence[Metric]) -> str:
+    """Say that a metric is none of the kind, nor one that the target's watches give."""
+    if watched_metric(name):
+        given = [metric.name for metric in metrics if metric.name.startswith(PREFIX)]
+        there = f"they give {', '.join(given)}." if given else "there is none in use."
+        return f"“{name[:80]}” is not given by the watches of the target: {there}"
+    known = ", ".join(metric.name for metric in metrics)
+    return f"“{name[:80]}” is not a metric of this kind; there are {known}."
 
 
 def _check_program(kind: str, targets: Sequence[Target], errors: dict[str, list[str]]) -> None:

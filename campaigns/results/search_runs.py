@@ -12,7 +12,7 @@ from campaigns.kit.mappings import Levels
 from campaigns.models import Attempt, Block, Campaign, Run
 from campaigns.planning.criterion import Criterion, criterion_of
 from campaigns.planning.limits import cell_label
-from campaigns.planning.metrics import driver_if_known
+from campaigns.planning.metrics import driver_if_known, metrics_of
 from campaigns.planning.noise import known_noise
 from campaigns.planning.search import (
     Search,
@@ -116,21 +116,21 @@ def state_of(campaign: Campaign) -> SearchState | None:
         largest = max(1.0, largest_allowed(search, driver, values, allowed))
     noise = known_noise(campaign.kind, campaign.primary_metric, campaign.target)
     bounds = bounds_of(campaign, search, largest=largest, noise=noise.sd_log if noise else 0.0)
-    histories = _histories(campaign, search, driver, list(settings))
+    histories = _histories(campaign, search, list(settings))
     step = next_step(bounds, histories)
     text = step_text(step, search.load)
     return SearchState(search, bounds, settings, histories, step, text, _failed(campaign))
 
 
 def _histories(
-    campaign: Campaign, search: Search, driver: Driver, settings: list[str]
+    campaign: Campaign, search: Search, settings: list[str]
 ) -> dict[str, list[SearchRun]]:
     """Return the runs that are over, by setting, in the order in which they were made.
 
     Checks of recovery from before the last resumption are left out: whoever resumes has looked at the target.
     """
     criterion = criterion_of(campaign.criterion)
-    metrics = {driver_metric.name: driver_metric for driver_metric in driver.metrics}
+    metrics = {metric.name: metric for metric in metrics_of(campaign)}
     names = {condition.metric for condition in criterion.conditions} | {campaign.primary_metric}
     values = {name: accepted_values(campaign, name) for name in names}
     histories: dict[str, list[SearchRun]] = {setting: [] for setting in settings}

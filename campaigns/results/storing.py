@@ -27,7 +27,9 @@ from campaigns.models import (
     Series,
     StoredMetric,
 )
+from campaigns.planning.watched_metrics import watched_metric
 from campaigns.results.watched import WatchedRun, store_watched
+from campaigns.results.watched_metrics import watched_values
 
 MISSING_FACT = "not told"
 MOST_LETTERS = 200
@@ -138,6 +140,7 @@ def store(attempt: Attempt, campaign: Campaign, outcome: Outcome) -> None:
     store_environment(attempt, outcome.environment, outcome.environment_after)
     if outcome.watched is not None:
         store_watched(attempt, outcome.watched)
+        _store_watched_values(attempt, campaign, outcome)
 
 
 def stand_in_of(outcome: Outcome) -> str:
@@ -219,6 +222,25 @@ def _store_measured(attempt: Attempt, campaign: Campaign, measured: driving.Meas
             count=len(next(iter(measured.samples.values()))),
             columns=pack_samples(measured.samples),
         )
+
+
+def _store_watched_values(attempt: Attempt, campaign: Campaign, outcome: Outcome) -> None:
+    """Store the metrics that the watches of the target gave, beside those of the kind."""
+    began_at, ended_at = outcome.measure_started_at, outcome.measure_finished_at
+    if outcome.watched is None or outcome.measured is None or not (began_at and ended_at):
+        return
+    seconds = (ended_at - began_at).total_seconds()
+    work = driver_of(campaign.kind).work_done(outcome.measured, seconds)
+    values = watched_values(outcome.watched, seconds, work)
+    metrics = {name: watched_metric(name) for name in values}
+    store_values(
+        attempt,
+        [
+            Value(name, value, metric.unit, metric.lower_is_better)
+            for name, value in values.items()
+            if (metric := metrics[name]) is not None and isfinite(value)
+        ],
+    )
 
 
 def store_values(attempt: Attempt, values: Sequence[Value]) -> None:

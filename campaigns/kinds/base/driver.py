@@ -55,6 +55,8 @@ class Driver(ABC):
     """The only family of servers that has a parameter, by the parameter's name."""
     sample: ClassVar[str] = "sample"
     """The noun for one row of `Measured.samples`: file, sync."""
+    work_units: ClassVar[tuple[str, ...]] = ("run",)
+    """The nouns of what a run does, by each of which the target's CPU time is divided where it is watched: file, GB."""
     rate: ClassVar[tuple[str, str]] = ("throughput", "B/s")
     """Name and unit of `rate_series` in its progress."""
     closed_loop: ClassVar[ClosedLoop | None] = None
@@ -168,6 +170,10 @@ class Driver(ABC):
     def units(self, parameters: Parameters) -> int | None:
         """Return how many units of work a run is to do, each of which may fail; None where that is unknown."""
         return None
+
+    def work_done(self, measured: Measured, seconds: float) -> Mapping[str, float]:
+        """Return how much was done in the seconds that `measure` took, by the nouns of `work_units`; what is unknown is left out."""
+        return {self.work_units[0]: float(measured.units_done)}
 
     def environment(self, target: Target, context: Context) -> Mapping[str, str]:
         """Return facts about the target that must stay the same within a session, by name.

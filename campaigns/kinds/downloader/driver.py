@@ -114,6 +114,7 @@ class Downloader(Driver):
     addresses = ("manifest",)
     amount = ("files processed", "bytes on disk")
     sample = "file"
+    work_units = ("file", "GB")
     closed_loop = ClosedLoop("concurrency", "file_rate", "file_time", "throughput")
     metrics = (
         Metric("duration", "Duration", "s", lower_is_better=True, primary=True),
@@ -343,6 +344,14 @@ class Downloader(Driver):
             if not histogram.needs(len(file_times), share):
                 recomputed[name] = percentile(file_times, share) / 1000
         return Recomputed(recomputed, times, units_done=len(rows))
+
+    def work_done(self, measured: Measured, seconds: float) -> Mapping[str, float]:
+        """Return the files and gigabytes that were downloaded."""
+        values = measured.values
+        done = {"file": float(measured.units_done)}
+        if "throughput" in values and "duration" in values:
+            done["GB"] = values["throughput"] * values["duration"] / 1000
+        return done
 
     def estimate_seconds(self, parameters: Parameters) -> float:
         """Return a guess: the size of a repository is known only from its manifest."""

@@ -90,6 +90,7 @@ class Http(Driver):
         "ramp_seconds", "timeout_seconds", "success_limit_ms",
     )  # fmt: skip
     sample = "host"
+    work_units = ("request",)
     rate = ("requests per second", "1/s")
     closed_loop = ClosedLoop("hosts", "request_rate", "response", "requests")
     metrics = (
@@ -249,6 +250,11 @@ class Http(Driver):
             return None
         hosts = 1 if parameters["loop"] == OPEN else int(parameters["hosts"])
         return int(parameters["iterations"]) * hosts * len(scenario.steps)
+
+    def work_done(self, measured: Measured, seconds: float) -> Mapping[str, float]:
+        """Return the requests of the whole load: its rate was counted without the warm-up."""
+        rate = measured.values.get("request_rate", 0.0)
+        return {"request": rate * seconds} if rate else {}
 
     def environment(self, target: Target, context: Context) -> Mapping[str, str]:
         """Return the header Server, and what the target's own settings state."""

@@ -121,6 +121,7 @@ class Registration(Driver):
     # The seconds of a ramp are part of the shape of the load: less of them ask for more, so they are never ranked.
     work = ("profile", "packages", "start", "ramp_seconds", "arrivals", "timeout_seconds")
     sample = "host"
+    work_units = ("host",)
     rate = ("requests per second", "1/s")
     metrics = (
         Metric("registration_time", "Time of a registration, mean", "s",

@@ -109,6 +109,7 @@ class Sql(Driver):
     instruments = ("client_processes", "threads")
     work = ("script", "rows", "value_bytes", "read_percent", "scale", "late_after_ms")
     sample = "transaction"
+    work_units = ("transaction",)
     rate = ("transactions per second", "1/s")
     closed_loop = ClosedLoop("clients", "tps", "response", "transactions")
     metrics = (
@@ -327,6 +328,11 @@ class Sql(Driver):
     def units(self, parameters: Parameters) -> int | None:
         """Return the number of transactions where it is given."""
         return _planned(parameters)
+
+    def work_done(self, measured: Measured, seconds: float) -> Mapping[str, float]:
+        """Return the transactions of the whole load: its rate was counted without the warm-up."""
+        rate = measured.values.get("tps", 0.0)
+        return {"transaction": rate * seconds} if rate else {}
 
     def environment(self, target: Target, context: Context) -> Mapping[str, str]:
         """Return the version of the database and its settings."""

@@ -110,6 +110,7 @@ class Storage(Driver):
     factors = ("directory", "profile", "rw", "size_gib", "block_size", "depth", "direct", "engine")
     work = ("profile", "rw", "size_gib")
     amount = ("bytes read and written",)
+    work_units = ("phase",)
     metrics = _metrics()
 
     def probes(self, family: str) -> bool:

@@ -69,6 +69,7 @@ class Sync(Driver):
         "publish",
     )
     sample = "sync"
+    work_units = ("file", "GB")
     rate = ("files per second", "files/s")
     load = ("repositories",)
     work = ("feed", "repository_ids", "proxy", "content", "repositories", "repeat", "publish")
@@ -177,6 +178,13 @@ class Sync(Driver):
             recomputed["queue_duration"] = max(queued)
         times = [round(each * 1e6) for each in work if each is not None]
         return Recomputed(recomputed, {"task_duration": times})
+
+    def work_done(self, measured: Measured, seconds: float) -> Mapping[str, float]:
+        """Return the files and gigabytes that were synced; none that the server had already."""
+        values = measured.values
+        whole = values.get("task_duration", 0.0)
+        rates = {"file": values.get("file_rate"), "GB": values.get("throughput", 0.0) / 1000}
+        return {unit: rate * whole for unit, rate in rates.items() if rate}
 
     def estimate_seconds(self, parameters: Parameters) -> float:
         """Return a guess: the size of a feed is known only after a sync."""

@@ -42,12 +42,18 @@ from campaigns.planning.search import (
     MOST_RUNS,
     MOST_RUNS_EVER,
 )
+from campaigns.planning.watched_metrics import PATTERN
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 """What editors know best."""
 SCALAR = {"type": ["string", "number", "boolean", "null"]}
 OF_TARGET = "A setting of the target; the server alone knows which there are."
 LIMIT = {"type": ["number", "string"]}
+OF_WATCHES = {
+    "type": "string",
+    "pattern": PATTERN,
+    "description": "A metric that the watches of the target give, such as watched.memory:puma.",
+}
 NAMED = {"type": "object", "additionalProperties": SCALAR}
 TYPES: Mapping[str, JsonSchema] = {
     "number": {"type": "number"},
@@ -285,7 +291,12 @@ def _of_kind(name: str, driver: Driver) -> JsonSchema:
                 },
             },
             "target": {"type": ["string", "integer"], "minLength": 1},
-            "primary_metric": {"enum": ["", None, *(metric.name for metric in driver.metrics)]},
+            "primary_metric": {
+                "anyOf": [
+                    {"enum": ["", None, *(metric.name for metric in driver.metrics)]},
+                    OF_WATCHES,
+                ]
+            },
             "criterion": {
                 "properties": {"conditions": {"items": {"properties": _bounded(driver)}}}
             },
@@ -300,7 +311,8 @@ def _of_kind(name: str, driver: Driver) -> JsonSchema:
 
 
 def _bounded(driver: Driver) -> JsonSchema:
-    return {"metric": {"enum": [metric.name for metric in driver.metrics if metric.directed]}}
+    names = [metric.name for metric in driver.metrics if metric.directed]
+    return {"metric": {"anyOf": [{"enum": names}, OF_WATCHES]}}
 
 
 def _levels(parameter: Json) -> JsonSchema:

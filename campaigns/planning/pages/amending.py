@@ -26,7 +26,7 @@ from campaigns.planning.amendments import amendments_of
 from campaigns.planning.analyses import request_analysis
 from campaigns.planning.criterion import as_lines, from_lines
 from campaigns.planning.design import FIELDS, LOCKED, in_group
-from campaigns.planning.metrics import driver_if_known, metrics_of
+from campaigns.planning.metrics import choosable_metrics_of, driver_if_known
 from campaigns.planning.outline import factors_of
 from campaigns.planning.pages.actions import reason_in
 from campaigns.planning.pages.contrast_fields import NAMES as CONTRAST
@@ -51,7 +51,7 @@ class AmendForm(forms.Form):
             only=campaign.paired_factor,
             not_among=(*work_of(campaign), *loads_of(campaign)),
         )
-        metrics = [(metric.name, metric.label) for metric in metrics_of(campaign)]
+        metrics = [(metric.name, metric.label) for metric in choosable_metrics_of(campaign)]
         design = {name: deepcopy(FIELDS[name]) for name in (*ALWAYS, *STOP)}
         self.fields |= {
             "question": design.pop("question"),
@@ -196,7 +196,7 @@ def _stored(campaign: Campaign) -> dict[str, str]:
     data = drafts.revised(campaign)
     plain = {name: as_text(data[name]) for name in ("primary_metric", *LOCKED)}
     of_load = {
-        "criterion": as_lines(campaign.criterion, metrics_of(campaign)),
+        "criterion": as_lines(campaign.criterion, choosable_metrics_of(campaign)),
         "load": ", ".join(loads_of(campaign)),
     }
     return plain | as_entered(campaign.primary_contrast) | of_load

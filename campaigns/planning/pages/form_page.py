@@ -132,7 +132,7 @@ class CampaignForm(DesignForm):
                 metric.name,
                 f"{metric.label} ({metric.unit}), {'lower' if metric.lower_is_better else 'higher'} is better",
             )
-            for metric in driver.metrics
+            for metric in entered.metrics
         ]
         compared = [TARGET] if entered.compared else []
         self.fields["paired_factor"] = forms.ChoiceField(

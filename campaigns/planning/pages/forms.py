@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import QueryDict
 
-from campaigns.kinds.base import Driver, Preset
+from campaigns.kinds.base import Driver, Metric, Preset
 from campaigns.kinds.base.values import BLIND_LABEL, TARGET
 from campaigns.kinds.program.stored import is_version
 from campaigns.kinds.registry import all_kinds, offered_kinds, offered_programs
@@ -30,6 +30,7 @@ from campaigns.planning.pages import criterion_fields as criteria
 from campaigns.planning.pages import search_fields as searches
 from campaigns.planning.pages.contrast_fields import NEXT_PAIR
 from campaigns.planning.roles import load_among
+from campaigns.planning.watched_metrics import choosable_metrics, watched_metric
 from campaigns.targets.variables import Variables, variables_of
 
 VALUES = ("target", "primary_metric", *contrasts.NAMES, *criteria.NAMES, *searches.NAMES, *FIELDS)
@@ -100,6 +101,17 @@ class Entered:
         """The parameters of the kind and the settings of the chosen target; none without a kind."""
         driver = self.driver
         return Variables({}, ()) if driver is None else variables_of(driver, self.target)
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics that may be chosen: of the kind, of the watches of the target, and a chosen one of a watch that is gone."""
+        driver = self.driver
+        if driver is None:
+            return ()
+        target = self.target
+        known = choosable_metrics(driver, self.compared or ([target] if target else []))
+        chosen = watched_metric(self.values.get("primary_metric", ""))
+        return known if chosen is None or chosen in known else (*known, chosen)
 
     @property
     def driver(self) -> Driver | None:
@@ -186,8 +198,9 @@ def with_kind(entered: Entered, target: Target | None = None) -> Entered:
     driver = entered.driver
     if driver is None:
         return entered
-    values = criteria.without_unknown(entered.values, driver.metrics)
-    if values.get("primary_metric") not in {metric.name for metric in driver.metrics}:
+    metrics = entered.metrics
+    values = criteria.without_unknown(entered.values, metrics)
+    if values.get("primary_metric") not in {metric.name for metric in metrics}:
         values["primary_metric"] = driver.primary_metric.name
     possible = targets_of(driver, entered)
     if target is not None and target in possible:
@@ -243,7 +256,7 @@ def with_preset(entered: Entered, name: str) -> Entered:
         if field in VALUES and not (field in ONLY_EMPTY and entered.values.get(field))
     }
     if CRITERION in result[0].values and entered.driver:
-        design |= criteria.as_entered(result[0].values[CRITERION], entered.driver.metrics)
+        design |= criteria.as_entered(result[0].values[CRITERION], entered.metrics)
     return replace(
         entered,
         values={**entered.values, **design},
@@ -262,14 +275,11 @@ def targets_of(driver: Driver, entered: Entered) -> list[Target]:
 def from_data(data: FieldValues, teams: frozenset[int]) -> Entered:
     """Return the input of a stored definition, of `planning.drafts.as_data`."""
     factors: Json = data["factors"]
-    driver = driver_to_choose(teams, str(data["kind"]))
-    metrics = driver.metrics if driver else ()
     entered = Entered(
         kind=str(data["kind"]),
         teams=teams,
         values={name: _typed(name, data.get(name)) for name in VALUES}
         | contrasts.as_entered(data.get(contrasts.PATH))
-        | criteria.as_entered(data.get(CRITERION), metrics)
         | searches.as_entered(data.get(searches.PATH)),
         parameters={name: as_text(value) for name, value in data["parameters"].items()},
         varied=frozenset(factors),
@@ -282,7 +292,8 @@ def from_data(data: FieldValues, teams: frozenset[int]) -> Entered:
             for combination in data["excluded"]
         ),
     )
-    return with_kind(entered)
+    values = {**entered.values, **criteria.as_entered(data.get(CRITERION), entered.metrics)}
+    return with_kind(replace(entered, values=values))
 
 
 def as_shown(entered: Entered) -> dict[str, str]:
@@ -350,8 +361,7 @@ def to_data(entered: Entered) -> tuple[CleanedData, dict[str, list[str]]]:
     contrast, wrong = contrasts.read_entered(entered.values)
     if wrong:
         errors |= {contrasts.PATH: [wrong]}
-    driver = entered.driver
-    criterion, lacking = criteria.read_entered(entered.values, driver.metrics if driver else ())
+    criterion, lacking = criteria.read_entered(entered.values, entered.metrics)
     errors |= lacking
     data: CleanedData = {
         **{name: text for name, text in entered.values.items() if name not in OF_PARTS},
@@ -428,8 +438,7 @@ def search_of(entered: Entered, errors: Errors | None = None) -> searches.Search
 
 def criterion_of(entered: Entered, errors: Errors | None = None) -> criteria.CriterionForm:
     """Return the form of the criterion, with the metrics of the kind."""
-    driver = entered.driver
-    return criteria.CriterionForm(driver.metrics if driver else (), entered.values, errors)
+    return criteria.CriterionForm(entered.metrics, entered.values, errors)
 
 
 def split_levels(form_field: forms.Field, text: str) -> tuple[str, ...]:

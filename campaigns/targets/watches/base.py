@@ -81,6 +81,10 @@ EVENT_KINDS = (
 )
 
 
+READS = ("machine", "groups", "database", "queues")
+"""What sources read: CPU and memory of the machine, groups of processes, a database, queue gauges."""
+
+
 class Sink(Protocol):
     """Takes what a source reads; called from the source's own thread."""
 
@@ -165,6 +169,8 @@ class Source:
     steps: ClassVar[tuple[float, float]] = (1.0, 1.0)
     """The initial and the least seconds between two samples."""
     options: ClassVar[Sequence[Option]] = ()
+    reads: ClassVar[Sequence[str]] = ("machine",)
+    """What it reads, of READS."""
 
     def check_address(self, address: str) -> str:
         """Return the address in one form. Raise ValueError with a message for the form."""

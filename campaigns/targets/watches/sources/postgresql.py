@@ -154,6 +154,7 @@ class PostgreSQL(Source):
     )
     address_help = "host:port/database, of PostgreSQL itself and not of a pooler, such as db.example:5432/foreman"
     has_login = True
+    reads = ("database",)
     steps = (1.0, 1.0)
     options = (
         Option(

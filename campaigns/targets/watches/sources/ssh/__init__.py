@@ -23,6 +23,7 @@ class Ssh(Source):
     needs = "sshd, and a user without rights whose shell runs python3, or else sh with grep, date and sleep."
     address_help = "Host name or address of the machine, and its port where it is not 22."
     uses_ssh = True
+    reads = ("machine", "groups")
     steps = (1.0, 0.2)
 
     def check_address(self, address: str) -> str:
