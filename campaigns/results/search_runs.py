@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from django.db.models import Exists, Max, OuterRef, Sum
 
-from campaigns.kinds.base import Driver
 from campaigns.kit.mappings import Levels
 from campaigns.models import Attempt, Block, Campaign, Run
 from campaigns.planning.criterion import Criterion, criterion_of

@@ -15,6 +15,7 @@ class Apache(Source):
     """Busy workers of Apache."""
 
     name = "apache"
+    reads = ("queues",)
     label = "Apache"
     description = "Busy and idle workers of Apache, and its requests."
     needs = "mod_status, with a <Location> that lets the worker's machine read it (`Require ip …`)."

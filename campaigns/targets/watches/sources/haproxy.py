@@ -27,6 +27,7 @@ class HAProxy(Source):
     """Sessions, limits and queues of HAProxy."""
 
     name = "haproxy"
+    reads = ("queues",)
     label = "HAProxy"
     description = (
         "Sessions in use, their limits, and who waits in the queues of HAProxy's backends."

@@ -31,6 +31,7 @@ class PgBouncer(Source):
     """Pools of PgBouncer."""
 
     name = "pgbouncer"
+    reads = ("queues",)
     label = "PgBouncer"
     description = (
         "Connections in use of PgBouncer's pools, their sizes, and clients that wait for one."

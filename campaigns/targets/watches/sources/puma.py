@@ -13,6 +13,7 @@ class Puma(Source):
     """Threads and backlog of Puma."""
 
     name = "puma"
+    reads = ("queues",)
     label = "Puma"
     description = (
         "Busy threads, their limit, and the backlog of Puma. With several workers, Puma renews these figures every five "
