@@ -9,10 +9,22 @@ import pytest
 from campaigns.kit.network import NetworkError, parse_rules
 from campaigns.targets.watches.base import Access, Key, Span, WatchFailed
 from campaigns.targets.watches.catalog import CATALOG, QUEUE_ROLES
+from campaigns.targets.watches.over_ssh import ssh_address
 from campaigns.targets.watches.polling import Missed, look_in_steps
 from campaigns.targets.watches.queues import haproxy_values, puma_values
 from campaigns.targets.watches.registry import all_sources
-from campaigns.targets.watches.sources import apache, haproxy, node_exporter, pcp, prometheus, puma
+from campaigns.targets.watches.sources import (
+    apache,
+    haproxy,
+    haproxy_ssh,
+    node_exporter,
+    pcp,
+    prometheus,
+    pulp,
+    puma,
+    puma_ssh,
+)
+from campaigns.targets.watches.sources.puma_ssh import control_of
 from campaigns.tests.targets.watches.sources.sinks import LOOPBACK, Collected, Looks, watched
 from campaigns.tests.targets.watches.sources.web_server import recorded, serving
 
@@ -246,6 +258,10 @@ def test_each_source_has_a_form_of_addresses_and_says_what_it_needs():
         with pytest.raises(ValueError, match=r"\w"):
             source.check_address("watch:secret@host.example:1/a")
         if source.uses_ssh:
+            assert source.host_and_port(source.check_address("Host.example")) == (
+                "host.example",
+                22,
+            )
             continue
         address = "host.example:4321/a" if name == "postgresql" else "host.example:4321"
         form = source.check_address(address)
@@ -376,6 +392,52 @@ def test_an_instance_that_is_missing_or_several_is_told(monkeypatch):
 def test_label_values_are_escaped(instance, matchers):
     assert prometheus.matchers_of(instance) == matchers
     assert prometheus.matchers_of("h:1", 'j"') == r'instance="h:1",job="j\""'
+
+
+# Pulp, and what is read by SSH ----------------------------------------------------------------------------------------
+
+
+def test_pulps_running_and_waiting_tasks_are_task_slots():
+    def answer(path, form):
+        if path == "/pulp/api/v3/status/":
+            return 200, b'{"online_workers": [{"name": "1"}, {"name": "2"}]}'
+        return 200, b'{"count": 2}' if "state=running" in path else b'{"count": 5}'
+
+    with serving(answer) as server:
+        sink = watched(pulp.source, server.place)
+
+    assert sink.last("queue.busy", "slots pulp workers") == 2.0
+    assert sink.last("queue.limit", "slots pulp workers") == 2.0
+    assert sink.last("queue.waiting", "slots pulp workers") == 5.0
+    for body in ANSWERS:
+        with serving(body) as server, pytest.raises(WatchFailed):
+            watched(pulp.source, server.place)
+
+
+def test_the_state_file_of_puma_names_its_control_server():
+    state = "---\npid: 12\ncontrol_url: {}\ncontrol_auth_token: {}\nrunning_from: /srv\n"
+    assert control_of(state.format("unix:///run/p.sock", "'abc'")) == ("/run/p.sock", "abc")
+    assert control_of(state.format("unix://tmp/p.sock", "none")) == ("/tmp/p.sock", "")  # noqa: S108
+    assert control_of(state.format("tcp://0.0.0.0:9293", "a")) == (("127.0.0.1", 9293), "a")
+    for url, message in (
+        ("tcp://169.254.169.254:80", "loopback"),
+        ("tcp://db.example:80", "loopback"),
+        ("tcp://127.0.0.1:x", "control server"),
+        ("unix:///" + "x" * 200, "107"),
+        ("", "control server"),
+    ):
+        with pytest.raises(WatchFailed, match=message):
+            control_of(state.format(url, "a"))
+
+
+def test_a_watch_by_ssh_needs_a_login_and_a_whole_path():
+    assert ssh_address("Host.example:2222") == "host.example:2222"
+    assert ssh_address("[fd00::1]") == "[fd00::1]"
+    for source, option in ((puma_ssh.source, "state_file"), (haproxy_ssh.source, "socket")):
+        with pytest.raises(WatchFailed, match="no SSH login"):
+            watched(source, "host", options={option: "/run/a.sock"})
+        with pytest.raises(WatchFailed, match="whole path"):
+            watched(source, "host", options={option: "a.sock"})
 
 
 # Performance Co-Pilot -------------------------------------------------------------------------------------------------

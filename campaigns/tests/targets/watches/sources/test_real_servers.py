@@ -6,23 +6,30 @@ import threading
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.request import urlopen
 
 import psycopg
 import pytest
 
+from campaigns.kit.ssh.access import SshAccess
 from campaigns.targets.watches.base import Access, Span, WatchFailed
 from campaigns.targets.watches.sources import (
     apache,
     haproxy,
+    haproxy_ssh,
     node_exporter,
     pcp,
     pgbouncer,
     prometheus,
+    pulp,
     puma,
+    puma_ssh,
 )
 from campaigns.tests.kinds.sql import servers
+from campaigns.tests.targets import ssh_server
 from campaigns.tests.targets.watches.sources.sinks import LOOPBACK, Collected, watched
+from sandbox.process import running
 
 pytestmark = pytest.mark.system
 TOKEN = "control-token"  # noqa: S105
@@ -149,7 +156,6 @@ def test_prometheus_is_asked_for_what_it_scraped(tmp_path):
     assert idle == sorted(idle)
     assert sink.facts["scrape_interval_seconds"] == pytest.approx(1.0, abs=0.2)
     assert sink.facts["cores"] >= 1
-    assert "too_coarse" in sink.facts
     assert abs(sink.facts["clock_minus_prometheus"]) < 1
     assert sink.frames[0].uptime > 0
 
@@ -158,6 +164,7 @@ HAPROXY = """
 global
     maxconn 4096
     stats socket 127.0.0.1:{runtime} level user
+    stats socket {place}/h.sock mode 600 level user
 defaults
     mode http
     timeout connect 5s
@@ -175,12 +182,25 @@ listen stats
 """
 
 
+def by_ssh(source, machine, **options):
+    """Look once by SSH."""
+    ssh = SshAccess("127.0.0.1", machine.port, machine.username, machine.key, "", machine.host_key)
+    return watched(source, f"127.0.0.1:{machine.port}", ssh=ssh, options=options)
+
+
+@pytest.fixture
+def short():
+    """A directory with a path that is short enough for sockets."""
+    with TemporaryDirectory(prefix="perfdash-") as place:
+        yield place
+
+
 @needs("haproxy")
-def test_haproxys_queue_is_seen_over_http_and_by_its_runtime_socket(tmp_path):
+def test_haproxys_queue_is_seen_over_http_and_by_its_runtime_sockets(tmp_path, short):
     with socket.create_server(("127.0.0.1", 0), backlog=64) as silent:
         ports = {name: servers.free_port() for name in ("port", "stats", "runtime")}
         config = tmp_path / "haproxy.cfg"
-        config.write_text(HAPROXY.format(behind=silent.getsockname()[1], **ports))
+        config.write_text(HAPROXY.format(behind=silent.getsockname()[1], place=short, **ports))
         with started("haproxy", tmp_path, "-db", "-q", "-f", str(config), port=ports["stats"]):
             held = [socket.create_connection(("127.0.0.1", ports["port"])) for _ in range(8)]
             try:
@@ -202,6 +222,12 @@ def test_haproxys_queue_is_seen_over_http_and_by_its_runtime_socket(tmp_path):
                     assert sink.last("queue.busy", "throttle web (frontend)") == 8.0
                 with pytest.raises(WatchFailed, match="user name and password"):
                     watched(haproxy.source, f"127.0.0.1:{ports['stats']}")
+                if ssh_server.SSHD:
+                    with ssh_server.openssh(tmp_path) as machine:
+                        sink = by_ssh(haproxy_ssh.source, machine, socket=f"{short}/h.sock")
+                        assert sink.series("queue.waiting", "throttle web") == [5.0, 5.0]
+                        with pytest.raises(WatchFailed, match="AllowStreamLocalForwarding"):
+                            by_ssh(haproxy_ssh.source, machine, socket=f"{short}/none.sock")
             finally:
                 for each in held:
                     each.close()
@@ -247,7 +273,7 @@ def test_apaches_workers_are_seen(tmp_path):
 
 
 @needs("puma")
-def test_pumas_threads_are_seen(tmp_path):
+def test_pumas_threads_are_seen_over_http_and_by_ssh(tmp_path, short):
     (tmp_path / "config.ru").write_text(
         'run lambda { |env| sleep 0.2; [200, {"Content-Type" => "text/plain"}, ["ok"]] }\n'
     )
@@ -255,6 +281,7 @@ def test_pumas_threads_are_seen(tmp_path):
     arguments = [
         *("-b", f"tcp://127.0.0.1:{port}", "-t", "1:3"),
         *("--control-url", f"tcp://127.0.0.1:{control}", "--control-token", TOKEN),
+        *("-S", f"{short}/puma.state"),
         str(tmp_path / "config.ru"),
     ]
     with started("puma", tmp_path, *arguments, port=control), clients(8, port):
@@ -268,6 +295,12 @@ def test_pumas_threads_are_seen(tmp_path):
         assert sink.series("queue.waiting", "threads puma")
         with pytest.raises(WatchFailed, match="control token"):
             watched(puma.source, f"127.0.0.1:{control}", password="wrong")  # noqa: S106
+        if ssh_server.SSHD:
+            with ssh_server.openssh(tmp_path) as machine:
+                sink = by_ssh(puma_ssh.source, machine, state_file=f"{short}/puma.state")
+                assert sink.series("queue.limit", "threads puma") == [3.0, 3.0]
+                with pytest.raises(WatchFailed, match="cannot read"):
+                    by_ssh(puma_ssh.source, machine, state_file=f"{short}/none")
 
 
 def through(database, port):
@@ -309,6 +342,18 @@ def test_clients_that_wait_for_a_connection_of_pgbouncer_are_seen(tmp_path):
         assert sink.facts["pgbouncer.pool_mode"] == "transaction"
         with pytest.raises(WatchFailed, match="stats_users"):
             watched(pgbouncer.source, f"127.0.0.1:{port}", username="nobody", password="x")  # noqa: S106
+
+
+def test_workers_of_the_simulated_pulp_are_task_slots():
+    with running(pulp={}) as sandbox:
+        url = sandbox.pulp.base_url
+        sink = watched(pulp.source, url, username="admin", password="password")  # noqa: S106
+        with pytest.raises(WatchFailed, match="user name and password"):
+            watched(pulp.source, url, username="admin", password="wrong")  # noqa: S106
+
+    assert sink.series("queue.busy", "slots pulp workers") == [0.0, 0.0]
+    assert sink.series("queue.waiting", "slots pulp workers") == [0.0, 0.0]
+    assert sink.last("queue.limit", "slots pulp workers") > 0
 
 
 PCP = Path("/usr/lib/pcp/bin")
