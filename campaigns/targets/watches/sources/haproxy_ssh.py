@@ -21,6 +21,7 @@ class HAProxyBySsh(Source):
     """Sessions, limits and queues of HAProxy, from its socket of files."""
 
     name = "haproxy_ssh"
+    reads = ("queues",)
     label = "HAProxy by SSH"
     description = "Sessions in use, their limits, and who waits in the queues of HAProxy's backends, from its runtime socket."
     needs = "sshd that forwards sockets, and a user who may open HAProxy's runtime socket; its level `user` suffices."

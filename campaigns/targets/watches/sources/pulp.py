@@ -20,6 +20,7 @@ class Pulp(Source):
     """Task slots of Pulp."""
 
     name = "pulp"
+    reads = ("queues",)
     label = "Pulp's tasks"
     description = "Tasks of Pulp that run and wait, and how many workers are online: task slots."
     needs = "A login of its own in Pulp with the role core.task_viewer and nothing else."

@@ -36,6 +36,7 @@ class PumaBySsh(Source):
     """Threads and backlog of Puma, from a control server that only its machine reaches."""
 
     name = "puma_ssh"
+    reads = ("queues",)
     label = "Puma by SSH"
     description = (
         "Busy threads, their limit, and the backlog of Puma. With several workers, Puma renews these figures every five "
