@@ -58,7 +58,7 @@ class Accounts:
     def take(self, now: Snapshot) -> dict[Key, float]:
         """Return the counters and gauges of groups after a snapshot."""
         whole = self._whole(now)
-        before_of, self._of = self._of, {row.pid: self._group(row, now, whole) for row in now.rows}
+        self._of = {row.pid: self._group(row, now, whole) for row in now.rows}
         self.loads = self.loads or bool(now.load)
         names = [name for name in self._names if name != LOAD or self.loads]
         before, self._before = self._before, now
@@ -66,8 +66,8 @@ class Accounts:
         for name in names:
             counters.setdefault(Key("group.cpu", name), 0.0)
         if before is not None:
-            self._grow_cpu(before, now, whole, before_of)
-            self._grow_units(before, now, whole)
+            self._grow_cpu(before, now, whole)
+        self._grow_units(before or now, now, whole)  # at first they are 0
         return {**counters, **self._gauges(before, now, whole)}
 
     def _whole(self, now: Snapshot) -> dict[str, str]:
@@ -93,7 +93,6 @@ class Accounts:
         before: Snapshot,
         now: Snapshot,
         whole: Mapping[str, str],
-        before_of: Mapping[int, str],
     ) -> None:
         due, given = self._due, 0.0
         counted = {path for path in whole if now.services[path].cpu is not None}

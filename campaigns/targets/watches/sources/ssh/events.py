@@ -75,6 +75,7 @@ class Events:
         """Yield what a frame shows against the one before. stalls: how often programs freed memory themselves."""
         before, since = self._before, self._at
         self._before, self._at = {**before, **values}, at
+        self._frequency = self._frequency or values.get(Key("cpu.frequency"))
         yield from self._clock(at, uptime)
         if since is not None and at > since:
             grown = lambda name, label="": _grown(before, values, Key(name, label))  # noqa: E731
@@ -90,7 +91,8 @@ class Events:
             whole = sum(spent.values())
             if whole > 0 and spent["steal"] / whole > STEAL_SHARE:
                 self._goes_on("steal", "", since, at, [spent["steal"], whole])
-            yield from self._throttles(since, at, before, values, 1 - (spent["idle"] + spent["iowait"]) / whole if whole else 0.0)  # fmt: skip
+            works = 1 - (spent["idle"] + spent["iowait"]) / whole if whole > 0 else 0.0
+            self._throttles(since, at, before, values, works)
         self._stalls = self._stalls if stalls is None else stalls
         yield from self._over(at - QUIET_SECONDS)
 
@@ -113,7 +115,7 @@ class Events:
         before: Mapping[Key, float],
         values: Mapping[Key, float],
         works: float,
-    ) -> Iterator[Event]:
+    ) -> None:
         heat = _grown(before, values, Key("cpu.heat_throttles"))
         if heat > 0:
             self._goes_on("throttled", "heat", since, at, [heat])
@@ -126,11 +128,9 @@ class Events:
                         "throttled", f"quota {key.label}", since, at, [throttled, periods]
                     )
         clock = values.get(Key("cpu.frequency"))
-        if clock:
-            self._frequency = self._frequency or clock
-            if works > WORKS_SHARE and clock < FREQUENCY_SHARE * self._frequency:
-                self._goes_on("throttled", "frequency", since, at, [clock / self._frequency], least=True)  # fmt: skip
-        yield from ()
+        share = clock / self._frequency if clock and self._frequency else 1.0
+        if works > WORKS_SHARE and share < FREQUENCY_SHARE:
+            self._goes_on("throttled", "frequency", since, at, [share], least=True)
 
     def disks(
         self, at: float, systems: Mapping[str, FileSystem], parts: Mapping[str, str]

@@ -231,7 +231,7 @@ def main():  # type: ignore[no-untyped-def]
         parts = []
         for path, data in frame(turn, every):
             if data:
-                parts += [b"%d " % len(data), os.fsencode(path), b"\n", data]
+                parts += [b"%d " % len(data), os.fsencode(path).replace(b"\n", b"?"), b"\n", data]
         packed = zlib.compress(b"".join(parts), 1)
         packed = (
             b"perfdash F %d %.6f %.3f %.4f\n" % (len(packed), at, uptime, time.process_time())

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from campaigns.targets.watches.sources.ssh.frames import Raw
 from campaigns.targets.watches.sources.ssh.proc import number
 
+LONGEST_CHAIN = 8
+"""Of processes above the sampler: shells, and sshd."""
 STAT = re.compile(r"/proc/(\d{1,9})/stat")
 
 
@@ -133,17 +135,20 @@ class Processes:
 def own_processes(rows: Sequence[Process], sampler: int) -> set[int]:
     """Return the sampler's process numbers: itself, what it starts, and the two processes of sshd that serve it."""
     by_pid = {row.pid: row for row in rows}
-    own, above, sshds = descendants(rows, sampler), by_pid.get(sampler), 0
-    while above is not None and (above := by_pid.get(above.parent)) is not None:
-        is_sshd = above.comm.startswith("sshd")
-        parent = by_pid.get(above.parent)
-        if is_sshd and (parent is None or not parent.comm.startswith("sshd")):
-            break  # the one that listens for everybody
-        if (sshds and not is_sshd) or sshds == 2:
+    found, chain, sshds = descendants(rows, sampler), list[int](), 0
+    above = by_pid.get(sampler)
+    for _ in range(LONGEST_CHAIN):
+        above = by_pid.get(above.parent) if above is not None else None
+        if above is None:
             break
+        parent = by_pid.get(above.parent)
+        is_sshd = above.comm.startswith("sshd")
+        listens = is_sshd and (parent is None or not parent.comm.startswith("sshd"))
+        if listens or sshds == 2 or (sshds and not is_sshd):
+            break
+        chain.append(above.pid)
         sshds += is_sshd
-        own.add(above.pid)
-    return own if sshds else descendants(rows, sampler)
+    return found | set(chain) if sshds else found
 
 
 def descendants(rows: Sequence[Process], root: int) -> set[int]:
