@@ -200,8 +200,9 @@ class PostgreSQL(Source):
         watch = _Watch(access, self.check_address(access.address), sink)
         try:
             look_in_steps(watch.look, max(access.step_seconds, self.steps[1]), stopped)
-            watch.finish()
         finally:
+            with suppress(WatchFailed):
+                watch.finish()
             watch.close()
 
 
@@ -230,6 +231,7 @@ class _Watch:
         self._directory = TemporaryDirectory(prefix="perfdash-")
         self._version = 0
         self._limit: float | None = None
+        self._has_facts = False
         self._databases: list[int] = []
         self._due = dict.fromkeys(("counters", "sizes", "clock"), 0.0)
         self._failed: dict[str, int] = {}
@@ -282,7 +284,7 @@ class _Watch:
         self._sink.frame(Frame(at, answered, values))
 
     def finish(self) -> None:
-        """Tell what is only known at the end. Never raises."""
+        """Tell what is only known at the end. Raise WatchFailed where nobody listens any more."""
         if self._refused:  # never connected since: no clock but the worker's
             for begun, wall in self._refused:
                 self._sink.clock(ClockReading(begun, begun, wall))
@@ -361,9 +363,12 @@ class _Watch:
             raise WatchFailed(
                 f"The login “{self._access.username}” may not see other sessions: GRANT pg_monitor TO it."
             )
-        if self._limit is not None:
-            return  # connected again
-        facts = {"db.version": str(info.parameter_status("server_version"))}
+        if not self._has_facts:
+            self._read_facts(str(info.parameter_status("server_version")), is_superuser)
+            self._has_facts = True
+
+    def _read_facts(self, version: str, is_superuser: bool) -> None:
+        facts = {"db.version": version}
         if is_superuser:
             facts["db.login"] = "a superuser; a role with pg_monitor alone would do"
         settings = dict(self._rows("SELECT name, setting FROM pg_settings WHERE name = ANY(%s)", (["max_connections", *RESERVED],)))  # fmt: skip

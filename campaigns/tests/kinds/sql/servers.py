@@ -72,12 +72,17 @@ class Database:
         )
 
     def connect(self, database: str = "bench") -> psycopg.Connection[Any]:
+        return self.connect_as(USER, self.password, database)
+
+    def connect_as(
+        self, user: str, password: str, database: str = "bench", port: int | None = None
+    ) -> psycopg.Connection[Any]:
         return psycopg.connect(
             host="127.0.0.1",
-            port=self.port,
+            port=port or self.port,
             dbname=database,
-            user=USER,
-            password=self.password,
+            user=user,
+            password=password,
             autocommit=True,
         )
 

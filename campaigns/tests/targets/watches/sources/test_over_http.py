@@ -154,8 +154,9 @@ def test_workers_of_apache_have_the_limit_that_its_owner_gives():
 
 @pytest.mark.parametrize("source", [source for source, _ in LIVE], ids=lambda each: each.name)
 def test_odd_answers_end_a_watch_or_are_left_out(source):
-    with serving(lambda path, form: (200, body)) as server:
+    with serving(b"") as server:
         for body in ANSWERS:
+            server.answer = lambda path, form, body=body: (200, body)
             try:
                 sink = watched(source, server.place)
             except WatchFailed as failure:
@@ -167,14 +168,15 @@ def test_odd_answers_end_a_watch_or_are_left_out(source):
 
 @pytest.mark.parametrize("source", [source for source, _ in LIVE], ids=lambda each: each.name)
 def test_a_status_says_what_to_do_without_the_password(source):
-    with serving(lambda path, form: (status, SECRET.encode())) as server:
-        for status, message in (  # noqa: B007 - the server gives it
+    with serving(b"") as server:
+        for status, message in (
             (302, "redirects"),
             (401, "password"),
             (403, "token|password"),
             (404, "check the address"),
             (500, "in a row"),
         ):
+            server.answer = lambda path, form, status=status: (status, SECRET.encode())
             with pytest.raises(WatchFailed, match=message) as raised:
                 watched(source, server.place, looks=9, username="watch", password=SECRET)
             assert SECRET not in str(raised.value)
@@ -223,7 +225,7 @@ def test_a_look_that_fails_is_a_gap():
             raise Missed("No answer.")
         seen.append(1)
 
-    seen = []
+    seen: list[int] = []
     with pytest.raises(WatchFailed, match="No answer"):
         look_in_steps(look, 1.0, Looks(99))
     assert len(seen) == 2

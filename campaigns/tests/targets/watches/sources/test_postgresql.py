@@ -2,8 +2,9 @@
 
 import os
 import signal
-from contextlib import closing
+from contextlib import closing, suppress
 from time import monotonic, sleep
+from typing import Any
 
 import psycopg
 import pytest
@@ -109,29 +110,20 @@ def test_the_statements_that_took_most_time_are_kept_where_the_owner_allows(data
 
 @pytest.mark.system
 def test_a_database_without_room_refuses_the_watch_which_counts_it(database):
-    held = []
+    held: list[psycopg.Connection[Any]] = []
+    looks: list[int] = []
 
     def leave():
-        if held and len(sink_looks) == 2:
+        looks.append(1)
+        if len(looks) == 3:
             held.pop().close()
-        sink_looks.append(1)
+        sleep(0.2)
 
-    sink_looks = []
-    while True:
-        try:
-            held.append(
-                psycopg.connect(
-                    host="127.0.0.1",
-                    port=database.port,
-                    dbname="bench",
-                    user="watch",
-                    password=SECRET,
-                )
-            )
-        except psycopg.OperationalError:
-            break
+    with suppress(psycopg.OperationalError):
+        while True:
+            held.append(database.connect_as("watch", SECRET))
     try:
-        sink = watch(database, looks=8, between=lambda: (leave(), sleep(0.2)))
+        sink = watch(database, looks=8, between=leave)
     finally:
         for each in held:
             each.close()
@@ -142,6 +134,22 @@ def test_a_database_without_room_refuses_the_watch_which_counts_it(database):
     assert sink.series("db.connections")
     ats = [frame.at for frame in sink.frames]
     assert ats == sorted(ats)
+
+
+@pytest.mark.system
+def test_a_database_that_never_has_room_is_still_seen_to_refuse(database):
+    held: list[psycopg.Connection[Any]] = []
+    with suppress(psycopg.OperationalError):
+        while True:
+            held.append(database.connect_as("watch", SECRET))
+    try:
+        sink = watch(database, looks=3)
+    finally:
+        for each in held:
+            each.close()
+
+    assert sink.series("db.refused") == [1.0, 2.0, 3.0]
+    assert len(sink.clocks) == 3
 
 
 @pytest.mark.system
@@ -162,7 +170,7 @@ def test_a_wrong_password_is_told_without_it(database):
 def test_a_server_that_hangs_ends_the_watch_after_three_looks(database, monkeypatch):
     monkeypatch.setattr("campaigns.targets.watches.sources.postgresql.HUNG_SECONDS", 0.2)
     monkeypatch.setattr("campaigns.targets.watches.sql.CONNECT_SECONDS", 2)
-    hung = []
+    hung: list[int] = []
 
     def hang():
         if not hung:

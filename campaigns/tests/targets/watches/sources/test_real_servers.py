@@ -9,7 +9,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.request import urlopen
 
-import psycopg
 import pytest
 
 from campaigns.kit.ssh.access import SshAccess
@@ -42,7 +41,9 @@ def needs(program):
 @contextmanager
 def started(name, place, *arguments, port, **options):
     """Run a program that listens; arguments are texts."""
-    with servers.running([servers.program(name), *arguments], port, place, **options) as process:
+    with servers.running(
+        [str(servers.program(name)), *arguments], port, place, **options
+    ) as process:
         yield process
 
 
@@ -303,18 +304,6 @@ def test_pumas_threads_are_seen_over_http_and_by_ssh(tmp_path, short):
                     by_ssh(puma_ssh.source, machine, state_file=f"{short}/none")
 
 
-def through(database, port):
-    """Return a connection to the database by way of a pooler."""
-    return psycopg.connect(
-        host="127.0.0.1",
-        port=port,
-        dbname="bench",
-        user=servers.USER,
-        password=database.password,
-        autocommit=True,
-    )
-
-
 @needs("pgbouncer")
 def test_clients_that_wait_for_a_connection_of_pgbouncer_are_seen(tmp_path):
     with servers.database(tmp_path) as database, servers.pgbouncer(database, pool=2) as port:
@@ -322,7 +311,7 @@ def test_clients_that_wait_for_a_connection_of_pgbouncer_are_seen(tmp_path):
         held = []
         try:
             for number in range(5):
-                held.append(through(database, port))
+                held.append(database.connect_as(servers.USER, database.password, port=port))
                 held[-1].pgconn.send_query(b"BEGIN" if number < 2 else b"SELECT 1")
             label = f"throttle bench of {servers.USER} (PgBouncer)"
             sink = until(

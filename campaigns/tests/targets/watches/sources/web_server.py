@@ -19,7 +19,8 @@ class Answers:
     """`answer` gets the path with its query, and the form; it returns status and body. requests: what came."""
 
     def __init__(self, answer: Callable[[str, Mapping[str, str]], tuple[int, bytes]]):
-        self.answer, self.requests = answer, []
+        self.answer = answer
+        self.requests: list[tuple[str, dict[str, str], dict[str, str]]] = []
         self.place = ""
 
 
