@@ -90,6 +90,10 @@ class _Window:
         values = self._series.get((quantity, label))
         return None if values is None else self.enough(values)
 
+    def any(self, quantity: str, label: str = "") -> Series | None:
+        """Return a series, however few its samples."""
+        return self._series.get((quantity, label))
+
     def enough(self, values: Series) -> Series | None:
         """Return values unless too many are gaps."""
         known = np.count_nonzero(~np.isnan(values))
@@ -873,19 +877,22 @@ def _queue(window: _Window, resource: Resource, label: str, name: str) -> Resour
 
 
 def _files_and_sockets(window: _Window) -> Iterator[ResourceState]:
+    """Judge what fills up. It is read seldom, so that one sample is enough, and none is no lack of a source."""
     for quantity in ("files.open_share", "group.descriptors"):
-        for label in sorted(each for name, each in window.observed.series if name == quantity):
-            yield _filled(window, Resource.DESCRIPTORS, label, window.series(quantity, label))
-    waiting, ports = window.series("tcp.time_wait"), window.series("tcp.local_ports")
+        for label in ["", *window.labels(quantity)]:
+            yield from _filled(window, Resource.DESCRIPTORS, label, window.any(quantity, label))
+    waiting, ports = window.any("tcp.time_wait"), window.any("tcp.local_ports")
     if waiting is not None and ports is not None:
-        share = window.enough(waiting / np.where(ports > 0, ports, np.nan))
-        yield _filled(window, Resource.SOCKETS, "", share)
+        share = waiting / np.where(ports > 0, ports, np.nan)
+        yield from _filled(window, Resource.SOCKETS, "", share)
 
 
-def _filled(window: _Window, resource: Resource, label: str, share: Series | None) -> ResourceState:
+def _filled(
+    window: _Window, resource: Resource, label: str, share: Series | None
+) -> Iterator[ResourceState]:
     """Judge something that fills up by the most that was seen: what is full at the end hurts then."""
-    if share is None:
-        return _unknown(resource, label)
+    if share is None or np.isnan(share).all():
+        return
     most = min(float(np.nanmax(share)), 1.0)
     state = ResourceState(
         resource,
@@ -896,4 +903,4 @@ def _filled(window: _Window, resource: Resource, label: str, share: Series | Non
         figures=_figures(("most_used", most, Unit.SHARE, LIMITS.descriptors)),
         caveats=[Caveat.LOAD] if label in window.observed.load_groups else [],
     )
-    return _binding(state, (Sign.UTILISATION, most, LIMITS.descriptors, True))
+    yield _binding(state, (Sign.UTILISATION, most, LIMITS.descriptors, True))
