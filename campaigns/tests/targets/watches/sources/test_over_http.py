@@ -156,7 +156,7 @@ def test_workers_of_apache_have_the_limit_that_its_owner_gives():
 def test_odd_answers_end_a_watch_or_are_left_out(source):
     with serving(b"") as server:
         for body in ANSWERS:
-            server.answer = lambda path, form, body=body: (200, body)
+            server.give(200, body)
             try:
                 sink = watched(source, server.place)
             except WatchFailed as failure:
@@ -176,7 +176,7 @@ def test_a_status_says_what_to_do_without_the_password(source):
             (404, "check the address"),
             (500, "in a row"),
         ):
-            server.answer = lambda path, form, status=status: (status, SECRET.encode())
+            server.give(status, SECRET.encode())
             with pytest.raises(WatchFailed, match=message) as raised:
                 watched(source, server.place, looks=9, username="watch", password=SECRET)
             assert SECRET not in str(raised.value)
