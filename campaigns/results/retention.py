@@ -1,14 +1,15 @@
-"""Delete raw samples, and outputs of programs, older than a team's retention. Nothing computed from runs needs them.
+"""Delete raw samples, outputs of programs, and series of watches, older than a team's retention. Nothing computed from runs needs them.
 
-The page of a run lists and draws samples; measurements, distributions and series stay, and with them every
-finding.
+The page of a run lists and draws samples; measurements, distributions, series and the summaries of watches stay, and
+with them every finding.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
 from campaigns.kit.activity import Action, record
@@ -21,12 +22,18 @@ from campaigns.models import (
     LogLine,
     RawSamples,
     Retention,
+    WatchedSeries,
 )
 
 BATCH = 200
 """Attempts per transaction; each may have megabytes."""
 MOST = 1000
 """Attempts per call; the next call deletes more."""
+LARGE: Sequence[tuple[type[Model], str, str]] = (
+    (AttemptOutput, "attempt", "Outputs"),
+    (WatchedSeries, "watched__attempt", "Series of watches"),
+)
+"""What is deleted beside raw samples: its model, the path to its attempt, and its name."""
 
 
 def delete_old(most: int = MOST) -> int:
@@ -41,11 +48,12 @@ def delete_old(most: int = MOST) -> int:
             if not result:
                 break
             deleted += result
-        while deleted < most:
-            result = _delete_outputs(rule, min(BATCH, most - deleted))
-            if not result:
-                break
-            deleted += result
+        for model, attempt, what in LARGE:
+            while deleted < most:
+                result = _delete_of(rule, min(BATCH, most - deleted), model, attempt, what)
+                if not result:
+                    break
+                deleted += result
     return deleted
 
 
@@ -54,11 +62,11 @@ def too_old(rule: Retention) -> QuerySet[RawSamples]:
     return RawSamples.objects.filter(_older_than(rule))
 
 
-def _older_than(rule: Retention) -> Q:
+def _older_than(rule: Retention, attempt: str = "attempt") -> Q:
     return Q(
-        attempt__run__campaign__team=rule.team_id,
-        attempt__run__campaign__in=deletable(),
-        attempt__finished_at__lt=Now() - timedelta(days=rule.keep_samples_days),
+        (f"{attempt}__run__campaign__team", rule.team_id),
+        (f"{attempt}__run__campaign__in", deletable()),
+        (f"{attempt}__finished_at__lt", Now() - timedelta(days=rule.keep_samples_days)),
     )
 
 
@@ -95,18 +103,19 @@ def _delete_batch(rule: Retention, most: int) -> int:
 
 
 @transaction.atomic
-def _delete_outputs(rule: Retention, most: int) -> int:
-    """Delete what programs have printed in attempts; return the number of attempts."""
-    of_campaign = "attempt__run__campaign"
-    old = AttemptOutput.objects.filter(_older_than(rule)).order_by("attempt")
-    keys = dict(old.values_list("attempt", of_campaign).distinct()[:most])
+def _delete_of(rule: Retention, most: int, model: type[Model], attempt: str, what: str) -> int:
+    """Delete what rows of a model hold of attempts; return the number of attempts. attempt: the path to it."""
+    of_campaign = f"{attempt}__run__campaign"
+    rows = model._default_manager
+    old = rows.filter(_older_than(rule, attempt)).order_by(attempt)
+    keys = dict(old.values_list(attempt, of_campaign).distinct()[:most])
     locked = Campaign.objects.select_for_update(no_key=True, skip_locked=True)
     campaigns = {each.pk: each for each in locked.filter(pk__in=set(keys.values()))}
     free = set(deletable().filter(pk__in=campaigns).values_list("pk", flat=True))
-    chosen = [attempt for attempt, of in keys.items() if of in free]
-    AttemptOutput.objects.filter(attempt__in=chosen).delete()
-    for campaign, runs in Counter(keys[attempt] for attempt in chosen).items():
-        _notify(campaigns[campaign], runs, rule.keep_samples_days, "Outputs")
+    chosen = [pk for pk, of in keys.items() if of in free]
+    rows.filter((f"{attempt}__in", chosen)).delete()
+    for campaign, runs in Counter(keys[pk] for pk in chosen).items():
+        _notify(campaigns[campaign], runs, rule.keep_samples_days, what)
     return len(chosen)
 
 

@@ -16,17 +16,20 @@ from campaigns.models import (
     Measurement,
     RawSamples,
     Series,
+    WatchedSeries,
 )
 
 SAMPLES, SERIES, DISTRIBUTIONS = "raw samples", "series", "distributions"
 MEASUREMENTS, FINDINGS, OUTPUTS = "measurements", "findings", "outputs"
-KINDS = (SAMPLES, SERIES, DISTRIBUTIONS, MEASUREMENTS, FINDINGS, OUTPUTS)
+WATCHED = "watched series"
+KINDS = (SAMPLES, SERIES, DISTRIBUTIONS, MEASUREMENTS, FINDINGS, OUTPUTS, WATCHED)
 PACKED: Mapping[str, tuple[type[Model], str, str]] = {
     SAMPLES: (RawSamples, "columns", "attempt__run__campaign"),
     SERIES: (Series, "values", "attempt__run__campaign"),
     DISTRIBUTIONS: (Distribution, "encoded", "attempt__run__campaign"),
     FINDINGS: (Finding, "result", "campaign"),
     OUTPUTS: (AttemptOutput, "content", "attempt__run__campaign"),
+    WATCHED: (WatchedSeries, "values", "watched__attempt__run__campaign"),
 }
 VALUES_BY_CAMPAIGN = """
     SELECT r.campaign_id, counted.runs * avg(v.values)

@@ -13,6 +13,7 @@ from campaigns.models import (
     Amendment,
     Attempt,
     AttemptOutput,
+    Binding,
     Block,
     Campaign,
     CampaignTarget,
@@ -41,6 +42,10 @@ from campaigns.models import (
     StoredMetric,
     Target,
     Team,
+    Watched,
+    WatchedEvent,
+    WatchedSeries,
+    WatchedSummary,
 )
 
 CHUNK = 500
@@ -254,6 +259,17 @@ TABLES: Sequence[Table] = (
         _through(ATTEMPT, Generator),
         without=("request", "result", "samples"),
     ),
+    Table("watched", Watched, _through(ATTEMPT, Watched), new=True),
+    Table(
+        "watched_series",
+        WatchedSeries,
+        _through(f"watched__{ATTEMPT}", WatchedSeries),
+        chunk=100,
+        new=True,
+    ),
+    Table("watched_summary", WatchedSummary, _through(ATTEMPT, WatchedSummary), new=True),
+    Table("watched_event", WatchedEvent, _through(ATTEMPT, WatchedEvent), new=True),
+    Table("binding", Binding, _through(ATTEMPT, Binding), chunk=100, new=True),
     Table("log", LogLine, _through("campaign", LogLine)),
 )
 FINDINGS = Table(

@@ -4,6 +4,7 @@ from zlib import compress
 import pytest
 from django.urls import reverse
 from django.utils import timezone
+from numpy import array
 
 from campaigns.findings import compute
 from campaigns.models import (
@@ -17,9 +18,12 @@ from campaigns.models import (
     LogLine,
     RawSamples,
     Retention,
+    Watched,
+    WatchedSeries,
 )
 from campaigns.results import retention
 from campaigns.results.closing import close
+from campaigns.results.watched import pack
 from campaigns.tests.browsing import Page, browser, person, target, toy, worker
 from campaigns.tests.measured import begin, finish, launched, outcome
 
@@ -54,12 +58,28 @@ def test_samples_that_are_too_old_are_deleted_and_it_is_told(old):
     assert (event.campaign_key, event.user, event.details["attempts"]) == (old.pk, None, 6)
 
 
-def test_outputs_of_programs_go_with_them(old):
+def test_outputs_of_programs_and_series_of_watches_go_with_them(old):
     for attempt in Attempt.objects.all():
         AttemptOutput.objects.create(attempt=attempt, name="stdout", size=1, content=compress(b"x"))
+        watched = Watched.objects.create(
+            attempt=attempt, source="ssh", address="here:22", state="whole", step_seconds=1
+        )
+        for quantity in ("cpu.user", "cpu.system"):
+            WatchedSeries.objects.create(
+                watched=watched,
+                quantity=quantity,
+                start_seconds=0,
+                step_seconds=1,
+                count=1,
+                values=pack(array([1.0])),
+            )
     retention.delete_old()
     assert not AttemptOutput.objects.exists()
-    assert LogLine.objects.filter(text__startswith="Outputs of 6 attempts were deleted").exists()
+    assert not WatchedSeries.objects.exists()
+    assert Watched.objects.count() == 6
+    for what in ("Outputs", "Series of watches"):
+        told = LogLine.objects.filter(text__startswith=f"{what} of 6 attempts were deleted")
+        assert told.count() == 1
 
 
 def test_statistics_keep_working_without_them(old):
