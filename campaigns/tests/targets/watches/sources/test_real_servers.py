@@ -375,7 +375,7 @@ def test_pmproxy_tells_of_this_machine(tmp_path, monkeypatch):
         return [str(PCP / name), "-f", "-A", "-i", "127.0.0.1", "-p", str(port), *files]
 
     with (
-        servers.running(arguments("pmcd", pmcd), pmcd, tmp_path),
+        servers.running(arguments("pmcd", pmcd), pmcd, tmp_path, cwd=tmp_path),
         servers.running(arguments("pmproxy", port), port, tmp_path),
     ):
         sink = watched(
