@@ -14,7 +14,7 @@ import sys
 import time
 import zlib
 
-step, lease, most = float(sys.argv[1]), int(sys.argv[2]), 700000
+step, lease, look, most = float(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), 700000
 TICKS = os.sysconf("SC_CLK_TCK")
 FAST = (
     ("/proc/stat", b"cpu", b"ctxt", b"btime", b"processes", b"procs_"),
@@ -190,7 +190,7 @@ def disks():  # type: ignore[no-untyped-def]
         yield " ".join([os.path.basename(path), *parts, *os.listdir(path + "/slaves")]).encode()
 
 
-def frame(turn, every):  # type: ignore[no-untyped-def]
+def frame(turn, every, seldom):  # type: ignore[no-untyped-def]
     for path, *begins in FAST:
         yield path, wanted(path, tuple(begins), True)
     if turn == 0:
@@ -201,9 +201,9 @@ def frame(turn, every):  # type: ignore[no-untyped-def]
         for path in (each for form in ONCE for each in glob.glob(form)):
             yield path, read(path)
     if turn % every == 0:
-        yield from processes(every * step, turn % (2 * every) == 0 or every * step >= 10)
+        yield from processes(every * step, turn % seldom == 0)
         yield from services()
-        if turn % (2 * every) == 0 or every * step >= 10:
+        if turn % seldom == 0:
             yield "mounts", b"\n".join(mounts())
             for path in (each for form in SLOW for each in glob.glob(form)):
                 yield path, read(path)
@@ -225,11 +225,10 @@ def main():  # type: ignore[no-untyped-def]
                 if line.startswith(b"Q "):
                     os.write(2, line[:40] + b" %.6f\n" % time.time())
             continue
-        # Every 5 s, or 10 s above 1000 processes.
-        every = max(1, round((10 if len(before) > 1000 else 5) / step))
+        every = max(1, round(look * (2 if len(before) > 1000 else 1) / step))
         at, uptime = time.time(), time.clock_gettime(7)
         parts = []
-        for path, data in frame(turn, every):
+        for path, data in frame(turn, every, max(every, round(2 * look / step))):
             if data:
                 parts += [b"%d " % len(data), os.fsencode(path).replace(b"\n", b"?"), b"\n", data]
         packed = zlib.compress(b"".join(parts), 1)

@@ -4,6 +4,10 @@ import shlex
 from pathlib import Path
 
 LEASE_SECONDS = 90
+"""Without a line from the worker, after which the program ends by itself."""
+LOOK_SECONDS, SHELL_LOOK_SECONDS = 5.0, 10.0
+"""Between two looks at processes and services; disks every second look, and above 1,000 processes all of it. `sh` starts
+programs for it: so half as often."""
 PROGRAM = Path(__file__).with_name("on_target.py").read_text(encoding="utf-8")
 CHOOSE = (
     "for each in python3 /usr/libexec/platform-python; do "
@@ -95,10 +99,11 @@ kill $job
 def sampler(choice: str, step_seconds: float) -> str:
     """Return the command that prints frames. choice: of CHOICES. Nothing that the target sent is in it."""
     if choice == "sh":
-        every = max(1, round(10 / step_seconds))  # programs are started for it: half as often
+        every = max(1, round(SHELL_LOOK_SECONDS / step_seconds))
         return shlex.join(
             ["nice", "-n", "19", "sh", "-c", SHELL, "sh", f"{step_seconds:g}", str(every)]
         )
     if choice not in CHOICES:
         raise ValueError(choice)
-    return shlex.join([choice, "-ISc", PROGRAM, f"{step_seconds:g}", str(LEASE_SECONDS)])
+    numbers = (f"{step_seconds:g}", str(LEASE_SECONDS), f"{LOOK_SECONDS:g}")
+    return shlex.join([choice, "-ISc", PROGRAM, *numbers])
