@@ -107,12 +107,17 @@ def watched(access: Access, choice: str, seconds: float) -> Iterator[Row]:
     scripts.CHOOSE = f"echo perfdash {choice}"
     decoders: list[PythonDecoder | ShellDecoder] = []
 
-    def kept(decoder):
-        decoders.append(decoder)
-        return decoder
+    class Python(PythonDecoder):
+        def __init__(self) -> None:
+            super().__init__()
+            decoders.append(self)
 
-    sampling.PythonDecoder = lambda: kept(PythonDecoder())  # type: ignore[misc, assignment]
-    sampling.ShellDecoder = lambda token: kept(ShellDecoder(token))  # type: ignore[misc, assignment]
+    class Shell(ShellDecoder):
+        def __init__(self, token: str) -> None:
+            super().__init__(token)
+            decoders.append(self)
+
+    sampling.PythonDecoder, sampling.ShellDecoder = Python, Shell  # type: ignore[misc]
     sink, ends = Timed(), time.monotonic() + seconds
     try:
         source.sample(access, sink, lambda wait: time.monotonic() > ends)

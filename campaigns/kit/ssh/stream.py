@@ -74,7 +74,8 @@ async def logged_in(access: SshAccess, rules: Rules) -> AsyncIterator[Any]:
     try:
         yield connection
     except (OSError, asyncssh.Error) as error:
-        raise ActionFailed(f"The connection to {access} broke: {error}.") from error
+        why = str(error).rstrip(".") or "it did not answer in time"
+        raise ActionFailed(f"The connection to {access} broke: {why}.") from error
     finally:
         await leave(connection)
 

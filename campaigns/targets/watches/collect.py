@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from campaigns.kit.ssh.access import HostKeyRefused
 from campaigns.targets.watches.base import Access, Source, Span, WatchFailed
 from campaigns.targets.watches.recording import Recording
 
@@ -96,7 +97,7 @@ class Collecting:
         begun = time.thread_time()
         try:
             action()
-        except WatchFailed as failure:
+        except (WatchFailed, HostKeyRefused) as failure:
             watch.failure = str(failure)
         except Exception as bug:  # a watch must not end the run that it observes
             watch.failure = f"An error of perfdash itself: {type(bug).__name__}: {bug}"

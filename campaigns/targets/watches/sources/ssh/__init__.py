@@ -4,11 +4,9 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from campaigns.kit.network import BadUrl, parse_url
 from campaigns.kit.ssh.access import ActionFailed, HostKeyRefused
 from campaigns.targets.watches.base import Access, Event, Sink, Source, Span, WatchFailed
-
-USUAL_PORT = 22
+from campaigns.targets.watches.over_ssh import ssh_address, ssh_place
 
 
 class Ssh(Source):
@@ -28,27 +26,11 @@ class Ssh(Source):
 
     def check_address(self, address: str) -> str:
         """Return the address as host, or host:port. Raise ValueError with a message for the form."""
-        host, port = self._parts(address)
-        shown = f"[{host}]" if ":" in host else host
-        return shown if port == USUAL_PORT else f"{shown}:{port}"
+        return ssh_address(address)
 
     def host_and_port(self, address: str) -> tuple[str, int]:
         """Return where the worker connects to."""
-        return self._parts(address)
-
-    def _parts(self, address: str) -> tuple[str, int]:
-        written = address.strip()
-        bare = written.count(":") > 1 and not written.startswith("[")
-        where = f"[{written}]" if bare else written
-        if not where or any(letter in where for letter in "/@?#\\ "):
-            raise ValueError(
-                "Give a host name or address, such as server.example or server.example:2222."
-            )
-        try:
-            endpoint = parse_url(f"ssh://{where}", ("ssh",))
-        except BadUrl as error:
-            raise ValueError(f"This is no host with a port: {error}") from None
-        return endpoint.host, endpoint.port or USUAL_PORT
+        return ssh_place(address)
 
     def sample(self, access: Access, sink: Sink, stopped: Callable[[float], bool]) -> None:
         """Read until stopped. Raise WatchFailed, HostKeyRefused."""

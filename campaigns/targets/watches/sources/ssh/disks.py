@@ -1,8 +1,9 @@
 """Disks and file systems: which devices count, what is mounted on them, how full they are. Pure."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from campaigns.targets.watches.sources.ssh.proc import (
     disk_names,
@@ -28,33 +29,43 @@ class FileSystem:
 
 def file_systems(parts: Mapping[str, str]) -> dict[str, FileSystem]:
     """Return the file systems by mount point, each once: the shortest mount point of a device."""
-    found: dict[str, tuple[str, FileSystem]] = {}
-    rows = sorted(_rooms(parts), key=lambda row: len(row[1]))
-    for device, mount, blocks, free, read_only, inner in rows:
-        if blocks > 0 and not IMAGES.match(mount) and device not in found:
-            label = printable(mount)
-            state = FileSystem(label, min(free / blocks, 1.0), read_only or inner, inner and not read_only)  # fmt: skip
-            found[device] = (label, state)
-    return dict(list(found.values())[:MOST_MOUNTS])
+    found: dict[str, FileSystem] = {}
+    for room in sorted(_rooms(parts), key=lambda room: len(room.mount)):
+        if room.blocks > 0 and not IMAGES.match(room.mount) and room.device not in found:
+            found[room.device] = FileSystem(
+                printable(room.mount),
+                min(room.free / room.blocks, 1.0),
+                read_only=room.read_only or room.inner,
+                failed=room.inner and not room.read_only,
+            )
+    return {each.mount: each for each in list(found.values())[:MOST_MOUNTS]}
 
 
-def _rooms(parts: Mapping[str, str]) -> list[tuple[str, str, float, float, bool, bool]]:
-    """Return device, mount point, blocks, free blocks, read-only, and whether the file system itself is."""
-    rows = []
+class Room(NamedTuple):
+    """A mount: its device, blocks and those that users may still write; read-only, and whether its file system is."""
+
+    device: str
+    mount: str
+    blocks: float
+    free: float
+    read_only: bool
+    inner: bool
+
+
+def _rooms(parts: Mapping[str, str]) -> Iterator[Room]:
     for line in parts.get("mounts", "").split("\n"):
-        blocks, free, *rest = line.split(" ", 2)[:3] if line.count(" ") > 2 else ["", ""]
-        sizes = numbers([blocks, free])
-        if sizes and rest:
-            rows += [(dev, mount, *sizes, ro, inner) for dev, mount, ro, inner in mounted(rest[0])]
-    if "df" in parts:
-        mounts = {mount: (dev, ro, inner) for dev, mount, ro, inner in mounted(parts.get("/proc/self/mountinfo", ""))}  # fmt: skip
-        for line in parts["df"].split("\n"):
-            words = line.split(None, 5)
-            if len(words) == 6 and words[0].startswith("/dev/") and words[5] in mounts:
-                dev, ro, inner = mounts[words[5]]
-                if (sizes := numbers([words[1], words[3]])) is not None:
-                    rows.append((dev, words[5], sizes[0], sizes[1], ro, inner))
-    return rows  # type: ignore[return-value]
+        words = line.split(" ", 2)
+        sizes = numbers(words[:2]) if len(words) == 3 else None
+        if sizes is not None:
+            for device, mount, read_only, inner in mounted(words[2]):
+                yield Room(device, mount, sizes[0], sizes[1], read_only, inner)
+    known = {row[1]: row for row in mounted(parts.get("/proc/self/mountinfo", ""))}
+    for line in parts.get("df", "").split("\n"):
+        words = line.split(None, 5)
+        if len(words) == 6 and words[0].startswith("/dev/") and words[5] in known:
+            device, mount, read_only, inner = known[words[5]]
+            if (sizes := numbers([words[1], words[3]])) is not None:
+                yield Room(device, mount, sizes[0], sizes[1], read_only, inner)
 
 
 def labels(parts: Mapping[str, str]) -> dict[str, str]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from campaigns.kit.numbers import duration, number
+from campaigns.kit.numbers import counted, duration, number
 from campaigns.targets.watches.base import Event, Key
 from campaigns.targets.watches.catalog import OTHERS
 from campaigns.targets.watches.sources.ssh.disks import FileSystem
@@ -21,8 +21,8 @@ CLOCK_SECONDS = 0.1
 FULL_SHARE = 0.9
 UNIT_SHARE = 0.02
 """Of the machine's cores, from which a service in no group is an event."""
-QUIET_SECONDS = 3.0
-"""So long without it ends something that went on."""
+USUAL_QUIET_SECONDS, QUIET_SECONDS = 3.0, {"timer": 12.0, "throttled": 25.0, "raid": 25.0}
+"""So long without it ends something that went on; longer for what is not looked for in each frame."""
 SNAPSHOT = re.compile(r"LVM-\w{64}-cow|.*-cow")
 REBUILDS = re.compile(r"\b(recovery|resync|reshape|check|repair)\s*=\s*([\d.]{1,8})%")
 MOST = 500
@@ -68,6 +68,7 @@ class Events:
         self._rows: dict[tuple[int, int], Process] = {}
         self._rows_at: float | None = None
         self._count = 0
+        self._gap = 0.0
 
     def frame(
         self, at: float, uptime: float | None, values: Mapping[Key, float], stalls: float | None
@@ -78,23 +79,25 @@ class Events:
         self._frequency = self._frequency or values.get(Key("cpu.frequency"))
         yield from self._clock(at, uptime)
         if since is not None and at > since:
-            grown = lambda name, label="": _grown(before, values, Key(name, label))  # noqa: E731
-            swapped_in, swapped_out = grown("memory.swap_in"), grown("memory.swap_out")
+            self._gap = at - since
+            swapped_in, swapped_out = (
+                _grown(before, values, Key(f"memory.swap_{way}")) for way in ("in", "out")
+            )
             if swapped_in + swapped_out > 0:
                 self._goes_on("swap", "", since, at, [swapped_in, swapped_out])
-            if (kills := grown("memory.oom_kills")) > 0:
+            if (kills := _grown(before, values, Key("memory.oom_kills"))) > 0:
                 self._goes_on("oom", "", since, at, [kills])
             if stalls is not None and self._stalls is not None and stalls > self._stalls:
                 self._goes_on("reclaim", "", since, at, [stalls - self._stalls])
             modes = ("user", "nice", "system", "idle", "iowait", "irq", "steal")
-            spent = {mode: grown(f"cpu.{mode}") for mode in modes}
+            spent = {mode: _grown(before, values, Key(f"cpu.{mode}")) for mode in modes}
             whole = sum(spent.values())
             if whole > 0 and spent["steal"] / whole > STEAL_SHARE:
                 self._goes_on("steal", "", since, at, [spent["steal"], whole])
             works = 1 - (spent["idle"] + spent["iowait"]) / whole if whole > 0 else 0.0
             self._throttles(since, at, before, values, works)
         self._stalls = self._stalls if stalls is None else stalls
-        yield from self._over(at - QUIET_SECONDS)
+        yield from self._over(at)
 
     def _clock(self, at: float, uptime: float | None) -> Iterator[Event]:
         if uptime is None:
@@ -210,17 +213,17 @@ class Events:
             self._open[kind, label] = Episode(since, at, amounts)
             return
         episode.last = at
-        together = min if least else (lambda a, b: a + b)
-        if kind == "raid":
-            together = max
-        episode.amounts = [together(a, b) for a, b in zip(episode.amounts, amounts, strict=True)]
+        pairs = list(zip(episode.amounts, amounts, strict=True))
+        if least:
+            episode.amounts = [min(pair) for pair in pairs]
+        else:
+            episode.amounts = [max(pair) if kind == "raid" else sum(pair) for pair in pairs]
 
-    def _over(self, before: float | None) -> Iterator[Event]:
-        quiet = {"raid": 25.0, "timer": 12.0}
+    def _over(self, now: float | None) -> Iterator[Event]:
+        """Yield what is over; with None, all."""
         for (kind, label), episode in list(self._open.items()):
-            if before is None or episode.last < before + QUIET_SECONDS - quiet.get(
-                kind, QUIET_SECONDS
-            ):
+            quiet = max(QUIET_SECONDS.get(kind, USUAL_QUIET_SECONDS), 2.5 * self._gap)
+            if now is None or episode.last < now - quiet:
                 del self._open[kind, label]
                 text = _text(kind, label, episode.amounts)
                 yield from self._give(kind, text, episode.begin, episode.last)
@@ -258,7 +261,7 @@ def _text(kind: str, label: str, amounts: list[float]) -> str:
     if kind == "swap":
         return f"{number(amounts[0])} pages were swapped in, and {number(amounts[1])} out."
     if kind == "oom":
-        return f"The kernel killed {number(amounts[0])} processes for memory."
+        return f"The kernel killed {counted(int(amounts[0]), 'program')} for memory."
     if kind == "reclaim":
         return f"Programs had to free memory themselves {number(amounts[0])} times."
     if kind == "steal":

@@ -93,7 +93,8 @@ def _parts_of(packed: bytes) -> dict[str, str] | None:
         return None
     if not engine.eof:
         return None
-    parts, at = {}, 0
+    parts: dict[str, str] = {}
+    at = 0
     while at < len(data):
         end = data.find(b"\n", at)
         size, _, path = data[at : max(end, at)].partition(b" ")

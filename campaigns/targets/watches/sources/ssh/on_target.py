@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 # ruff: noqa: TID251, UP031
 """Runs on the target, as the argument of `python3 -c`: Python 3.6, no packages, and nothing is written to a disk.
 
@@ -70,10 +71,10 @@ V1 = (
     ("blkio/{}/blkio.throttle.io_service_bytes",),
 )
 DISKS = (b"ext2", b"ext3", b"ext4", b"xfs", b"btrfs", b"zfs", b"f2fs", b"vfat")
-kept, before, limits = {}, {}, {}  # type: ignore[var-annotated]
+kept, before, limits = {}, {}, {}
 
 
-def read(path, keep=False):  # type: ignore[no-untyped-def]
+def read(path, keep=False):
     try:
         file = kept[path] if path in kept else os.open(path, os.O_RDONLY)
         try:
@@ -91,7 +92,14 @@ def read(path, keep=False):  # type: ignore[no-untyped-def]
     return data
 
 
-def wanted(path, begins, keep=False):  # type: ignore[no-untyped-def]
+def listed(path):
+    try:
+        return os.listdir(path)
+    except OSError:  # it has ended meanwhile, or is another's
+        return []
+
+
+def wanted(path, begins, keep=False):
     data = read(path, keep)
     return (
         b"\n".join(line for line in data.split(b"\n") if line.startswith(begins))
@@ -100,12 +108,12 @@ def wanted(path, begins, keep=False):  # type: ignore[no-untyped-def]
     )
 
 
-def word(text, length):  # type: ignore[no-untyped-def]
+def word(text, length):
     """Return another's bytes without separators."""
     return b"".join(b"%c" % c if 32 < c < 127 else b"?" for c in text[:length]) or b"?"
 
 
-def processes(seconds, with_files):  # type: ignore[no-untyped-def]
+def processes(seconds, with_files):
     """Yield a line for each process, with its cgroup and first word where they are new; then threads of busy ones."""
     global before
     now, lines, threads, size, left_out = {}, [], [], 0, 0
@@ -130,7 +138,7 @@ def processes(seconds, with_files):  # type: ignore[no-untyped-def]
             first = read("/proc/%s/cmdline" % pid).split(b"\0")[0].split(b" ")[0].split(b"=")[0]
             fresh = b" " + word(max(cgroups or [b""], key=len), 250) + b" " + word(first, 60)
         elif own - before[pid][1] > 0.5 * seconds * TICKS and int(part[17]) > 1:
-            for task in os.listdir("/proc/%s/task" % pid)[:2000]:
+            for task in listed("/proc/%s/task" % pid)[:2000]:
                 busy = read("/proc/%s/task/%s/stat" % (pid, task)).rpartition(b")")[2].split()
                 if busy:
                     threads.append("%s %s %d" % (pid, task, int(busy[11]) + int(busy[12])))
@@ -156,7 +164,7 @@ def processes(seconds, with_files):  # type: ignore[no-untyped-def]
         yield "left_out", b"%d" % left_out
 
 
-def services():  # type: ignore[no-untyped-def]
+def services():
     root, new = "/sys/fs/cgroup", os.path.exists("/sys/fs/cgroup/cgroup.controllers")
     bases = [root] if new else ["/sys/fs/cgroup/cpuacct", "/sys/fs/cgroup/memory"]
     units = {each[len(base) + 1 :] for base in bases for form in UNITS for each in glob.glob(form.format(base)) if each.endswith((".service", ".scope"))}  # fmt: skip
@@ -171,7 +179,7 @@ def services():  # type: ignore[no-untyped-def]
                 yield path, wanted(path, tuple(begins))
 
 
-def mounts():  # type: ignore[no-untyped-def]
+def mounts():
     for line in read("/proc/self/mountinfo").split(b"\n"):
         part = line.partition(b" - ")[2].split()
         if part and part[0] in DISKS:  # these answer without waiting for another machine
@@ -182,15 +190,15 @@ def mounts():  # type: ignore[no-untyped-def]
                 pass
 
 
-def disks():  # type: ignore[no-untyped-def]
+def disks():
     for path in glob.glob("/sys/block/*"):
         parts = [
             os.path.basename(os.path.dirname(each)) for each in glob.glob(path + "/*/partition")
         ]
-        yield " ".join([os.path.basename(path), *parts, *os.listdir(path + "/slaves")]).encode()
+        yield " ".join([os.path.basename(path), *parts, *listed(path + "/slaves")]).encode()
 
 
-def frame(turn, every, seldom):  # type: ignore[no-untyped-def]
+def frame(turn, every, seldom):
     for path, *begins in FAST:
         yield path, wanted(path, tuple(begins), True)
     if turn == 0:
@@ -209,7 +217,7 @@ def frame(turn, every, seldom):  # type: ignore[no-untyped-def]
                 yield path, read(path)
 
 
-def main():  # type: ignore[no-untyped-def]
+def main():
     os.nice(19)
     signal.alarm(lease)  # ends this program, also while nobody takes its output
     turn, due, rest = 0, time.monotonic(), b""
@@ -228,7 +236,8 @@ def main():  # type: ignore[no-untyped-def]
         every = max(1, round(look * (2 if len(before) > 1000 else 1) / step))
         at, uptime = time.time(), time.clock_gettime(7)
         parts = []
-        for path, data in frame(turn, every, max(every, round(2 * look / step))):
+        seldom = every * max(1, round(2 * look / step / every))
+        for path, data in frame(turn, every, seldom):
             if data:
                 parts += [b"%d " % len(data), os.fsencode(path).replace(b"\n", b"?"), b"\n", data]
         packed = zlib.compress(b"".join(parts), 1)

@@ -124,7 +124,9 @@ class Reader:
                 sink.fact(name, value)
 
     def _values(self, parts: Mapping[str, str]) -> proc.Values:
-        text = lambda path: parts.get(f"/proc/{path}", "")  # noqa: E731
+        def text(path: str) -> str:
+            return parts.get(f"/proc/{path}", "")
+
         values = {
             **proc.stat(text("stat"), self._machine.ticks),
             **proc.meminfo(text("meminfo")),
@@ -163,6 +165,8 @@ class Reader:
         if not self._many and len(rows) > MANY_PROCESSES:
             self._many = True
             self.sink.fact("processes", "more than 1,000: read every 10 s, instead of every 5 s")
+        if left_out := proc.number(raw.parts.get("left_out", "")):
+            self.sink.fact("processes_left_out", left_out)
         return values
 
     def _add_cost(self, rows: Sequence[Process], own: set[int]) -> None:

@@ -45,7 +45,7 @@ SILENT_SECONDS = 30.0
 """Without a frame, after which a machine counts as one that does not answer."""
 SILENT_STEPS = 5
 QUESTIONS, QUESTION_SECONDS, BEAT_SECONDS = 15, 60.0, 20.0
-LAST_SECONDS = 2.0
+LAST_SECONDS = 1.5
 """For the last questions and schedules when a watch is stopped."""
 END_SECONDS, ANSWER_SECONDS = 1.0, 5.0
 ANSWER = re.compile(rb"Q (\d{1,6}) (\d{1,12}\.\d{1,9})")
@@ -209,6 +209,8 @@ class Run:
         text = printable((self._errors or self._last_error).decode("latin-1"), MOST_OF_LINE)
         if status is None:
             return f"The connection to {self.ssh} broke."
+        if channel.process.exit_signal:
+            return f"The sampler on {self.ssh} was ended by SIG{channel.process.exit_signal[0]}."
         return f"The sampler on {self.ssh} ended with exit status {status}{f': {text}' if text else ''}."
 
 

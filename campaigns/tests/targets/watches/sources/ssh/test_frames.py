@@ -1,11 +1,16 @@
 """What is not a frame, and limits."""
 
+import ast
 import zlib
 
 import pytest
 
-from campaigns.targets.watches.sources.ssh import frames
+from campaigns.targets.watches.sources.ssh import frames, scripts
 from campaigns.targets.watches.sources.ssh.frames import PythonDecoder, ShellDecoder, TooMuch
+
+
+def test_the_program_is_one_of_old_python():
+    ast.parse(scripts.PROGRAM, feature_version=(3, 6))  # Enterprise Linux 8
 
 
 def header(length, at="1.000000"):

@@ -111,7 +111,7 @@ def test_what_goes_on_is_one_event():
 @pytest.mark.parametrize(
     ("values", "kind", "text"),
     [
-        ([{"memory.oom_kills": 1.0}, {"memory.oom_kills": 3.0}], "oom", "killed 2 processes"),
+        ([{"memory.oom_kills": 1.0}, {"memory.oom_kills": 3.0}], "oom", "killed 2 programs"),
         ([{"stalls": 1.0}, {"stalls": 8.0}], "reclaim", "free memory themselves 7 times"),
         ([cpu(0, 0), cpu(0.9, 0, 0.1)], "steal", "took 10 % of the processor time"),
         ([{"cpu.heat_throttles": 0.0}, {"cpu.heat_throttles": 2.0}], "throttled", "by heat 2 times"),
