@@ -240,6 +240,10 @@ class Limits:
     """Two signs whose strengths differ by a smaller factor are told together. [own]"""
     coverage: Share = 0.5
     """The least part of the window with samples; below it a quantity was not observed. [own]"""
+    niced: Share = 0.02
+    """CPU of niced programs outside the groups that is worth a word. [own]"""
+    silent_card: Number = 1_000.0
+    """B/s: a card without a speed that carries less is left out: such are bridges that nobody uses. [own]"""
     few_samples: Count = 10
     """With fewer the judgement is called coarse. [own]"""
 

@@ -33,8 +33,6 @@ COMMIT_EVENTS = ("walsync", "walwrite")
 """Events in which a session waits for the log of a commit; PostgreSQL 17 writes WalSync."""
 VIEWS_OF = {Resource.DATABASE_CPU: Resource.CPU, Resource.DATABASE_IO: Resource.DISK}
 """A resource as the database sees it: told together with the resource itself."""
-SILENT_CARD = 1_000.0
-"""B/s: a card that carries less, and has no speed, is left out: such are bridges that nobody uses."""
 
 LARGEST = 1e18
 """A larger value is no observation, in whatever unit."""
@@ -368,7 +366,7 @@ class _Cpu:
         load = self._load()
         group = window.largest_group("group.cpu")
         busy = mean_of(self.busy) or 0.0
-        caveats = [Caveat.NICED] if niced >= 0.02 else []
+        caveats = [Caveat.NICED] if niced >= LIMITS.niced else []
         if pressure is None:
             caveats.append(Caveat.NO_PRESSURE)
         state = ResourceState(
@@ -382,7 +380,7 @@ class _Cpu:
             group_share=min(group[1] / busy, 1.0) if group and busy else None,
             figures=_figures(
                 ("cpu_used", min(own, 1.0), Unit.SHARE, limit),
-                ("cpu_niced", niced if niced >= 0.02 else None, Unit.SHARE, None),
+                ("cpu_niced", niced if niced >= LIMITS.niced else None, Unit.SHARE, None),
                 ("pressure_some", pressure, Unit.SHARE, LIMITS.cpu_pressure),
                 ("running_per_core", queue, Unit.COUNT, waits[1] if pressure is None else None),
                 ("load_generator", self.load_share, Unit.SHARE, None),
@@ -654,7 +652,7 @@ def _cards(window: _Window) -> Iterator[ResourceState]:
                     yield _unknown(Resource.NETWORK, label)
                 continue
             if not speed:
-                if moved >= SILENT_CARD:
+                if moved >= LIMITS.silent_card:
                     yield _unknown(Resource.NETWORK, label, Caveat.SPEED_UNKNOWN)
                 continue
             used = moved / speed

@@ -9,21 +9,38 @@ from campaigns.findings.charts.resources import RunHeat, Strip, run_heat, strips
 from campaigns.findings.values import BindingFinding
 from campaigns.findings.wording.binding import BindingTexts, binding_texts
 from campaigns.models import Attempt, Binding, Campaign
+from campaigns.planning.raising import Raise, raises_of
 from campaigns.stats.binding import RunBinding
+from campaigns.stats.binding_levels import LevelWord
 
 
 @dataclass(frozen=True, slots=True)
 class BindingPanel:
-    """The sentence, the strips under the curve, and the resources of each run."""
+    """The sentence, the strips under the curve, and the resources of each run. tests: what to raise, to see what it limits."""
 
     texts: BindingTexts
     strips: Sequence[Strip]
     heat: RunHeat | None
+    tests: Sequence[Raise] = ()
 
 
 def binding_panel(campaign: Campaign, finding: BindingFinding) -> BindingPanel:
     """Return the panel."""
-    return BindingPanel(binding_texts(finding), strips_of(finding), run_heat(judged_runs(campaign)))
+    return BindingPanel(
+        binding_texts(finding),
+        strips_of(finding),
+        run_heat(judged_runs(campaign)),
+        tests_of(campaign, finding),
+    )
+
+
+def tests_of(campaign: Campaign, finding: BindingFinding) -> Sequence[Raise]:
+    """Return what a clone can raise to test whether what binds is what limits."""
+    levels = [level.binding for group in finding.groups for level in group.cells]
+    bound = [each.resource for level in levels for each in level.bound]
+    return raises_of(
+        campaign, bound, none_seen=any(level.word == LevelWord.NONE for level in levels)
+    )
 
 
 def judged_runs(campaign: Campaign) -> list[tuple[int, RunBinding]]:

@@ -73,7 +73,7 @@ def campaign_edit(request: HttpRequest, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @takes(Right.WRITE, Campaign)
 def campaign_clone(request: HttpRequest, pk: int) -> HttpResponse:
-    """Create a campaign from the definition of another one, which stays unchanged."""
+    """Create a campaign from the definition of another one, which stays unchanged; `?raise=` raises a setting in it."""
     original = campaign_of(request, pk, Right.WRITE)
     user = user_of(request)
     if request.method == "POST":
@@ -84,6 +84,15 @@ def campaign_clone(request: HttpRequest, pk: int) -> HttpResponse:
             request, f"Campaigns of the kind “{original.kind}” come from outside; none is cloned."
         )
         return redirect("campaign", pk)
+    if name := request.GET.get("raise", ""):
+        raised = forms.with_raised(entered, name[:100])
+        if raised is None:
+            messages.warning(
+                request,
+                f"{name[:100]} cannot be raised here: its value is unknown, or the highest that is possible. "
+                "Give its levels below.",
+            )
+        entered = raised or entered
     return _draw(request, None, entered, {}, original=original, refused_in=original)
 
 

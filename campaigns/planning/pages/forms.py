@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isfinite
 from random import SystemRandom
 from typing import Any
 
@@ -16,7 +17,7 @@ from campaigns.kinds.base import Driver, Metric, Preset
 from campaigns.kinds.base.values import BLIND_LABEL, TARGET
 from campaigns.kinds.program.stored import is_version
 from campaigns.kinds.registry import all_kinds, offered_kinds, offered_programs
-from campaigns.kit.charts.labels import as_text
+from campaigns.kit.charts.labels import as_text, inside
 from campaigns.kit.forms import is_key
 from campaigns.kit.mappings import CleanedData, FieldValues, Json
 from campaigns.kit.units import written
@@ -29,6 +30,7 @@ from campaigns.planning.pages import contrast_fields as contrasts
 from campaigns.planning.pages import criterion_fields as criteria
 from campaigns.planning.pages import search_fields as searches
 from campaigns.planning.pages.contrast_fields import NEXT_PAIR
+from campaigns.planning.raising import raised_levels
 from campaigns.planning.roles import load_among
 from campaigns.planning.watched_metrics import choosable_metrics, watched_metric
 from campaigns.targets.variables import Variables, variables_of
@@ -294,6 +296,40 @@ def from_data(data: FieldValues, teams: frozenset[int]) -> Entered:
     )
     values = {**entered.values, **criteria.as_entered(data.get(CRITERION), entered.metrics)}
     return with_kind(replace(entered, values=values))
+
+
+def with_raised(entered: Entered, name: str) -> Entered | None:
+    """Return the input with a parameter or setting as a factor of two levels: as it was, and raised. None where it cannot be raised."""
+    driver, variables = entered.driver, entered.variables
+    field = variables.fields.get(name)
+    if driver is None or field is None or name not in variables.factors:
+        return None
+    texts = entered.levels.get(name, ()) if name in entered.varied else ()
+    setting = variables.settings.get(name)
+    known = [
+        *(texts or [entered.parameters.get(name, "")]),
+        *([as_text(setting.look_value), as_text(setting.hand_value)] if setting else []),
+        as_text(field.initial),
+    ]
+    levels = raised_levels(field, [number for text in known if (number := _number(text)) is not None][: len(texts) or 1])
+    if not levels:
+        return None
+    label = str(field.label or name.replace("_", " "))
+    question = f"Does raising {inside(label)} from {levels[0]} to {levels[1]} move the limit?"
+    return replace(
+        entered,
+        values={**entered.values, "question": question, "name": ""},
+        varied=entered.varied | {name},
+        levels={**entered.levels, name: tuple(levels)},
+    )
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if isfinite(number) else None
 
 
 def as_shown(entered: Entered) -> dict[str, str]:

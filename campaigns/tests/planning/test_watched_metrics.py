@@ -1,10 +1,11 @@
 import pytest
 
-from campaigns.kinds.registry import driver_of
+from campaigns.kinds.base import Health, Measured
+from campaigns.kinds.registry import all_kinds, driver_of
 from campaigns.kit.errors import Invalid
 from campaigns.models import Target, Watch
 from campaigns.planning.checking import check
-from campaigns.planning.watched_metrics import watched_metric, watched_metrics
+from campaigns.planning.watched_metrics import CPU_PER, watched_metric, watched_metrics
 
 pytestmark = pytest.mark.django_db
 
@@ -50,6 +51,14 @@ def test_a_watched_target_gives_metrics_to_every_kind():
         assert f"watched.cpu_per_{unit}:web server" in given
         assert "watched.memory:others" in given
         assert all(watched_metric(name) for name in given)
+
+
+def test_every_kind_names_the_units_of_its_work():
+    for kind, driver in all_kinds().items():
+        assert driver.work_units, kind
+        assert all(watched_metric(f"{CPU_PER}{unit}") for unit in driver.work_units), kind
+        done = driver.work_done(Measured({}, Health("healthy", (), {}), units_done=7), 10.0)
+        assert set(done) <= set(driver.work_units), kind
 
 
 def test_a_database_alone_gives_none(target):
