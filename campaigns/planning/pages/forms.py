@@ -311,7 +311,10 @@ def with_raised(entered: Entered, name: str) -> Entered | None:
         *([as_text(setting.look_value), as_text(setting.hand_value)] if setting else []),
         as_text(field.initial),
     ]
-    levels = raised_levels(field, [number for text in known if (number := _number(text)) is not None][: len(texts) or 1])
+    levels = raised_levels(
+        field,
+        [number for text in known if (number := _number(text)) is not None][: len(texts) or 1],
+    )
     if not levels:
         return None
     label = str(field.label or name.replace("_", " "))

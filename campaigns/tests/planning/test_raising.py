@@ -56,9 +56,7 @@ def test_a_clone_measures_as_it_was_and_raised(target, subtests):
             ("2", "4"),
         ),
         "varied": (
-            entered(
-                target, varied=frozenset(["concurrency"]), levels={"concurrency": ("5", "10")}
-            ),
+            entered(target, varied=frozenset(["concurrency"]), levels={"concurrency": ("5", "10")}),
             "concurrency",
             ("10", "20"),
         ),
@@ -75,5 +73,7 @@ def test_a_clone_measures_as_it_was_and_raised(target, subtests):
 
 def test_what_is_unknown_or_the_most_is_not_raised(target):
     assert forms.with_raised(entered(target), "no_such_setting") is None
-    assert forms.with_raised(entered(target, parameters={"puma_workers": "6"}), "puma_workers") is None
+    assert (
+        forms.with_raised(entered(target, parameters={"puma_workers": "6"}), "puma_workers") is None
+    )
     assert driver_of("downloader").role("concurrency") == "setting"

@@ -50,7 +50,12 @@ def test_each_setting_has_its_word_over_the_load(target):
             LevelWord.BINDS
         ] * 2
         (rises,) = group.ranges
-        assert (rises.resource, rises.first, rises.before, rises.after) == (Resource.CPU, 3, 2, None)
+        assert (rises.resource, rises.first, rises.before, rises.after) == (
+            Resource.CPU,
+            3,
+            2,
+            None,
+        )
         cpu = next(each for each in group.trends if each.resource == Resource.CPU)
         assert cpu.tau.interval.low > 0.5
     text = texts_of(campaign, ["binding"])["binding"]["sentence"]
@@ -85,7 +90,12 @@ def test_without_watches_nothing_is_stored(target):
 def test_demand_of_target_and_groups_has_an_interval_in_each_cell(target):
     campaign = launch(target, {"concurrency": [50, 100]})
     store(campaign)
-    names = ["watched.cpu_per_file", "watched.cpu_per_file:puma", "watched.memory", "watched.memory:puma"]
+    names = [
+        "watched.cpu_per_file",
+        "watched.cpu_per_file:puma",
+        "watched.memory",
+        "watched.memory:puma",
+    ]
     for number, attempt in enumerate(Attempt.objects.filter(run__campaign=campaign)):
         store_values(
             attempt,
@@ -96,7 +106,9 @@ def test_demand_of_target_and_groups_has_an_interval_in_each_cell(target):
         )
 
     known = [metric.name for metric in metrics_of(campaign) if metric.name.startswith("watched.")]
-    chosen = [each.name for each in analysed_metrics_of(campaign) if each.name.startswith("watched.")]
+    chosen = [
+        each.name for each in analysed_metrics_of(campaign) if each.name.startswith("watched.")
+    ]
 
     assert set(known) == set(names)
     assert set(chosen) == {*names} - {"watched.memory:puma"}
