@@ -25,6 +25,8 @@ from campaigns.targets.watches.sql import bounded, connect, text_of
 
 CONSOLE = "pgbouncer"
 HUNG_SECONDS = 2.0
+FILES = ("passfile", "sslrootcert", "sslcert", "sslkey")
+"""Of the user who runs this; none of them is read."""
 
 
 class PgBouncer(Source):
@@ -120,7 +122,10 @@ class _Watch:
     def _connect(self) -> psycopg.Connection[Any]:
         try:
             return connect(
-                self._address, self._access, passfile="/nonexistent", prepare_threshold=None
+                self._address,
+                self._access,
+                prepare_threshold=None,
+                **dict.fromkeys(FILES, "/nonexistent"),
             )
         except psycopg.Error as error:
             text = text_of(error)

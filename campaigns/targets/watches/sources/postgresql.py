@@ -4,6 +4,7 @@ Versions 12 to 18. One connection, which reads only, waits for no lock, and give
 is left out of all counts.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -140,6 +141,11 @@ STATEMENTS = """
 """
 TEXTS = "SELECT DISTINCT ON (queryid) queryid::text, left(query, %s) FROM pg_stat_statements WHERE queryid::text = ANY(%s)"
 ALLOWED = "SELECT pg_has_role(current_user, 'pg_read_all_stats', 'USAGE'), current_setting('is_superuser') = 'on'"
+
+NORMALISED = frozenset(("SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "VALUES"))
+"""Statements whose constants pg_stat_statements replaces."""
+COMMENT = re.compile(r"/\*.*?(\*/|\Z)|--[^\n]*", re.DOTALL)
+READ_OF_TEXT = 2000
 
 
 class PostgreSQL(Source):
@@ -552,10 +558,23 @@ class _Watch:
             if calls > calls_before and total > total_before:  # else it was reset meanwhile
                 took.append((total - total_before, calls - calls_before, name))
         top = sorted(took, reverse=True)[:MOST_STATEMENTS]
-        texts = dict(self._rows(TEXTS, (SHOWN, [name for *_, name in top])))
+        texts = dict(self._rows(TEXTS, (READ_OF_TEXT, [name for *_, name in top])))
         for number, (milliseconds, calls, name) in enumerate(top, 1):
-            text = " ".join(str(texts.get(name, "")).split())
+            text = statement_text(str(texts.get(name) or ""))
             self._sink.fact(f"db.statement.{number:02}", f"{milliseconds / 1000:.3f} s in {calls:.0f} calls: {text}")  # fmt: skip
+
+
+def statement_text(text: str) -> str:
+    """Return a statement as it is stored: on one line, without comments, of at most 300 characters.
+
+    PostgreSQL replaces constants by $1 in queries alone: of ALTER ROLE … PASSWORD and the like only the first word is kept.
+    """
+    words = COMMENT.sub(" ", text).split()
+    known = [word.strip("(").upper() for word in words]
+    makes_table = "INTO" in known and not {"INSERT", "MERGE"} & set(known)
+    if words and known[0] in NORMALISED and not makes_table:
+        return " ".join(words)[:SHOWN]
+    return f"{words[0][:20]} …" if words else "…"
 
 
 def _add(counts: dict[str, float], label: str, count: float) -> None:

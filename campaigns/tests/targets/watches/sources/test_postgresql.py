@@ -11,7 +11,7 @@ import pytest
 
 from campaigns.kit.network import NetworkError
 from campaigns.targets.watches.base import WatchFailed
-from campaigns.targets.watches.sources.postgresql import source
+from campaigns.targets.watches.sources.postgresql import source, statement_text
 from campaigns.tests.kinds.sql import servers
 from campaigns.tests.targets.watches.sources.sinks import watched
 
@@ -106,6 +106,23 @@ def test_the_statements_that_took_most_time_are_kept_where_the_owner_allows(data
     ]
     assert " s in 1 calls: SELECT count(*) FROM rows WHERE value > $1" in text
     assert "41" not in text
+    assert "secret" not in text
+
+
+def test_statements_are_stored_without_comments_and_without_what_is_not_normalised():
+    assert (
+        statement_text("/* user 3 */ SELECT a\n FROM b -- why\n WHERE c = $1")
+        == "SELECT a FROM b WHERE c = $1"
+    )
+    assert statement_text("(SELECT 1) UNION (SELECT 2)") == "(SELECT 1) UNION (SELECT 2)"
+    assert statement_text(f"ALTER ROLE a PASSWORD '{SECRET}'") == "ALTER …"
+    assert statement_text(f"SELECT 1 /* {SECRET}") == "SELECT 1"
+    assert statement_text(f"SELECT '{SECRET}' INTO t") == "SELECT …"
+    assert statement_text("WITH a AS (SELECT $1) INSERT INTO t SELECT * FROM a").startswith(
+        "WITH a AS (SELECT $1)"
+    )
+    assert statement_text(" ") == "…"
+    assert len(statement_text("SELECT " + "a, " * 1000)) == 300
 
 
 @pytest.mark.system
