@@ -52,8 +52,6 @@ def choosable_metrics(driver: Driver, targets: Iterable[Target]) -> tuple[Metric
 
 
 def _names(driver: Driver, target: Target) -> list[str]:
-    if target.pk is None:
-        return []
     reads = {each for watch in watches_in_use(target) for each in _reads(watch.source)}
     quantities = [*(f"{CPU_PER}{unit}" for unit in driver.work_units), MEMORY, MEMORY_PEAK]
     names: list[str] = []

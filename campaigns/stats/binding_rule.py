@@ -1,10 +1,11 @@
 """The rule that says which resource binds in a run. Pure. MONITORING.md 8; `binding.LIMITS` holds its thresholds."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from campaigns.stats.binding import (
     LIMITS,
@@ -149,10 +150,10 @@ def mean_of(values: Series | None) -> float | None:
     return None if values is None else float(np.nanmean(values))
 
 
-def part_of(values: Series, holds: Callable[[Series], Series]) -> float:
+def part_of(values: Series, holds: NDArray[np.bool_]) -> float:
     """Return the part of the samples, gaps left out, for which something holds."""
-    known = values[~np.isnan(values)]
-    return float(np.count_nonzero(holds(known)) / known.size)
+    known = ~np.isnan(values)
+    return float(np.count_nonzero(holds & known) / np.count_nonzero(known))
 
 
 def judge(observed: Observed) -> RunBinding:
@@ -174,7 +175,9 @@ def judge(observed: Observed) -> RunBinding:
         for state in judged
     ]
     strongest = _strongest(states)
-    caveats = {caveat for state in states for caveat in state.caveats if caveat != Caveat.LOAD}
+    caveats: set[Caveat] = {
+        caveat for state in states for caveat in state.caveats if caveat != Caveat.LOAD
+    }
     if strongest and any(
         Caveat.LOAD in state.caveats
         for state in states
@@ -685,7 +688,7 @@ def _listen_queue(window: _Window) -> Iterator[ResourceState]:
         return
     grown = np.fmax.reduce(known)
     samples = int(np.count_nonzero(grown > 0))
-    share = part_of(grown, lambda values: values > 0)
+    share = part_of(grown, grown > 0)
     state = ResourceState(
         Resource.LISTEN_QUEUE,
         "",
@@ -845,11 +848,11 @@ def _queue(window: _Window, resource: Resource, label: str, name: str) -> Resour
         used = window.enough(busy / np.where(limit > 0, limit, np.nan))
     if used is None and waiting is None:
         return _unknown(resource, name)
-    queued = None if waiting is None else part_of(waiting, lambda values: values > 0)
-    full = None if used is None else part_of(used, lambda values: values >= LIMITS.threads)
+    queued = None if waiting is None else part_of(waiting, waiting > 0)
+    full = None if used is None else part_of(used, used >= LIMITS.threads)
     if resource == Resource.SLOTS and waiting is not None and used is not None:
         while_full = window.enough(np.where(np.isnan(used), np.nan, waiting * (used >= 1)))
-        queued = queued if while_full is None else part_of(while_full, lambda values: values > 0)
+        queued = queued if while_full is None else part_of(while_full, while_full > 0)
     mean = None if used is None else min(mean_of(used) or 0.0, 1.0)
     pool = resource == Resource.CONNECTIONS
     threads = resource == Resource.THREADS

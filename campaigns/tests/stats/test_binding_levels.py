@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from campaigns.stats.binding import (
@@ -65,7 +67,7 @@ def ranges(*levels):
 
 def test_a_resource_binds_from_one_level_on_as_an_interval(subtests):
     memory = ("memory", "")
-    cases = {
+    cases: dict[str, tuple[list[Any], list[Any]]] = {
         "from": ([(), (), (MEMORY,), (MEMORY,)], [(*memory, 2, 3, 1, None)]),
         "everywhere": ([(MEMORY,), (MEMORY,)], [(*memory, 0, 1, None, None)]),
         "up to": ([(MEMORY,), ()], [(*memory, 0, 0, None, 1)]),
