@@ -117,7 +117,7 @@ def watched(access: Access, choice: str, seconds: float) -> Iterator[Row]:
             super().__init__(token)
             decoders.append(self)
 
-    sampling.PythonDecoder, sampling.ShellDecoder = Python, Shell  # type: ignore[misc]
+    sampling.__dict__.update(PythonDecoder=Python, ShellDecoder=Shell)
     sink, ends = Timed(), time.monotonic() + seconds
     try:
         source.sample(access, sink, lambda wait: time.monotonic() > ends)

@@ -154,7 +154,8 @@ class Kernel:
     def _units(self, second: float) -> dict[str, str]:
         if not self.cgroups:
             return {}
-        parts, root = {}, "/sys/fs/cgroup"
+        parts: dict[str, str] = {}
+        root = "/sys/fs/cgroup"
         units = {each.cgroup for each in self.programs if each.cgroup.endswith(".service")}
         for unit in units:
             seconds = sum(
@@ -201,7 +202,10 @@ def packed(raw: Raw) -> bytes:
     texts = {path: text.encode("latin-1") for path, text in raw.parts.items()}
     body = b"".join(b"%d %s\n%s" % (len(text), path.encode("latin-1").replace(b"\n", b"?"), text) for path, text in texts.items())  # fmt: skip
     data = zlib.compress(body, 1)
-    return b"perfdash F %d %.6f %.3f %.4f\n" % (len(data), raw.at, raw.uptime, raw.cpu) + data
+    return (
+        b"perfdash F %d %.6f %.3f %.4f\n" % (len(data), raw.at, raw.uptime or 0.0, raw.cpu or 0.0)
+        + data
+    )
 
 
 def shell_lines(raw: Raw, token: str) -> bytes:

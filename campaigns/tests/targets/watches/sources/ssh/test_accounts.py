@@ -1,6 +1,7 @@
 """Groups of processes add up to the machine, whatever its processes do."""
 
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -99,7 +100,9 @@ def test_a_service_counts_as_a_whole():
 @st.composite
 def histories(draw):
     """Draw snapshots of a machine whose processes start, work, end and are waited for, or not."""
-    living = {1: [0.0, 0.0, 0, 0, "init"]}  # own, waited for, parent, start, comm
+    living: dict[int, list[Any]] = {
+        1: [0.0, 0.0, 0, 0, "init"]
+    }  # own, waited for, parent, start, comm
     busy, next_pid, looks = 0.0, 2, []
     for look in range(draw(st.integers(2, 7))):
         for _ in range(draw(st.integers(0, 6))):

@@ -126,6 +126,7 @@ def test_a_killed_worker_leaves_no_sampler(machine, choice):
     before = samplers()
     where = [str(machine.port), machine.username, machine.key, machine.host_key, scripts.CHOOSE]
     worker = subprocess.Popen([sys.executable, "-c", KILLED, *where], stdout=subprocess.PIPE)
+    assert worker.stdout
     try:
         assert worker.stdout.readline() == b"frame\n"
         assert set(samplers()) - set(before)

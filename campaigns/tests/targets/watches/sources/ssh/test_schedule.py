@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from campaigns.targets.watches.base import Key
+from campaigns.targets.watches.base import Event, Key
 from campaigns.targets.watches.sources.ssh.events import Events
 from campaigns.targets.watches.sources.ssh.processes import Process
 from campaigns.targets.watches.sources.ssh.schedule import (
@@ -86,7 +86,7 @@ def test_what_is_not_understood_is_left_out(text):
 
 def seen(*frames):
     """Return the events of frames of (at, values)."""
-    events, found = Events(), []
+    events, found = Events(), list[Event]()
     for at, values in frames:
         keys = {Key(*name.split(" ", 1)): value for name, value in values.items()}
         found += events.frame(at, at, keys, values.get("stalls"))
