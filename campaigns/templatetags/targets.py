@@ -7,10 +7,11 @@ from django.template import Context, Library
 
 from campaigns.execution.queues import Queue, queue_of
 from campaigns.kit.pages.people import may
-from campaigns.models import Target
+from campaigns.models import Campaign, Target
 from campaigns.planning.fitness.checks import CHECKS
 from campaigns.planning.fitness.known import Fitness, fitness_of
 from campaigns.planning.pages.calibrating import KindNoise, noise_of_kinds
+from campaigns.targets.watches.expected import asked_on
 
 register = Library()
 
@@ -42,3 +43,9 @@ def fitness(target: Target) -> FitnessPanel:
 def noise(target: Target) -> Sequence[KindNoise]:
     """Return the known run-to-run variation of each kind on a target."""
     return noise_of_kinds(target)
+
+
+@register.simple_tag
+def asks_watches(campaign: Campaign) -> bool:
+    """Return whether a watch of a campaign's targets knows what will happen there."""
+    return any(asked_on(target) for target in campaign.targets)

@@ -88,6 +88,11 @@ urlpatterns = [
         watches.AcceptWatchKey.as_view(),
         name="api-watch-accept",
     ),
+    path(
+        "targets/<int:pk>/expected-events",
+        watches.ExpectedEvents.as_view(),
+        name="api-expected-events",
+    ),
     path("watch-sources", watches.WatchSources.as_view(), name="api-watch-sources"),
     path("programs", programs.Programs.as_view(), name="api-programs"),
     path("programs/<int:pk>", programs.OneProgram.as_view(), name="api-program"),

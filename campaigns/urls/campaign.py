@@ -8,7 +8,7 @@ from campaigns.findings.pages import exports as exports
 from campaigns.overview.pages import campaign as pages
 from campaigns.overview.pages import live as live
 from campaigns.planning.pages import actions as actions
-from campaigns.planning.pages import amending, calibrating
+from campaigns.planning.pages import amending, calibrating, expected_events
 from campaigns.reviews.pages import bundles, comments
 
 urlpatterns = [
@@ -20,6 +20,7 @@ urlpatterns = [
     path("cancel/", actions.cancel, name="campaign-cancel"),
     path("amend/", amending.amend, name="campaign-amend"),
     path("calibrate/", calibrating.calibrate, name="campaign-calibrate"),
+    path("expected-events/", expected_events.expected_events, name="campaign-expected-events"),
     path("extend/", actions.extend, name="campaign-extend"),
     path("move-up/", queues.move_up, name="campaign-move-up"),
     path("move-down/", queues.move_down, name="campaign-move-down"),

@@ -18,6 +18,7 @@ from campaigns.findings.compute.compared import compare as compare_sides
 from campaigns.findings.pages.compare_address import Address, Move, read
 from campaigns.findings.pages.compare_plot import compare_plot
 from campaigns.findings.pages.compare_tables import carried_tables, environment_of, tables_of
+from campaigns.findings.pages.demand import DemandTable, demand_table
 from campaigns.findings.wording.compare import answer_of
 from campaigns.kit.downloads import lines_of
 from campaigns.kit.numbers import plain_percent
@@ -82,6 +83,7 @@ def context(
         "carried": carried_tables(compared),
         "tables": tables_of(compared),
         "environment": environment_of(compared),
+        "demand": demand_of(shown["chosen"], address),
         "delta": plain_percent(compared.terms.delta_pct),
         "margin": plain_percent(compared.terms.margin_pct),
         "with_hardware": address.with_hardware
@@ -93,6 +95,18 @@ def context(
         else "",
         "of_one_campaign": bool(address.cells) and len(compared.measured) < len(address.cells),
     }
+
+
+def demand_of(chosen: Sequence[Chosen], address: Address) -> DemandTable | None:
+    """Return what a unit of work costs the target in each of the chosen campaigns or cells."""
+    usable = [place for place, each in enumerate(chosen) if not each.unusable]
+    wanted: Sequence[tuple[int, int | None]] = address.cells or [
+        (key, None) for key in address.campaigns
+    ]
+    return demand_table(
+        [wanted[place] for place in usable],
+        [", ".join(filter(None, (chosen[place].name, chosen[place].cell))) for place in usable],
+    )
 
 
 def compared_of(address: Address, teams: Set[int]) -> Compared | None:

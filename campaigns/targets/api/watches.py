@@ -9,7 +9,7 @@ from rest_framework.reverse import reverse
 
 from campaigns.kit.api.inputs import Flag, Input, Number, Scalar, Text
 from campaigns.kit.api.openapi import operation
-from campaigns.kit.api.outputs import ModelOutput, Part, text
+from campaigns.kit.api.outputs import ModelOutput, Part, Selectable, text
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import Invalid
 from campaigns.kit.mappings import CleanedData, JsonObject
@@ -19,6 +19,7 @@ from campaigns.models import Target, Watch
 from campaigns.targets.api.settings import AcceptInput
 from campaigns.targets.api.targets import in_use
 from campaigns.targets.watches.base import Source
+from campaigns.targets.watches.expected import LONGEST_SPAN, expected_on
 from campaigns.targets.watches.forms import absent, as_data, with_options
 from campaigns.targets.watches.registry import all_sources
 from campaigns.targets.watches.saving import (
@@ -274,6 +275,44 @@ class AcceptWatchKey(Api):
         """Take the key with this fingerprint for the machine's own, after it was compared."""
         row, fingerprint = _watch(pk, number), self.read(AcceptInput)["fingerprint"]
         return Response(self.shown(accept_host_key(row, fingerprint, self.user), WatchOutput))
+
+
+class SpanQuery(Input):
+    """`?seconds=`: how far ahead; an hour unless given."""
+
+    seconds = serializers.FloatField(
+        required=False, default=3600.0, min_value=1, max_value=LONGEST_SPAN
+    )
+
+
+class ExpectedEventOutput(Part):
+    """What will happen on the target."""
+
+    kind = serializers.CharField()
+    text = serializers.CharField()
+    at = serializers.DateTimeField()
+    in_seconds = serializers.FloatField()
+
+
+class ExpectedOutput(Selectable):
+    """What is known to happen, in the order of time. `failures`: why a watch could not say."""
+
+    events = ExpectedEventOutput(many=True)
+    failures = serializers.ListField(child=serializers.CharField())
+    more = serializers.IntegerField()
+
+
+class ExpectedEvents(Api):
+    """GET: what is known to happen on a target."""
+
+    of = Target
+    takes = {"get": Right.OPERATE}
+
+    @operation("list_expected_events", TAG, answer=ExpectedOutput, query=SpanQuery)
+    def get(self, request: Request, pk: int) -> Response:
+        """Ask the watches of the target which timers and cron jobs begin soon. It takes 15 s at most."""
+        target, seconds = in_use(pk), self.read_query(SpanQuery)["seconds"]
+        return Response(self.shown(expected_on([target], seconds), ExpectedOutput))
 
 
 def _watch(pk: int, number: int) -> Watch:

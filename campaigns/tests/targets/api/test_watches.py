@@ -4,7 +4,7 @@ import pytest
 
 from campaigns.models import Watch
 from campaigns.targets.watches import trying
-from campaigns.tests.targets.watches.toy_source import toy_sources
+from campaigns.tests.targets.watches.toy_source import WatchFailed, toy_sources
 
 __all__ = ["toy_sources"]
 
@@ -99,3 +99,22 @@ def test_bad_groups_and_links(api, target, sent, message):
     status, body = api.patch(f"targets/{target.pk}", sent)
     assert status == 400, body
     assert message in str(body)
+
+
+def test_what_is_known_to_happen_on_the_target(api, target, toy_sources):
+    path = f"targets/{target.pk}/expected-events"
+    api.post(f"targets/{target.pk}/watches", SENT)  # knows nothing of timers
+    assert api.get(path)[1] == {"events": [], "failures": [], "more": 0}
+    login = {
+        "source": "toy_ssh",
+        "address": "db.example:22",
+        "username": "watcher",
+        "password": "x",
+    }
+    assert api.post(f"targets/{target.pk}/watches", login)[0] == 201
+    _, body = api.get(path, seconds=600)
+    (event,) = body["events"]
+    assert (event["text"], event["in_seconds"]) == ("dnf-makecache.timer", 60)
+    toy_sources["toy_ssh"].failure = WatchFailed("Connection refused.")
+    assert api.get(path)[1]["failures"] == [f"{target.name}: Connection refused."]
+    assert api.get(path, seconds=0)[0] == 400

@@ -7,7 +7,15 @@ import pytest
 from campaigns.targets.api import watches as api
 from campaigns.targets.pages import targets as pages
 from campaigns.targets.watches import registry
-from campaigns.targets.watches.base import ClockReading, Frame, Key, Option, Source, WatchFailed
+from campaigns.targets.watches.base import (
+    ClockReading,
+    Event,
+    Frame,
+    Key,
+    Option,
+    Source,
+    WatchFailed,
+)
 
 
 class ToySource(Source):
@@ -63,6 +71,15 @@ class ToySsh(ToySource):
     uses_ssh = True
     has_login = False
     options = ()
+
+    def expected_events(self, access, span):
+        """Return a timer in a minute, and one long afterwards."""
+        if self.failure:
+            raise self.failure
+        return [
+            Event("timer", "dnf-makecache.timer", span.begin + 60),
+            Event("timer", "fstrim.timer", span.begin + 1e9),
+        ]
 
 
 @pytest.fixture

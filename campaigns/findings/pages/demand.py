@@ -1,0 +1,93 @@
+"""What a unit of work costs the target: CPU seconds of each group of processes, for the compare page."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from campaigns.kit.numbers import amount, counted, number
+from campaigns.models import Attempt, Exclusion, Phase, Run, WatchedSummary
+from campaigns.results.watched import MEASURE
+from campaigns.targets.watches.catalog import OTHERS, OWN
+
+LAST = (OTHERS, OWN)
+Chosen = tuple[int, int | None]
+"""A campaign and one of its cells, by primary keys; None: all of its cells."""
+
+
+@dataclass(frozen=True, slots=True)
+class DemandLine:
+    """One group: for each campaign a text, and how many times the baseline's it is."""
+
+    group: str
+    values: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DemandTable:
+    """heads: campaigns. runs: how many of each were watched."""
+
+    heads: tuple[str, ...]
+    runs: tuple[str, ...]
+    lines: tuple[DemandLine, ...]
+
+
+def demand_table(chosen: Sequence[Chosen], names: Sequence[str]) -> DemandTable | None:
+    """Return CPU seconds of each group for a unit of work, means of runs; None unless two of the chosen were watched."""
+    demands = [_demands(campaign, cell) for campaign, cell in chosen]
+    if sum(bool(each) for each in demands) < 2:
+        return None
+    means = [{group: fmean(values) for group, values in each.items()} for each in demands]
+    groups = sorted(
+        {group for each in means for group in each},
+        key=lambda group: (group in LAST, -max(each.get(group, 0.0) for each in means)),
+    )
+    lines = [_line(group, [each.get(group) for each in means]) for group in groups]
+    lines.append(
+        _line("all of the machine", [sum(each.values()) if each else None for each in means])
+    )
+    return DemandTable(
+        heads=tuple(names),
+        runs=tuple(
+            counted(max(map(len, each.values()), default=0), "run") if each else "not watched"
+            for each in demands
+        ),
+        lines=tuple(lines),
+    )
+
+
+def _line(group: str, values: Sequence[float | None]) -> DemandLine:
+    first = values[0]
+    texts = tuple(
+        (
+            "—" if value is None else amount(value, "s"),
+            f"{number(value / first)} times" if place and first and value is not None else "",
+        )
+        for place, value in enumerate(values)
+    )
+    return DemandLine(group, texts)
+
+
+def _demands(campaign: int, cell: int | None) -> Mapping[str, list[float]]:
+    """Return CPU seconds for a unit of work, by group: one value a run that counts."""
+    attempts = Attempt.objects.filter(
+        run__campaign=campaign,
+        run__purpose=Run.Purpose.MEASURED,
+        state=Attempt.State.ACCEPTED,
+        units_done__gt=0,
+    ).exclude(run__in=Exclusion.objects.filter(withdrawn_at=None).values("run"))
+    if cell is not None:
+        attempts = attempts.filter(run__cell=cell)
+    seconds = dict(
+        Phase.objects.filter(
+            attempt__in=attempts, of=Phase.Of.ATTEMPT, name=Attempt.Phase.MEASURE
+        ).values_list("attempt", "seconds")
+    )
+    rows = WatchedSummary.objects.filter(
+        attempt__in=attempts, phase=MEASURE, quantity="group.cpu"
+    ).values_list("attempt", "label", "mean", "attempt__units_done")
+    result: dict[str, list[float]] = defaultdict(list)
+    for attempt, group, cores, units in rows:
+        if attempt in seconds:
+            result[group].append(cores * seconds[attempt] / units)
+    return result
