@@ -12,6 +12,7 @@ from campaigns.planning.outline import factors_of
 from campaigns.results.csv_lines import csv_lines
 from campaigns.results.json_document import json_pieces
 from campaigns.results.versions import fingerprint, whole_version
+from campaigns.results.watched_export import campaign_pieces
 from perfdash import __version__
 
 Texts = Callable[[Campaign], Json]
@@ -41,6 +42,9 @@ FORMATS: Mapping[str, Format] = {
         ),
     ),
     "parquet": Format("application/vnd.apache.parquet", lambda campaign, *_: _parquet(campaign)),
+    "watched.parquet": Format(
+        "application/vnd.apache.parquet", lambda campaign, *_: campaign_pieces(campaign)
+    ),
 }
 
 

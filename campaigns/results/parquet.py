@@ -53,7 +53,7 @@ AFTER: Sequence[tuple[str, Any]] = (
 )
 
 
-class _Written:
+class Written:
     """The file of a Parquet writer; returns what was written since the last call."""
 
     closed = False
@@ -88,7 +88,7 @@ def parquet_pieces(campaign: Campaign) -> Iterator[bytes]:
     """
     factors = {factor.name: factor.levels for factor in factors_of(campaign)}
     schema = _schema(campaign, factors)
-    written = _Written()
+    written = Written()
     with parquet.ParquetWriter(pa.PythonFile(written, "w"), schema) as writer:
         rows = (row for run in measured_runs(campaign) for row in _rows(campaign, run, factors))
         while group := list(islice(rows, ROW_GROUP)):

@@ -3,14 +3,14 @@
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from math import isfinite
 
-from campaigns.models import Attempt
-from campaigns.results.watched import WatchedRun
+from campaigns.models import Attempt, Campaign, Run
+from campaigns.results.watched import WatchedRun, watched_of
 from campaigns.targets.watches.align import AlignedSeries
 from campaigns.targets.watches.catalog import CATALOG, text_of
 
@@ -65,40 +65,51 @@ def openmetrics_pieces(attempt: Attempt, run: WatchedRun) -> Iterator[bytes]:
 
 def parquet_pieces(attempt: Attempt, run: WatchedRun) -> Iterator[bytes]:
     """Yield a file with one row a sample; the campaign, run and attempt are columns, too."""
+    return _parquet([(attempt, run)])
+
+
+def campaign_pieces(campaign: Campaign) -> Iterator[bytes]:
+    """Yield the same of all runs of a campaign with an accepted attempt, except try-outs."""
+    attempts = (
+        Attempt.objects.filter(run__campaign=campaign, state=Attempt.State.ACCEPTED)
+        .exclude(run__purpose=Run.Purpose.TRIAL)
+        .select_related("run")
+        .order_by("run__position")
+    )
+    return _parquet((attempt, watched_of(attempt)) for attempt in attempts.iterator())
+
+
+def _parquet(runs: Iterable[tuple[Attempt, WatchedRun]]) -> Iterator[bytes]:
+    """Yield a file, with a group of rows for each series, so that memory stays flat."""
     import pyarrow as pa  # loads much
     from pyarrow import parquet
 
-    whole = attempt.run
-    columns = ("campaign", "run", "attempt", *COLUMNS)
-    kinds = (pa.int64(), pa.int64(), pa.int64(), pa.string(), pa.string(), pa.string())
+    from campaigns.results.parquet import Written
+
+    numbers, texts = ("campaign", "run", "attempt"), COLUMNS[:3]
     schema = pa.schema(
         [
-            *zip(columns[:6], kinds, strict=True),
-            (columns[6], pa.float64()),
-            (columns[7], pa.float32()),
+            *((name, pa.int64()) for name in numbers),
+            *((name, pa.string()) for name in texts),
+            (COLUMNS[3], pa.float64()),
+            (COLUMNS[4], pa.float32()),
         ]
     )
-    buffer = io.BytesIO()
-    with parquet.ParquetWriter(buffer, schema) as writer:
-        for series in run.series():
-            samples = list(_samples(series))
-            count = len(samples)
-            fixed = (whole.campaign_id, whole.position, attempt.number)
-            texts = (series.key.quantity, series.key.label, _unit(series))
-            writer.write_table(
-                pa.table(
-                    [
-                        *([each] * count for each in (*fixed, *texts)),
-                        [seconds for seconds, _ in samples],
-                        [value for _, value in samples],
-                    ],
-                    schema=schema,
-                )
-            )
-            yield buffer.getvalue()
-            buffer.seek(0)
-            buffer.truncate()
-    yield buffer.getvalue()
+    written = Written()
+    with parquet.ParquetWriter(pa.PythonFile(written, "w"), schema) as writer:
+        for attempt, run in runs:
+            fixed = (attempt.run.campaign_id, attempt.run.position, attempt.number)
+            for series in run.series():
+                samples = list(_samples(series))
+                named = (*fixed, series.key.quantity, series.key.label, _unit(series))
+                columns = [
+                    *([each] * len(samples) for each in named),
+                    [seconds for seconds, _ in samples],
+                    [value for _, value in samples],
+                ]
+                writer.write_table(pa.table(columns, schema=schema))
+                yield written.pending_bytes()
+    yield written.pending_bytes()
 
 
 FORMATS: Mapping[str, Format] = {

@@ -18,7 +18,7 @@ from campaigns.results.exports import FORMATS
 
 
 class ExportQuery(Input):
-    """`?format=csv`, `json` or `parquet`."""
+    """`?format=csv`, `json`, `parquet`, or `watched.parquet` for what was observed on the target."""
 
     format = serializers.ChoiceField(choices=list(FORMATS), default="json")
 
@@ -42,7 +42,7 @@ class Export(CampaignApi):
         """The campaign as a file, without try-outs.
 
         `json`: definition, runs with all values, findings with what pages say of them, environment. `csv`: one line a run.
-        `parquet`: one row a run and metric.
+        `parquet`: one row a run and metric. `watched.parquet`: one row a sample that was observed on the target.
         """
         name = self.read_query(ExportQuery)["format"]
         campaign = get_object_or_404(Campaign.objects.select_related("target", "author"), pk=pk)

@@ -97,18 +97,6 @@ def context(
     }
 
 
-def demand_of(chosen: Sequence[Chosen], address: Address) -> DemandTable | None:
-    """Return what a unit of work costs the target in each of the chosen campaigns or cells."""
-    usable = [place for place, each in enumerate(chosen) if not each.unusable]
-    wanted: Sequence[tuple[int, int | None]] = address.cells or [
-        (key, None) for key in address.campaigns
-    ]
-    return demand_table(
-        [wanted[place] for place in usable],
-        [", ".join(filter(None, (chosen[place].name, chosen[place].cell))) for place in usable],
-    )
-
-
 def compared_of(address: Address, teams: Set[int]) -> Compared | None:
     """Return the comparison alone; None where there is nothing to compare."""
     sides = sides_of(address.all_campaigns, teams, address.metric)
@@ -145,6 +133,18 @@ def chosen_of(
         )
         for at, (key, cell) in enumerate(wanted)
     ]
+
+
+def demand_of(chosen: Sequence[Chosen], address: Address) -> DemandTable | None:
+    """Return what a unit of work costs the target in each of the chosen campaigns or cells."""
+    usable = [place for place, each in enumerate(chosen) if not each.unusable]
+    wanted: Sequence[tuple[int, int | None]] = address.cells or [
+        (key, None) for key in address.campaigns
+    ]
+    return demand_table(
+        [wanted[place] for place in usable],
+        [", ".join(filter(None, (chosen[place].name, chosen[place].cell))) for place in usable],
+    )
 
 
 def cell_fields(address: Address, sides: Sequence[Side]) -> list[BoundField]:

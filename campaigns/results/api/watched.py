@@ -69,7 +69,7 @@ class WatchedSourceOutput(Part):
     `cpu_seconds`: of the target, for watching it.
     """
 
-    source = serializers.CharField()
+    source = serializers.CharField()  # type: ignore[assignment]
     address = serializers.CharField()
     state = serializers.ChoiceField(choices=Watched.State.choices)
     reason = text()

@@ -191,7 +191,7 @@ def key(chart: WatchedChart) -> tuple[KeyItem, ...]:
     items = []
     for place, panel in enumerate(chart.panels):
         for index, each in enumerate(_drawn(panel)):
-            mark = "line" if each.dashed else "band" if panel.stacked else "solid"
+            mark = "line" if each.dashed else "filled" if panel.stacked else "solid"
             items.append(
                 KeyItem(
                     mark,
@@ -379,13 +379,24 @@ def _panel(panel: Panel, grid: tuple[float, float, int], axis: str, group: str) 
                 xs, shown, step, pen | {"width": 0.5}, look | {"fillcolor": f"@{token}"}
             )
         else:
-            points = [
-                (x, float(y) if np.isfinite(y) else None) for x, y in zip(xs, shown, strict=True)
-            ]
-            traces = [line(points, pen, **look)]
+            traces = [line(_points(xs, shown, step), pen, **look)]
         data.append(grouped(traces, f"{group}-{index}"))
     order = reversed(data) if panel.stacked else data
     return [trace for traces in order for trace in traces]
+
+
+def _points(xs: Sequence[float], shown: Floats, step: float) -> list[tuple[float, float | None]]:
+    """Return the points of a line; one between two gaps is as wide as its step, since it would not be seen."""
+    known = np.isfinite(shown)
+    alone = known & ~np.append(known[1:], False) & ~np.append(False, known[:-1])
+    points: list[tuple[float, float | None]] = []
+    for place, x in enumerate(xs):
+        if alone[place]:
+            points += [(x - step / 2, float(shown[place])), (x + step / 2, float(shown[place]))]
+            points.append((x + step / 2, None))
+        else:
+            points.append((x, float(shown[place]) if known[place] else None))
+    return points
 
 
 def _layers(

@@ -57,18 +57,18 @@ class OptionOutput(Part):
     """An option of a source."""
 
     name = serializers.CharField()
-    label = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]
     type = serializers.CharField()
     initial = serializers.JSONField()
     choices = serializers.ListField(child=serializers.CharField())
-    required = serializers.BooleanField()
+    required = serializers.BooleanField()  # type: ignore[assignment]
 
 
 class SourceOutput(Part):
     """A source of watches, and what it needs. `live`: it is read while a run goes on, not afterwards."""
 
     name = serializers.CharField()
-    label = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]
     description = serializers.CharField()
     needs = serializers.CharField()
     address = serializers.CharField(source="address_help")
@@ -145,7 +145,7 @@ class SeenOutput(Part):
     """A quantity that was read. `label`: the group, device or state that it is of; empty: the whole machine."""
 
     quantity = serializers.CharField()
-    label = text()
+    label = text()  # type: ignore[assignment]
     text = serializers.CharField()
     value = serializers.CharField()
 

@@ -58,6 +58,7 @@ def test_a_definition_names_what_was_added_later_only_where_somebody_chose_it():
         "stop_most",
         "required_checks",
         "unfit_reason",
+        "requires_watch",
     }
     assert design.values_of(Campaign(team_id=None), every=True).keys() == design.FIELDS.keys()
 

@@ -67,6 +67,11 @@ def test_files_of_every_sample(api, run):
     table = parquet.read_table(io.BytesIO(sent("parquet")))
     assert table.num_rows == 35 * len(machine(0.5))
     assert api.client.get(path, {"format": "xlsx"}).status_code == 400
+    whole = api.client.get(
+        f"/api/v1/campaigns/{run.campaign_id}/export", {"format": "watched.parquet"}
+    )
+    table = parquet.read_table(io.BytesIO(b"".join(whole.streaming_content)))
+    assert set(table["run"].to_pylist()) == {run.position}
 
 
 def test_the_views_of_sql(run):
