@@ -20,6 +20,7 @@ from campaigns.models import Target
 from campaigns.targets import quiet_hours
 from campaigns.targets.same_server import is_measuring, measuring
 from campaigns.targets.watch_fields import GROUPS_HELP, LINKS_HELP, GroupsField, LinksField
+from campaigns.targets.watches.groups import default_groups, format_groups
 
 USUAL_FAMILY = "http"
 LAST_YEAR = 9998
@@ -168,6 +169,8 @@ class TargetForm(forms.ModelForm):
         self.fields["family"] = forms.ChoiceField(choices=[(each, each) for each in families()])
         for name, unit in UNITS.items():
             self.fields[name].unit = unit  # type: ignore[attr-defined]
+        usual = format_groups(default_groups(target.family or self.initial.get("family", "")))
+        self.fields["process_groups"].widget.attrs["placeholder"] = usual.strip()
         if not target.password:
             del self.fields["forget_password"]
 

@@ -11,13 +11,13 @@ pytestmark = pytest.mark.django_db
 
 
 def watched_campaign(target, person, busy, seed):
-    """Return a campaign of which each run did 60 units in 30 s, on a machine that was busy by a share."""
+    """Return a campaign of which each run did 60 units in 45 s, on a machine that was busy by a share."""
     campaign = launched(target, person)
     store(campaign, lambda run: 10.0 + run.position / 100 + seed)
     for run in campaign.runs.all():
         attempt = watch(run, busy)
         Attempt.objects.filter(pk=attempt.pk).update(units_done=60)
-        Phase.objects.create(attempt=attempt, of="attempt", name="measure", seconds=30.0)
+        Phase.objects.create(attempt=attempt, of="attempt", name="measure", seconds=45.0)
     return finish(campaign)
 
 
@@ -27,8 +27,8 @@ def test_the_demand_of_each_group_stands_beside_the_verdict(browser, target, per
     page = browser.get(f"{reverse('compare')}?c={first.pk}&c={second.pk}")
     table = page.context["demand"]
     lines = {line.group: line.values for line in table.lines}
-    assert lines["web"] == (("350 ms", ""), ("700 ms", "2 times"))
-    assert lines["all of the machine"] == (("500 ms", ""), ("1 s", "2 times"))
+    assert lines["web"] == (("525 ms", ""), ("1.05 s", "2 times"))
+    assert lines["all of the machine"] == (("750 ms", ""), ("1.5 s", "2 times"))
     assert [line.group for line in table.lines][-3:] == ["others", "perfdash", "all of the machine"]
     assert "CPU of the target for a unit of work" in page.content.decode()
 

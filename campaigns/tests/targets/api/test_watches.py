@@ -114,7 +114,7 @@ def test_what_is_known_to_happen_on_the_target(api, target, toy_sources):
     assert api.post(f"targets/{target.pk}/watches", login)[0] == 201
     _, body = api.get(path, seconds=600)
     (event,) = body["events"]
-    assert (event["text"], event["in_seconds"]) == ("dnf-makecache.timer", 60)
+    assert (event["text"], round(event["in_seconds"])) == ("dnf-makecache.timer", 60)
     toy_sources["toy_ssh"].failure = WatchFailed("Connection refused.")
     assert api.get(path)[1]["failures"] == [f"{target.name}: Connection refused."]
     assert api.get(path, seconds=0)[0] == 400
