@@ -13,6 +13,9 @@ from campaigns.planning.checking import check
 from campaigns.planning.preview import preview
 from campaigns.targets.watches.expected import expected_on
 
+LEAST_SECONDS = 600.0
+"""How far it is looked ahead at least: between looking and launching passes some time."""
+
 
 @require_GET
 @takes(Right.OPERATE, Campaign)
@@ -20,9 +23,9 @@ def expected_events(request: HttpRequest, pk: int) -> HttpResponse:
     """Ask the watches of the targets, and list what happens within the expected time of the campaign."""
     campaign = campaign_of(request, pk, Right.OPERATE)
     try:
-        seconds = preview(check(drafts.as_data(campaign))).seconds
+        seconds = max(LEAST_SECONDS, preview(check(drafts.as_data(campaign))).seconds)
     except Invalid:
-        seconds = 3600.0
+        seconds = LEAST_SECONDS
     expected = expected_on(campaign.targets, seconds)
     context = {"expected": expected, "seconds": seconds}
     return render(request, "planning/_expected_events.html", context)

@@ -210,7 +210,8 @@ class Watches(Api):
         """Define a watch; try it afterwards. `key` and `password` are accepted, and never returned."""
         target, data = in_use(pk), self.read(NewWatchInput)
         source = source_to_save(data.pop("source"))
-        row = save_watch(_for_form(data, source), target, source, self.user)
+        sent = {"is_on": True} | _for_form(data, source)
+        row = save_watch(sent, target, source, self.user)
         row.refresh_from_db()
         output = self.shown(row, WatchOutput)
         return Response(output, status=status.HTTP_201_CREATED, headers={"Location": output["url"]})
@@ -308,7 +309,7 @@ class ExpectedEvents(Api):
     of = Target
     takes = {"get": Right.OPERATE}
 
-    @operation("list_expected_events", TAG, answer=ExpectedOutput, query=SpanQuery)
+    @operation("get_expected_events", TAG, answer=ExpectedOutput, query=SpanQuery)
     def get(self, request: Request, pk: int) -> Response:
         """Ask the watches of the target which timers and cron jobs begin soon. It takes 15 s at most."""
         target, seconds = in_use(pk), self.read_query(SpanQuery)["seconds"]

@@ -42,7 +42,7 @@ def of(watch, what):
 
 
 def texts(response):
-    return response.content.decode()
+    return " ".join(response.content.decode().split())
 
 
 def test_a_watch_is_defined_shown_changed_and_deleted(browser, target):
