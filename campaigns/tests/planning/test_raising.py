@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from campaigns.kinds.registry import driver_of
@@ -44,7 +46,7 @@ def test_where_nothing_binds_more_is_asked_at_a_time(target):
 
 def entered(target, **changed):
     made = forms.blank("downloader", frozenset([target.team_id]), target)
-    return forms.replace(made, **changed)
+    return replace(made, **changed)
 
 
 def test_a_clone_measures_as_it_was_and_raised(target, subtests):
