@@ -5,9 +5,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from sandbox.exporter import MachineReading
 from sandbox.katello.answers import Problem
 from sandbox.katello.machine import AT_ONCE, Machine
-from sandbox.katello.puma import POOL_SECONDS, Outcome, Puma
+from sandbox.katello.puma import POOL_SECONDS, Outcome, Puma, needed_gib
+from sandbox.katello.usage import Usage
 from sandbox.katello.work import work_of
 
 _POOL = (
@@ -35,6 +37,9 @@ class Load:
     _puma: Puma = field(init=False)
     _began: float = field(init=False)
     _back: float = 0.0
+    _usage: Usage = field(init=False)
+    _booted: float = field(init=False)
+    _hardware: tuple[int, float] = (0, 0.0)
     _timer: asyncio.TimerHandle | None = None
 
     def __post_init__(self) -> None:
@@ -72,6 +77,24 @@ class Load:
         """Tell what Puma does."""
         return self._puma.told() | {"ready": not self.away()}
 
+    def reading(self, clock: float) -> MachineReading:
+        """Return what the machine has used since it started, which takes no time of it. clock: as it shows now."""
+        self._look()
+        uptime = self.clock() - self._booted
+        return self._usage.reading(self.machine, needed_gib(self.machine), clock, uptime)
+
+    def control_statistics(self) -> dict[str, object] | None:
+        """Return the statistics of Puma's control server; None while Puma restarts."""
+        if self.away():
+            return None
+        self._look()
+        return self._puma.control_statistics()
+
+    def _look(self) -> None:
+        """Bring the model to the present instant."""
+        if self.machine.time_scale:
+            self._turn()
+
     async def go_through(self, method: str, path: str) -> None:
         """Wait as long as the request would take. Raise Busy, Problem."""
         if self.away():
@@ -103,8 +126,11 @@ class Load:
         self._puma.clear()
 
     def _begin(self) -> None:
-        self._puma = Puma(self.machine)
         self._began = self.clock()
+        hardware = self.machine.cpus, self.machine.memory_gib
+        if hardware != self._hardware:  # another machine starts
+            self._usage, self._booted, self._hardware = Usage(), self._began, hardware
+        self._puma = Puma(self.machine, usage=self._usage)
 
     def _wake(self) -> None:
         """Be called when the next request has ended."""

@@ -17,6 +17,7 @@ from itertools import count
 from random import Random
 
 from sandbox.katello.machine import Machine
+from sandbox.katello.usage import Flow, Usage
 from sandbox.katello.work import Work
 
 POOL_SECONDS = 5.0
@@ -62,6 +63,7 @@ class _Worker:
     waiting: deque[Request] = field(default_factory=deque)  # for a connection, in a thread
     ruby: float = 0.0
     elsewhere: float = 0.0
+    served: int = 0  # requests that had a thread
 
     @property
     def busy(self) -> int:
@@ -71,9 +73,11 @@ class _Worker:
 class Puma:
     """All workers, and who waits for them. Instants are seconds of the server, and never go back."""
 
-    def __init__(self, machine: Machine, now: float = 0.0) -> None:
+    def __init__(self, machine: Machine, now: float = 0.0, usage: Usage | None = None) -> None:
         self.machine = machine
         self.now = now
+        self.usage = usage or Usage()
+        self.usage.flow = Flow()
         self.finished = 0
         self._random = Random(machine.seed)
         self._number = count()
@@ -105,6 +109,7 @@ class Puma:
                 break
             self._pass(at)
             if worker.waiting and worker.waiting[0].gives_up <= at:
+                worker.served += 1
                 self._leave(worker.waiting.popleft(), Outcome.NO_POOL)
             else:
                 self._end(worker)
@@ -130,6 +135,32 @@ class Puma:
                     "connections": worker.opened,
                 }
                 for worker in self._workers
+            ],
+        }
+
+    def control_statistics(self) -> dict[str, object]:
+        """Return what Puma's control server answers to `GET /stats`; the queue is spread over the workers."""
+        threads, workers = self.machine.puma_threads, len(self._workers)
+        return {
+            "workers": workers,
+            "phase": 0,
+            "booted_workers": workers,
+            "old_workers": 0,
+            "worker_status": [
+                {
+                    "index": place,
+                    "phase": 0,
+                    "booted": True,
+                    "last_status": {
+                        "backlog": (len(self._queue) + place) // workers,
+                        "running": threads,
+                        "busy_threads": worker.busy,
+                        "pool_capacity": threads - worker.busy,
+                        "max_threads": threads,
+                        "requests_count": worker.served,
+                    },
+                }
+                for place, worker in enumerate(self._workers)
             ],
         }
 
@@ -168,6 +199,7 @@ class Puma:
         if len(worker.running) >= worker.opened:
             others = _OTHER_CONNECTIONS * len(self._workers)
             if sum(each.opened for each in self._workers) + others >= self.machine.max_connections:
+                worker.served += 1
                 self._leave(request, Outcome.NO_CONNECTION)
                 return
             worker.opened += 1
@@ -181,6 +213,7 @@ class Puma:
         """End the first request of a worker; its connection goes to who waits for one."""
         ends, _, request = heapq.heappop(worker.running)
         worker.clock = max(worker.clock, ends)
+        worker.served += 1
         worker.ruby -= request.work.ruby
         worker.elsewhere -= request.work.elsewhere
         if worker.waiting:
@@ -195,6 +228,7 @@ class Puma:
             self._set_rates()
             for worker in self._workers:
                 worker.clock += gone * worker.rate
+            self.usage.add(gone * self.machine.time_scale)
             self.now = now
 
     def _next(self) -> tuple[float, _Worker | None]:
@@ -226,8 +260,17 @@ class Puma:
                 elsewhere += worker.elsewhere / slower
         wanted = active + elsewhere
         crowd = 1 + _CROWD * max(0.0, active / self.machine.cpus - 1) ** 2
-        slower = at_least_one(max(wanted / self.machine.cpus, elsewhere / _SHARED)) * crowd
-        slower *= 1 + _SWAP_COST * self._swapped
+        full = at_least_one(max(wanted / self.machine.cpus, elsewhere / _SHARED))
+        swapping = 1 + _SWAP_COST * self._swapped
+        slower = full * crowd * swapping
+        self.usage.flow = Flow(
+            user=wanted / slower,
+            system=wanted / slower * (crowd - 1),
+            wanted=wanted,
+            requests=sum(len(worker.running) for worker in self._workers),
+            slower=full * crowd,
+            swapping=swapping,
+        )
         for worker in self._workers:
             if worker.running:
                 worker.rate /= slower
@@ -240,6 +283,10 @@ def at_least_one(load: float) -> float:
 
 def swapped(machine: Machine) -> float:
     """Say how much more memory is needed than there is, as a share of it; 0 where it fits."""
+    return max(0.0, needed_gib(machine) / machine.memory_gib - 1)
+
+
+def needed_gib(machine: Machine) -> float:
+    """Return the memory that the system and the workers need."""
     worker = _WORKER_GIB + _THREAD_GIB * machine.puma_threads
-    needed = _SYSTEM_SHARE * machine.memory_gib + machine.puma_workers * worker
-    return max(0.0, needed / machine.memory_gib - 1)
+    return _SYSTEM_SHARE * machine.memory_gib + machine.puma_workers * worker

@@ -12,6 +12,7 @@ from typing import Any
 
 from aiohttp import web
 
+from sandbox.exporter import CONTENT_TYPE, METRICS, exposition
 from sandbox.katello import inventory
 from sandbox.katello.access import SESSION, Access
 from sandbox.katello.answers import Problem, bad_search, denied, document, not_found, page
@@ -36,6 +37,8 @@ from sandbox.katello.syncs import Syncs
 from sandbox.katello.tasks import PROXY_SYNC, Task, Tasks
 from sandbox.katello.tokens import Tokens
 
+STATISTICS = "/stats"
+"""Where a watch reads Puma's statistics, as on its control server."""
 KEEP_ALIVE_SECONDS = 50
 SERVER = "perfdash-stand-in-katello"
 _TERM = re.compile(r'\s*(\w+)\s*(!?=)\s*"?([\w:-]+)"?\s*\Z')
@@ -88,6 +91,8 @@ class Site:
                 return self.control.answer(request, _decoded(raw))
             except Problem as problem:
                 return problem.answer()
+        if request.path in (METRICS, STATISTICS) and self._load.machine.time_scale:
+            return self._observed(request)
         behaviour = self.control.behaviour
         if behaviour.answer_seconds:
             await asyncio.sleep(behaviour.answer_seconds)
@@ -105,6 +110,18 @@ class Site:
             return page(503, "503 Service Unavailable")
         except Problem as problem:
             return problem.answer()
+
+    def _observed(self, request: web.BaseRequest) -> web.Response:
+        """Answer as node_exporter and Puma's control server beside it would: nobody logs in, and it is no load."""
+        if request.method != "GET":
+            return document({"message": "There is only GET."}, 405)
+        if request.path == METRICS:
+            text = exposition(self._load.reading(self._now().timestamp()))
+            return web.Response(body=text.encode(), headers={"Content-Type": CONTENT_TYPE})
+        statistics = self._load.control_statistics()
+        if statistics is None:
+            return document({"message": "Puma restarts."}, 503)
+        return document(statistics)
 
     def _routed(self, request: web.BaseRequest, raw: bytes) -> web.Response:
         """Find the part of the server that the request is for. Raise Problem."""

@@ -11,6 +11,7 @@ _PLUGIN = re.compile(r"[a-z_]+/[a-z_-]+")
 
 CORES = {"3.105.0": 0.3, VERSION: 0.0}
 """Versions that it can be, and by how many seconds each of their tasks is slower: builds to compare."""
+MOST_CPUS = 256
 
 
 class BadBehaviour(ValueError):
@@ -29,6 +30,8 @@ class Behaviour:
     answer_seconds: float = 0.0  # before each answer
     start_seconds: float = 0.0  # from when a task could run until it does
     task_seconds: float = 0.0  # of each task of a worker, beside its work
+    cpus: int = 0  # of its machine; with 0, none are modelled
+    file_cpu_seconds: float = 0.0  # that each downloaded file takes of one of them
     cancel_seconds: float = 0.1
     retry_seconds: float = (
         1.0  # the longest wait before the first retry of a download; then it doubles
@@ -59,6 +62,8 @@ class Behaviour:
         }
         if (core := checked.get("core", self.core)) not in CORES:
             raise BadBehaviour(f"core: {core} cannot be installed; there are {', '.join(CORES)}")
+        if checked.get("cpus", 0) > MOST_CPUS:
+            raise BadBehaviour(f"cpus: at most {MOST_CPUS}, not {checked['cpus']}")
         return replace(self, **checked)
 
     def document(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import hashlib
 import random
 import socket
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 from types import TracebackType
@@ -61,7 +61,13 @@ def loopback_socket(address: tuple[Any, ...]) -> socket.socket:
 class Downloader:
     """Downloads of one remote; an asynchronous context."""
 
-    def __init__(self, remote: Mapping[str, Any], retry_seconds: float) -> None:
+    def __init__(
+        self,
+        remote: Mapping[str, Any],
+        retry_seconds: float,
+        work: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        """work: what each file takes besides, while it is one of those that are downloaded at once."""
         timeouts: dict[str, Any] = {
             name: remote.get(field) or default
             for (name, default), field in zip(
@@ -87,6 +93,7 @@ class Downloader:
         self._throttle = _Throttle(rate) if rate and rate > 0 else None
         self._retries = remote.get("max_retries") or _RETRIES
         self._retry_seconds = retry_seconds
+        self._work = work
 
     async def __aenter__(self) -> Self:
         return self
@@ -127,6 +134,8 @@ class Downloader:
                     pieces.append(piece)
                     if read > _MOST_TEXT:
                         raise TaskFailed(f"The stand-in reads no metadata of over {_MOST_TEXT} B.")
+        if self._work and not keep:
+            await self._work()
         actual = summed.hexdigest()
         if digest and actual != digest:
             raise _invalid("PLP0003", "checksum", url, digest, actual)

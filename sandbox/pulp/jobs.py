@@ -7,6 +7,7 @@ from typing import Any
 
 from sandbox.pulp import schemas
 from sandbox.pulp.behaviour import Behaviour
+from sandbox.pulp.machine import Machine
 from sandbox.pulp.store import Resource, Store
 from sandbox.pulp.syncing import Sync, publish
 from sandbox.pulp.tasks import State, Task
@@ -24,6 +25,7 @@ class Jobs:
     tasks: Tasks
     behaviour: Callable[[], Behaviour]
     content_origin: str
+    machine: Machine
 
     def sync(self, repository: Resource, remote: Resource, values: dict[str, Any]) -> Task:
         """Sync a repository."""
@@ -33,6 +35,7 @@ class Jobs:
         sync = Sync(
             self.store, repository, remote, mirror, publish, values.get("optimize", True),
             self.behaviour().retry_seconds, self.behaviour().storage_total,
+            self.machine,
         )  # fmt: skip
         plugin = repository.plugin.split("/")[0]
         name = f"pulp_{plugin}.app.tasks.synchronizing.synchronize"

@@ -6,6 +6,7 @@ from email.utils import format_datetime
 
 from aiohttp import web
 
+from sandbox.exporter import CONTENT_TYPE, METRICS, exposition
 from sandbox.pulp import answers
 from sandbox.pulp.access import Access, Refused
 from sandbox.pulp.answers import NoRoute, NotAllowed, NotFound
@@ -13,6 +14,7 @@ from sandbox.pulp.behaviour import Behaviour
 from sandbox.pulp.control import PATH, Control
 from sandbox.pulp.fields import Broken, Invalid
 from sandbox.pulp.jobs import Jobs
+from sandbox.pulp.machine import Machine
 from sandbox.pulp.names import PREFIX, clock
 from sandbox.pulp.status import SERVER, status
 from sandbox.pulp.store import KINDS, Store, units_path
@@ -32,7 +34,10 @@ class Site:
         self.tasks = Tasks(lambda: self.control.behaviour, now)
         self._access = Access(lambda: self.control.behaviour, now)
         self.control = Control(behaviour, self._store, self.tasks, self._access)
-        jobs = Jobs(self._store, self.tasks, lambda: self.control.behaviour, base_url)
+        self._machine = Machine(lambda: self.control.behaviour)
+        jobs = Jobs(
+            self._store, self.tasks, lambda: self.control.behaviour, base_url, self._machine
+        )
         self._views = Views(self._store, self.tasks, jobs)
         self.tasks.match_workers()
 
@@ -48,6 +53,9 @@ class Site:
         if request.path.startswith(PATH):
             return problem or self.control.answer(request, body)
         behaviour = self.control.behaviour
+        if request.path == METRICS and behaviour.cpus:  # as node_exporter would: it is no load
+            text = exposition(self._machine.reading(self._store.now().timestamp()))
+            return web.Response(body=text.encode(), headers={"Content-Type": CONTENT_TYPE})
         if behaviour.answer_seconds:
             await asyncio.sleep(behaviour.answer_seconds)
         parts = request.path.removeprefix(PREFIX).strip("/").split("/")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox.pulp.downloading import Downloader, Received
+from sandbox.pulp.machine import Machine
 from sandbox.pulp.manifests import Entry, entries
 from sandbox.pulp.names import key
 from sandbox.pulp.repodata import packages, parts
@@ -31,10 +32,13 @@ class Sync:
     optimize: bool
     retry_seconds: float
     storage_total: int
+    machine: Machine
 
     async def run(self, task: Task) -> dict[str, Any] | None:
         """Sync; give the new version, or None where there is none. Raise TaskFailed."""
-        async with Downloader(self.remote.values, self.retry_seconds) as downloader:
+        async with Downloader(
+            self.remote.values, self.retry_seconds, self.machine.work
+        ) as downloader:
             first = await self._first(downloader)
             details = self._details(first)
             if self.optimize and self._may_be_skipped(details):

@@ -11,6 +11,9 @@ from campaigns.targets import saving
 from campaigns.targets.actions import PLACE
 from campaigns.targets.forms import as_data
 from campaigns.targets.settings import save_setting
+from campaigns.targets.watches.forms import as_data as watch_data
+from campaigns.targets.watches.registry import source_of
+from campaigns.targets.watches.saving import save_watch
 
 KATELLO = "Sandbox Katello (TLS)"
 _LOGIN = {"username": "admin", "password": "password"}  # what every stand-in starts with
@@ -22,6 +25,8 @@ _SETTINGS = {
     "cpus": ("CPUs of the server", 1, 256),
     "memory_gib": ("Memory of the server", 1, 4096),
 }
+_WATCHES = {"node_exporter": "/metrics", "puma": "/stats"}
+"""What the simulator tells of its modelled machine and Puma, by the source that reads it."""
 _NOTES = (
     "A simulated Foreman with Katello that comes with perfdash: its numbers say nothing about "
     "a real one. Hosts register with the activation key bench-ak of the organization ACME."
@@ -49,6 +54,8 @@ def katello_target(base_url: str, ca_bundle: str, owner: User) -> str:
         target = saving.save_target(_server(base_url, ca_bundle))
         for name in _SETTINGS:
             save_setting(_setting(name), target, owner)
+        for name, path in _WATCHES.items():
+            save_watch(_watch(base_url, path) | {"is_on": True}, target, source_of(name), owner)
         return f"Made the target {KATELLO} at {base_url}."
     taken_over = row.family != "katello" or row.username != _LOGIN["username"]
     same = row.base_url == base_url and row.ca_bundle.split() == ca_bundle.split()
@@ -56,7 +63,11 @@ def katello_target(base_url: str, ca_bundle: str, owner: User) -> str:
         return ""
     if value := paused_where_it_was(row, base_url):
         return value
-    saving.save_target(as_data(row) | _server(base_url, ca_bundle, row.notes), row)
+    before = row.base_url
+    target = saving.save_target(as_data(row) | _server(base_url, ca_bundle, row.notes), row)
+    for watch in target.watches.filter(address__startswith=f"{before}/"):
+        data = watch_data(watch) | _watch(base_url, watch.address.removeprefix(before))
+        save_watch(data, target, source_of(watch.source), owner, watch)
     return f"The target {KATELLO} is at {base_url} now."
 
 
@@ -92,6 +103,10 @@ def _setting(name: str) -> dict[str, object]:
         "apply": {"way": "http", "method": "PUT", "url": url, "body": {"value": PLACE}},
         "read_back": {"way": "http", "method": "GET", "url": url, "at": "value"},
     }
+
+
+def _watch(base_url: str, path: str) -> dict[str, object]:
+    return {"address": f"{base_url}{path}", "confirm_address": True}
 
 
 def _server(base_url: str, ca_bundle: str, notes: str = "") -> dict[str, object]:

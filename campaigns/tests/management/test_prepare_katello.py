@@ -58,6 +58,15 @@ def test_its_settings_can_be_factors_of_campaigns(prepare):
     }
 
 
+def test_its_machine_and_its_puma_are_watched(prepare):
+    prepare()
+
+    assert list(target().watches.values_list("source", "address")) == [
+        ("node_exporter", f"{URL}/metrics"),
+        ("puma", f"{URL}/stats"),
+    ]
+
+
 def test_a_second_call_changes_nothing(prepare):
     prepare()
 
@@ -67,6 +76,7 @@ def test_a_second_call_changes_nothing(prepare):
 def test_the_target_follows_the_stand_in_to_another_port_and_another_ca(prepare, tmp_path):
     prepare()
     Target.objects.update(max_concurrency=40, notes="mine")
+    target().watches.filter(source="puma").update(is_on=False)
     other = tmp_path / "other.pem"
     Authority.kept(other)
 
@@ -75,6 +85,10 @@ def test_the_target_follows_the_stand_in_to_another_port_and_another_ca(prepare,
     assert "is at https://127.0.0.1:9443 now" in said
     assert target().ca_bundle.split() == Authority.kept(other).pem.split()
     assert (target().max_concurrency, target().notes) == (40, "mine")
+    assert list(target().watches.values_list("address", "is_on")) == [
+        ("https://127.0.0.1:9443/metrics", True),
+        ("https://127.0.0.1:9443/stats", False),
+    ]
 
 
 def test_an_owner_who_retires_it_is_not_given_it_again(prepare):

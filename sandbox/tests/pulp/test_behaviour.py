@@ -23,6 +23,7 @@ def test_settings_are_read_from_json() -> None:
         ({"user": 3}, "user: a text"),
         ({"plugins": ["file"]}, "plugins: a list of REST names"),
         ({"task_seconds": "1"}, "task_seconds: a number"),
+        ({"cpus": 257}, "cpus: at most 256"),
     ],
 )
 def test_a_bad_setting_is_refused_by_its_name(document: object, said: str) -> None:
