@@ -1,11 +1,8 @@
 """Campaigns on simulated servers whose modelled machines are watched: what binds there is known, and is said."""
 
-from datetime import timedelta
-
 import numpy as np
 import pytest
 from django.contrib.auth.models import User
-from django.utils import timezone
 
 from campaigns.execution import dispatch
 from campaigns.execution.running import execute
@@ -78,6 +75,8 @@ def finished(design):
         if campaign.state == Campaign.State.FINISHED:
             break
     assert campaign.state == Campaign.State.FINISHED, campaign.state_reason
+    ended = campaign.runs.values_list("state", "attempts__reason")
+    assert {state for state, _ in ended} == {"done"}, list(ended)
     analyse(campaign)
     return campaign, findings_of(campaign, campaign.primary_metric).binding
 
@@ -94,15 +93,17 @@ def words(finding):
 def test_memory_binds_from_the_workers_on_with_which_the_modelled_machine_swaps():
     """8 GiB, of which the system needs 4.5 and a worker of 5 threads .65: five fit, and six do not."""
     owner = User.objects.create(username="owner")
-    with running(katello={"memory_gib": 8, "time_scale": 0.3}) as sandbox:
+    with running(katello={"memory_gib": 8, "time_scale": 0.2}) as sandbox:
         katello_target(sandbox.katello.tls_url, sandbox.katello.ca(), owner)
         target = Target.objects.get(name=KATELLO)
         campaign, finding = finished(REGISTRATION | {"target": target.pk})
 
     assert words(finding)[6] == [Resource.MEMORY]
     assert not any(Resource.MEMORY in word for level, word in words(finding).items() if level < 6)
-    sentence = binding_sentence(finding)
-    assert "memory of the target binds; it begins between 4 and 6 Puma workers." in sentence
+    assert (
+        "From 6 puma workers on, memory of the target binds; it begins between 4 and 6 puma workers."
+        in binding_sentence(finding)
+    )
 
     # The registration monitor of the practice, from what is stored: Puma's threads and backlog over time.
     for workers, backlog in ((1, HOSTS - 5), (6, 0)):
@@ -129,14 +130,15 @@ def test_cpu_binds_from_the_concurrency_on_at_which_the_modelled_cpus_are_full()
             address=base_url.partition("//")[2],
             username="admin",
             password=encryption.encrypt("password"),
-            overload_until=timezone.now() + timedelta(days=1),
+            is_dedicated=True,
         )
         Watch.objects.create(
             target=target, source="node_exporter", address=f"{base_url}/metrics", step_seconds=STEP
         )
-        feed = sandbox.manifest(files=200, size=100, latency=50)
+        feed = sandbox.manifest(files=150, size=100, latency=50)
         _, finding = finished(SYNC | {"target": target.pk, "parameters": {"feed": feed}})
 
     assert words(finding) == {2: "none", 12: [Resource.CPU]}
     sentence = binding_sentence(finding)
-    assert "CPU of the target binds; it begins between 2 and 12" in sentence
+    assert sentence.startswith("From download concurrency 12 on, CPU of the target binds;")
+    assert "None seen at download concurrency 2" in sentence
