@@ -117,7 +117,8 @@ def watched_run(
     wall_minus_monotonic: the worker's clock minus its monotonic seconds, by which offsets are stored.
     """
     begin = min((each.began for each in collected), default=0.0) if zero is None else zero
-    sources, events = [], []
+    sources: list[WatchedSource] = []
+    events: list[Event] = []
     for watch in collected:
         aligned = align(watch.recording, begin, watch.access.step_seconds)
         sources.append(_source(watch, aligned, begin, seconds, wall_minus_monotonic))

@@ -111,10 +111,10 @@ def watched_view(attempt: Attempt, phases: Sequence[Phase]) -> WatchedView | Non
     )
 
 
-def links_of(attempt: Attempt, target: Target) -> list[LinkLine]:
-    """Return the links of a target, opened with the time of an attempt's measurement."""
+def links_of(attempt: Attempt, target: Target | None) -> list[LinkLine]:
+    """Return the links of a target, opened with the time of an attempt's measurement; none without a target."""
     begin, end = attempt.measure_started_at, attempt.measure_finished_at or attempt.finished_at
-    if begin is None or not target.links:
+    if begin is None or target is None or not target.links:
         return []
     end = end or begin + timedelta(minutes=5)
     return [

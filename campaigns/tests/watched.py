@@ -24,7 +24,7 @@ REFUSED = WatchedSource("postgresql", "db.example:5432", "not", 1.0, "Connection
 def series(quantity, value, label="", *, seconds=SECONDS, before=5.0, step=1.0):
     """Return a series from a little before the clock to the end; value: a number, or of the seconds."""
     at = np.arange(-before, seconds, step)
-    values = np.full(len(at), float(value)) if np.isscalar(value) else value(at)
+    values = value(at) if callable(value) else np.full(len(at), float(value))
     return AlignedSeries(Key(quantity, label), -before, step, values.astype("<f4").astype(float))
 
 

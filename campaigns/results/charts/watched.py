@@ -107,7 +107,9 @@ def resampled(values: Floats, start: float, step: float, grid: tuple[float, floa
     known = (bins >= 0) & (bins < count) & np.isfinite(values)
     sums = np.bincount(bins[known], values[known], minlength=count)
     counts = np.bincount(bins[known], minlength=count)
-    return np.divide(sums, counts, out=np.full(count, np.nan), where=counts > 0)
+    means: NDArray[np.float64] = np.full(count, np.nan)
+    np.divide(sums, counts, out=means, where=counts > 0)
+    return means
 
 
 def grid_of(lines: Sequence[Line], most: int = MOST_POINTS) -> tuple[float, float, int]:

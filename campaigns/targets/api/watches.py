@@ -64,7 +64,7 @@ class OptionOutput(Part):
     required = serializers.BooleanField()  # type: ignore[assignment]
 
 
-class SourceOutput(Part):
+class SourceOutput(Selectable):
     """A source of watches, and what it needs. `live`: it is read while a run goes on, not afterwards."""
 
     name = serializers.CharField()

@@ -3,7 +3,6 @@
 import threading
 import time
 
-import numpy as np
 import pytest
 
 from campaigns.execution.running import execute
@@ -112,6 +111,7 @@ def test_what_is_seen_is_stored_and_judged(watched, monkeypatch):
     stored = watched_of(attempt)
     user = next(each for each in stored.series() if each.key == Key("cpu.user"))
     assert user.within(1, 5) == pytest.approx([2.0] * 4, rel=1e-3)
+    assert stored.binding is not None
     assert stored.binding.word == RunWord.BINDS
     assert [each.resource for each in stored.binding.strongest] == ["cpu"]
     mean = WatchedSummary.objects.get(attempt=attempt, quantity="cpu.user", phase="steady")
@@ -129,6 +129,7 @@ def test_a_stored_run_is_judged_as_it_was(watched, monkeypatch):
 
     again = judge(observed(stored.sources, measured, {}))
 
+    assert stored.binding is not None
     assert again.word == stored.binding.word
     assert list(again.strongest) == list(stored.binding.strongest)
 
@@ -201,4 +202,4 @@ def test_an_attempt_without_watches_stores_nothing(attempt_of):
 
     assert not Watched.objects.exists()
     assert watched_of(attempt).sources == ()
-    assert np.size(list(watched_of(attempt).series())) == 0
+    assert not list(watched_of(attempt).series())

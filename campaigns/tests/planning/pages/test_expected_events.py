@@ -16,7 +16,7 @@ def test_a_draft_asks_the_watches_of_its_target(browser, draft):
     address = reverse("campaign-expected-events", args=[draft.pk])
     page = reverse("campaign", args=[draft.pk])
     assert address not in browser.get(page).content.decode()
-    assert registry.source_of("toy_ssh")
+    assert registry.source_of("toy_ssh").uses_ssh
     Watch.objects.create(
         target=draft.target, source="toy_ssh", address="a.example:22", username="w"
     )

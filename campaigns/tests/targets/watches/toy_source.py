@@ -70,7 +70,7 @@ class ToySsh(ToySource):
     label = "Toy by SSH"
     uses_ssh = True
     has_login = False
-    options = ()
+    options = ()  # type: ignore[assignment]
 
     def expected_events(self, access, span):
         """Return a timer in a minute, and one long afterwards."""
