@@ -1,7 +1,7 @@
 """What a unit of work costs the target: CPU seconds of each group of processes, for the compare page."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -34,7 +34,8 @@ class DemandTable:
 
 def demand_table(chosen: Sequence[Chosen], names: Sequence[str]) -> DemandTable | None:
     """Return CPU seconds of each group for a unit of work, means of runs; None unless two of the chosen were watched."""
-    demands = [_demands(campaign, cell) for campaign, cell in chosen]
+    values = _values({campaign for campaign, _ in chosen})
+    demands = [_demands(values, campaign, cell) for campaign, cell in chosen]
     if sum(bool(each) for each in demands) < 2:
         return None
     means = [{group: fmean(values) for group, values in each.items()} for each in demands]
@@ -68,26 +69,54 @@ def _line(group: str, values: Sequence[float | None]) -> DemandLine:
     return DemandLine(group, texts)
 
 
-def _demands(campaign: int, cell: int | None) -> Mapping[str, list[float]]:
-    """Return CPU seconds for a unit of work, by group: one value a run that counts."""
-    attempts = Attempt.objects.filter(
-        run__campaign=campaign,
-        run__purpose=Run.Purpose.MEASURED,
-        state=Attempt.State.ACCEPTED,
-        units_done__gt=0,
-    ).exclude(run__in=Exclusion.objects.filter(withdrawn_at=None).values("run"))
-    if cell is not None:
-        attempts = attempts.filter(run__cell=cell)
-    seconds = dict(
-        Phase.objects.filter(
-            attempt__in=attempts, of=Phase.Of.ATTEMPT, name=Attempt.Phase.MEASURE
-        ).values_list("attempt", "seconds")
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """The CPU seconds of one group for a unit of work, in one run."""
+
+    campaign: int
+    cell: int
+    group: str
+    seconds: float
+
+
+def _values(campaigns: Collection[int]) -> list[_Value]:
+    """Return the values of all runs that count, in two queries; one where none was watched."""
+    rows = list(
+        WatchedSummary.objects.filter(
+            phase=MEASURE,
+            quantity="group.cpu",
+            attempt__run__campaign__in=campaigns,
+            attempt__run__purpose=Run.Purpose.MEASURED,
+            attempt__state=Attempt.State.ACCEPTED,
+            attempt__units_done__gt=0,
+        )
+        .exclude(attempt__run__in=Exclusion.objects.filter(withdrawn_at=None).values("run"))
+        .values_list(
+            "attempt",
+            "attempt__run__campaign",
+            "attempt__run__cell",
+            "label",
+            "mean",
+            "attempt__units_done",
+        )
     )
-    rows = WatchedSummary.objects.filter(
-        attempt__in=attempts, phase=MEASURE, quantity="group.cpu"
-    ).values_list("attempt", "label", "mean", "attempt__units_done")
+    phases = Phase.objects.filter(
+        attempt__in={row[0] for row in rows}, of=Phase.Of.ATTEMPT, name=Attempt.Phase.MEASURE
+    )
+    seconds = dict(phases.values_list("attempt", "seconds")) if rows else {}
+    return [
+        _Value(campaign, cell, group, cores * seconds[attempt] / units)
+        for attempt, campaign, cell, group, cores, units in rows
+        if attempt in seconds
+    ]
+
+
+def _demands(
+    values: Sequence[_Value], campaign: int, cell: int | None
+) -> Mapping[str, list[float]]:
+    """Return CPU seconds for a unit of work of a campaign or cell, by group: one value a run."""
     result: dict[str, list[float]] = defaultdict(list)
-    for attempt, group, cores, units in rows:
-        if attempt in seconds:
-            result[group].append(cores * seconds[attempt] / units)
+    for value in values:
+        if value.campaign == campaign and cell in (None, value.cell):
+            result[value.group].append(value.seconds)
     return result

@@ -167,7 +167,7 @@ class WatchedFile(OfOneRun):
     content_negotiation_class = IgnoresAccept
 
     @operation(
-        "export_watched",
+        "get_watched_file",
         TAG,
         query=WatchedExportQuery,
         answer={

@@ -262,7 +262,7 @@ class TryWatch(Api):
 
         409 while the target is measured or probed.
         """
-        return Response(TriedWatchOutput(try_watch(_watch(pk, number))).data)
+        return Response(TriedWatchOutput(try_watch(_watch(pk, number), self.user)).data)
 
 
 class AcceptWatchKey(Api):

@@ -71,7 +71,7 @@ def watch_try(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     """Read a few frames, and show what was seen."""
     row = _watch(pk, number)
     try:
-        tried = try_watch(row)
+        tried = try_watch(row, user_of(request))
     except NotPossible as error:
         messages.warning(request, str(error))
         return redirect("target", pk)

@@ -7,10 +7,12 @@ from datetime import UTC, datetime, timedelta
 from time import monotonic
 
 from campaigns.kit.encryption import SecretUnreadable
+from campaigns.kit.errors import TooBusy
 from campaigns.kit.numbers import duration
 from campaigns.kit.redaction import redact
 from campaigns.kit.ssh.access import ActionFailed
 from campaigns.models import Target, Watch
+from campaigns.targets.places import place
 from campaigns.targets.watches.base import Access, Event, Source, Span, WatchFailed
 from campaigns.targets.watches.registry import UnknownSource, source_of
 from campaigns.targets.watches.rows import access_of, watches_in_use
@@ -61,11 +63,22 @@ def asked_on(target: Target) -> list[Watch]:
 
 def expected_on(targets: Sequence[Target], seconds: float) -> Expected:
     """Return what is known to happen on targets from now on within `seconds`. It takes 15 s at most."""
+    watches = [watch for target in targets for watch in asked_on(target)]
+    if not watches:
+        return Expected()
+    try:
+        with place(None, "the schedule of a target"):
+            return _expected(watches, seconds)
+    except TooBusy as busy:
+        return Expected(failures=[str(busy)])
+
+
+def _expected(watches: Sequence[Watch], seconds: float) -> Expected:
     now = datetime.now(UTC)
     span = Span(now.timestamp(), now.timestamp() + min(seconds, LONGEST_SPAN))
     result, threads = Expected(), []
     answers: list[tuple[Watch, list[Event] | str]] = []
-    for watch in [watch for target in targets for watch in asked_on(target)]:
+    for watch in watches:
         try:
             source, access = source_of(watch.source), access_of(watch)
         except (SecretUnreadable, UnknownSource) as error:

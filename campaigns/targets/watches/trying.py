@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from statistics import fmean
 from time import monotonic
 
+from django.contrib.auth.models import User
 from django.db.models.functions import Now
 
 from campaigns.kit.activity import Action, record
@@ -18,6 +19,7 @@ from campaigns.kit.numbers import amount
 from campaigns.kit.redaction import redact, storable
 from campaigns.kit.ssh.access import ActionFailed, HostKeyRefused
 from campaigns.models import Watch
+from campaigns.targets.places import place
 from campaigns.targets.probes import busy
 from campaigns.targets.watches.base import (
     Access,
@@ -118,15 +120,19 @@ def _epoch() -> float:
     return datetime.now(UTC).timestamp()
 
 
-def try_watch(watch: Watch) -> Tried:
-    """Read the source for some seconds, and store whether that worked. Raise NotPossible while the target is measured."""
+def try_watch(watch: Watch, user: User) -> Tried:
+    """Read the source for some seconds, and store whether that worked.
+
+    Raise NotPossible while the target is measured, TooBusy while others try something.
+    """
     if held_up := busy(watch.target, database_now(), 0.0):
         raise NotPossible(f"{held_up.why} Try again when that is over.")
-    record(Action.WATCH_TRIED, subject=watch, target=watch.target.name)
-    try:
-        tried = read_some(source_of(watch.source), access_of(watch))
-    except (UnknownSource, SecretUnreadable) as error:
-        tried = Tried(failure=str(error))
+    with place(user, "a watch"):
+        record(Action.WATCH_TRIED, subject=watch, target=watch.target.name)
+        try:
+            tried = read_some(source_of(watch.source), access_of(watch))
+        except (UnknownSource, SecretUnreadable) as error:
+            tried = Tried(failure=str(error))
     Watch.objects.filter(pk=watch.pk).update(
         tried_at=Now(), try_failure=storable(tried.failure), offered_key=tried.offered
     )

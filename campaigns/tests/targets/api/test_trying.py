@@ -8,7 +8,7 @@ from campaigns.kit import encryption
 from campaigns.kit.activity import Action
 from campaigns.kit.rates import Rate
 from campaigns.models import AuditEvent, Target
-from campaigns.targets import trying
+from campaigns.targets import places
 from campaigns.tests.kinds.http.api import PASSWORD, USER, running_api
 from campaigns.tests.kinds.http.recordings import SECRETS, SIGN_IN
 
@@ -83,7 +83,7 @@ def test_nothing_is_tried_at_a_target_that_is_busy_or_not_there(api, of_server, 
 
 def test_a_web_server_does_two_at_a_time_and_refuses_more_with_words(api, of_server, server):
     path, body = f"targets/{of_server.pk}/try-scenario", {"scenario": SCENARIO}
-    with trying._place(User(pk=10**6)), trying._place(User(pk=10**6)):
+    with places.place(User(pk=10**6), "x"), places.place(None, "x"):
         answer = api.client.post(f"/api/v1/{path}", body, content_type="application/json")
     problem = answer.json()
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "10")
@@ -93,12 +93,12 @@ def test_a_web_server_does_two_at_a_time_and_refuses_more_with_words(api, of_ser
 
 
 def test_one_user_does_not_try_all_the_time(api, of_server, server, monkeypatch):
-    monkeypatch.setattr(trying, "RATE", Rate(1, 60))
+    monkeypatch.setattr(places, "RATE", Rate(1, 60))
     path, body = f"targets/{of_server.pk}/try-scenario", {"scenario": SCENARIO}
     assert [api.post(path, body)[0] for _ in range(2)] == [200, 429]
     status, problem = api.post(path, body)
     assert (status, problem["type"]) == (429, "urn:perfdash:too-many")
-    assert "may try 1 scenarios" in problem["detail"]
+    assert "may try something 1 times" in problem["detail"]
 
 
 @pytest.mark.parametrize(
