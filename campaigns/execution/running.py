@@ -188,7 +188,9 @@ def _passes(error: Exception) -> bool:
 
 
 def _without_what_cannot_be_stored(outcome: Outcome, error: Exception) -> Outcome:
-    """Return the outcome without its results; where they are missing already, with state and reason only."""
+    """Return the outcome without what the watches saw, then without its results, then with state and reason only."""
+    if outcome.watched is not None:
+        return replace(outcome, watched=None)
     if outcome.measured is None:
         return Outcome(state=outcome.state, reason=outcome.reason)
     reason = f"What was measured cannot be stored: {error}"

@@ -47,7 +47,16 @@ from campaigns.kit.encryption import SecretUnreadable
 from campaigns.kit.mappings import JsonObject, Levels, Parameters, Settings
 from campaigns.kit.network import Rules
 from campaigns.kit.redaction import storable
-from campaigns.models import Attempt, Campaign, EnvironmentFact, LogLine, Run, Setting, TargetStep
+from campaigns.models import (
+    Attempt,
+    Campaign,
+    EnvironmentFact,
+    LogLine,
+    Run,
+    Setting,
+    TargetStep,
+    Watched,
+)
 from campaigns.models import Target as TargetRow
 from campaigns.planning.limits import excess_of
 from campaigns.planning.search import most_failed_of
@@ -85,6 +94,7 @@ class Steps:
         self.phase = Attempt.Phase.NONE
         self.looks_again = False
         self.watching: Watching | None = None
+        self.ends_watches = False
         run = attempt.run
         self.campaign = run.campaign
         self.driver: Driver
@@ -107,8 +117,10 @@ class Steps:
                 try:
                     failure = self._measure_properly(target, context)
                 finally:
-                    self._end_watches()
-                    self._clean_up(target, context)
+                    try:
+                        self._clean_up(target, context)
+                    finally:
+                        self._end_watches()
         except Cancelled:
             return self._stopped(), None
         except LeaseLost as lost:
@@ -128,6 +140,8 @@ class Steps:
         if failure is not None:
             return replace(failure, watched=self.record.watched), None
         self.log.begin(Attempt.Phase.STORE)
+        if unwatched := self._unwatched():
+            return self.record.outcome(state.VOID, f"Not watched: {unwatched}"), None
         return self.record.outcome(state.ACCEPTED), None
 
     def _prepare(self, directory: Path) -> tuple[Target, Context]:
@@ -243,7 +257,22 @@ class Steps:
         """Take what was seen. The run's result depends on none of it."""
         if self.watching is not None:
             self.keeper.begin("the end of the watches", END_SECONDS)
-            self.record.watched = self.watching.end(self._log)
+            self.ends_watches = True
+            stopped = self.keeper.cancelled.is_set()
+            self.record.watched = self.watching.end(self._log, stopped=stopped)
+            self.ends_watches = False
+
+    def _unwatched(self) -> str:
+        """Return why the target was not watched, where the campaign requires that; else an empty text."""
+        if not self.campaign.requires_watch:
+            return ""
+        if self.record.watched is None:
+            return "an error of perfdash itself, see its log"
+        return "; ".join(
+            f"{source.source}: {source.reason}"
+            for source in self.record.watched.sources
+            if source.state == Watched.State.NOT
+        )
 
     def _server(self) -> TargetRow:
         server = self.attempt.run.target
@@ -357,8 +386,9 @@ class Steps:
 
     def hung(self) -> Outcome:
         """Return the outcome of an attempt whose step did not end after it was stopped."""
-        if self.looks_again and self.record.measured is not None:
-            self.record.facts_unread = self.keeper.why
+        if (self.looks_again or self.ends_watches) and self.record.measured is not None:
+            if self.looks_again:
+                self.record.facts_unread = self.keeper.why
             judged = self._judged(self.record.measured)
             return judged or self.record.outcome(Attempt.State.ACCEPTED)
         return self._stopped()

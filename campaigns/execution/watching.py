@@ -57,7 +57,7 @@ class Watching:
             return []
         missing = [
             f"{each.source.label}: {each.failure or 'no frame yet'}"
-            for each in self._collecting.missing()
+            for each in self._collecting.unproved()
         ]
         missing += [f"{each.source}: {each.reason}" for each in self._unreadable]
         if not self._collecting.watches and not missing:
@@ -80,10 +80,13 @@ class Watching:
         """Note that the measurement has ended."""
         self._stopped = time.monotonic()
 
-    def end(self, say: Callable[[str, str], None]) -> WatchedRun | None:
-        """End the sampling, and return what was seen. None after an error of perfdash itself, which is logged."""
+    def end(self, say: Callable[[str, str], None], *, stopped: bool = False) -> WatchedRun | None:
+        """End the sampling, and return what was seen. None after an error of perfdash itself, which is logged.
+
+        stopped: the run was; nothing waits for a source then.
+        """
         try:
-            collected = self._collecting.finish()
+            collected = self._collecting.finish(at_once=stopped or self._zero is None)
             seconds = (
                 None if self._zero is None else (self._stopped or time.monotonic()) - self._zero
             )

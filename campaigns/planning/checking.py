@@ -156,6 +156,12 @@ def check(data: FieldValues, targets: QuerySet[Target] | None = None) -> Definit
     check_loads(loads, factors, paired[0], errors, several=search is None)
     limit = time_limit_of(driver, parameters, factors)
     criterion = read_criterion(data.get("criterion"), metrics, errors, limit)
+    conditions = {str(each.get("metric")) for each in criterion.get("conditions", ())}
+    watched = sorted(filter(watched_metric, {str(metric), *conditions}))
+    if search is not None and watched and not form.cleaned_data.get("requires_watch"):
+        errors.setdefault("requires_watch", []).append(
+            f"A search that is decided by {watched[0]} needs it: a run that was not watched would seem to hold."
+        )
     contrast = None
     if not errors:
         cells = possible_cells(factors, excluded)

@@ -3,6 +3,7 @@
 `watched_run` works without the database, before the transaction that closes the attempt.
 """
 
+import time
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from campaigns.kit import redaction
+from campaigns.kit.mappings import Json
 from campaigns.kit.redaction import storable
 from campaigns.models import Attempt, Binding, Watched, WatchedEvent, WatchedSeries, WatchedSummary
 from campaigns.stats.binding import RULE, Observed, RunBinding, StorageCheck
 from campaigns.stats.binding_rule import judge
-from campaigns.targets.watches.align import Aligned, AlignedSeries, align
+from campaigns.targets.watches.align import LONGEST_SAMPLES, Aligned, AlignedSeries, align
 from campaigns.targets.watches.base import Event, Key
 from campaigns.targets.watches.catalog import CATALOG
 from campaigns.targets.watches.collect import Collected
@@ -31,6 +33,7 @@ COSTLY_EVENT = 0.02
 CAVEATS = frozenset({"oom", "swap", "restart", "steal", "throttled", "clock", "read_only"})
 """Kinds of events that are caveats however short."""
 LEVEL = 6
+FEWEST_STEPS = 3
 
 Floats = NDArray[np.float64]
 
@@ -120,7 +123,10 @@ def watched_run(
     sources: list[WatchedSource] = []
     events: list[Event] = []
     for watch in collected:
-        aligned = align(watch.recording, begin, watch.access.step_seconds)
+        span = (watch.made, watch.ended or time.monotonic())
+        if not watch.source.live:
+            span = (min(each.made for each in collected), span[1])
+        aligned = align(watch.recording, begin, watch.access.step_seconds, span)
         sources.append(_source(watch, aligned, begin, seconds, wall_minus_monotonic))
         events += aligned.events
     binding = None
@@ -230,12 +236,15 @@ def observed(
 ) -> Observed:
     """Return what the rule judges: the steady window of all sources whose clocks are certain, on one grid.
 
-    The first source that has a quantity counts, in the order of the target's watches.
+    The first source that has a quantity counts, in the order of the target's watches. One that is read less than three
+    times in the window says nothing of it, and does not make the grid of the others coarse.
     """
-    certain = [source for source in sources if source.frames and source.certain]
-    step = max((source.step_seconds for source in certain), default=1.0)
     begin, end = _spans(seconds)[STEADY]
-    count = max(1, round((end - begin) / step))
+    certain = [source for source in sources if source.frames and source.certain]
+    fine = [each for each in certain if (end - begin) / each.step_seconds >= FEWEST_STEPS]
+    certain = fine or certain
+    step = max((source.step_seconds for source in certain), default=1.0)
+    count = max(1, int((end - begin) / step))
     series: dict[tuple[str, str], Floats] = {}
     facts: dict[str, str | float] = {}
     for source in certain:
@@ -371,13 +380,26 @@ def as_stored(values: Floats) -> Floats:
 
 def unpack(stored: bytes, count: int) -> Floats:
     """Decode what `pack` has encoded."""
-    return np.frombuffer(zlib.decompress(stored), dtype="<f4", count=count).astype(float)
+    count = min(count, 2 * LONGEST_SAMPLES)
+    values = zlib.decompressobj().decompress(stored, 4 * count)  # of a bundle it may be anything
+    result: Floats = np.full(count, np.nan)
+    found = np.frombuffer(values[: len(values) // 4 * 4], dtype="<f4")
+    result[: len(found)] = found
+    return result
 
 
 def binding_of(attempt: Attempt) -> RunBinding | None:
     """Return the stored judgement of an attempt; None where it was not watched."""
     row = Binding.objects.filter(attempt=attempt).first()
-    return None if row is None else msgspec.convert(row.result, RunBinding)
+    return None if row is None else binding_from(row.result)
+
+
+def binding_from(stored: Json) -> RunBinding | None:
+    """Return a stored judgement; None where it is none of this version, as a bundle may have."""
+    try:
+        return msgspec.convert(stored, RunBinding)
+    except msgspec.ValidationError:
+        return None
 
 
 def watched_of(attempt: Attempt) -> WatchedRun:

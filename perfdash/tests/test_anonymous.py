@@ -36,6 +36,7 @@ EXAMPLES = {
     "chart": "curve",
     "kind": "sync",
     "number": "1",
+    "source": "ssh",
     "name": "x",
     "exclusion": "1",
     "user": "x",

@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
-
 from campaigns.findings.compute.capacity import factor_label
 from campaigns.findings.compute.conditions import COUNTED
 from campaigns.findings.compute.groups import (
@@ -18,6 +16,7 @@ from campaigns.findings.compute.groups import (
 from campaigns.findings.values import BindingFinding, BindingGroup, BindingLevel
 from campaigns.models import Attempt, Binding, Campaign, Cell
 from campaigns.results.values import ObservedRun
+from campaigns.results.watched import binding_from
 from campaigns.stats.binding import RULE, Caveat, Resource, RunBinding
 from campaigns.stats.binding_levels import level_binding, ranges_of, trends_of
 from campaigns.stats.criteria import MOST_CELLS
@@ -69,7 +68,8 @@ def _judged(campaign: Campaign) -> dict[int, RunBinding]:
         .order_by("attempt__number")
         .values_list("attempt__run_id", "result")
     )
-    return {run: msgspec.convert(result, RunBinding) for run, result in rows}
+    judged = ((run, binding_from(result)) for run, result in rows)
+    return {run: binding for run, binding in judged if binding is not None}
 
 
 def _factor(campaign: Campaign) -> str:

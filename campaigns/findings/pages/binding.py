@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import msgspec
-
 from campaigns.findings.charts.resources import RunHeat, Strip, run_heat, strips_of
 from campaigns.findings.values import BindingFinding
 from campaigns.findings.wording.binding import BindingTexts, binding_texts
 from campaigns.models import Attempt, Binding, Campaign
 from campaigns.planning.raising import Raise, raises_of
+from campaigns.results.watched import binding_from
 from campaigns.stats.binding import RunBinding
 from campaigns.stats.binding_levels import LevelWord
 
@@ -52,4 +51,5 @@ def judged_runs(campaign: Campaign) -> list[tuple[int, RunBinding]]:
         .order_by("attempt__measure_started_at", "attempt__run__position")
         .values_list("attempt__run__position", "result")
     )
-    return [(position, msgspec.convert(result, RunBinding)) for position, result in rows]
+    judged = ((position, binding_from(result)) for position, result in rows)
+    return [(position, binding) for position, binding in judged if binding is not None]

@@ -5,7 +5,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import floor, isfinite
+from math import floor, inf, nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ BATCH_SECONDS = 20.0
 """Readings of a clock that are so near to one another are one batch, of which the quickest counts."""
 SET_SECONDS = 0.1
 """By how much a clock may leave the time since the start of its machine, before it counts as set."""
+OUTSIDE_SECONDS = 60.0
+"""How far outside of the time in which it was read a frame may lie: a wrong clock must not make a grid of years."""
 GAP_STEPS = 3.0
 LONGEST_SAMPLES = 3600
 STEPS = (1, 2, 5, 10, 30, 60, 120, 300, 600)
@@ -73,13 +75,22 @@ class AlignedSeries:
         return self.values[first:last]
 
     def on_grid(self, begin: float, step: float, count: int) -> Floats:
-        """Return the values of another grid: that of the step in which the middle of each step lies."""
-        middles = begin + (np.arange(count) + 0.5) * step
-        places = np.floor((middles - self.start_seconds) / self.step_seconds).astype(int)
-        inside = (places >= 0) & (places < len(self.values))
-        result = np.full(count, np.nan)
-        result[inside] = self.values[places[inside]]
-        return result
+        """Return the values of another grid: the mean of the steps in each, or the one that it lies in."""
+        if step <= self.step_seconds:
+            middles = begin + (np.arange(count) + 0.5) * step
+            places = np.floor((middles - self.start_seconds) / self.step_seconds).astype(int)
+            inside = (places >= 0) & (places < len(self.values))
+            result = np.full(count, np.nan)
+            result[inside] = self.values[places[inside]]
+            return result
+        middles = self.start_seconds + (np.arange(len(self.values)) + 0.5) * self.step_seconds
+        cells = np.floor((middles - begin) / step).astype(int)
+        known = (cells >= 0) & (cells < count) & np.isfinite(self.values)
+        sums = np.bincount(cells[known], self.values[known], count)
+        numbers = np.bincount(cells[known], minlength=count)
+        means: Floats = np.full(count, np.nan)
+        np.divide(sums, numbers, out=means, where=numbers > 0)
+        return means
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,16 +128,27 @@ def clock_of(readings: Sequence[ClockReading], was_set: bool = False) -> Clock |
     )
 
 
-def align(recording: Recording, zero: float, step: float) -> Aligned:
-    """Bring a recording onto the clock of a run that started at `zero`, in the worker's monotonic seconds."""
+def align(
+    recording: Recording, zero: float, step: float, span: tuple[float, float] = (-inf, inf)
+) -> Aligned:
+    """Bring a recording onto the clock of a run that started at `zero`, in the worker's monotonic seconds.
+
+    span: from when to when it was made, by the same clock. A frame that its source puts a minute outside of that is left out.
+    """
     at, received, uptimes = recording.instants()
     clock = clock_of(recording.readings, _was_set(at, uptimes))
     trusted = clock is not None and not clock.was_set
     places = (clock.to_worker(at) if clock and trusted else received) - zero
+    inside = (places >= span[0] - zero - OUTSIDE_SECONDS) & (
+        places <= span[1] - zero + OUTSIDE_SECONDS
+    )
+    places = np.where(inside, places, np.nan)
 
     def place(instant: float) -> float:
-        nearest = int(np.argmin(np.abs(at - instant))) if len(at) else 0
-        return float(places[nearest] + instant - at[nearest]) if len(at) else 0.0
+        if not inside.any():
+            return nan
+        nearest = int(np.argmin(np.where(inside, np.abs(at - instant), inf)))
+        return float(places[nearest] + instant - at[nearest])
 
     events = [
         Event(
@@ -147,8 +169,8 @@ def align(recording: Recording, zero: float, step: float) -> Aligned:
         clock=clock,
         series=sorted(series, key=lambda each: each.key),
         events=sorted(events, key=lambda each: each.at),
-        gaps=_gaps(places, step),
-        frames=len(places),
+        gaps=_gaps(places[inside], step),
+        frames=int(inside.sum()),
         facts=dict(recording.facts),
     )
 
@@ -209,17 +231,16 @@ def _rates(
     """
     apart, grown = np.diff(places), np.diff(values)
     known = (apart > 0) & (grown >= 0) & (apart <= longest)
-    total, covered = np.zeros(count), np.zeros(count)
-    for index in np.flatnonzero(known):
-        start, end = places[index] - begin, places[index + 1] - begin
-        rate = grown[index] / apart[index]
-        for cell in range(max(0, int(start / step)), min(count, int(np.ceil(end / step)))):
-            part = min(end, (cell + 1) * step) - max(start, cell * step)
-            if part > 0:
-                total[cell] += rate * part
-                covered[cell] += part
+    edges = begin + np.arange(count + 1) * step
+    # What grew, and the time of which that is known, since the first reading: both are straight between two readings.
+    total = np.diff(np.interp(edges, places, _summed(np.where(known, grown, 0.0))))
+    covered = np.diff(np.interp(edges, places, _summed(np.where(known, apart, 0.0))))
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(covered >= step / 2, total / covered, np.nan)
+        return np.where(covered >= step / 2 - 1e-9, np.maximum(total, 0.0) / covered, np.nan)
+
+
+def _summed(values: Floats) -> Floats:
+    return np.concatenate([[0.0], np.cumsum(values)])
 
 
 def _held(
@@ -228,14 +249,9 @@ def _held(
     """Return a gauge in each step: the mean of its readings there, else the last one before, if that is not long ago."""
     cells = np.clip(np.floor((places - begin) / step).astype(int), 0, count - 1)
     sums, numbers = np.bincount(cells, values, count), np.bincount(cells, minlength=count)
-    result = np.full(count, np.nan)
-    last, last_place = float("nan"), float("-inf")
-    reading = 0
-    for cell in range(count):
-        if numbers[cell]:
-            result[cell] = sums[cell] / numbers[cell]
-            reading += int(numbers[cell])
-            last, last_place = float(values[reading - 1]), float(places[reading - 1])
-        elif isfinite(last) and begin + (cell + 0.5) * step - last_place <= longest:
-            result[cell] = last
-    return result
+    middles = begin + (np.arange(count) + 0.5) * step
+    last = np.searchsorted(places, begin + np.arange(count) * step, side="right") - 1
+    held = (last >= 0) & (middles - places[np.maximum(last, 0)] <= longest)
+    result = np.where(held, values[np.maximum(last, 0)], np.nan)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(numbers > 0, sums / numbers, result)

@@ -81,8 +81,9 @@ def parse_groups(text: str) -> tuple[Group, ...]:
         patterns = tuple(part.strip() for part in rest.split(",") if part.strip())
         if not colon:
             wrong.append(f"Line {number} has no colon: write a group as “name: pattern, pattern”.")
-        else:
-            groups.append(Group(name, patterns))
+            continue
+        groups.append(Group(name, patterns))
+        if len(groups) <= MOST_GROUPS:
             wrong += [f"Line {number}: {each}" for each in _wrong(groups)]
     if len(groups) > MOST_GROUPS:
         wrong.append(f"There are {len(groups)} groups; at most {MOST_GROUPS} are possible.")
@@ -93,10 +94,10 @@ def parse_groups(text: str) -> tuple[Group, ...]:
 
 def check_groups(groups: Sequence[Group]) -> None:
     """Raise BadGroups for groups that cannot be used, such as those of REST."""
-    if wrong := [each for end in range(1, len(groups) + 1) for each in _wrong(groups[:end])]:
-        raise BadGroups(wrong)
     if len(groups) > MOST_GROUPS:
         raise BadGroups([f"There are {len(groups)} groups; at most {MOST_GROUPS} are possible."])
+    if wrong := [each for end in range(1, len(groups) + 1) for each in _wrong(groups[:end])]:
+        raise BadGroups(wrong)
 
 
 def _wrong(groups: Sequence[Group]) -> Iterable[str]:

@@ -4,10 +4,12 @@ import threading
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
 
+from campaigns.kit.redaction import storable
 from campaigns.targets.watches.base import ClockReading, Event, Frame, Key, WatchFailed
 
 MOST_VALUES = 4_000_000
@@ -15,6 +17,7 @@ MOST_KEYS = 2_000
 MOST_EVENTS = 500
 MOST_FACTS = 500
 FACT_LETTERS = 300
+LABEL_LETTERS = 100
 
 Floats = NDArray[np.float64]
 
@@ -57,6 +60,8 @@ class Recording:
             self._take(frame)
 
     def _take(self, frame: Frame) -> None:
+        if not isfinite(frame.at):
+            return
         self._values += len(frame.values)
         if self._values > MOST_VALUES:
             raise WatchFailed(
@@ -78,16 +83,17 @@ class Recording:
 
     def clock(self, reading: ClockReading) -> None:
         """Take a reading of the clock."""
-        self.readings.append(reading)
+        if isfinite(reading.clock):
+            self.readings.append(reading)
 
     def fact(self, name: str, value: str | float) -> None:
         """Take a fact of the machine."""
-        if len(self.facts) < MOST_FACTS:
+        if len(self.facts) < MOST_FACTS and (isinstance(value, str) or isfinite(value)):
             self.facts[name[:100]] = value[:FACT_LETTERS] if isinstance(value, str) else value
 
     def event(self, event: Event) -> None:
         """Take an event."""
-        if len(self.events) < MOST_EVENTS:
+        if len(self.events) < MOST_EVENTS and isfinite(event.at) and isfinite(event.until or 0.0):
             self.events.append(event)
 
     def cost(self, cpu_seconds: float) -> None:
@@ -103,8 +109,10 @@ class Recording:
         )
 
     def columns(self) -> dict[Key, tuple[NDArray[np.int64], Floats]]:
-        """Return for each key the numbers of its frames, and its values."""
-        return {
-            key: (np.array(numbers, dtype=np.int64), np.array(values, dtype=float))
-            for key, (numbers, values) in self._columns.items()
-        }
+        """Return for each key the numbers of its frames, and its values. Labels are as they can be stored."""
+        result: dict[Key, tuple[NDArray[np.int64], Floats]] = {}
+        for key, (numbers, values) in self._columns.items():
+            stored = Key(key.quantity, storable(key.label)[:LABEL_LETTERS])
+            if stored not in result:
+                result[stored] = np.array(numbers, dtype=np.int64), np.array(values, dtype=float)
+        return result

@@ -2,12 +2,14 @@
 
 import threading
 import time
+import zlib
 
+import numpy as np
 import pytest
 
 from campaigns.execution.running import execute
 from campaigns.models import Attempt, Binding, LogLine, Run, Watch, Watched, WatchedSummary
-from campaigns.results.watched import Summary, observed, watched_of
+from campaigns.results.watched import Summary, binding_from, observed, unpack, watched_of
 from campaigns.stats.binding import RunWord
 from campaigns.stats.binding_rule import judge
 from campaigns.targets.watches import collect
@@ -67,7 +69,7 @@ class Afterwards(Steady):
     live = False
 
     def fetch(self, access, sink, span):
-        assert 0 <= span.end - span.begin < 60
+        assert 0 <= span.end - span.begin < 400
         super().sample(access, sink, lambda seconds: True)
 
 
@@ -203,3 +205,33 @@ def test_an_attempt_without_watches_stores_nothing(attempt_of):
     assert not Watched.objects.exists()
     assert watched_of(attempt).sources == ()
     assert not list(watched_of(attempt).series())
+
+
+class Unstorable(Steady):
+    """Gives what no column of JSON can hold, behind the back of the recording."""
+
+    def sample(self, access, sink, stopped):
+        super().sample(access, sink, lambda seconds: True)
+        sink.facts["cores"] = float("inf")
+
+
+def test_what_cannot_be_stored_of_a_watch_costs_the_run_nothing(watched, monkeypatch):
+    long_run(monkeypatch)
+
+    attempt = watched(Unstorable)
+
+    assert attempt.state == Attempt.State.ACCEPTED
+    assert attempt.measurements.exists()
+    assert not Watched.objects.exists()
+
+
+def test_a_source_that_is_asked_afterwards_is_proved_too(watched):
+    attempt = watched(Afterwards, requires_watch=True)
+
+    assert attempt.state == Attempt.State.ACCEPTED
+
+
+def test_a_judgement_of_a_bundle_may_be_anything():
+    assert binding_from({}) is None
+    assert np.isnan(unpack(zlib.compress(b"x" * 10), 3)[2])
+    assert len(unpack(zlib.compress(bytes(10**6)), 10**9)) < 10**5

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from campaigns.targets.watches.align import LONGEST_SAMPLES, align, clock_of
+from campaigns.targets.watches.align import LONGEST_SAMPLES, _rates, align, clock_of
 from campaigns.targets.watches.base import ClockReading, Event, Frame, Key, WatchFailed
 from campaigns.targets.watches.recording import Recording
 
@@ -133,3 +133,37 @@ def test_a_source_that_gives_too_much_is_ended(monkeypatch):
     result.close()
     with pytest.raises(WatchFailed, match="ended"):
         result.frame(Frame(3.0, 3.0, {LOAD: 1.0}))
+
+
+def test_a_wrong_clock_makes_no_grid_of_years():
+    frames = [(s, {SENT: 10.0 * s, LOAD: 1.0}) for s in range(10)]
+    aligned = align(recording([*frames, (9.9e11, {SENT: 1.0, LOAD: 1.0})]), 0.0, 1.0, (0.0, 10.0))
+    assert (aligned.frames, aligned.gaps) == (10, [])
+    assert max(len(each.values) for each in aligned.series) < 20
+
+
+def test_what_is_no_number_or_text_is_not_taken():
+    result = recording([(0, {LOAD: 1.0}), (float("inf"), {LOAD: 2.0})])
+    result.clock(ClockReading(0.0, 0.1, float("nan")))
+    result.fact("cores", float("nan"))
+    result.event(Event("oom", "x", float("inf")))
+    result.frame(Frame(AHEAD + 1, 1.0, {Key("net.sent", "eth\0" + 200 * "x"): 1.0}))
+    assert (result.count, len(result.readings), result.facts, result.events) == (2, 1, {}, [])
+    (label,) = [key.label for key in result.columns() if key.label]
+    assert len(label) == 100
+    assert "\0" not in label
+
+
+def test_a_coarser_grid_takes_means_and_a_finer_one_holds():
+    frames = [(s, {LOAD: float(s == 13)}) for s in range(30)]
+    found = series(align(recording(frames), 0.0, 1.0), LOAD)
+    assert found.on_grid(10, 2.0, 5)[1] == pytest.approx(0.5)
+    assert found.on_grid(12, 0.5, 4) == pytest.approx([0.0, 0.0, 1.0, 1.0])
+
+
+def test_many_readings_have_one_rate():
+    count = 4 * LONGEST_SAMPLES
+    at = np.arange(count, dtype=float)
+    cells = _rates(at, 3 * at, 3.0, 0.0, 1.0, count - 1)
+    assert len(cells) == count - 1
+    assert cells == pytest.approx(3.0)
