@@ -14,6 +14,7 @@ from campaigns.findings.pages.tables import strata_table
 from campaigns.findings.store import Findings, findings_of
 from campaigns.findings.values import FactOnBoth
 from campaigns.findings.wording.answer_text import NOT_ANALYSED, WITHHELD
+from campaigns.findings.wording.binding import binding_sentence
 from campaigns.findings.wording.capacity_answer import capacity_texts
 from campaigns.findings.wording.sensitivity import sensitivity_sentence
 from campaigns.findings.wording.thresholds import threshold_texts
@@ -60,8 +61,12 @@ def part_of(campaign: Campaign, evidence: Evidence | None = None, *, public: boo
         contrast=contrast_label(contrast) if contrast else outline.contrast,
         answer=answer.sentence,
         caveat=answer.caveat,
-        facts=tuple(
-            (fact.label, ", ".join(filter(None, (fact.value, fact.note)))) for fact in answer.facts
+        facts=(
+            *(
+                (fact.label, ", ".join(filter(None, (fact.value, fact.note))))
+                for fact in answer.facts
+            ),
+            *(() if is_open or public else _binding(findings)),
         ),
         carried=() if is_open else tuple(_carried(findings))[:MOST_COMPARED],
         criterion=() if is_open else tuple(_criterion(findings))[:MOST_COMPARED],
@@ -89,6 +94,12 @@ def part_of(campaign: Campaign, evidence: Evidence | None = None, *, public: boo
         versions=_versions(campaign),
         computed_at=at(findings.computed_at),
     )
+
+
+def _binding(findings: Findings) -> Iterator[tuple[str, str]]:
+    """Yield what is said of the target's resources, where it was watched. It may name disks and groups of processes."""
+    if findings.binding is not None:
+        yield "Which resource binds", binding_sentence(findings.binding)
 
 
 def _public(findings: Findings) -> Findings:

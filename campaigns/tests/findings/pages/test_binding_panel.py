@@ -3,6 +3,7 @@
 import pytest
 from django.urls import reverse
 
+from campaigns.reviews.reports.parts import part_of
 from campaigns.tests.measured import finish, launched, store
 from campaigns.tests.watched import watch
 
@@ -32,3 +33,12 @@ def test_the_strip_stands_under_the_curve(browser, campaign):
 
 def test_no_panel_without_watches(browser, campaign):
     assert "Which resource binds" not in text(browser, finish(campaign))
+
+
+def test_a_report_says_it_unless_it_is_public(campaign):
+    for run in campaign.runs.all():
+        watch(run, 0.98)
+    campaign = finish(campaign)
+    facts = dict(part_of(campaign).facts)
+    assert "binds" in facts["Which resource binds"]
+    assert "Which resource binds" not in dict(part_of(campaign, public=True).facts)
