@@ -52,11 +52,11 @@ class LevelResource:
 
     @property
     def state(self) -> State:
-        """Whether it binds in most runs; unknown where no run knows."""
-        if not self.binds + self.free:
-            return State.UNKNOWN
+        """Whether most runs say that it binds, or that it is free; unknown where they do not."""
         runs = self.binds + self.free + self.unknown
-        return State.BINDS if is_most(self.binds, runs) else State.FREE
+        if is_most(self.binds, runs):
+            return State.BINDS
+        return State.FREE if is_most(self.free, runs) else State.UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +75,10 @@ class LevelBinding:
 
 @dataclass(frozen=True, slots=True)
 class BindingRange:
-    """Neighbouring levels at which a resource binds, by their places. before, after: the nearest known level at which it does not.
+    """Neighbouring levels at which a resource binds, by their places. before, after: the nearest level at which it is known to be free.
 
-    It begins to bind between `before` and `first`, and ends between `last` and `after`; None: it binds at the end of what was measured.
+    It begins to bind between `before` and `first`, and ends between `last` and `after`. None: no level on that side is known to be free
+    before one at which it binds again, be it that none was measured, or that none is known.
     """
 
     resource: Resource
@@ -134,6 +135,14 @@ def _resources(runs: Sequence[RunBinding]) -> list[LevelResource]:
     for run in runs:
         for state in run.resources:
             by_key.setdefault(Bound(state.resource, state.label), []).append(state)
+    free_cores = [run for run in runs if _is_free(run, Resource.CORE)]
+    for key, states in by_key.items():
+        if key.resource == Resource.CORE:  # a run tells of the busiest alone: others are as free
+            states.extend(
+                ResourceState(key.resource, key.label, State.FREE)
+                for run in free_cores
+                if all(Bound(each.resource, each.label) != key for each in run.resources)
+            )
     order = list(Resource)
     return [
         LevelResource(
@@ -150,17 +159,27 @@ def _resources(runs: Sequence[RunBinding]) -> list[LevelResource]:
     ]
 
 
+def _is_free(run: RunBinding, resource: Resource) -> bool:
+    """Return whether a run knows of a resource, and it is free whatever its label."""
+    states = [state.state for state in run.resources if state.resource == resource]
+    return bool(states) and all(state == State.FREE for state in states)
+
+
 def _mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
 def ranges_of(levels: Sequence[LevelBinding]) -> list[BindingRange]:
-    """Return at which neighbouring levels each resource binds. levels: ascending."""
+    """Return at which neighbouring levels each resource binds that is the strongest at one of them. levels: ascending.
+
+    At the others it may bind beside a stronger one.
+    """
     order = list(Resource)
     every = {bound for level in levels for bound in level.bound}
     ranges: list[BindingRange] = []
     for bound in sorted(every, key=lambda each: (order.index(each.resource), each.label)):
-        places = [place for place, level in enumerate(levels) if bound in level.bound]
+        states = [_state(level, bound) for level in levels]
+        places = [place for place, state in enumerate(states) if state == State.BINDS]
         first = places[0]
         for place, following in zip(places, [*places[1:], None], strict=True):
             if following == place + 1:
@@ -171,17 +190,30 @@ def ranges_of(levels: Sequence[LevelBinding]) -> list[BindingRange]:
                     bound.label,
                     first,
                     place,
-                    _known(levels, range(first - 1, -1, -1)),
-                    _known(levels, range(place + 1, len(levels))),
+                    _free(states, range(first - 1, -1, -1)),
+                    _free(states, range(place + 1, len(levels))),
                 )
             )
             first = following if following is not None else first
     return sorted(ranges, key=lambda each: each.first)
 
 
-def _known(levels: Sequence[LevelBinding], places: Sequence[int]) -> int | None:
-    """Return the first of some levels that is known."""
-    return next((place for place in places if levels[place].word != LevelWord.UNKNOWN), None)
+def _state(level: LevelBinding, bound: Bound) -> State:
+    """Return what a level says of a resource, be it the strongest there or not."""
+    if bound in level.bound:
+        return State.BINDS
+    key = (bound.resource, bound.label)
+    found = [each for each in level.resources if (each.resource, each.label) == key]
+    if not found and bound.resource == Resource.CORE:
+        found = [each for each in level.resources if each.resource == Resource.CORE]
+        return State.FREE if any(each.state == State.FREE for each in found) else State.UNKNOWN
+    return found[0].state if found else State.UNKNOWN
+
+
+def _free(states: Sequence[State], places: Sequence[int]) -> int | None:
+    """Return the first of some levels that is free; None where it binds again before."""
+    known = next((place for place in places if states[place] != State.UNKNOWN), None)
+    return known if known is not None and states[known] == State.FREE else None
 
 
 def trends_of(levels: Sequence[tuple[float, Sequence[RunBinding]]], alpha: float) -> list[Trend]:

@@ -69,8 +69,17 @@ class _Window:
         return clean
 
     def has_gaps(self) -> bool:
-        """Return whether any series lacks samples."""
-        return any(bool(np.isnan(values).any()) for values in self._series.values())
+        """Return whether a part of the window was not observed.
+
+        The machine's own series, without a label, are there from the start. Others may begin within the window, as an event that
+        somebody waits for does, or a replica.
+        """
+        for (_, label), values in self._series.items():
+            known = np.flatnonzero(~np.isnan(values))
+            first = next(iter(known), len(values)) if label else 0
+            if len(known) < len(values) - first:
+                return True
+        return False
 
     def labels(self, quantity: str) -> list[str]:
         """Return the labels of a quantity, the machine's own empty one left out."""

@@ -101,7 +101,7 @@ def _strip(finding: BindingFinding, group: BindingGroup, *, several: bool) -> St
 
 def _cell(key: Bound, found: LevelResource | None) -> StripCell:
     name = resource_name(key.resource, key.label)
-    if found is None or found.state == State.UNKNOWN:
+    if found is None or not found.binds + found.free:
         return StripCell("?", UNKNOWN, binds=False, title=f"{name}: unknown")
     binds = found.state == State.BINDS
     used = "" if found.utilisation is None else share(found.utilisation)
@@ -112,9 +112,10 @@ def _cell(key: Bound, found: LevelResource | None) -> StripCell:
         said,
         f"unknown in {found.unknown}" if found.unknown else "",
     ]
-    return StripCell(
-        used or "—", shade_of(found.utilisation), binds, f"{name}: {', '.join(filter(None, parts))}"
-    )
+    title = f"{name}: {', '.join(filter(None, parts))}"
+    if found.state == State.UNKNOWN:  # its runs do not say the same
+        return StripCell("?", UNKNOWN, binds=False, title=title)
+    return StripCell(used or "—", shade_of(found.utilisation), binds, title)
 
 
 def shade_of(utilisation: float | None) -> str:

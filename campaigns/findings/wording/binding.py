@@ -184,7 +184,7 @@ class BindingLevelText:
 
 @dataclass(frozen=True, slots=True)
 class TrendText:
-    """Whether the utilisation of a resource rises with the level. interval: of Kendall's tau."""
+    """Whether the utilisation of a resource rises with the level. interval: of Kendall's tau; empty where it has none."""
 
     resource: str
     tau: str
@@ -409,19 +409,19 @@ class _Levels:
     def _range(
         self, binds: str, first: int, last: int, before: int | None, after: int | None
     ) -> str:
-        if first == last and before is None and after is None:
-            return f"At {self.level(first)} {binds}."
-        if before is None and after is None:
-            return f"{_capital(binds)} at every level that was watched, from {self._span(first, last)}."
-        if after is None and before is not None:
-            return f"From {self.level(first)} on, {binds}; it begins between {self._between(before, first)}."
-        if before is None and after is not None:
-            return (
-                f"Up to {self.level(last)}, {binds}; it ends between {self._between(last, after)}."
-            )
+        lowest, highest = first == 0, last == len(self.group.cells) - 1
         where = f"At {self.level(first)}" if first == last else f"From {self._span(first, last)}"
-        outside = self._named([place for place in (before, after) if place is not None])
-        return f"{where}, {binds}; at {outside} not."
+        if lowest and highest:
+            return f"{_capital(binds)} at every level that was watched, from {self._span(first, last)}."
+        if before is not None and after is not None:
+            return f"{where}, {binds}; at {self._named([before, after])} not."
+        if before is not None:
+            where = f"From {self.level(first)} on" if highest else where
+            return f"{where}, {binds}; it begins between {self._between(before, first)}."
+        if after is not None:
+            where = f"Up to {self.level(last)}" if lowest else where
+            return f"{where}, {binds}; it ends between {self._between(last, after)}."
+        return f"{where}, {binds}."
 
     def _span(self, first: int, last: int) -> str:
         if is_plural(self.noun):
@@ -479,16 +479,18 @@ class _Levels:
 
 def _trend(trend: Trend, words: _Levels) -> TrendText:
     tau = trend.tau
-    low, high = (coefficient(each) for each in tau.interval)
     name = short_name(trend.resource, trend.label)
     noun = words.noun or "the level"
-    if tau.interval.low > 0:
+    ends = tau.interval or (tau.tau, tau.tau)
+    shown = tau.p <= words.finding.alpha
+    if shown and min(ends) > 0:
         text = f"Utilisation of {name} rises with {noun}."
-    elif tau.interval.high < 0:
+    elif shown and max(ends) < 0:
         text = f"Utilisation of {name} falls with {noun}."
     else:
         text = f"That utilisation of {name} changes with {noun} is not shown."
-    return TrendText(name, coefficient(tau.tau), f"{low} … {high}", text)
+    interval = " … ".join(coefficient(each) for each in tau.interval or ())
+    return TrendText(name, coefficient(tau.tau), interval, text)
 
 
 def _listed(names: Sequence[str]) -> str:

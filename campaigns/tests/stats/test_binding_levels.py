@@ -13,6 +13,7 @@ from campaigns.stats.binding import (
 )
 from campaigns.stats.binding_levels import (
     BindingRange,
+    LevelResource,
     LevelWord,
     level_binding,
     ranges_of,
@@ -22,18 +23,26 @@ from campaigns.stats.binding_levels import (
 MEMORY, CPU = Bound(Resource.MEMORY), Bound(Resource.CPU)
 
 
-def run(*bound, word=None, cpu=0.3):
-    """A judged run in which these resources bind."""
-    states = [ResourceState(Resource.CPU, "", State.FREE, utilisation=cpu)]
-    states += [
-        ResourceState(each.resource, each.label, State.BINDS, 0.9, sign=Sign.SATURATION, strength=2)
-        for each in bound
+def run(*bound, word=None, cpu=0.3, beside=(), free=(CPU, MEMORY)):
+    """A judged run in which these resources bind the most, others beside them, and others are free."""
+    used = {CPU: cpu, MEMORY: None}
+    binding = [*bound, *beside]
+    states = [
+        ResourceState(
+            each.resource,
+            each.label,
+            State.BINDS if each in binding else State.FREE,
+            used.get(each, 0.9),
+            sign=Sign.SATURATION if each in binding else None,
+            strength=2 if each in binding else None,
+        )
+        for each in dict.fromkeys([*free, *binding])
     ]
     word = word or (RunWord.BINDS if bound else RunWord.NONE)
     return RunBinding(word, list(bound), states, 60, 60)
 
 
-UNKNOWN = run(word=RunWord.UNKNOWN)
+UNKNOWN = run(word=RunWord.UNKNOWN, free=[CPU])
 
 
 def test_the_word_of_a_level_is_what_two_thirds_of_its_runs_say(subtests):
@@ -58,7 +67,53 @@ def test_a_resource_of_a_level_has_the_mean_of_its_runs():
 
     cpu = level.resources[0]
     assert cpu.resource == Resource.CPU
-    assert cpu.utilisation == pytest.approx((0.2 + 0.4 + 0.9 + 0.3) / 4)
+    assert cpu.utilisation == pytest.approx((0.2 + 0.4 + 0.3) / 3)
+
+
+def test_a_resource_of_a_level_is_what_two_thirds_of_its_runs_say(subtests):
+    cases = {
+        (2, 1, 0): State.BINDS,
+        (1, 2, 0): State.FREE,
+        (1, 0, 2): State.UNKNOWN,
+        (0, 1, 2): State.UNKNOWN,
+        (0, 2, 1): State.FREE,
+        (2, 2, 0): State.UNKNOWN,
+        (0, 0, 3): State.UNKNOWN,
+    }
+    for counts, state in cases.items():
+        with subtests.test(str(counts)):
+            assert LevelResource(Resource.CPU, "", 0.5, *counts).state == state
+
+
+def test_a_core_that_a_run_does_not_name_is_free_where_the_busiest_is():
+    nobody, puma = Bound(Resource.CORE), Bound(Resource.CORE, "puma")
+    free = [run(free=[nobody]), run(free=[nobody]), run(free=[puma])]
+    levels = [level_binding(each) for each in (free, [run(free=[nobody])], [run(puma)])]
+
+    assert [each.state for each in levels[0].resources] == [State.FREE] * 2
+    assert ranges_of(levels) == [BindingRange(Resource.CORE, "puma", 2, 2, 1, None)]
+
+
+def test_a_resource_binds_beside_one_that_binds_more():
+    levels = [[run(CPU)], [run(MEMORY, beside=[CPU])], [run(CPU)]]
+
+    assert ranges_of([level_binding(runs) for runs in levels]) == [
+        BindingRange(Resource.CPU, "", 0, 2, None, None),
+        BindingRange(Resource.MEMORY, "", 1, 1, 0, 2),
+    ]
+
+
+def test_a_resource_ends_to_bind_only_where_it_is_known_to_be_free(subtests):
+    cases = {
+        "the same in half of the runs": ([run(CPU), run(CPU), run(), run()], None),
+        "unknown in most": ([run(CPU), run(free=[]), run(free=[])], None),
+        "of the others nothing is known": ([run(word=RunWord.UNKNOWN, free=[CPU])], 1),
+    }
+    for name, (runs, after) in cases.items():
+        with subtests.test(name):
+            (found,) = ranges_of([level_binding([run(CPU)]), level_binding(runs)])
+
+            assert (found.last, found.after) == (0, after)
 
 
 def ranges(*levels):
@@ -74,6 +129,11 @@ def test_a_resource_binds_from_one_level_on_as_an_interval(subtests):
         "between": ([(), (MEMORY,), ()], [(*memory, 1, 1, 0, 2)]),
         "twice": ([(MEMORY,), (), (MEMORY,)], [(*memory, 0, 0, None, 1), (*memory, 2, 2, 1, None)]),
         "after one that is unknown": ([(), None, (MEMORY,)], [(*memory, 2, 2, 0, None)]),
+        "on both sides of one that is unknown": (
+            [(MEMORY,), None, (MEMORY,), ()],
+            [(*memory, 0, 0, None, None), (*memory, 2, 2, None, 3)],
+        ),
+        "before some that are unknown": ([(), (MEMORY,), None, None], [(*memory, 1, 1, 0, None)]),
         "nowhere": ([(), ()], []),
     }
     for name, (levels, expected) in cases.items():

@@ -305,6 +305,22 @@ def test_gaps_are_judged_by_nothing():
     assert judged.word == RunWord.UNKNOWN
 
 
+def test_what_begins_within_the_window_is_no_gap(subtests):
+    nan = math.nan
+    cases = {
+        "an event": ({"db.waits IO:WALSync": [nan] * 30 + [1] * 30}, False),
+        "a replica": ({"db.replication_lag replica": [nan] * 30 + [1] * 30}, False),
+        "a label of another time": ({"db.waits IO:WALSync": [nan] * 60}, False),
+        "a queue that is lost": ({"queue.busy slots a": [1] * 30 + [nan] * 30}, True),
+        "a queue with a hole": ({"queue.busy slots a": [nan] + [1] * 29 + [nan] + [1] * 29}, True),
+        "the machine's start": ({"cpu.running": [nan] * 5 + [1] * 55}, True),
+        "the machine": ({"memory.available": [nan] * 60}, True),
+    }
+    for name, (changed, gaps) in cases.items():
+        with subtests.test(name):
+            assert (Caveat.GAPS in judge(machine(changed=changed)).caveats) == gaps
+
+
 def test_a_counter_that_began_anew_is_a_gap():
     restarted = {
         "tcp.retransmits": [-1e9] + [0] * 59,

@@ -46,9 +46,37 @@ def test_the_interval_holds_tau_and_covers_it():
         y = 0.5 * x + np.sqrt(0.75) * rng.normal(size=30)
         found = kendall(x.tolist(), y.tolist(), 0.05)
         assert found is not None
+        assert found.interval is not None
         assert -1 <= found.interval.low <= found.tau <= found.interval.high <= 1
         within += found.interval.low <= truth <= found.interval.high
     assert 0.90 <= within / 300 <= 0.99
+
+
+def test_few_pairs_in_order_are_no_proof():
+    four = kendall([1, 2, 3, 4], [0.1, 0.2, 0.3, 0.4], 0.05)
+    assert four is not None
+    assert (four.tau, four.interval) == (1, None)
+    assert four.p == pytest.approx(2 / 24)
+
+    twos = kendall([1, 1, 2, 2], [0.1, 0.2, 0.3, 0.4], 0.05)
+    assert twos is not None
+    assert twos.interval is not None
+    assert twos.interval.low > 0
+    assert twos.p == pytest.approx(1 / 3)
+
+
+def test_the_probability_is_scipys_without_ties_and_near_that_of_ranks_with():
+    rng = np.random.default_rng(3)
+    for n in range(4, 31):
+        x, y = rng.permutation(n).astype(float), np.arange(n) + rng.normal(0, n / 2, n)
+        found = kendall(x.tolist(), y.tolist(), 0.05)
+        assert found is not None
+        exact = stats.kendalltau(x, y, method="exact").pvalue
+        assert found.p == pytest.approx(exact, abs=1e-9 if n <= 8 else 0.01)
+
+    apart = kendall([1] * 7 + [2] * 2, list(range(9)), 0.05)  # two of nine are the largest
+    assert apart is not None
+    assert apart.p == pytest.approx(2 / 36, abs=0.005)
 
 
 def test_without_variation_or_with_few_pairs_there_is_none():

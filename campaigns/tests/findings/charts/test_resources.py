@@ -33,6 +33,13 @@ def test_a_column_a_level_and_a_mark_where_a_resource_binds():
     assert "binds in 2 of 2 runs" in rows["CPU"][1].title
 
 
+def test_a_level_whose_runs_differ_has_neither_mark_nor_value():
+    (strip,) = strips_of(finding([IDLE, BUSY], [IDLE, IDLE]))
+    cell = next(row.cells[0] for row in strip.rows if row.name == "CPU")
+    assert (cell.text, cell.shade, cell.binds) == ("?", "unknown", False)
+    assert "binds in 1 of 2 runs" in cell.title
+
+
 def test_all_runs_in_one_drawing_and_of_many_the_last():
     heat = run_heat([(place, BUSY if place % 2 else IDLE) for place in range(10)])
     assert heat is not None

@@ -14,13 +14,13 @@ from campaigns.stats.binding import (
     RunBinding,
     RunWord,
 )
-from campaigns.stats.binding_levels import level_binding, ranges_of
+from campaigns.stats.binding_levels import level_binding, ranges_of, trends_of
 from campaigns.stats.binding_rule import judge
 from campaigns.tests.stats.test_binding_levels import CPU, MEMORY, UNKNOWN, run
 from campaigns.tests.stats.test_binding_rule import BUSY, KNOWN, NONE, machine
 
 
-def finding(levels, label="Workers", groups=1, **changed):
+def finding(levels, label="Workers", groups=1, trends=False, **changed):
     """A finding with these runs at each level."""
     words = [level_binding(runs) for _, runs in levels]
     cells = [
@@ -28,7 +28,12 @@ def finding(levels, label="Workers", groups=1, **changed):
         for n, ((value, _), word) in enumerate(zip(levels, words, strict=True))
     ]
     group = [
-        BindingGroup(levels={"rate": n}, cells=cells, ranges=ranges_of(words), trends=[])
+        BindingGroup(
+            levels={"rate": n},
+            cells=cells,
+            ranges=ranges_of(words),
+            trends=trends_of(levels, 0.05) if trends else [],
+        )
         for n in range(1, groups + 1)
     ]
     runs = sum(len(each) for _, each in levels)
@@ -66,6 +71,25 @@ def test_it_says_from_which_level_on_a_resource_binds(subtests):
             sentence((3, NOTHING), (5, MEM), (8, NOTHING), label="maxconn"),
             "At maxconn 5, memory of the target binds; at maxconn 3 and 8 not. " + none.format("maxconn 3 and 8"),
         ),
+        "beside one that binds more": (
+            sentence((4, [run(CPU)]), (8, [run(MEMORY, beside=[CPU])]), (12, [run(CPU)])),
+            "CPU of the target binds at every level that was watched, from 4 to 12 workers. "
+            "At 8 workers, memory of the target binds; at 4 and 12 workers not.",
+        ),
+        "before levels that are unknown": (
+            sentence((2, NOTHING), (4, MEM), (8, []), (16, [])),
+            "At 4 workers, memory of the target binds; it begins between 2 and 4 workers. "
+            + none.format("2 workers") + " Unknown at 8 and 16 workers: the target was not watched.",
+        ),
+        "after levels that are unknown": (
+            sentence((2, []), (4, MEM), (8, MEM), (16, NOTHING)),
+            "From 4 to 8 workers, memory of the target binds; it ends between 8 and 16 workers. "
+            + none.format("16 workers") + " Unknown at 2 workers: the target was not watched.",
+        ),
+        "among levels that are unknown": (
+            sentence((2, []), (4, MEM), (8, [])),
+            "At 4 workers, memory of the target binds. Unknown at 2 and 8 workers: the target was not watched.",
+        ),
         "nowhere": (sentence((3, NOTHING), (8, NOTHING)), NONE_SEEN),
         "not the same": (
             sentence((3, NOTHING), (8, [run(MEMORY), run(MEMORY), run(), run()])),
@@ -88,6 +112,22 @@ def test_it_says_from_which_level_on_a_resource_binds(subtests):
     for name, (text, expected) in cases.items():
         with subtests.test(name):
             assert text == expected
+
+
+def test_utilisation_rises_only_where_chance_would_not_do_it(subtests):
+    cases = {
+        "four in order": ([(n, [run(cpu=n / 20)]) for n in (1, 2, 3, 4)], "is not shown", ""),
+        "two levels": ([(n, [run(cpu=n / 20), run(cpu=n / 19)]) for n in (1, 2)], "is not shown", "…"),
+        "six in order": ([(n, [run(cpu=n / 20)]) for n in range(1, 7)], "CPU rises with workers.", ""),
+        "six back": ([(n, [run(cpu=1 - n / 20)]) for n in range(1, 7)], "CPU falls with workers.", ""),
+    }  # fmt: skip
+    for name, (levels, text, interval) in cases.items():
+        with subtests.test(name):
+            (trend,) = binding_texts(finding(levels, trends=True)).groups[0].trends
+
+            assert text in trend.text
+            assert interval in trend.interval
+            assert bool(trend.interval) == bool(interval)
 
 
 def test_each_setting_has_its_sentence():
