@@ -49,6 +49,8 @@ def until(condition):
 
 def test_a_launched_process_is_found_by_its_mark_and_name(mark, launch):
     pid = launch(SLEEP).pid
+    # The kernel shows the environment a moment after the start.
+    until(lambda: processes.marked(mark))
 
     assert {name: result.pid for name, result in processes.leaders(mark).items()} == {
         "worker1": pid
