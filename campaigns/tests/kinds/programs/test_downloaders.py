@@ -408,7 +408,7 @@ def test_an_engine_whose_keeper_is_killed_stops_loading(sandbox, engine, tmp_pat
         keeper.kill()
 
         assert until(lambda: in_flight() == 0, 10.0)
-        assert not lives(keeper.pid)
+        assert until(lambda: not lives(keeper.pid))
 
 
 def test_an_engine_without_descriptors_is_saturated(sandbox, engine, tmp_path):

@@ -263,7 +263,10 @@ def test_apaches_workers_are_seen(tmp_path):
     user = "nobody" if getpass.getuser() == "root" else getpass.getuser()
     config.write_text(APACHE.format(place=tmp_path, port=port, user=user))
     with started("apache2", tmp_path, "-f", str(config), "-DFOREGROUND", port=port):
-        sink = watched(apache.source, f"127.0.0.1:{port}", looks=3)
+        address, threads = f"127.0.0.1:{port}", "threads apache"
+        # A thread that is not up yet counts in neither busy nor idle.
+        until(apache.source, address, lambda sink: sink.last("queue.limit", threads) == 4.0)
+        sink = watched(apache.source, address, looks=3)
 
     assert sink.series("queue.limit", "threads apache") == [4.0] * 3
     assert sink.last("queue.busy", "threads apache") >= 1.0
