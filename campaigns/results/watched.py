@@ -14,9 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from campaigns.kit import redaction
-from campaigns.kit.mappings import Json
+from campaigns.kit.mappings import Json, JsonObject
 from campaigns.kit.redaction import storable
-from campaigns.models import Attempt, Binding, Watched, WatchedEvent, WatchedSeries, WatchedSummary
+from campaigns.models import (
+    Attempt,
+    Binding,
+    Phase,
+    Watched,
+    WatchedEvent,
+    WatchedSeries,
+    WatchedSummary,
+)
 from campaigns.stats.binding import RULE, Observed, RunBinding, StorageCheck
 from campaigns.stats.binding_rule import judge
 from campaigns.targets.watches.align import LONGEST_SAMPLES, Aligned, AlignedSeries, align
@@ -353,11 +361,12 @@ def store_watched(attempt: Attempt, run: WatchedRun) -> None:
         for event in run.events
     )
     if run.binding is not None:
-        Binding.objects.create(
-            attempt=attempt,
-            rule=RULE,
-            result=redaction.redact_all(msgspec.to_builtins(run.binding)),
-        )
+        Binding.objects.create(attempt=attempt, rule=RULE, result=_as_stored(run.binding))
+
+
+def _as_stored(binding: RunBinding) -> JsonObject:
+    result: JsonObject = redaction.redact_all(msgspec.to_builtins(binding))
+    return result
 
 
 def _label(label: str) -> str:
@@ -392,6 +401,19 @@ def binding_of(attempt: Attempt) -> RunBinding | None:
     """Return the stored judgement of an attempt; None where it was not watched."""
     row = Binding.objects.filter(attempt=attempt).first()
     return None if row is None else binding_from(row.result)
+
+
+def judge_again(attempt: Attempt) -> RunBinding | None:
+    """Judge an attempt by its stored series and today's rule, and store that. None where the series are deleted."""
+    measured = Phase.objects.filter(
+        attempt=attempt, of=Phase.Of.ATTEMPT, name=Attempt.Phase.MEASURE
+    ).first()
+    run = watched_of(attempt)
+    if measured is None or not any(run.series()):
+        return None
+    binding = judge(observed(run.sources, measured.seconds, {}))
+    Binding.objects.filter(attempt=attempt).update(rule=RULE, result=_as_stored(binding))
+    return binding
 
 
 def binding_from(stored: Json) -> RunBinding | None:

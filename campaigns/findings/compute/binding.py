@@ -16,7 +16,7 @@ from campaigns.findings.compute.groups import (
 from campaigns.findings.values import BindingFinding, BindingGroup, BindingLevel
 from campaigns.models import Attempt, Binding, Campaign, Cell
 from campaigns.results.values import ObservedRun
-from campaigns.results.watched import binding_from
+from campaigns.results.watched import binding_from, judge_again
 from campaigns.stats.binding import RULE, Caveat, Resource, RunBinding
 from campaigns.stats.binding_levels import level_binding, ranges_of, trends_of
 from campaigns.stats.criteria import MOST_CELLS
@@ -60,16 +60,21 @@ def binding(campaign: Campaign, runs: Sequence[ObservedRun], alpha: float) -> Bi
 
 
 def _judged(campaign: Campaign) -> dict[int, RunBinding]:
-    """Return the judgement of the attempt that counts, by run."""
+    """Return the judgement of the attempt that counts, by run. One by an earlier rule is made anew, where its series are stored."""
     rows = (
         Binding.objects.filter(
             attempt__run__campaign=campaign, attempt__state__in=Attempt.WITH_VALUES
         )
+        .select_related("attempt")
         .order_by("attempt__number")
-        .values_list("attempt__run_id", "result")
     )
-    judged = ((run, binding_from(result)) for run, result in rows)
-    return {run: binding for run, binding in judged if binding is not None}
+    judged = {}
+    for row in rows:
+        again = judge_again(row.attempt) if row.rule != RULE else None
+        binding = again or binding_from(row.result)
+        if binding is not None:
+            judged[row.attempt.run_id] = binding
+    return judged
 
 
 def _factor(campaign: Campaign) -> str:

@@ -8,9 +8,26 @@ import numpy as np
 import pytest
 
 from campaigns.execution.running import execute
-from campaigns.models import Attempt, Binding, LogLine, Run, Watch, Watched, WatchedSummary
-from campaigns.results.watched import Summary, binding_from, observed, unpack, watched_of
-from campaigns.stats.binding import RunWord
+from campaigns.models import (
+    Attempt,
+    Binding,
+    LogLine,
+    Phase,
+    Run,
+    Watch,
+    Watched,
+    WatchedSeries,
+    WatchedSummary,
+)
+from campaigns.results.watched import (
+    Summary,
+    binding_from,
+    judge_again,
+    observed,
+    unpack,
+    watched_of,
+)
+from campaigns.stats.binding import RULE, RunWord
 from campaigns.stats.binding_rule import judge
 from campaigns.targets.watches import collect
 from campaigns.targets.watches.base import ClockReading, Event, Frame, Key, Source, WatchFailed
@@ -205,6 +222,23 @@ def test_an_attempt_without_watches_stores_nothing(attempt_of):
     assert not Watched.objects.exists()
     assert watched_of(attempt).sources == ()
     assert not list(watched_of(attempt).series())
+
+
+def test_a_judgement_by_an_earlier_rule_is_made_anew(watched, monkeypatch):
+    long_run(monkeypatch)
+    attempt = watched(Steady)
+    before = Binding.objects.get(attempt=attempt).result
+    Phase.objects.filter(attempt=attempt, name="measure").update(seconds=10.0)
+    Binding.objects.update(rule=0, result={**before, "word": "none", "strongest": []})
+
+    again = judge_again(attempt)
+
+    row = Binding.objects.get(attempt=attempt)
+    assert (row.rule, row.result["word"]) == (RULE, "binds")
+    assert again is not None
+    assert [each.resource for each in again.strongest] == ["cpu"]
+    WatchedSeries.objects.all().delete()
+    assert judge_again(attempt) is None
 
 
 class Unstorable(Steady):
