@@ -173,7 +173,9 @@ def test_a_scenario_is_written_in_the_form_and_a_wrong_name_is_told_with_its_lin
     box.fill("steps:\n  - name: start\n    get: /{hsot}\n")
     page.get_by_role("button", name="Save draft").click()
     told = "Line 3, step 1 “start”: the name {hsot} in get is not known here. Did you mean {host}?"
-    expect(page.locator("#row-scenario")).to_contain_text(told)
+    expect(page.locator("#scenario-lines")).to_contain_text(told)
+    expect(page.get_by_text(told)).to_have_count(1)
+    expect(page.locator("#row-scenario")).to_contain_text("each of its errors is shown below it")
     expect(box).to_have_value("steps:\n  - name: start\n    get: /{hsot}")
 
     box.fill("steps:\n  - name: start\n    get: /{host}\n")
