@@ -126,7 +126,7 @@ def points_are_drawn(page):
 
 def test_the_runs_are_downloaded_as_csv(page, perfdash, paired):
     page.goto(f"/campaigns/{paired}/")
-    page.get_by_text("Export").click()
+    page.get_by_text("Export", exact=True).click()
     with page.expect_download() as download:
         page.get_by_role("link", name=re.compile("Runs as CSV")).click()
 
@@ -145,7 +145,7 @@ def test_the_runs_are_downloaded_as_csv(page, perfdash, paired):
 
 def test_everything_is_downloaded_as_json(page, perfdash, paired):
     page.goto(f"/campaigns/{paired}/")
-    page.get_by_text("Export").click()
+    page.get_by_text("Export", exact=True).click()
     with page.expect_download() as download:
         page.get_by_role("link", name=re.compile("Everything as JSON")).click()
 

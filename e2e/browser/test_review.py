@@ -142,7 +142,7 @@ def test_a_conclusion_is_reviewed_signed_and_reopened_by_its_data(perfdash, owne
 
     # The record tells the whole story, in its order.
     owner.goto("/activity/")
-    owner.get_by_text("Export").click()
+    owner.get_by_text("Export", exact=True).click()
     with owner.expect_download() as download:
         owner.get_by_role("link", name="JSON lines").click()
     lines = [json.loads(line) for line in download.value.path().read_text().splitlines()]
