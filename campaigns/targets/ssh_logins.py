@@ -7,18 +7,21 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 
-from campaigns.kit import encryption, network
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import messages_of
 from campaigns.kit.mappings import Columns, FieldValues
 from campaigns.models import SshLogin, Target
-from campaigns.targets.actions import COMMAND, fingerprint_of, wrong_key
-from campaigns.targets.forms import rule_to_confirm
-from campaigns.targets.saving import rules_for
+from campaigns.targets.actions import COMMAND, wrong_key
+from campaigns.targets.machine_logins import (
+    SECRETS,
+    confirmed_rule,
+    require_secret,
+    require_shown,
+    take_secrets,
+)
 from campaigns.targets.setting_forms import SshForm
 
-SECRETS = ("key", "password")
 ADMIN_ALONE = (
     "Commands run on the target's machine: only an administrator defines them, or changes how they "
     "reach it."
@@ -58,24 +61,21 @@ def save_ssh(data: FieldValues, target: Target, user: User) -> SshLogin:
     moved = any(getattr(before, name) != clean[name] for name in SshForm.Meta.fields)
     if clean["key"] and (wrong := wrong_key(clean["key"])):
         raise Invalid({"key": [wrong]})
-    held = not moved and (row.key or row.password)
-    if not (clean["key"] or clean["password"] or held):
-        raise Invalid(
-            {
-                "key": [
-                    "Give a private key or a password. A stored one does not go to another machine or user."
-                ]
-            }
-        )
-    row.confirmed_rule = _ssh_rule(clean, target, before)
+    held = "" if moved else row.key or row.password
+    require_secret(clean["key"], clean["password"], held)
+    row.confirmed_rule = confirmed_rule(
+        target,
+        clean["host"],
+        clean["port"],
+        "host",
+        before.confirmed_rule,
+        clean["confirm_address"],
+        "the machine is yours and commands may run there",
+    )
     if moved:
         row.key = row.password = row.host_key = row.offered_key = ""
         row.looked_at, row.look_failure = None, ""
-    if clean["key"]:
-        row.key, row.password = encryption.encrypt(clean["key"].strip() + "\n"), ""
-    if clean["password"]:
-        row.password = encryption.encrypt(clean["password"])
-        row.key = row.key if clean["key"] else ""
+    changed = take_secrets(row, clean["key"], clean["password"])
     row.save()
     record(
         Action.SSH_SAVED,
@@ -83,7 +83,7 @@ def save_ssh(data: FieldValues, target: Target, user: User) -> SshLogin:
         subject=row,
         target=target.name,
         moved=moved,
-        credentials_changed=bool(clean["key"] or clean["password"]),
+        credentials_changed=changed,
     )
     return row
 
@@ -112,13 +112,7 @@ def delete_ssh(login: SshLogin, user: User) -> None:
 def accept_host_key(login: SshLogin, fingerprint: str, user: User) -> SshLogin:
     """Accept the host key that the machine showed last. Raise Invalid, PermissionDenied."""
     require_admin(user)
-    shown = fingerprint_of(login.offered_key)
-    if not shown:
-        raise Invalid({"fingerprint": ["The machine has shown no new key; try to reach it first."]})
-    if fingerprint.strip() != shown:
-        raise Invalid(
-            {"fingerprint": [f"The machine has shown {shown}, not this one. Nothing was accepted."]}
-        )
+    shown = require_shown(login.offered_key, fingerprint, "try to reach it")
     login.host_key, login.offered_key, login.look_failure = login.offered_key, "", ""
     login.save(update_fields=["host_key", "offered_key", "look_failure"])
     record(
@@ -129,23 +123,3 @@ def accept_host_key(login: SshLogin, fingerprint: str, user: User) -> SshLogin:
         fingerprint=shown,
     )
     return login
-
-
-def _ssh_rule(clean: FieldValues, target: Target, row: SshLogin) -> str:
-    """Return the rule that the owner confirmed; an empty text where the other rules suffice. Raise Invalid."""
-    host, port = clean["host"], clean["port"]
-    url = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
-    try:
-        rule = rule_to_confirm(url, rules_for(target))
-    except network.NetworkError as refusal:
-        raise Invalid({"host": [str(refusal)]}) from None
-    if rule and not clean["confirm_address"] and rule != row.confirmed_rule:
-        raise Invalid(
-            {
-                "confirm_address": [
-                    f"{host} port {port} is a loopback or private address. Confirm that the "
-                    "machine is yours and commands may run there."
-                ]
-            }
-        )
-    return rule

@@ -18,7 +18,7 @@ from campaigns.kit.api.outputs import IgnoresAccept, Part, Selectable, text
 from campaigns.kit.mappings import JsonObject
 from campaigns.models import Attempt, Watched
 from campaigns.results.api.base import RunApi
-from campaigns.results.charts.watched import Line, grid_of, resampled
+from campaigns.results.charts.watched import Line, grid_of
 from campaigns.results.watched import WatchedRun, watched_of
 from campaigns.results.watched_export import FORMATS
 from campaigns.stats.binding import RunBinding
@@ -221,9 +221,7 @@ def watched_output(attempt: Attempt, run: WatchedRun, points: int) -> JsonObject
 def _series(series: AlignedSeries, points: int) -> JsonObject:
     line = Line("", series.start_seconds, series.step_seconds, series.values)
     begin, step, count = grid_of([line], points)
-    values = resampled(
-        series.values, series.start_seconds, series.step_seconds, (begin, step, count)
-    )
+    values = series.on_grid(begin, step, count)
     known = CATALOG.get(series.key.quantity)
     return {
         "quantity": series.key.quantity,

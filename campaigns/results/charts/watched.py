@@ -22,6 +22,7 @@ from campaigns.kit.charts.figure import (
     text,
 )
 from campaigns.kit.numbers import amount, duration, number
+from campaigns.targets.watches.align import resampled
 
 MOST_POINTS = 240
 """Points of a line; each is the mean of its part of the run."""
@@ -92,24 +93,6 @@ class WatchedChart:
     spans: Sequence[Span] = ()
     marks: Sequence[Mark] = ()
     window: tuple[float, float] | None = field(default=None)
-
-
-def resampled(values: Floats, start: float, step: float, grid: tuple[float, float, int]) -> Floats:
-    """Return the means of values within the steps of a grid, which is (begin, step, count); a coarse series is held."""
-    begin, wide, count = grid
-    if step >= wide:
-        places = np.floor((begin + (np.arange(count) + 0.5) * wide - start) / step).astype(int)
-        inside = (places >= 0) & (places < len(values))
-        held = np.full(count, np.nan)
-        held[inside] = values[places[inside]]
-        return held
-    bins = np.floor((start + (np.arange(len(values)) + 0.5) * step - begin) / wide).astype(int)
-    known = (bins >= 0) & (bins < count) & np.isfinite(values)
-    sums = np.bincount(bins[known], values[known], minlength=count)
-    counts = np.bincount(bins[known], minlength=count)
-    means: NDArray[np.float64] = np.full(count, np.nan)
-    np.divide(sums, counts, out=means, where=counts > 0)
-    return means
 
 
 def grid_of(lines: Sequence[Line], most: int = MOST_POINTS) -> tuple[float, float, int]:

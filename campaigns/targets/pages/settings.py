@@ -24,6 +24,7 @@ from campaigns.kit.rights import Right
 from campaigns.models import Setting, SshLogin, Target, TargetStep
 from campaigns.targets import settings as target_settings
 from campaigns.targets import ssh_logins
+from campaigns.targets.machine_logins import SECRETS
 from campaigns.targets.probes import request_look
 from campaigns.targets.setting_forms import (
     ActionForm,
@@ -280,7 +281,7 @@ def _moved(changed: Changed, edited: Edited) -> Moved:
         for field in map(copy, action):
             field.label = f"{action.title}: {field.label}"
             fields.append(field)
-    return of_form(changed, fields, ssh_logins.SECRETS, stored)
+    return of_form(changed, fields, SECRETS, stored)
 
 
 def _saved(request: HttpRequest, target: Target, what: str) -> HttpResponse:

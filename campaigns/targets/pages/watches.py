@@ -17,11 +17,11 @@ from campaigns.kit.revisions import Changed, held
 from campaigns.kit.rights import Right
 from campaigns.kit.ssh.keys import fingerprint_of
 from campaigns.models import Target, Watch
+from campaigns.targets.machine_logins import SECRETS
 from campaigns.targets.watches.base import Source
 from campaigns.targets.watches.forms import PREFIX, WatchForm
 from campaigns.targets.watches.registry import UnknownSource, source_of
 from campaigns.targets.watches.saving import (
-    SECRETS,
     accept_host_key,
     delete_watch,
     revised,

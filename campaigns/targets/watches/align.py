@@ -75,22 +75,25 @@ class AlignedSeries:
         return self.values[first:last]
 
     def on_grid(self, begin: float, step: float, count: int) -> Floats:
-        """Return the values of another grid: the mean of the steps in each, or the one that it lies in."""
-        if step <= self.step_seconds:
-            middles = begin + (np.arange(count) + 0.5) * step
-            places = np.floor((middles - self.start_seconds) / self.step_seconds).astype(int)
-            inside = (places >= 0) & (places < len(self.values))
-            result = np.full(count, np.nan)
-            result[inside] = self.values[places[inside]]
-            return result
-        middles = self.start_seconds + (np.arange(len(self.values)) + 0.5) * self.step_seconds
-        cells = np.floor((middles - begin) / step).astype(int)
-        known = (cells >= 0) & (cells < count) & np.isfinite(self.values)
-        sums = np.bincount(cells[known], self.values[known], count)
-        numbers = np.bincount(cells[known], minlength=count)
-        means: Floats = np.full(count, np.nan)
-        np.divide(sums, numbers, out=means, where=numbers > 0)
-        return means
+        """Return the values of another grid, as `resampled` does."""
+        return resampled(self.values, self.start_seconds, self.step_seconds, (begin, step, count))
+
+
+def resampled(values: Floats, start: float, step: float, grid: tuple[float, float, int]) -> Floats:
+    """Return the means of values within the steps of a grid, which is (begin, step, count); a coarse series is held."""
+    begin, wide, count = grid
+    result: Floats = np.full(count, np.nan)
+    if step >= wide:
+        places = np.floor((begin + (np.arange(count) + 0.5) * wide - start) / step).astype(int)
+        inside = (places >= 0) & (places < len(values))
+        result[inside] = values[places[inside]]
+        return result
+    cells = np.floor((start + (np.arange(len(values)) + 0.5) * step - begin) / wide).astype(int)
+    known = (cells >= 0) & (cells < count) & np.isfinite(values)
+    sums = np.bincount(cells[known], values[known], minlength=count)
+    numbers = np.bincount(cells[known], minlength=count)
+    np.divide(sums, numbers, out=result, where=numbers > 0)
+    return result
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 import threading
 from array import array
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 
@@ -26,14 +25,13 @@ Floats = NDArray[np.float64]
 class Recording:
     """A sink of one source. It raises WatchFailed where a source gives more than can be kept.
 
-    Readings come from the source's thread; they are read after that has ended, or `count` and `latest` at any time.
+    Readings come from the source's thread; they are read after that has ended, or `count` at any time.
     """
 
     readings: list[ClockReading] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     facts: dict[str, str | float] = field(default_factory=dict)
     cpu_seconds: float | None = None
-    latest: Mapping[Key, float] = field(default_factory=dict)
     _at: "array[float]" = field(default_factory=lambda: array("d"))
     _received: "array[float]" = field(default_factory=lambda: array("d"))
     _uptimes: "array[float]" = field(default_factory=lambda: array("d"))
@@ -79,7 +77,6 @@ class Recording:
                 column = self._columns[key] = (array("q"), array("d"))
             column[0].append(number)
             column[1].append(value)
-        self.latest = frame.values
 
     def clock(self, reading: ClockReading) -> None:
         """Take a reading of the clock."""

@@ -5,20 +5,22 @@ from copy import copy
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
-from campaigns.kit import encryption, network
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import messages_of
 from campaigns.kit.mappings import Columns, FieldValues
-from campaigns.kit.ssh.keys import fingerprint_of
 from campaigns.models import Target, Watch
-from campaigns.targets.forms import rule_to_confirm
-from campaigns.targets.saving import rules_for
+from campaigns.targets.machine_logins import (
+    SECRETS,
+    confirmed_rule,
+    require_secret,
+    require_shown,
+    take_secrets,
+)
 from campaigns.targets.watches.base import Source
 from campaigns.targets.watches.forms import WatchForm
 from campaigns.targets.watches.registry import source_of
 
-SECRETS = ("key", "password")
 MOST_WATCHES = 20
 LOGIN = ("address", "username")
 """Secrets stay only where these do."""
@@ -50,16 +52,18 @@ def save_watch(
     if moved:
         row.key = row.password = row.host_key = row.offered_key = ""
         row.tried_at, row.try_failure = None, ""
-    changed = _take_secrets(row, form)
-    if source.uses_ssh and not (row.key or row.password):
-        raise Invalid(
-            {
-                "key": [
-                    "Give a private key or a password. A stored one does not go to another machine or user."
-                ]
-            }
-        )
-    row.confirmed_rule = _rule(form, target, before)
+    clean = form.cleaned_data
+    changed = take_secrets(row, *(clean.get(name) or "" for name in SECRETS))
+    if source.uses_ssh:
+        require_secret(row.key, row.password)
+    row.confirmed_rule = confirmed_rule(
+        target,
+        *source.host_and_port(clean["address"]),
+        "address",
+        before.confirmed_rule if before else "",
+        clean["confirm_address"],
+        "it is yours and perfdash may connect to it",
+    )
     row.options = form.options()
     try:
         with transaction.atomic():
@@ -89,13 +93,7 @@ def delete_watch(watch: Watch, user: User) -> None:
 @transaction.atomic
 def accept_host_key(watch: Watch, fingerprint: str, user: User) -> Watch:
     """Accept the host key that the machine showed last. Raise Invalid."""
-    shown = fingerprint_of(watch.offered_key)
-    if not shown:
-        raise Invalid({"fingerprint": ["The machine has shown no new key; try the watch first."]})
-    if fingerprint.strip() != shown:
-        raise Invalid(
-            {"fingerprint": [f"The machine has shown {shown}, not this one. Nothing was accepted."]}
-        )
+    shown = require_shown(watch.offered_key, fingerprint, "try the watch")
     watch.host_key, watch.offered_key, watch.try_failure = watch.offered_key, "", ""
     watch.save(update_fields=["host_key", "offered_key", "try_failure"])
     record(
@@ -114,35 +112,3 @@ def source_to_save(name: str) -> Source:
         return source_of(name)
     except LookupError as error:
         raise Invalid({"source": [str(error)]}) from None
-
-
-def _take_secrets(row: Watch, form: WatchForm) -> bool:
-    """Encrypt new secrets into the row; of key and password of SSH, the newer one stays. Return whether any is new."""
-    key, password = (form.cleaned_data.get(name) or "" for name in SECRETS)
-    if key:
-        row.key, row.password = encryption.encrypt(key.strip() + "\n"), ""
-    if password:
-        row.password = encryption.encrypt(password)
-        row.key = row.key if key else ""
-    return bool(key or password)
-
-
-def _rule(form: WatchForm, target: Target, before: Watch | None) -> str:
-    """Return the rule that the owner confirmed; an empty text where the other rules suffice. Raise Invalid."""
-    host, port = form.source.host_and_port(form.cleaned_data["address"])
-    url = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
-    try:
-        rule = rule_to_confirm(url, rules_for(target))
-    except network.NetworkError as refusal:
-        raise Invalid({"address": [str(refusal)]}) from None
-    confirmed = form.cleaned_data["confirm_address"]
-    if rule and not confirmed and not (before and rule == before.confirmed_rule):
-        raise Invalid(
-            {
-                "confirm_address": [
-                    f"{host} port {port} is a loopback or private address. Confirm that it is yours "
-                    "and perfdash may connect to it."
-                ]
-            }
-        )
-    return rule

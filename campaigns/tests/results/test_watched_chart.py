@@ -7,7 +7,8 @@ import numpy as np
 
 from campaigns.kit.charts.drawings import drawings_of
 from campaigns.results.charts import watched
-from campaigns.results.charts.watched import Line, Mark, Panel, Span, WatchedChart, resampled
+from campaigns.results.charts.watched import Line, Mark, Panel, Span, WatchedChart
+from campaigns.targets.watches.align import resampled
 
 
 def test_means_of_a_grid_know_gaps():
