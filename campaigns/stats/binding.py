@@ -234,6 +234,8 @@ class Limits:
     threads_samples: Share = 0.50
     waiting_samples: Share = 0.20
     """Samples in which somebody waits in a queue. [own]"""
+    queue_samples: Count = 5
+    """A queue is not judged by fewer: 20 % of the samples would be less than one of them. [own]"""
     descriptors: Share = 0.90
     """Of open files, or of local ports. [own]"""
     alike: Number = 1.2

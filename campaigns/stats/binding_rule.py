@@ -878,6 +878,8 @@ def _queue(window: _Window, resource: Resource, label: str, name: str) -> Resour
             ("slots_used", mean, Unit.SHARE, LIMITS.connections if pool else None),
         ),
     )
+    if window.samples < LIMITS.queue_samples:
+        return replace(state, state=State.UNKNOWN, caveats=[Caveat.COARSE])
     return _binding(
         state,
         (Sign.SATURATION, queued, LIMITS.waiting_samples, True),

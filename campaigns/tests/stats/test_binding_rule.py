@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import msgspec
 import numpy as np
@@ -303,6 +304,19 @@ def test_gaps_are_judged_by_nothing():
     most = {name: [value] * 20 + [math.nan] * 40 for name, value in BUSY.items()}
     judged = judge(machine(changed={**most, "cpu.idle": [0.0] * 20 + [math.nan] * 40}))
     assert judged.word == RunWord.UNKNOWN
+
+
+def test_three_samples_of_a_queue_are_too_few():
+    full = {
+        "queue.busy threads puma": 4,
+        "queue.limit threads puma": 4,
+        "queue.waiting threads puma": 9,
+    }
+    whole = machine(changed=full)
+    short = replace(whole, series={key: values[:3] for key, values in whole.series.items()})
+
+    assert judge(whole).strongest == [Bound(Resource.THREADS, "puma")]
+    assert (judge(short).word, list(judge(short).strongest)) == (RunWord.UNKNOWN, [])
 
 
 def test_what_begins_within_the_window_is_no_gap(subtests):
