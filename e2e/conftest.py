@@ -44,6 +44,14 @@ def free_port():
         return chosen.getsockname()[1]
 
 
+class Refused(AssertionError):
+    """The REST API refused: the status, and what it said."""
+
+    def __init__(self, status, said):
+        super().__init__(f"{status}: {said}")
+        self.status = status
+
+
 class Perfdash:
     """A running one: its state file, its database, its REST API, its sandbox."""
 
@@ -87,7 +95,7 @@ class Perfdash:
             with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
                 return json.load(answer)
         except urllib.error.HTTPError as error:
-            raise AssertionError(f"{error.code}: {error.read().decode()}") from error
+            raise Refused(error.code, error.read().decode()) from error
 
     def rows(self, query, *arguments):
         """Ask the database; an empty list while it is away."""

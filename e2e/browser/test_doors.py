@@ -7,12 +7,12 @@ from base64 import b32decode
 import pytest
 from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.twofactor.totp import TOTP
-from playwright.sync_api import expect
+from playwright.sync_api import Error, expect
 
 from campaigns.tests.accounts import oidc_server
 from e2e.browser.conftest import PATIENCE, sign_in_link
 from e2e.browser.test_every_page import Trouble, check, find_barriers
-from e2e.conftest import FAST, free_port, served
+from e2e.conftest import FAST, free_port, served, wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
@@ -43,6 +43,17 @@ def perfdash(tmp_path_factory):
             yield running
 
 
+SEEN = "window.isSound = true"
+
+
+def is_next(page):
+    """Whether a page is there whole that was not looked at yet; it may come just now."""
+    try:
+        return page.evaluate("document.readyState === 'complete' && !window.isSound")
+    except Error:
+        return False
+
+
 class Sound:
     """Whatever page is open: it is one at both widths, and nothing is against the policy."""
 
@@ -51,11 +62,13 @@ class Sound:
 
     def __call__(self, page, name):
         self.trouble.name = name
+        wait_for(lambda: is_next(page), name)  # a click does not wait for the page it leads to
         for window in WINDOWS:
             page.set_viewport_size(window["viewport"])
             page.emulate_media(color_scheme=window["color_scheme"])
             check(page, self.trouble)
             find_barriers(page, self.trouble)
+        page.evaluate(SEEN)
 
 
 @pytest.fixture
@@ -73,11 +86,17 @@ def person(perfdash):
     return name, password
 
 
+def leave(page, control):
+    """Click what leads to another page, which `sound` then waits for."""
+    page.evaluate(SEEN)
+    control.click()
+
+
 def sign_in(page, name, password):
     page.goto("/sign-in/")
     page.get_by_label("Name").fill(name)
     page.get_by_label("Password").fill(password)
-    page.get_by_role("button", name="Sign in", exact=True).click()
+    leave(page, page.get_by_role("button", name="Sign in", exact=True))
 
 
 def log_in_there(page, name):
@@ -103,6 +122,7 @@ def confirm(page, password):
     expect(page.get_by_role("heading", level=1)).to_have_text("Confirm that it is you")
     page.get_by_label("Your password").fill(password)
     page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_role("heading", level=1)).not_to_have_text("Confirm that it is you")
 
 
 def test_a_person_of_the_provider_comes_in_without_a_password(perfdash, visit, sound):
@@ -138,7 +158,7 @@ def test_an_account_is_connected_by_a_link_as_no_form_may_lead_elsewhere(
     sign_in(page, *person)
     page.goto("/account/")
 
-    page.get_by_role("button", name="Connect").click()
+    leave(page, page.get_by_role("button", name="Connect"))
     sound(page, "confirm")
     confirm(page, person[1])
     sound(page, "connect")
@@ -266,7 +286,7 @@ def test_a_passkey_signs_in_alone_and_confirms(perfdash, visit, person, sound):
     devtools.send("WebAuthn.addVirtualAuthenticator", {"options": options})
     sign_in(page, name, password)
     page.goto("/account/")
-    page.get_by_role("link", name="manage").click()
+    leave(page, page.get_by_role("link", name="manage"))
     sound(page, "no passkeys")
     page.get_by_role("link", name="Add a passkey").click()
     confirm(page, password)
@@ -291,7 +311,7 @@ def test_a_passkey_signs_in_alone_and_confirms(perfdash, visit, person, sound):
     page.get_by_role("button", name="Use a passkey").click()
     is_in(page, name)
     page.goto("/account/second-factor/webauthn/")
-    page.get_by_role("link", name="Rename this laptop").click()
+    leave(page, page.get_by_role("link", name="Rename this laptop"))
     sound(page, "confirm by a recovery code")
     page.get_by_role("link", name="Use a passkey").click()
     sound(page, "confirm by a passkey")
@@ -299,7 +319,7 @@ def test_a_passkey_signs_in_alone_and_confirms(perfdash, visit, person, sound):
     sound(page, "rename a passkey")
     page.get_by_label("Name", exact=True).fill("the laptop")
     page.get_by_role("button", name="Save").click()
-    page.get_by_role("link", name="Remove the laptop").click()
+    leave(page, page.get_by_role("link", name="Remove the laptop"))
     sound(page, "remove a passkey")
     page.get_by_role("button", name="Remove it").click()
     expect(page.get_by_text("No passkey yet.")).to_be_visible()

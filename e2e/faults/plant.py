@@ -11,13 +11,14 @@ import tempfile
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
+from http import HTTPStatus
 from pathlib import Path
 from time import monotonic, sleep
 
 import psycopg
 from psycopg.rows import dict_row
 
-from e2e.conftest import ROOT, Perfdash, free_port, wait_for
+from e2e.conftest import ROOT, Perfdash, Refused, free_port, wait_for
 from e2e.faults import processes
 
 LEASE_SECONDS, GRACE_SECONDS, MARGIN_SECONDS = 4.0, 0.5, 1.5
@@ -170,11 +171,15 @@ class Plant(Perfdash):
         assert not left, [(p.pid, " ".join(processes.words(p))[:200]) for p in left]
 
     def try_api(self, method, path, body=None):
-        """Ask the REST API until it answers."""
+        """Ask the REST API until it answers, and has its database."""
 
         def asked():
             try:
                 return self.api(method, path, body)
+            except Refused as refused:
+                if refused.status != HTTPStatus.SERVICE_UNAVAILABLE:
+                    raise
+                return None
             except (urllib.error.URLError, ConnectionError, json.JSONDecodeError):
                 return None
 

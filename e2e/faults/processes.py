@@ -30,6 +30,14 @@ def words(process):
         return []
 
 
+def name_of(process):
+    """What the kernel calls a process; empty where it is gone."""
+    try:
+        return process.name()
+    except GONE:
+        return ""
+
+
 def parent_of(process):
     """The number of a process's parent; 0 where it is gone."""
     try:
@@ -47,7 +55,7 @@ def children_of(process):
 
 def worker(pid, queue="measure"):
     """The parent of the workers of a queue, which has the name of its service."""
-    return [process for process in children_of(psutil.Process(pid)) if process.name() == queue]
+    return [process for process in children_of(psutil.Process(pid)) if name_of(process) == queue]
 
 
 def worker_child(pid):
@@ -79,10 +87,7 @@ def loaded(pid):
 
 
 def waits_to_fork(process):
-    try:
-        return LOADED in words(process) and process.name() != "engine"
-    except GONE:
-        return False
+    return LOADED in words(process) and name_of(process) not in ("engine", "")
 
 
 def broker(pid):
