@@ -43,10 +43,13 @@ TOKEN = "control-token"  # noqa: S105
 LOOP = "while True: pass"
 LIGHT = "import time\nwhile True:\n t = time.perf_counter()\n while time.perf_counter() < t + 0.02: pass\n time.sleep(0.08)"
 """A service that uses a fifth of a core."""
-UPDATE = "UPDATE one SET n = n + 1;\n"
+UPDATE = "BEGIN;\nUPDATE one SET n = n + 1;\n\\sleep 5 ms\nEND;\n"
+"""A client that holds the row for a moment: what waits is the next client, not a processor."""
 WALK = """
 import mmap, os, sys
 size = int(sys.argv[2])
+with open(sys.argv[3], "w") as procs:
+    procs.write(str(os.getpid()))
 with open(sys.argv[1], "r+b") as file:
     whole = mmap.mmap(file.fileno(), size)
     while True:
@@ -194,20 +197,24 @@ def niced(place: Path) -> Iterator[Watches]:
 
 
 def reads(place: Path) -> Iterator[Watches]:
-    """Read at random places of a file, past the cache."""
+    """Read at random places of a file, past the cache, in blocks for which a disk takes longer than a core."""
+    with _fio(place, "randread", "256k", 8):
+        yield []
+
+
+@contextmanager
+def _fio(place: Path, way: str, block: str, jobs: int) -> Iterator[None]:
+    """Keep the disk busy with so many programs that each do one request after the other."""
     fio = needed("fio", "fio")
-    common = (
-        f"--filename={place}/data", "--size=512m", "--direct=1", "--bs=4k", "--numjobs=8", "--iodepth=32", "--group_reporting",
-    )  # fmt: skip
+    file = (f"--filename={place}/data", "--size=512m")
     subprocess.run(
-        (fio, "--name=lay", "--rw=write", f"--filename={place}/data", "--size=512m", "--bs=1m"),
+        (fio, "--name=lay", "--rw=write", "--bs=1m", "--end_fsync=1", *file),
         check=True,
         capture_output=True,
     )
-    with programs(
-        [(fio, "--name=reads", "--rw=randread", "--time_based", "--runtime=60", *common)]
-    ):
-        yield []
+    load = ("--thread", "--direct=1", f"--rw={way}", f"--bs={block}", f"--numjobs={jobs}", "--group_reporting")
+    with program(fio, "--name=load", "--time_based", "--runtime=60", *load, *file):
+        yield
 
 
 def _pgbench() -> str:
@@ -244,19 +251,19 @@ def _clients(database: servers.Database, *arguments: str) -> tuple[tuple[str, ..
 
 
 def commits(place: Path) -> Iterator[Watches]:
-    """Commit small transactions of 32 clients to the disk, which touch no row of one another."""
+    """Commit small transactions of 8 clients, who touch no row of one another, to a disk that others keep busy."""
     with servers.database(place, "fsync=on", "synchronous_commit=on") as database:
         made, environment = _clients(database, "-i", "-q", "-s", "20")
         subprocess.run(made, env=environment, check=True, capture_output=True)
         command, environment = _clients(
-            database, "-b", "simple-update", "-c", "32", "-j", "2", "-T", "60"
+            database, "-b", "simple-update", "-c", "8", "-j", "2", "-T", "60"
         )
-        with program(*command, env=environment):
+        with _fio(place, "write", "1m", 8), program(*command, env=environment):
             yield _watch(database)
 
 
 def locks(place: Path) -> Iterator[Watches]:
-    """Update one row by 32 clients."""
+    """Update one row by 32 clients, each of whom holds it for 5 ms."""
     script = place / "update.sql"
     script.write_text(UPDATE)
     with servers.database(place, "synchronous_commit=off", "max_connections=60") as database:
@@ -317,14 +324,13 @@ def memory(place: Path) -> Iterator[Watches]:
             file.write(os.urandom(2**20))
         file.flush()
         os.fsync(file.fileno())
+    # What was read before belongs to nobody's limit.
+    with data.open("rb") as file:
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     with (
         _cgroup(limit) as procs,
-        program(sys.executable, "-c", WALK, str(data), str(2 * limit)) as made,
+        programs([(sys.executable, "-c", WALK, str(data), str(2 * limit), str(procs))]),
     ):
-        procs.write_text(str(made.pid))
-        # What was read before belongs to nobody's limit.
-        with data.open("rb") as file:
-            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
         yield []
 
 
