@@ -20,7 +20,7 @@ from campaigns.findings.wording.binding import run_binding_text, short_name  # n
 from campaigns.stats.binding import State  # noqa: E402
 from e2e.watches.known_cases import CASES, CannotBeMade, counted  # noqa: E402
 
-PAUSE = 3.0
+PAUSE = 2.0
 
 
 def main() -> int:

@@ -25,7 +25,7 @@ from campaigns.models import (
     WatchedSeries,
     WatchedSummary,
 )
-from campaigns.stats.binding import RULE, Observed, RunBinding, StorageCheck
+from campaigns.stats.binding import RULE, Observed, RunBinding
 from campaigns.stats.binding_rule import judge
 from campaigns.targets.watches.align import LONGEST_SAMPLES, Aligned, AlignedSeries, align
 from campaigns.targets.watches.base import Event, Key
@@ -120,7 +120,6 @@ def watched_run(
     zero: float | None,
     seconds: float | None,
     wall_minus_monotonic: float,
-    storage_checks: Mapping[str, StorageCheck] | None = None,
 ) -> WatchedRun:
     """Bring what was collected onto the run's clock, and judge it.
 
@@ -141,7 +140,7 @@ def watched_run(
     summaries: list[Summary] = []
     if zero is not None and seconds:
         summaries = _summaries(sources, seconds)
-        binding = judge(observed(sources, seconds, storage_checks or {}))
+        binding = judge(observed(sources, seconds))
     return WatchedRun(
         sources=sources,
         summaries=summaries,
@@ -237,11 +236,7 @@ def _summaries(sources: Sequence[WatchedSource], seconds: float) -> list[Summary
     return list(result.values())
 
 
-def observed(
-    sources: Sequence[WatchedSource],
-    seconds: float,
-    storage_checks: Mapping[str, StorageCheck],
-) -> Observed:
+def observed(sources: Sequence[WatchedSource], seconds: float) -> Observed:
     """Return what the rule judges: the steady window of all sources whose clocks are certain, on one grid.
 
     The first source that has a quantity counts, in the order of the target's watches. One that is read less than three
@@ -265,7 +260,6 @@ def observed(
         facts=facts,
         sources=[source.source for source in certain],
         missing=[source.source for source in sources if source not in certain],
-        storage_checks=storage_checks,
     )
 
 

@@ -158,14 +158,6 @@ class RunBinding:
 
 
 @dataclass(frozen=True, slots=True)
-class StorageCheck:
-    """What a check of the target's storage measured of one disk."""
-
-    bytes_per_second: float
-    operations_per_second: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Observed:
     """What was observed over the judged window, on one grid.
 
@@ -180,7 +172,6 @@ class Observed:
     sources: Sequence[str] = field(default_factory=list)
     missing: Sequence[str] = field(default_factory=list)
     load_groups: Collection[str] = ("perfdash", "load generator")
-    storage_checks: Mapping[str, StorageCheck] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,8 +205,6 @@ class Limits:
     """Tasks blocked by a disk on average, where there is no PSI. [own]"""
     disk_busy: Share = 0.90
     """io_ticks; never alone, since an SSD answers many requests at once. [own]"""
-    disk_check: Share = 0.80
-    """Of what the check of the target's storage reached. [own]"""
     network: Share = 0.80
     """Of the card's speed, one way. [own]"""
     retransmits: Share = 0.01

@@ -569,24 +569,20 @@ def _disks(window: _Window) -> Iterator[ResourceState]:
         if busy is None or not (pressed or blocked is not None):
             yield _unknown(Resource.DISK, label)
             continue
-        checked = _of_check(window, label)
-        works = busy >= LIMITS.disk_busy or (checked or 0.0) >= LIMITS.disk_check
+        works = busy >= LIMITS.disk_busy
         operations = _sum(window.mean("disk.reads", label), window.mean("disk.writes", label))
         seconds = _sum(window.mean("disk.read_time", label), window.mean("disk.write_time", label))
         state = ResourceState(
             Resource.DISK,
             label,
             State.FREE,
-            utilisation=busy if checked is None else min(checked, 1.0),
+            utilisation=busy,
             saturation=some[0] if some else None,
             errors=window.count("disk.errors", label),
             pressure=some[0] if some else None,
             pressure_full=full[0] if full else None,
             figures=[
-                *_figures(
-                    ("disk_busy", busy, Unit.SHARE, LIMITS.disk_busy),
-                    ("disk_of_check", checked, Unit.SHARE, LIMITS.disk_check),
-                ),
+                *_figures(("disk_busy", busy, Unit.SHARE, LIMITS.disk_busy)),
                 *(
                     [Figure("pressure_full", full[0], Unit.SHARE, LIMITS.disk_full, full[1])]
                     if full
@@ -621,24 +617,6 @@ def _disks(window: _Window) -> Iterator[ResourceState]:
             (Sign.SATURATION, some[0] if some else None, LIMITS.disk_some, works),
             (Sign.SATURATION, blocked, LIMITS.disk_blocked, works and not pressed),
         )
-
-
-def _of_check(window: _Window, label: str) -> float | None:
-    """Return what a disk does as a share of what the check of the target's storage reached."""
-    check = window.observed.storage_checks.get(label)
-    if check is None:
-        return None
-    moved = _sum(window.mean("disk.read", label), window.mean("disk.written", label))
-    done = _sum(window.mean("disk.reads", label), window.mean("disk.writes", label))
-    shares = [
-        value / limit
-        for value, limit in (
-            (moved, check.bytes_per_second),
-            (done, check.operations_per_second),
-        )
-        if value is not None and limit
-    ]
-    return max(shares, default=None)
 
 
 def _some(count: float | None) -> float | None:

@@ -78,7 +78,7 @@ def watched(members, *, events=(), cores=2.0, others=(), seconds=SECONDS):
         for each in members
         for phase in (MEASURE, STEADY)
     ]
-    return WatchedRun(sources, summaries, list(events), judge(observed(sources, seconds, {})))
+    return WatchedRun(sources, summaries, list(events), judge(observed(sources, seconds)))
 
 
 def watch(run, busy, *, events=EVENTS, **named):

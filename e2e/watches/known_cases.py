@@ -35,7 +35,7 @@ from campaigns.targets.watches.sources import haproxy, postgresql, puma, ssh
 from campaigns.tests.kinds.sql import servers
 from campaigns.tests.targets import ssh_server
 
-SECONDS, SETTLING, STEP = 8.0, 1.5, 0.5
+SECONDS, SETTLING, STEP = 6.0, 1.5, 0.5
 """How long each case is watched, how long it goes on before, and the seconds between two samples."""
 LOOPBACK = parse_rules("127.0.0.1:*")
 CORES = os.cpu_count() or 1

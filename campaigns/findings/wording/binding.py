@@ -124,7 +124,6 @@ _FIGURES: Mapping[str, str] = {
     "swapped_in": "pages swapped in",
     "refaults": "refaults of the working set",
     "disk_busy": "busy",
-    "disk_of_check": "of what the storage check reached",
     "disk_queue": "requests at a time",
     "blocked_tasks": "tasks blocked by a disk",
     "disk_wait": "time of a request",

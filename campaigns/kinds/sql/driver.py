@@ -74,7 +74,7 @@ PGBENCH_CONNECT_SECONDS = 10.0
 QUIET_SECONDS = 5.0
 COUNTED_SECONDS = 13.0
 """How long a server may take to count what idle connections have committed: PostgreSQL flushes at least every 10 s."""
-LINES_A_SECOND = 20_000
+LINES_A_SECOND = 10_000
 """Transactions a second up to which each of them is in the log."""
 TPS_FILE = "tps"
 """Holds the rate of a second's trial in the attempt's directory, where it may be too high for the whole log."""
@@ -406,7 +406,11 @@ def request_of(
 def _sampling(rate: float | None, context: Context) -> float | None:
     """Return the share of transactions that the log is to have; None: all of them."""
     path = context.directory / TPS_FILE
-    expected = rate or float((path.read_text() if path.exists() else "") or 0.0)
+    return sampling_of(rate or float((path.read_text() if path.exists() else "") or 0.0))
+
+
+def sampling_of(expected: float) -> float | None:
+    """Return the share of so many transactions a second that the log is to have; None: all of them."""
     return LINES_A_SECOND / expected if expected > LINES_A_SECOND else None
 
 

@@ -55,7 +55,10 @@ def katello_target(base_url: str, ca_bundle: str, owner: User) -> str:
         for name in _SETTINGS:
             save_setting(_setting(name), target, owner)
         for name, path in _WATCHES.items():
-            save_watch(_watch(base_url, path) | {"is_on": True}, target, source_of(name), owner)
+            source = source_of(name)
+            # Its runs are short: with a step of a second a queue would be seen too seldom to be judged.
+            step = {"step_seconds": source.steps[1], "is_on": True}
+            save_watch(_watch(base_url, path) | step, target, source, owner)
         return f"Made the target {KATELLO} at {base_url}."
     taken_over = row.family != "katello" or row.username != _LOGIN["username"]
     same = row.base_url == base_url and row.ca_bundle.split() == ca_bundle.split()

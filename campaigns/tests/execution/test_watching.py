@@ -146,7 +146,7 @@ def test_a_stored_run_is_judged_as_it_was(watched, monkeypatch):
     stored = watched_of(attempt)
     measured = attempt.phases.get(of="attempt", name="measure").seconds + 10
 
-    again = judge(observed(stored.sources, measured, {}))
+    again = judge(observed(stored.sources, measured))
 
     assert stored.binding is not None
     assert again.word == stored.binding.word

@@ -1,5 +1,7 @@
 import math
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -8,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from campaigns.stats.binding import (
+    LIMITS,
     Bound,
     Caveat,
     Observed,
@@ -16,7 +19,6 @@ from campaigns.stats.binding import (
     RunWord,
     Sign,
     State,
-    StorageCheck,
 )
 from campaigns.stats.binding_rule import binding_load, judge
 from campaigns.targets.watches.catalog import CATALOG, LOAD, OTHERS, OWN
@@ -287,14 +289,6 @@ def test_the_load_generator_on_the_targets_machine_is_told_apart(subtests):
     assert Caveat.LOAD in judged.caveats
 
 
-def test_a_disk_is_held_to_the_check_of_the_storage():
-    slow = {"disk.busy sda": 0.6, "pressure.io.full": 0.5, "disk.read sda": 9e7}
-
-    assert words(machine(changed=slow)) == []
-    checks = {"sda": StorageCheck(1e8)}
-    assert words(machine(changed=slow, storage_checks=checks)) == [("disk", "sda")]
-
-
 def test_gaps_are_judged_by_nothing():
     half = {name: [value] * 40 + [math.nan] * 20 for name, value in BUSY.items()}
     judged = judge(machine(changed={**half, "cpu.idle": [0.0] * 40 + [math.nan] * 20}))
@@ -393,3 +387,32 @@ def test_whatever_was_read_no_figure_is_negative_or_no_number(series, step, fact
     assert bool(judged.strongest) == (judged.word == RunWord.BINDS)
     assert judged.load_share is None or 0 <= judged.load_share <= 1
     assert msgspec.json.decode(msgspec.json.encode(judged), type=RunBinding) == judged
+
+
+def test_the_page_of_resources_tells_the_limits(subtests):
+    """What a person reads is what is applied: each limit stands in the row of its resource."""
+    page = (Path(__file__).parents[3] / "docs/reference/resources.md").read_text()
+    rows = dict(re.findall(r"^\| ([^|]+?) \| (.+) \|$", page, re.MULTILINE))
+    told = {
+        "CPU": [*(f"{100 * binding_load(n):.0f} % of {n}" for n in (2, 4, 8)), LIMITS.cpu_pressure],
+        "one core": [LIMITS.core],
+        "CPU quota": [LIMITS.quota_periods],
+        "CPU, stolen": [LIMITS.steal],
+        "memory": [LIMITS.memory_full, LIMITS.memory_some, f"{LIMITS.pages:g} pages a second"],
+        "disk": [LIMITS.disk_full, LIMITS.disk_some, LIMITS.disk_busy],
+        "network": [LIMITS.network, LIMITS.retransmits, LIMITS.network_lossy],
+        "listen queue": [f"at least {LIMITS.listen_samples} samples"],
+        "database connections": [LIMITS.connections],
+        "database locks, database I/O": [LIMITS.sessions],
+        "application threads": [LIMITS.threads, LIMITS.waiting_samples],
+        "task slots": [LIMITS.waiting_samples],
+        "open files, local ports": [LIMITS.descriptors],
+        "a limit that was set": [LIMITS.waiting_samples],
+    }
+    for name, limits in told.items():
+        for limit in limits:
+            text = limit if isinstance(limit, str) else f"{100 * limit:g} %"
+            with subtests.test(name, limit=text):
+                assert text in rows[name]
+    assert set(rows) - {"resource", "---"} == {*told, "database CPU"}
+    assert f"factor below {LIMITS.alike:g}" in page

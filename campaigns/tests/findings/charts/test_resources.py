@@ -7,8 +7,8 @@ from campaigns.stats.binding_levels import level_binding, ranges_of
 from campaigns.stats.binding_rule import judge
 from campaigns.tests.watched import SECONDS, machine, watched
 
-BUSY = judge(observed(watched(machine(0.98)).sources, SECONDS, {}))
-IDLE = judge(observed(watched(machine(0.3)).sources, SECONDS, {}))
+BUSY = judge(observed(watched(machine(0.98)).sources, SECONDS))
+IDLE = judge(observed(watched(machine(0.3)).sources, SECONDS))
 
 
 def finding(*levels):

@@ -182,12 +182,17 @@ class Accounts:
         return values
 
     def _busiest(self, before: Snapshot, now: Snapshot) -> dict[Key, float]:
-        """Return of each group the share of a core that its busiest thread took."""
+        """Return of each group the share of a core that its busiest thread took.
+
+        Where the threads of a process are read for the first time, each had used at most what the process had: the share is
+        at least what is above it.
+        """
         if now.uptime is None or before.uptime is None or now.uptime <= before.uptime:
             return {}
         seconds, values = now.uptime - before.uptime, dict[Key, float]()
         earlier = {(row.pid, row.start): row.cpu for row in before.rows}
         measured = {pid for pid, _ in now.threads}
+        used = {pid: cpu * self._ticks for (pid, _), cpu in earlier.items()}
         for row in now.rows:
             was = earlier.get((row.pid, row.start))
             if was is not None and row.pid not in measured:
@@ -196,8 +201,9 @@ class Accounts:
                 key = Key("group.busiest_thread", self._of[row.pid])
                 values[key] = max(values.get(key, 0.0), min((row.cpu - was) / seconds, most), 0.0)
         for thread, ticks in now.threads.items():
-            if thread in before.threads and thread[0] in self._of:
-                share = min(max(ticks - before.threads[thread], 0) / self._ticks / seconds, 1.0)
+            if thread[0] in self._of:
+                was_used = before.threads.get(thread, used.get(thread[0], 0.0))
+                share = min(max(ticks - was_used, 0.0) / self._ticks / seconds, 1.0)
                 key = Key("group.busiest_thread", self._of[thread[0]])
                 values[key] = max(values.get(key, 0.0), share)
         return values

@@ -158,3 +158,13 @@ def test_the_busiest_thread():
     values = accounts.take(Snapshot(1010.0, 12, row, {}, {(5, 50): 580, (5, 51): 10}))
     assert values[Key("group.busiest_thread", "web")] == pytest.approx(0.96)
     assert values[Key("group.busiest_thread", "jobs")] == pytest.approx(0.1)
+
+
+def test_a_thread_that_is_read_for_the_first_time_counts_above_what_its_process_had():
+    accounts = Accounts(GROUPS, 100)
+    rows = [process(5, "web", cpu=0.5, start=99_900, threads=4), process(6, "web", cpu=0.1)]
+    accounts.take(Snapshot(1000.0, 0, rows, {}))
+    rows = [process(5, "web", cpu=4.9, start=99_900, threads=4), process(6, "web", cpu=0.2)]
+    values = accounts.take(Snapshot(1005.0, 6, rows, {}, {(5, 50): 480, (5, 51): 10}))
+
+    assert values[Key("group.busiest_thread", "web")] == pytest.approx((4.8 - 0.5) / 5)
