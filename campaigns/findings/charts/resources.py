@@ -1,13 +1,14 @@
 """The strip of resources under the curve of a result: a column a level, a row a resource; and the same a run. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from campaigns.findings.values import BindingFinding, BindingGroup
 from campaigns.findings.wording.binding import resource_name, short_name
 from campaigns.findings.wording.loads import load_text, setting_name
 from campaigns.kit.numbers import counted, share
-from campaigns.stats.binding import Bound, Resource, RunBinding, State
+from campaigns.stats.binding import Bound, Resource, ResourceState, RunBinding, State
 from campaigns.stats.binding_levels import LevelResource
 
 SHADES = (0.2, 0.4, 0.6, 0.8)
@@ -18,6 +19,10 @@ MOST_RUNS = 240
 CELL, GAP = 10, 1
 """Pixels of a run's cell in the drawing of all runs, and between two of them."""
 UNKNOWN = "unknown"
+ONE_ROW = (Resource.CORE, Resource.DESCRIPTORS)
+"""The busiest core or thread, and the most open files, have a row, whosever they are; the title tells."""
+Told = TypeVar("Told", LevelResource, ResourceState)
+RANKS = {State.UNKNOWN: 0, State.FREE: 1, State.BINDS: 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +85,7 @@ def strips_of(finding: BindingFinding) -> list[Strip]:
 
 
 def _strip(finding: BindingFinding, group: BindingGroup, *, several: bool) -> Strip:
-    by_level: list[Mapping[Bound, LevelResource]] = [
-        {Bound(each.resource, each.label): each for each in level.binding.resources}
-        for level in group.cells
-    ]
+    by_level = [_in_rows(level.binding.resources, lambda each: each.binds) for level in group.cells]
     known = _in_order({key for level in by_level for key in level})
     return Strip(
         setting=setting_name(group.levels) if several else "",
@@ -99,8 +101,16 @@ def _strip(finding: BindingFinding, group: BindingGroup, *, several: bool) -> St
     )
 
 
+def _in_rows(resources: Iterable[Told], rank: Callable[[Told], int]) -> Mapping[Bound, Told]:
+    """Return the resources of a level or a run by their row; of several, the one with the highest rank, then the most used."""
+    rows: dict[Bound, Told] = {}
+    for each in sorted(resources, key=lambda each: (rank(each), each.utilisation or 0.0)):
+        rows[Bound(each.resource, "" if each.resource in ONE_ROW else each.label)] = each
+    return rows
+
+
 def _cell(key: Bound, found: LevelResource | None) -> StripCell:
-    name = resource_name(key.resource, key.label)
+    name = resource_name(key.resource, found.label if found else key.label)
     if found is None or not found.binds + found.free:
         return StripCell("?", UNKNOWN, binds=False, title=f"{name}: unknown")
     binds = found.state == State.BINDS
@@ -128,9 +138,8 @@ def shade_of(utilisation: float | None) -> str:
 def run_heat(runs: Sequence[tuple[int, RunBinding]]) -> RunHeat | None:
     """Return the drawing of all runs, which are (position, judgement); of many, the last ones. None without any."""
     shown = runs[-MOST_RUNS:]
-    keys = _in_order(
-        {Bound(state.resource, state.label) for _, run in shown for state in run.resources}
-    )
+    rows = [_in_rows(run.resources, lambda each: RANKS[each.state]) for _, run in shown]
+    keys = _in_order({key for run in rows for key in run})
     if not shown or not keys:
         return None
     step = CELL + GAP
@@ -139,11 +148,8 @@ def run_heat(runs: Sequence[tuple[int, RunBinding]]) -> RunHeat | None:
         paths: dict[str, list[str]] = {}
         marks: list[str] = []
         y, unknown = number * step, 0
-        for place, (_, run) in enumerate(shown):
-            state = next(
-                (s for s in run.resources if (s.resource, s.label) == (key.resource, key.label)),
-                None,
-            )
+        for place, run in enumerate(rows):
+            state = run.get(key)
             if state is None or state.state == State.UNKNOWN:
                 unknown += 1
                 shade = UNKNOWN

@@ -245,10 +245,23 @@ def run_binding_text(run: RunBinding) -> RunBindingText:
     return RunBindingText(
         sentence=sentence,
         word=WORDS[run.word],
-        resources=[_resource(state) for state in run.resources],
+        resources=[_resource(state) for state in _told(run.resources)],
         caveats=caveats,
         badges=[BADGES[each] for each in run.caveats],
     )
+
+
+def _told(resources: Sequence[ResourceState]) -> Iterator[ResourceState]:
+    """Yield the resources; of the open files of many groups that do not bind the most used alone."""
+    files = [
+        each
+        for each in resources
+        if each.resource == Resource.DESCRIPTORS and each.state == State.FREE
+    ]
+    most = max(files, key=lambda each: each.utilisation or 0.0, default=None)
+    for each in resources:
+        if each is most or each not in files:
+            yield each
 
 
 def _resource(state: ResourceState) -> ResourceText:

@@ -1,8 +1,11 @@
 """The strip of resources by level, and the drawing of all runs."""
 
+from dataclasses import replace
+
 from campaigns.findings.charts.resources import MOST_RUNS, run_heat, shade_of, strips_of
 from campaigns.findings.values import BindingFinding, BindingGroup, BindingLevel
 from campaigns.results.watched import observed
+from campaigns.stats.binding import Resource, ResourceState, State
 from campaigns.stats.binding_levels import level_binding, ranges_of
 from campaigns.stats.binding_rule import judge
 from campaigns.tests.watched import SECONDS, machine, watched
@@ -38,6 +41,22 @@ def test_a_level_whose_runs_differ_has_neither_mark_nor_value():
     cell = next(row.cells[0] for row in strip.rows if row.name == "CPU")
     assert (cell.text, cell.shade, cell.binds) == ("?", "unknown", False)
     assert "binds in 1 of 2 runs" in cell.title
+
+
+def test_the_busiest_core_has_one_row_whosever_it_is():
+    runs = [with_core("", 0.6), with_core("web", 0.4)]
+    (strip,) = strips_of(finding(*([run, run] for run in runs)))
+    (cells,) = [row.cells for row in strip.rows if row.name.startswith("one core")]
+    assert [cell.text for cell in cells] == ["60 %", "40 %"]
+    assert "web" in cells[1].title
+    heat = run_heat(list(enumerate(runs)))
+    assert [line.unknown for line in heat.lines if line.name.startswith("one core")] == [0]
+
+
+def with_core(label, used):
+    core = ResourceState(Resource.CORE, label, State.FREE, utilisation=used)
+    others = [each for each in IDLE.resources if each.resource != Resource.CORE]
+    return replace(IDLE, resources=[*others, core])
 
 
 def test_all_runs_in_one_drawing_and_of_many_the_last():
