@@ -28,9 +28,7 @@ def access(tmp_path_factory):
     if not ssh_server.SSHD or not shutil.which("fio"):
         pytest.skip("OpenSSH's sshd or fio is not installed here (Debian: openssh-server, fio)")
     with ssh_server.openssh(tmp_path_factory.mktemp("sshd")) as machine:
-        yield SshAccess(
-            "127.0.0.1", machine.port, machine.username, machine.key, "", machine.host_key
-        )
+        yield access_to(machine)
 
 
 @pytest.fixture
@@ -42,8 +40,32 @@ def world(access, tmp_path, monkeypatch):
     shutil.rmtree(place, ignore_errors=True)
 
 
+@pytest.fixture
+def stand_in(tmp_path, monkeypatch):
+    """A machine whose `fio` is a script that does what is given."""
+    if not ssh_server.SSHD:
+        pytest.skip("OpenSSH's sshd is not installed here (Debian: openssh-server)")
+    monkeypatch.setattr(storage, "SLACK_BYTES", 0)
+    for name in ("place", "programs", "sshd"):
+        (tmp_path / name).mkdir()
+    script = tmp_path / "programs" / "fio"
+
+    def make(then):
+        script.write_text(f'#!/bin/sh\n[ "$1" != --version ] || exec echo fio-3.33\n{then}\n')
+        script.chmod(0o755)
+        return World(access_to(machine), tmp_path / "place", tmp_path, seconds=3.0)
+
+    path = f"{script.parent}:{os.defpath}"
+    with ssh_server.openssh(tmp_path / "sshd", path) as machine:
+        yield make
+
+
+def access_to(machine):
+    return SshAccess("127.0.0.1", machine.port, machine.username, machine.key, "", machine.host_key)
+
+
 class World:
-    def __init__(self, access, place, tmp_path):
+    def __init__(self, access, place, tmp_path, seconds=120.0):
         self.target = Target("db1", "machine", "ssh://127.0.0.1", ssh=access)
         self.place, self.said = place, list[str]()
         self.cancelled = threading.Event()
@@ -55,7 +77,7 @@ class World:
             clock=time.perf_counter_ns,
             directory=tmp_path / "work",
             rules=parse_rules(f"127.0.0.1:{access.port}"),
-            deadline_seconds=120.0,
+            deadline_seconds=seconds,
         )
 
     def parameters(self, **changes):
@@ -215,6 +237,40 @@ def test_the_last_document_counts_and_text_before_it_does_not():
     report = read_report(text.encode(), READ, 5.0)
     assert (report.error, report.values["read_throughput"]) == (5, 62.91456)
     assert report.values["read_clat_p99"] == 70.0
+
+
+@pytest.mark.system
+def test_what_fio_may_print(stand_in, tmp_path, subtests):
+    """Of whatever disk, or no whole report: a value, or a failure that says what there was."""
+    report = tmp_path / "report.json"
+    for disk, speed in (("SSD", 612e6), ("spinning disk", 148e6), ("disk over a network", 61e6)):
+        read = document()["jobs"][0]["read"] | {"bw_bytes": speed}
+        report.write_text(json.dumps(document(read=read)))
+        with subtests.test(disk):
+            measured = stand_in(f"cat {report}").run(profile="maintenance")
+            assert (measured.failure, measured.values["read_throughput"]) == ("", speed / 1e6)
+    report.write_text(json.dumps(document(error=5)))
+    for script, failure in (
+        (
+            "echo 'fio: Input/output error' >&2; exit 1",
+            "exit status 1. It printed: fio: Input/output error",
+        ),
+        (f"cat {report}", "fio ended with error 5 in job1."),
+        ("echo hello", "job1: fio printed no JSON."),
+        (f"head -c 100 {report}", "job1: fio printed no JSON."),
+        ("sleep 60", "did not end within 3 s, and was killed"),
+        ("exec yes", "printed more than 16,000,000 bytes, and was killed"),
+        (
+            """printf '{"jobs": ['; head -c 40000000 /dev/zero | tr '\\0' ' '""",
+            "printed more than 16,000,000 bytes",
+        ),
+    ):
+        with subtests.test(script):
+            world = stand_in(script)
+            measured = world.run(profile="maintenance")
+            assert failure in measured.failure
+            assert measured.values == {} or "error 5" in failure
+            assert world.left == []
 
 
 @pytest.mark.parametrize("text", ["", "no JSON", "{", '{"jobs": []}', '{"jobs": [{"read": {}}]}'])

@@ -129,8 +129,8 @@ async def _stop(server):
 
 
 @contextmanager
-def openssh(directory: Path):
-    """OpenSSH's own sshd as the one who runs the tests."""
+def openssh(directory: Path, search_path=""):
+    """OpenSSH's own sshd as the one who runs the tests. search_path: PATH of its commands, where it is another."""
     host_key, user_key = new_key(), new_key()
     (directory / "host").write_text(private(host_key))
     (directory / "host").chmod(0o600)
@@ -143,6 +143,7 @@ def openssh(directory: Path):
         f"Port {port}\nListenAddress 127.0.0.1\nHostKey {directory}/host\n"
         f"AuthorizedKeysFile {directory}/authorized\nPidFile {directory}/pid\n"
         "StrictModes no\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\n"
+        + (f"SetEnv PATH={search_path}\n" if search_path else "")
     )
     if os.getuid() == 0:
         Path("/run/sshd").mkdir(exist_ok=True)
