@@ -405,7 +405,7 @@ def judge_again(attempt: Attempt) -> RunBinding | None:
     run = watched_of(attempt)
     if measured is None or not any(run.series()):
         return None
-    binding = judge(observed(run.sources, measured.seconds, {}))
+    binding = judge(observed(run.sources, measured.seconds))
     Binding.objects.filter(attempt=attempt).update(rule=RULE, result=_as_stored(binding))
     return binding
 

@@ -212,7 +212,14 @@ def _fio(place: Path, way: str, block: str, jobs: int) -> Iterator[None]:
         check=True,
         capture_output=True,
     )
-    load = ("--thread", "--direct=1", f"--rw={way}", f"--bs={block}", f"--numjobs={jobs}", "--group_reporting")
+    load = (
+        "--thread",
+        "--direct=1",
+        f"--rw={way}",
+        f"--bs={block}",
+        f"--numjobs={jobs}",
+        "--group_reporting",
+    )
     with program(fio, "--name=load", "--time_based", "--runtime=60", *load, *file):
         yield
 

@@ -185,7 +185,8 @@ def _judged(
     used = sorted((p for p in points if not p.left_out), key=lambda p: (p.n, p.run.position))
     law = fit_usl([p.n for p in used], [p.throughput for p in used]) if used else None
     bounds = None
-    if law is not None and bounded:
+    # Where no level has two runs, nothing tells how much they vary.
+    if law is not None and bounded and len(used) > len({p.n for p in used}):
         draws = _draws(used, criteria.seed, in_blocks=in_blocks)
         bounds = bound_laws(draws, criteria.alpha, near=law)
     return LoadGroup(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from campaigns.findings.values import Law, LawBounds, LoadGroup, LoadLevel, Unranked
+from campaigns.findings.values import Law, LoadGroup, LoadLevel, Unranked
 from campaigns.kit.numbers import amount, counted, number
 
 LEFT_OUT = {
@@ -30,7 +30,7 @@ def notes_of(group: LoadGroup, unit: str) -> tuple[str, ...]:
         return (doubt, *_left_out(group), *waiting(group))
     return (
         *_limit(law, group),
-        *_peak(law, group.bounds, unit),
+        *_peak(law, group, unit),
         *_left_out(group),
         *waiting(group),
     )
@@ -81,7 +81,7 @@ def _why(unranked: Unranked) -> str:
     )
 
 
-def _peak(law: Law, bounds: LawBounds | None, unit: str) -> tuple[str, ...]:
+def _peak(law: Law, group: LoadGroup, unit: str) -> tuple[str, ...]:
     if law.peak is None:
         return ("The law has no peak: no decline at a higher number at a time was observed.",)
     if not law.peak_reached:
@@ -89,7 +89,11 @@ def _peak(law: Law, bounds: LawBounds | None, unit: str) -> tuple[str, ...]:
             "The peak was not reached: by the law it lies beyond 1.5 times the largest number "
             "that was measured, and is not estimated.",
         )
-    span = f" (95 % interval: {between(bounds.peak, law)})" if bounds else ""
+    span = ""
+    if group.bounds:
+        span = f" (95 % interval: {between(group.bounds.peak, law)})"
+    elif {level.runs for level in group.levels_measured} == {1}:
+        span = " (no interval: no level has two runs that count)"
     most = amount(law.most, unit)
     return (f"The peak lies at {number(law.peak)}{span} at a time, with {most}.",)
 

@@ -393,7 +393,7 @@ def test_the_page_of_resources_tells_the_limits(subtests):
     """What a person reads is what is applied: each limit stands in the row of its resource."""
     page = (Path(__file__).parents[3] / "docs/reference/resources.md").read_text()
     rows = dict(re.findall(r"^\| ([^|]+?) \| (.+) \|$", page, re.MULTILINE))
-    told = {
+    told: dict[str, list[float | str]] = {
         "CPU": [*(f"{100 * binding_load(n):.0f} % of {n}" for n in (2, 4, 8)), LIMITS.cpu_pressure],
         "one core": [LIMITS.core],
         "CPU quota": [LIMITS.quota_periods],

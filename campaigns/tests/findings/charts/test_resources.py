@@ -50,6 +50,7 @@ def test_the_busiest_core_has_one_row_whosever_it_is():
     assert [cell.text for cell in cells] == ["60 %", "40 %"]
     assert "web" in cells[1].title
     heat = run_heat(list(enumerate(runs)))
+    assert heat is not None
     assert [line.unknown for line in heat.lines if line.name.startswith("one core")] == [0]
 
 

@@ -148,6 +148,15 @@ def test_no_limit_is_recommended_from_levels_of_two_runs(closed_loop):
     assert "recommended limit" not in found["places"]
 
 
+def test_levels_of_one_run_have_no_interval(closed_loop):
+    closed_loop.runs.exclude(block__number=1).update(state=Run.State.VOID)
+
+    found = group(closed_loop)
+
+    assert found["law"]["peak"]
+    assert found["bounds"] is None
+
+
 def test_no_limit_is_recommended_from_a_cancelled_campaign(closed_loop):
     Campaign.objects.update(state=Campaign.State.CANCELLED)
 

@@ -55,6 +55,14 @@ BOUNDS = LawBounds(
 )  # fmt: skip
 
 
+def test_levels_of_one_run_say_that_there_is_no_interval():
+    levels = [LoadLevel(n, 1, 100.0, None, None, None, None) for n in (1.0, 8.0, 32.0)]
+
+    text = " ".join(notes_of(group_of(law_of(**PEAKED), levels), "files/s"))
+
+    assert "20.4 (no interval: no level has two runs that count)" in text
+
+
 @pytest.mark.parametrize(
     ("group", "notes"),
     [
