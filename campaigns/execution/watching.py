@@ -91,12 +91,11 @@ class Watching:
                 None if self._zero is None else (self._stopped or time.monotonic()) - self._zero
             )
             wall = datetime.now(UTC).timestamp() - time.monotonic()
-            run = watched_run(collected, self._zero, seconds, wall)
+            run = watched_run(collected, self._zero, seconds, wall, self._unreadable)
         except Exception:  # whatever a source gave must not void the run
             log.exception("What the watches have seen cannot be used.")
             say("watches: an error of perfdash itself, see its log", LogLine.Tone.BAD)
             return None
-        run = WatchedRun([*run.sources, *self._unreadable], run.summaries, run.events, run.binding)
         for source in run.sources:
             if source.state != Watched.State.WHOLE:
                 say(

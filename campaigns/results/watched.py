@@ -42,6 +42,7 @@ CAVEATS = frozenset({"oom", "swap", "restart", "steal", "throttled", "clock", "r
 """Kinds of events that are caveats however short."""
 LEVEL = 6
 FEWEST_STEPS = 3
+QUEUES = "queue."
 
 Floats = NDArray[np.float64]
 
@@ -120,9 +121,11 @@ def watched_run(
     zero: float | None,
     seconds: float | None,
     wall_minus_monotonic: float,
+    not_read: Sequence[WatchedSource] = (),
 ) -> WatchedRun:
     """Bring what was collected onto the run's clock, and judge it.
 
+    not_read: watches that could not be used at all; what they would have told is missing.
     zero: when the measurement began, in the worker's monotonic seconds, and how many `seconds` it took; None: it never did.
     wall_minus_monotonic: the worker's clock minus its monotonic seconds, by which offsets are stored.
     """
@@ -136,6 +139,7 @@ def watched_run(
         aligned = align(watch.recording, begin, watch.access.step_seconds, span)
         sources.append(_source(watch, aligned, begin, seconds, wall_minus_monotonic))
         events += aligned.events
+    sources += not_read
     binding = None
     summaries: list[Summary] = []
     if zero is not None and seconds:
@@ -239,8 +243,10 @@ def _summaries(sources: Sequence[WatchedSource], seconds: float) -> list[Summary
 def observed(sources: Sequence[WatchedSource], seconds: float) -> Observed:
     """Return what the rule judges: the steady window of all sources whose clocks are certain, on one grid.
 
-    The first source that has a quantity counts, in the order of the target's watches. One that is read less than three
-    times in the window says nothing of it, and does not make the grid of the others coarse.
+    The first source that has a quantity counts, in the order of the target's watches, whatever its labels: two name the same
+    disk otherwise. Queues are each their own. One that is read less than three times in the window says nothing of it, and
+    does not make the grid of the others coarse. A second one of the same kind, of which nothing counts, is missing: it
+    may be of another machine.
     """
     begin, end = _spans(seconds)[STEADY]
     certain = [source for source in sources if source.frames and source.certain]
@@ -250,16 +256,25 @@ def observed(sources: Sequence[WatchedSource], seconds: float) -> Observed:
     count = max(1, int((end - begin) / step))
     series: dict[tuple[str, str], Floats] = {}
     facts: dict[str, str | float] = {}
-    for source in certain:
+    owners: dict[str, int] = {}
+    used: list[WatchedSource] = []
+    for place, source in enumerate(certain):
         facts = {**source.facts, **facts}
+        taken = False
         for each in source.series:
-            series.setdefault(tuple(each.key), each.on_grid(begin, step, count))  # type: ignore[arg-type]
+            key = (each.key.quantity, each.key.label)
+            first = owners.setdefault(each.key.quantity, place) == place
+            if key not in series and (first or each.key.quantity.startswith(QUEUES)):
+                series[key] = each.on_grid(begin, step, count)
+                taken = True
+        if taken or all(each.source != source.source for each in used):
+            used.append(source)
     return Observed(
         step_seconds=step,
         series=series,
         facts=facts,
-        sources=[source.source for source in certain],
-        missing=[source.source for source in sources if source not in certain],
+        sources=[source.source for source in used],
+        missing=[source.source for source in sources if not any(source is each for each in used)],
     )
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from campaigns.stats.units import Count, Number, Seconds, Share
 
-RULE = 1
+RULE = 2
 """Raise it with any change of what is judged: stored runs are judged again."""
 Series = NDArray[np.float64]
 """Values at equal steps: of a gauge, or the rate of a counter. Not a number: a gap, or a counter that began anew."""

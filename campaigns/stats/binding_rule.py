@@ -39,6 +39,10 @@ LARGEST = 1e18
 """A larger value is no observation, in whatever unit."""
 
 
+MOST_CORES = 16_384
+"""What claims more is no machine, and would be reckoned with for hours."""
+
+
 @cache
 def binding_load(cores: int) -> float:
     """Return the utilisation at which the mean wait equals the service time: Erlang's C formula (M/M/c), solved."""
@@ -306,12 +310,12 @@ class _Cpu:
     def _cores(self) -> int | None:
         cores = self.window.observed.facts.get("cores")
         if isinstance(cores, int | float) and cores >= 1:
-            return round(cores)
+            return round(cores) if cores <= MOST_CORES else None
         labels = self.window.labels("cpu.core_busy")
         if labels:
             return len(labels)
         total = mean_of(self.total)
-        return max(1, round(total)) if total else None
+        return max(1, round(total)) if total and total <= MOST_CORES else None
 
     def _busy(self) -> Series | None:
         """Return the used cores."""
@@ -436,7 +440,9 @@ class _Cpu:
         if thread and of_thread is not None and thread[0] == OTHERS:
             of_thread = max(of_thread - niced, 0.0)
         used = max(core or 0.0, of_thread or 0.0)
-        whose = thread[0] if thread and (of_thread or 0.0) >= used / 2 else ""
+        # A core that is full of something else is no thread's.
+        least = LIMITS.core if used >= LIMITS.core else used / 2
+        whose = thread[0] if thread and (of_thread or 0.0) >= least else ""
         state = ResourceState(
             Resource.CORE,
             whose,

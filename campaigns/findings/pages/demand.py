@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from campaigns.kit.numbers import amount, counted, number
-from campaigns.models import Attempt, Exclusion, Phase, Run, WatchedSummary
+from campaigns.models import Attempt, Exclusion, Phase, Run, Watched, WatchedSummary
 from campaigns.results.watched import MEASURE
 from campaigns.targets.watches.catalog import OTHERS, OWN
 
 LAST = (OTHERS, OWN)
+ALL = "all of the machine"
 Chosen = tuple[int, int | None]
 """A campaign and one of its cells, by primary keys; None: all of its cells."""
 
@@ -44,9 +45,7 @@ def demand_table(chosen: Sequence[Chosen], names: Sequence[str]) -> DemandTable 
         key=lambda group: (group in LAST, -max(each.get(group, 0.0) for each in means)),
     )
     lines = [_line(group, [each.get(group) for each in means]) for group in groups]
-    lines.append(
-        _line("all of the machine", [sum(each.values()) if each else None for each in means])
-    )
+    lines.append(_line(ALL, [_total(values, *each) for each in chosen]))
     return DemandTable(
         heads=tuple(names),
         runs=tuple(
@@ -73,6 +72,7 @@ def _line(group: str, values: Sequence[float | None]) -> DemandLine:
 class _Value:
     """The CPU seconds of one group for a unit of work, in one run."""
 
+    attempt: int
     campaign: int
     cell: int
     group: str
@@ -80,7 +80,7 @@ class _Value:
 
 
 def _values(campaigns: Collection[int]) -> list[_Value]:
-    """Return the values of all runs that count, in two queries; one where none was watched."""
+    """Return the values of all runs that count and were watched whole, in two queries; one where none was."""
     rows = list(
         WatchedSummary.objects.filter(
             phase=MEASURE,
@@ -89,6 +89,10 @@ def _values(campaigns: Collection[int]) -> list[_Value]:
             attempt__run__purpose=Run.Purpose.MEASURED,
             attempt__state=Attempt.State.ACCEPTED,
             attempt__units_done__gt=0,
+            # A mean over a part of the run is not that of the work.
+            attempt__watched__in=Watched.objects.filter(
+                source="ssh", is_certain=True, state=Watched.State.WHOLE
+            ),
         )
         .exclude(attempt__run__in=Exclusion.objects.filter(withdrawn_at=None).values("run"))
         .values_list(
@@ -99,13 +103,14 @@ def _values(campaigns: Collection[int]) -> list[_Value]:
             "mean",
             "attempt__units_done",
         )
+        .distinct()
     )
     phases = Phase.objects.filter(
         attempt__in={row[0] for row in rows}, of=Phase.Of.ATTEMPT, name=Attempt.Phase.MEASURE
     )
     seconds = dict(phases.values_list("attempt", "seconds")) if rows else {}
     return [
-        _Value(campaign, cell, group, cores * seconds[attempt] / units)
+        _Value(attempt, campaign, cell, group, cores * seconds[attempt] / units)
         for attempt, campaign, cell, group, cores, units in rows
         if attempt in seconds
     ]
@@ -120,3 +125,12 @@ def _demands(
         if value.campaign == campaign and cell in (None, value.cell):
             result[value.group].append(value.seconds)
     return result
+
+
+def _total(values: Sequence[_Value], campaign: int, cell: int | None) -> float | None:
+    """Return the mean of what all groups of a run used; they may differ from run to run."""
+    runs: dict[int, float] = defaultdict(float)
+    for value in values:
+        if value.campaign == campaign and cell in (None, value.cell):
+            runs[value.attempt] += value.seconds
+    return fmean(runs.values()) if runs else None

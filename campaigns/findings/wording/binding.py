@@ -99,7 +99,7 @@ CAVEATS: Mapping[Caveat, str] = {
     Caveat.CORES_UNKNOWN: "The number of cores is unknown, so that nothing is said of the CPU.",
     Caveat.GAPS: "A part of the time was not observed.",
     Caveat.COARSE: "There are fewer than ten samples in a run: too coarse for short waits.",
-    Caveat.LOAD: "The load generator's own processes use so much of it that it would not bind without them.",
+    Caveat.LOAD: "The load generator's own processes use so much of what binds there that it would not bind without them.",
     Caveat.NICED: "Niced programs outside the groups used CPU; they give way, and are left out.",
 }
 BADGES: Mapping[Caveat, Display] = {
@@ -319,7 +319,7 @@ def _missing(missing: Sequence[str]) -> str:
     if not missing:
         return ""
     word = "watch" if len(missing) == 1 else "watches"
-    return f"Unknown: the {word} {_listed(missing)} of the target gave nothing."
+    return f"Unknown: the {word} {_listed(missing)} of the target gave nothing that can be judged."
 
 
 def binding_texts(finding: BindingFinding) -> BindingTexts:
@@ -332,13 +332,18 @@ def binding_texts(finding: BindingFinding) -> BindingTexts:
         for text in group.sentences
     ]
     binds = any(level.binding.bound for group in finding.groups for level in group.cells)
-    caveats = [CAVEATS[each] for each in finding.caveats]
+    levels = [level.binding for group in finding.groups for level in group.cells]
+    everywhere = set(Caveat).intersection(*(level.caveats for level in levels if level.runs))
+    caveats = [
+        CAVEATS[each] if each in everywhere else f"In some runs: {_small(CAVEATS[each])}"
+        for each in finding.caveats
+    ]
     if binds:
         caveats.insert(0, CAVEAT)
     if finding.watched < finding.runs:
         caveats.append(f"{finding.watched} of {counted(finding.runs, 'run')} were watched.")
     if finding.missing:
-        caveats.append(f"In some runs {_listed(finding.missing)} gave nothing.")
+        caveats.append(f"In some runs {_listed(finding.missing)} gave nothing that can be judged.")
     return BindingTexts(
         sentence=" ".join(dict.fromkeys(sentences)),
         groups=groups,
@@ -509,6 +514,10 @@ def _listed(names: Sequence[str]) -> str:
     """Write several names: “a, b and c”."""
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def _small(text: str) -> str:
+    return text[:1].lower() + text[1:]
 
 
 def _capital(text: str) -> str:

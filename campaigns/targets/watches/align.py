@@ -5,6 +5,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import floor, inf, nan
 
 import numpy as np
@@ -18,6 +19,8 @@ BATCH_SECONDS = 20.0
 """Readings of a clock that are so near to one another are one batch, of which the quickest counts."""
 SET_SECONDS = 0.1
 """By how much a clock may leave the time since the start of its machine, before it counts as set."""
+MOST_DRIFT = 1e-3
+"""By how much a clock may leave another in a second, without being set."""
 OUTSIDE_SECONDS = 60.0
 """How far outside of the time in which it was read a frame may lie: a wrong clock must not make a grid of years."""
 GAP_STEPS = 3.0
@@ -33,7 +36,7 @@ class Clock:
     """The clock of a source: its offset from the worker's monotonic clock at some instants of the latter.
 
     offset, uncertainty: seconds, of the first batch and of the worst. drift: last offset minus the first.
-    was_set: it jumped against the uptime of its machine, so that nothing can be judged by it.
+    was_set: it jumped against the uptime of its machine or the worker's clock, so that nothing can be judged by it.
     """
 
     instants: Sequence[float]
@@ -123,12 +126,19 @@ def clock_of(readings: Sequence[ClockReading], was_set: bool = False) -> Clock |
     best = [min(batch, key=lambda each: each.answered - each.asked) for batch in batches]
     if not best:
         return None
-    return Clock(
-        instants=[(each.asked + each.answered) / 2 for each in best],
-        offsets=[each.clock - (each.asked + each.answered) / 2 for each in best],
-        uncertainty=max((each.answered - each.asked) / 2 for each in best),
-        was_set=was_set,
+    instants = [(each.asked + each.answered) / 2 for each in best]
+    offsets = [each.clock - at for each, at in zip(best, instants, strict=True)]
+    halves = [(each.answered - each.asked) / 2 for each in best]
+    # A source that tells no uptime is found out by its clock alone.
+    was_set = was_set or any(
+        abs(offsets[after] - offsets[place])
+        > SET_SECONDS
+        + halves[place]
+        + halves[after]
+        + MOST_DRIFT * (instants[after] - instants[place])
+        for place, after in pairwise(range(len(best)))
     )
+    return Clock(instants=instants, offsets=offsets, uncertainty=max(halves), was_set=was_set)
 
 
 def align(

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from math import isfinite
 from statistics import fmean
 from time import monotonic
 
@@ -101,10 +102,14 @@ class Notes:
 
     def clock(self, reading: ClockReading) -> None:
         """Take a reading of the clock, with the worker's clock now."""
+        if not isfinite(reading.clock):
+            return
         self.clocks.append((reading, _epoch() - monotonic()))
 
     def fact(self, name: str, value: str | float) -> None:
         """Take a fact."""
+        if not isinstance(value, str) and not isfinite(value):
+            return
         self.facts[name] = value
 
     def event(self, event: Event) -> None:

@@ -389,6 +389,18 @@ def test_whatever_was_read_no_figure_is_negative_or_no_number(series, step, fact
     assert msgspec.json.decode(msgspec.json.encode(judged), type=RunBinding) == judged
 
 
+def test_a_core_that_is_full_of_something_else_is_no_threads():
+    interrupts = {"cpu.core_busy 1": 0.97, f"group.busiest_thread {OTHERS}": 0.5}
+    assert words(machine(changed=interrupts)) == [("core", "")]
+
+
+def test_a_number_of_cores_that_no_machine_has_is_not_reckoned_with():
+    judged = judge(replace(machine(), facts={"cores": 1e10}))
+    assert Caveat.CORES_UNKNOWN in next(
+        each.caveats for each in judged.resources if each.resource == Resource.CPU
+    )
+
+
 def test_the_page_of_resources_tells_the_limits(subtests):
     """What a person reads is what is applied: each limit stands in the row of its resource."""
     page = (Path(__file__).parents[3] / "docs/reference/resources.md").read_text()

@@ -173,8 +173,8 @@ def test_a_run_names_its_figures():
 def test_what_is_unknown_has_its_reason(subtests):
     cases = {
         "nothing": (Observed(1.0, {}), NOT_WATCHED),
-        "a watch that failed": (Observed(1.0, {}, missing=["ssh"]), "Unknown: the watch ssh of the target gave nothing."),
-        "the database's alone": (machine(missing=["postgresql"]), "Unknown: the watch postgresql of the target gave nothing."),
+        "a watch that failed": (Observed(1.0, {}, missing=["ssh"]), "Unknown: the watch ssh of the target gave nothing that can be judged."),
+        "the database's alone": (machine(missing=["postgresql"]), "Unknown: the watch postgresql of the target gave nothing that can be judged."),
         "no disks": (machine(without=["disk"]), "Unknown: disk was not watched."),
     }  # fmt: skip
     for name, (observed, expected) in cases.items():

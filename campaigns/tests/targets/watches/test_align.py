@@ -90,6 +90,18 @@ def test_a_clock_that_was_set_judges_nothing():
     assert series(aligned, LOAD).values == pytest.approx([1.0] * 10)
 
 
+def test_a_clock_that_leaves_the_workers_was_set_even_where_no_uptime_is_told():
+    def readings(jump):
+        after = [0.0, 0.0, jump, jump]
+        return [
+            ClockReading(60.0 * n, 60.0 * n + 0.002, AHEAD + 60 * n + each)
+            for n, each in enumerate(after)
+        ]
+
+    assert not clock_of(readings(0.02)).was_set
+    assert clock_of(readings(-30.0)).was_set
+
+
 def test_events_are_moved_to_the_runs_clock():
     result = recording([(s, {LOAD: 1.0}) for s in range(10)])
     result.event(Event("oom", "killed java", AHEAD + 4.5, AHEAD + 5.0))

@@ -8,6 +8,7 @@ from typing import Protocol
 
 MOST_OF_FRAME = 1 << 20
 MOST_OF_RUN = 64 << 20
+AT_ONCE_SECONDS = 0.05
 CODING = "latin-1"
 HEADER = re.compile(rb"perfdash F (\d{1,9}) (\d{1,12}\.\d{6}) (\d{1,12}\.\d{3}) (\d{1,9}\.\d{4})\n")
 BEGINS = b"perfdash F "
@@ -22,13 +23,17 @@ class TooMuch(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """A frame as it came: texts by path. cpu: processor seconds of the sampler so far, where it knows them."""
+    """A frame as it came: texts by path. cpu: processor seconds of the sampler so far, where it knows them.
+
+    at_once: clock and uptime were read in one moment, so that they can be held against each other.
+    """
 
     at: float
     uptime: float | None
     received: float
     parts: Mapping[str, str]
     cpu: float | None = None
+    at_once: bool = True
 
 
 class Decoder(Protocol):
@@ -112,6 +117,7 @@ class ShellDecoder:
         self.dropped, self.total = 0, 0
         self._token, self._rest, self._size = token.encode(), b"", 0
         self._at: float | None = None
+        self._uptimes: list[float] = []
         self._lines: list[bytes] = []
 
     def feed(self, data: bytes, received: float) -> Iterator[Raw]:
@@ -124,7 +130,9 @@ class ShellDecoder:
         for line in lines:
             if line.startswith(self._token + b" F "):
                 self.dropped += self._at is not None
-                self._at, self._lines, self._size = _seconds(line.rpartition(b" ")[2]), [], 0
+                clock, *uptimes = line[len(self._token) + 3 :].split(b" ")
+                self._at, self._lines, self._size = _seconds(clock), [], 0
+                self._uptimes = [each for each in map(_seconds, uptimes) if each is not None]
             elif self._at is None:
                 continue
             elif line == self._token + b" E":
@@ -149,8 +157,10 @@ class ShellDecoder:
             elif match := CGROUP_LINE.fullmatch(line) or LINE.fullmatch(line):
                 parts.setdefault(match[1], []).append(match[2])
         texts = {path: "\n".join(lines) for path, lines in parts.items()}
-        uptime = _seconds(texts.get("/proc/uptime", "").split(" ")[0].encode(CODING))
-        return Raw(at, uptime, received, texts)
+        # Around the clock, for which `date` has to be started: on a busy machine that takes a while.
+        uptime = sum(self._uptimes) / 2 if len(self._uptimes) == 2 else None
+        at_once = uptime is not None and self._uptimes[1] - self._uptimes[0] <= AT_ONCE_SECONDS
+        return Raw(at, uptime, received, texts, at_once=at_once)
 
 
 def _seconds(text: bytes) -> float | None:

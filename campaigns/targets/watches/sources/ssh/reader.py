@@ -64,14 +64,15 @@ class Reader:
         values = self._values(raw.parts)
         stalls = proc.stalls(raw.parts["/proc/vmstat"]) if "/proc/vmstat" in raw.parts else None
         values |= self._of_processes(raw, proc.busy_of(values))
-        self._give(self.events.frame(raw.at, raw.uptime, values, stalls))
+        uptime = raw.uptime if raw.at_once else None
+        self._give(self.events.frame(raw.at, uptime, values, stalls))
         if "mounts" in raw.parts or "df" in raw.parts:
             systems = disks.file_systems(raw.parts)
             self._give(self.events.disks(raw.at, systems, raw.parts))
             for mount, system in systems.items():
                 values[Key("disk.free", mount)] = system.free
                 values[Key("disk.read_only", mount)] = float(system.read_only)
-        self.sink.frame(Frame(raw.at, raw.received, values, raw.uptime))
+        self.sink.frame(Frame(raw.at, raw.received, values, uptime))
         self.frames += 1
         self.last = raw
 

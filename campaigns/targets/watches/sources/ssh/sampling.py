@@ -49,7 +49,7 @@ LAST_SECONDS = 1.5
 """For the last questions and schedules when a watch is stopped."""
 END_SECONDS, ANSWER_SECONDS = 1.0, 5.0
 ANSWER = re.compile(rb"Q (\d{1,6}) (\d{1,12}\.\d{1,9})")
-MOST_OF_LINE = 200
+MOST_OF_LINE, MOST_ANSWERS = 200, 4 << 20
 
 
 def sample(
@@ -154,6 +154,7 @@ class Run:
         frame_at = beat_at = monotonic()
         question_at: float | None = None
         end_at: float | None = None
+        answered = 0
         while True:
             now = monotonic()
             if self._ending and end_at is None:  # the clock once more, and not for long
@@ -175,6 +176,9 @@ class Run:
                 continue
             stream, data, received = piece
             if stream == ERRORS:
+                answered += len(data)
+                if answered > MOST_ANSWERS:
+                    raise TooMuch
                 self._answer(data, received)
                 continue
             for raw in decoder.feed(data, received):

@@ -26,7 +26,7 @@ TIMERS = (
 )
 """Prints timers, when services were started, and crontabs that this user may read."""
 FAST = (
-    "/proc/stat /proc/uptime /proc/pressure/cpu /proc/pressure/memory /proc/pressure/io /proc/meminfo /proc/vmstat "
+    "/proc/stat /proc/pressure/cpu /proc/pressure/memory /proc/pressure/io /proc/meminfo /proc/vmstat "
     "/proc/diskstats /proc/net/dev /proc/net/netstat /proc/net/snmp /proc/net/sockstat /proc/loadavg"
 )
 LINES = (
@@ -60,7 +60,8 @@ step=$1 every=$2 turn=0 nap=
 loop() {{
   trap 'kill $nap 2>/dev/null; exit' TERM
   while :; do
-    echo "$token F $(date +%s.%N)"
+    read -r up _ </proc/uptime; now=$(date +%s.%N); read -r later _ </proc/uptime
+    echo "$token F $now $up $later"
     grep -asE '{LINES}' {FAST}
     if [ $turn -eq 0 ]; then
       echo "$token S self"; echo "$$ $(getconf PAGESIZE 2>/dev/null || echo 4096) $(getconf CLK_TCK 2>/dev/null || echo 100)"

@@ -210,7 +210,7 @@ def packed(raw: Raw) -> bytes:
 
 def shell_lines(raw: Raw, token: str) -> bytes:
     """Return a frame as the script for `sh` prints it; its processes in the kernel's own lines."""
-    lines = [f"{token} F {raw.at:.9f}", f"/proc/uptime:{raw.uptime:.2f} 1.00"]
+    lines = [f"{token} F {raw.at:.9f} {raw.uptime:.2f} {raw.uptime:.2f}"]
     sections = {"self", "pid_namespace", "model"}
     for path, text in raw.parts.items():
         if path.startswith("/"):

@@ -53,6 +53,17 @@ def test_a_run_brings_no_more_than_its_limit(decoder, monkeypatch):
 def test_a_frame_of_sh_that_is_too_long_is_left_out(monkeypatch):
     monkeypatch.setattr(frames, "MOST_OF_FRAME", 200)
     decoder = ShellDecoder("token")
-    text = b"token F 1.5\n" + 50 * b"/proc/stat:cpu 1\n" + b"token E\ntoken F 2.%N\n/proc/uptime:7.5 1\ntoken E\n"  # fmt: skip
+    text = b"token F 1.5\n" + 50 * b"/proc/stat:cpu 1\n" + b"token E\ntoken F 2.%N 7.49 7.51\ntoken E\n"  # fmt: skip
     [raw] = decoder.feed(text, 9.0)
     assert (raw.at, raw.uptime, raw.received, decoder.dropped) == (2.0, 7.5, 9.0, 1)
+
+
+def test_a_clock_of_sh_is_not_held_against_an_uptime_that_was_read_long_before_or_after():
+    decoder = ShellDecoder("token")
+    times = (b"100.00 100.02", b"100.00 100.40", b"")
+    text = b"".join(b"token F 2.5 %s\ntoken E\n" % each for each in times)
+    assert [(raw.uptime, raw.at_once) for raw in decoder.feed(text, 9.0)] == [
+        (pytest.approx(100.01), True),
+        (pytest.approx(100.2), False),
+        (None, False),
+    ]
