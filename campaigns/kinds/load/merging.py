@@ -44,7 +44,12 @@ def merge(results: Sequence[Result]) -> ProgramResult:
     merged["per_second"] = _per_second(results)
     for name in ADDED:
         if parts := [result[name] for result in results if name in result]:
-            merged[name] = dict(sum((Counter(part) for part in parts), Counter()))
+            total = Counter[str]()
+            for part in parts:
+                total.update(
+                    part
+                )  # unlike a sum it keeps what is 0: a step that was never left out
+            merged[name] = dict(total)
     for name in SUMS:
         merged[name] = sum(result.get(name, 0) for result in results)
     for name in MOST:

@@ -32,6 +32,7 @@ NAME = "perfdash-program-"
 MARKER_LETTERS = 2 * MARKER_BYTES
 """Letters of a marker: hexadecimal digits."""
 NOT_POSSIBLE = 125
+MOST_SIGNAL = 64
 """The exit status of the guard where it could not begin; its message begins with SAYS."""
 SAYS = "perfdash: "
 
@@ -278,10 +279,11 @@ class _Remote:
                     cut.append(name)
         await self._ask(connection, KILL)
         code = int(status)
+        signalled = 128 < code <= 128 + MOST_SIGNAL  # a program may end with 255 by itself
         return self._ran(
-            code if code <= 128 else None,
+            None if signalled else code,
             _between(began, ended, seconds),
-            signal=max(0, code - 128),
+            signal=code - 128 if signalled else 0,
             out_of_memory=same != "0",
             cpu_seconds=_cpu_seconds(lines),
             files=files,

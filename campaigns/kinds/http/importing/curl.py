@@ -148,7 +148,7 @@ def _request(line: int, words: list[str]) -> Recorded:
     if is_json and "accept" not in given:
         headers.append(("Accept", "application/json"))
     return Recorded(
-        method=method or ("POST" if joined else "GET"),
+        method=method or ("POST" if data and not as_query else "GET"),
         url=_whole(line, url),
         headers=headers,
         body=joined,
@@ -185,15 +185,18 @@ def _data(line: int, option: str, text: str) -> str:
 
 
 def _parts(word: str) -> list[str]:
-    """Return an option apart from its value: `--request=PUT` and `-XPUT` are two words each; `-sS` is two options."""
+    """Return an option apart from its value: `--request=PUT` and `-XPUT` are two words each; `-sS` is two options, `-sXPUT` two and a value."""
     long, equals, value = word.partition("=")
     if word.startswith("--"):
         return [long, value] if equals and long != "--" else [word]
-    if len(word) > 2 and word[0] == "-" and word[1] in LETTERS_WITH_VALUE:
-        return [word[:2], word[2:]]
-    if re.match(r"-[a-zA-Z#0-9]{2,}\Z", word):
-        return [f"-{letter}" for letter in word[1:]]
-    return [word]
+    if not re.match(r"-[a-zA-Z#0-9].", word):
+        return [word]
+    flags: list[str] = []
+    for place, letter in enumerate(word[1:], 2):
+        flags.append(f"-{letter}")
+        if letter in LETTERS_WITH_VALUE:
+            return [*flags, word[place:]] if word[place:] else flags
+    return flags
 
 
 def _safe(url: str) -> str:

@@ -186,6 +186,8 @@ curl '{URL}/items/?q=a%20b' -H 'Accept: application/json' --compressed \\
   -H 'Referer: {URL}/' | jq .
 curl -sSX PUT {URL}/items/7 -u anna:correct-horse --json $'{{"name": "it\\'s \\u00e4"}}' -o /dev/null 2>&1
 curl -G {URL}/find --data-urlencode 'q=1 & 2'
+curl -sXDELETE {URL}/items/8
+curl -d '' {URL}/sign-out
 """
     sketch, written_, scenario = drafted(text.encode())
 
@@ -193,6 +195,8 @@ curl -G {URL}/find --data-urlencode 'q=1 & 2'
         "GET /items/?q=a%20b",
         "PUT /items/7",
         "GET /find?q=1%20%26%202",
+        "DELETE /items/8",
+        "POST /sign-out",
     ]
     assert scenario.login == "target"
     assert scenario.steps[1].json == {"name": "it's ä"}

@@ -79,3 +79,14 @@ def test_parts_of_which_none_began_have_no_window():
 def test_nothing_cannot_be_merged():
     with pytest.raises(ValueError, match="no result"):
         merge([])
+
+
+def test_a_step_that_was_answered_by_all_is_in_the_sum_too():
+    """A weighted step is proved by how often it was left out and not answered; each of both may be 0."""
+    one = result([900], steps_unanswered={"list": 0, "change": 0}, steps_left_out={"change": 2})
+    other = result([900], steps_unanswered={"list": 0, "change": 0}, steps_left_out={"change": 0})
+
+    merged = merge([one, other])
+
+    assert merged["steps_unanswered"] == {"list": 0, "change": 0}
+    assert merged["steps_left_out"] == {"change": 2}

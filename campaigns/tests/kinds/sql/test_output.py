@@ -3,6 +3,7 @@
 import pytest
 
 from campaigns.kinds.sql.engine.output import failure_of, progress_of, summary_of
+from campaigns.kinds.sql.summary import Transactions
 
 OFFERED = """pgbench (15.18 (Debian 15.18-0+deb12u1), server 18.6)
 transaction type: r.sql
@@ -94,3 +95,16 @@ def test_an_early_end_has_its_class_and_sqlstate(line):
 
     assert (found.failure, found.state) == ENDED[line]
     assert line in found.message
+
+
+def test_a_rate_that_chance_alone_did_not_bring_is_no_bound():
+    """Of 200 arrivals by chance one run in four has fewer than 190; all of them were begun."""
+
+    def bounds(done, failures=0):
+        log = {"measured": done, "failures": {"serialization": failures}, "skipped": 0}
+        result = {"log": log | {"seconds": 20.0}, "figures": {}, "ended": [], "threads": 1}
+        parameters = {"loop": "open", "rate": 10.0, "late_after_ms": None, "clients": 4}
+        return Transactions(parameters, result).health(target_is_here=False).reasons
+
+    assert not any("began" in each for each in (*bounds(186), *bounds(176, failures=14)))
+    assert any("Only 60% of the offered transactions began" in each for each in bounds(120))
