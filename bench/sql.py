@@ -3,8 +3,8 @@
 A PostgreSQL of the project's own wheel on loopback; built-in script kv-read, prepared, without a warm-up. The server has one half of the
 cores, pgbench and the engine the other, as they would on two machines; with `--one-machine` all of them share all cores. The log is the
 sample of which a campaign's would be, once the rate is known from a pair that does not count; with `--all-lines` it has every transaction.
-Printed are the ratio of transactions a second of each pair, and the processor time of pgbench and of the engine beside it. `--stalls` stops the server for 200 ms
-every 5 s, and prints p99 of an offered rate and of a closed loop at the same rate. Exit code 1 where a goal is missed.
+Printed are the ratio of transactions a second of each pair, and the processor time of pgbench and of the engine beside it. `--stalls` stops
+the server for 200 ms every 5 s, and prints p99 of an offered rate and of a closed loop at the same rate. Exit code 1 where a goal is missed.
 """
 
 import argparse
@@ -121,9 +121,7 @@ def compare(options: argparse.Namespace, place: Path, database: servers.Database
     driver.reset(target, parameters, context)
     program = pgbench.find()
     rows: list[dict[str, float]] = []
-    sampling = (
-        None  # of the first pair: nothing is known of the rate, and every transaction is in the log
-    )
+    sampling = None  # nothing is known of the rate at the first pair
     for number in range(options.pairs + 1):
         context = context_of(place / f"attempt-{number + 1}")
         request = request_of(target, parameters, context, "measure")
@@ -176,7 +174,7 @@ def by_hand(
 
 
 def by_engine(request: ProgramRequest, context: Context) -> dict[str, float]:
-    """Run it under the engine, which reads the log of all transactions."""
+    """Run it under the engine, which reads the log."""
     result = run_engine(request, context, 600.0).result
     assert request["sampling_rate"] or result["processed"] == result["log"]["lines"], result
     figures = result["figures"]

@@ -45,10 +45,8 @@ def merge(results: Sequence[Result]) -> ProgramResult:
     for name in ADDED:
         if parts := [result[name] for result in results if name in result]:
             total = Counter[str]()
-            for part in parts:
-                total.update(
-                    part
-                )  # unlike a sum it keeps what is 0: a step that was never left out
+            for part in parts:  # unlike a sum this keeps what is 0: a step that was never left out
+                total.update(part)
             merged[name] = dict(total)
     for name in SUMS:
         merged[name] = sum(result.get(name, 0) for result in results)

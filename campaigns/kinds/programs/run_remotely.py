@@ -32,8 +32,8 @@ NAME = "perfdash-program-"
 MARKER_LETTERS = 2 * MARKER_BYTES
 """Letters of a marker: hexadecimal digits."""
 NOT_POSSIBLE = 125
-MOST_SIGNAL = 64
 """The exit status of the guard where it could not begin; its message begins with SAYS."""
+MOST_SIGNAL = 64
 SAYS = "perfdash: "
 
 SWEEP = f"""

@@ -34,10 +34,15 @@ class Transactions:
         return log
 
     @property
+    def is_sample(self) -> bool:
+        """Whether the log has a part of the transactions alone."""
+        return bool(self.result.get("sampling_rate"))
+
+    @property
     def sampled(self) -> float:
         """The share of transactions that the log has: of those that pgbench has counted, where it has a sample."""
         processed = self.result.get("processed")
-        if not (self.result.get("sampling_rate") and processed and self.logged):
+        if not (self.is_sample and processed and self.logged):
             return 1.0
         return self.logged / float(processed)
 
@@ -107,9 +112,12 @@ class Transactions:
         values = {
             "failed": float(self.failed),
             "retried": float(round(self.log.get("retried", 0) / self.sampled)),
-            "clients_served": float(self.served),
-            "served": 100 * self.served / int(self.parameters["clients"]),
         }
+        # A client without a line in a sample may have been served all the same.
+        each_is_seen = not self.is_sample or self.served == int(self.parameters["clients"])
+        if each_is_seen:
+            values["clients_served"] = float(self.served)
+            values["served"] = 100 * self.served / int(self.parameters["clients"])
         if connect := self._connect_ms():
             values["connect_time"] = connect
         if not self.done or not self.seconds:
@@ -117,7 +125,8 @@ class Transactions:
         tps = values["tps"] = self.done / self.seconds
         counts = self.clients
         squares = len(counts) * sum(count * count for count in counts)
-        values["fairness"] = sum(counts) ** 2 / squares if squares else 0.0
+        if each_is_seen:
+            values["fairness"] = sum(counts) ** 2 / squares if squares else 0.0
         if self.is_open:
             rate = float(self.parameters["rate"])
             values["achieved"] = 100 * tps / rate
@@ -134,10 +143,9 @@ class Transactions:
         histograms: Mapping[str, Json] = self.log["histograms"]
         response = histograms["response"]
         counts = histogram.counts_of(response["encoded"].encode())
-        values = {
-            "response_mean": response["mean_us"] / 1000,
-            "response_max": response["max_us"] / 1000,
-        }
+        values = {"response_mean": response["mean_us"] / 1000}
+        if not self.is_sample:  # which most likely lacks the longest
+            values["response_max"] = response["max_us"] / 1000
         for name, share in PERCENTILES.items():
             if not histogram.needs(counts.total, share):
                 values[name] = counts.at([share])[0] / 1000

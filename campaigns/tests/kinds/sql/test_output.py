@@ -4,6 +4,7 @@ import pytest
 
 from campaigns.kinds.sql.engine.output import failure_of, progress_of, summary_of
 from campaigns.kinds.sql.summary import Transactions
+from campaigns.kit import histogram
 
 OFFERED = """pgbench (15.18 (Debian 15.18-0+deb12u1), server 18.6)
 transaction type: r.sql
@@ -95,6 +96,32 @@ def test_an_early_end_has_its_class_and_sqlstate(line):
 
     assert (found.failure, found.state) == ENDED[line]
     assert line in found.message
+
+
+def test_a_sample_tells_neither_the_longest_nor_who_was_not_served():
+    def values(**more):
+        times = {
+            "encoded": histogram.encode([900] * 4).encoded.decode(),
+            "mean_us": 900.0,
+            "max_us": 900.0,
+        }
+        log = {
+            "measured": 4,
+            "seconds": 1.0,
+            "lines": 4,
+            "all_skipped": 0,
+            "all_failures": {},
+            "of_clients": [4, 0],
+        }
+        result = {"log": log | {"histograms": {"response": times}}, "processed": 8} | more
+        parameters = {"loop": "closed", "late_after_ms": None, "clients": 2}
+        return Transactions(parameters, result).values()
+
+    whole, sample = values(), values(sampling_rate=0.5)
+
+    assert (whole["tps"], whole["served"], whole["response_max"]) == (4.0, 50.0, 0.9)
+    assert sample["tps"] == 8.0
+    assert not {"clients_served", "served", "fairness", "response_max"} & sample.keys()
 
 
 def test_a_rate_that_chance_alone_did_not_bring_is_no_bound():
