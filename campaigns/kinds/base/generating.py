@@ -74,23 +74,18 @@ def with_generators(form: type[forms.Form]) -> type[forms.Form]:
 def parts_of(request: ProgramRequest, generators: int) -> list[ProgramRequest]:
     """Split the request of a load program into one for each generator, each with its part of the schedule.
 
-    The limits of the target's owner are split, too. Raise DriverError where a part would be less than one.
+    The limits of the target's owner stay those of the whole run: each program takes its share of them (`load.job`). Raise
+    DriverError where a share would be less than one.
     """
     if generators == 1:
         return [dict(request)]
-    parts = [
-        {**request, "shard": [number, generators], "wait_for_start": True}
-        for number in range(generators)
-    ]
-    most, rate = request.get("most_concurrent"), request.get("most_per_second")
+    most = request.get("most_concurrent")
     if most is not None and most < generators:
         raise DriverError(
             f"The target's owner allows {most} requests at a time; that is less than one for each of "
             f"{generators} generators. Use fewer, or ask for more."
         )
-    for number, part in enumerate(parts):
-        if most is not None:
-            part["most_concurrent"] = most // generators + (number < most % generators)
-        if rate is not None:
-            part["most_per_second"] = rate / generators
-    return parts
+    return [
+        {**request, "shard": [number, generators], "wait_for_start": True}
+        for number in range(generators)
+    ]

@@ -28,7 +28,10 @@ SUMS = (
     "not_begun",
 )
 MOST = ("seconds",)
-FIGURES_ADDED = ("cpu_cores", "exhausted", "offered", "sent", "not_begun")
+FIGURES_ADDED = (
+    *("cpu_cores", "exhausted", "offered", "sent", "not_begun"),
+    "requests_allowed_per_second",  # a generator's share of the owner's limit
+)
 FIGURES_LEAST = ("descriptor_limit",)
 NOTHING = histogram.encode(()).encoded.decode("ascii")
 Result = Mapping[str, Any]

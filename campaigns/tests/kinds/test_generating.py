@@ -7,6 +7,7 @@ import pytest
 
 from campaigns.kinds.base import Cancelled, Context, DriverError, GeneratorFailed, parts_of
 from campaigns.kinds.base.generating import GeneratorsForm, read_pools, with_generators
+from campaigns.kinds.load.job import Job
 from campaigns.kit.network import Rules
 from campaigns.tests.toy import Toy, ToyForm
 
@@ -75,11 +76,18 @@ def test_parts_are_cut_from_the_schedule_and_wait_for_one_another():
     assert second["shard"] == [1, 2]
 
 
-def test_parts_share_what_the_targets_owner_allows():
-    parts = parts_of({"most_concurrent": 10, "most_per_second": 10.0}, 3)
+def test_all_generators_take_together_what_the_targets_owner_allows():
+    request = {
+        "url": "http://127.0.0.1/", "rules": Rules().to_json(), "most_concurrent": 10, "most_per_second": 10.0,
+        "schedule": {"hosts": 12, "iterations": 1},
+    }  # fmt: skip
+    parts = parts_of(request, 3)
 
-    assert [part["most_concurrent"] for part in parts] == [4, 3, 3]
-    assert sum(part["most_per_second"] for part in parts) == pytest.approx(10.0)
+    jobs = [Job.from_request(part) for part in parts]
+    assert [job.own_concurrent for job in jobs] == [3, 3, 3]
+    assert sum(job.own_per_second or 0.0 for job in jobs) == pytest.approx(10.0)
+    fewer = [Job.from_request(part, fewer_hosts=True).schedule.numbers for part in parts]
+    assert sorted(number for numbers in fewer for number in numbers) == list(range(10))
 
 
 def test_more_generators_than_the_owner_allows_requests_are_refused():

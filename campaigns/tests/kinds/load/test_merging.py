@@ -57,6 +57,12 @@ def test_counts_are_added_and_the_worst_process_decides():
     assert merged["figures"]["descriptor_limit"] == 512.0
 
 
+def test_the_limit_of_the_owner_is_the_sum_of_what_generators_may_take():
+    parts = [result([100], figures={"requests_allowed_per_second": 25.0}) for _ in range(2)]
+
+    assert merge(parts)["figures"]["requests_allowed_per_second"] == 50
+
+
 def test_a_percentile_is_read_from_the_added_histogram_never_averaged():
     merged = merge([result([100] * 9), result([900])])
 
