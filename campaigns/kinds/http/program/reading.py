@@ -82,12 +82,22 @@ def read_scenario(text: str, table: str = "", fixed: str = "") -> Loaded:
 
     table: CSV with the names of the columns in its first line. fixed: `name=value, …`, which replace columns for all hosts.
     """
-    return _read(text, table, fixed)
+    found = _found(text, table, fixed)
+    if isinstance(found, BadScenario):
+        raise BadScenario(found.messages, found.where)  # of its own, as each has its traceback
+    return found
 
 
 @lru_cache(maxsize=16)
+def _found(text: str, table: str, fixed: str) -> Loaded | BadScenario:
+    """Read, once for all cells of a campaign and for all that a form asks, also what is wrong."""
+    try:
+        return _read(text, table, fixed)
+    except BadScenario as error:
+        return error.with_traceback(None)
+
+
 def _read(text: str, table: str, fixed: str) -> Loaded:
-    """Read, once for all cells of a campaign."""
     value, lines = _document(text)
     try:
         scenario = msgspec.convert(value, Scenario, strict=True)

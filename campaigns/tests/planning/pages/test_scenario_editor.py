@@ -1,8 +1,11 @@
 """The editor of a scenario in the campaign form: messages by line, requests from a file, and a try with one host."""
 
+from unittest.mock import Mock
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from campaigns.kinds.http.program import reading
 from campaigns.kinds.http.program.reading import read_scenario
 from campaigns.kit import encryption
 from campaigns.models import Target
@@ -70,6 +73,34 @@ def test_a_wrong_scenario_shows_the_line_and_asks_nothing(browser, sent, server)
         assert page.text.count("Line 8, step 2 “wrong”: the name {tokn}") == 1
         assert '8 headers: {Authorization: "Bearer {tokn}"}' in " ".join(page.text.split())
     assert server.asked == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "name", "message"),
+    [
+        (10_000, "usr", "Line 151, step 50 “step 49”: the name {usr} in json is not known here."),
+        (20_000, "user", "The data have 20,000 rows; give 1 to 10,000."),
+    ],
+)
+def test_the_largest_scenario_is_read_once_by_a_form_that_refuses_it(
+    browser, sent, server, monkeypatch, rows, name, message
+):
+    read = Mock(wraps=reading._read)
+    monkeypatch.setattr(reading, "_read", read)
+    steps = [
+        f"  - name: step {number}\n    post: /items/{{host}}\n    json: {{u: '{'x' * 3000}'}}\n"
+        for number in range(50)
+    ]
+    text = "steps:\n" + "".join(steps)[:-3] + f"{{{name}}}'}}\n"
+    data = "user,size\n" + "".join(f"user-{row},{row}\n" for row in range(rows))
+
+    answer = browser.post(
+        NEW, sent | {"p-scenario": text, "p-data": data, "act": "save", "question": "How fast?"}
+    )
+
+    assert answer.status_code == 422
+    assert message in Page(answer).text
+    assert read.call_count == 1
 
 
 def test_a_file_is_shown_and_what_is_ticked_becomes_the_scenario(browser, sent):
