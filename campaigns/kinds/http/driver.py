@@ -360,11 +360,11 @@ def _steps_proved(played: Played, rounds: int) -> list[Proof]:
 def _shares_proved(played: Played, rounds: int) -> list[Proof]:
     """Prove that weighted steps were done in their share of the rounds; steps that may lack a value prove nothing."""
     proofs = []
-    taken = {name for step in played.loaded.scenario.steps for name in step.take}
+    left_out, lacking = played.of_steps("left_out"), played.of_steps("lacking")
     for step in played.loaded.scenario.steps:
-        if step.weight == 1 or not rounds or taken:
+        if step.weight == 1 or not rounds:
             continue
-        share = 1 - played.of_steps("left_out")[step.name] / rounds
+        share = 1 - (left_out[step.name] - lacking[step.name]) / rounds
         most = SIGMAS * sqrt(step.weight * (1 - step.weight) / rounds) + 1 / rounds
         near = abs(share - step.weight) <= most
         proofs.append(

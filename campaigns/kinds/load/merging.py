@@ -13,7 +13,14 @@ from campaigns.kit.mappings import ProgramResult
 
 ADDED = (
     *("failures", "retry_failures", "statuses", "host_failures", "dropped"),
-    *("steps_sent", "steps_answered", "steps_unanswered", "steps_failed", "steps_left_out"),
+    *(
+        "steps_sent",
+        "steps_answered",
+        "steps_unanswered",
+        "steps_failed",
+        "steps_left_out",
+        "steps_lacking",
+    ),
 )
 SUMS = (
     "cpu_seconds",

@@ -50,6 +50,7 @@ class PlainCrew(Crew):
             "steps_sent": {name: answered},
             "steps_answered": {name: answered - unanswered},
             "steps_unanswered": {name: unanswered},
+            "steps_lacking": {name: 0},
             "steps_failed": {name: failed},
             "steps_left_out": {name: 0},
         }

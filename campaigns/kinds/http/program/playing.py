@@ -130,7 +130,10 @@ class Link(Direct):
 
 
 class Action:
-    """A step of all hosts of a process, with what was counted of it: requests sent, failures, rounds without it."""
+    """A step of all hosts of a process, with what was counted of it: requests sent, failures, rounds without it.
+
+    left_out: rounds without it, by its weight or because it lacked a value; lacking: those of the second kind.
+    """
 
     def __init__(
         self, place: int, compiled: Compiled, instants: Instants, *, cookies: bool
@@ -148,7 +151,8 @@ class Action:
         self.wants_body = not discards  # a wrong answer is shown with the begin of its body
         self.usual_head, self.usual_bytes, self.usual_status, self.parsed = b"", 0, 200, 0
         self.most_bytes = ANY_SIZE if discards else MOST_STORED_BYTES + MOST_HEAD_BYTES
-        self.sent = self.answered = self.unanswered = self.failed = self.left_out = 0
+        self.sent = self.answered = self.unanswered = self.failed = 0
+        self.left_out = self.lacking = 0
         self.add = (
             instants.intended.append,
             instants.sent.append,
@@ -312,10 +316,13 @@ class Player:
                 action.weight < 1
                 and chance(self.cast.loaded.scenario.seed, self.round_number, self.place)
                 >= action.weight
-            ) or not action.needs <= values.keys():
+            ):
                 action.left_out += 1
-                continue
-            break
+            elif not action.needs <= values.keys():
+                action.left_out += 1
+                action.lacking += 1
+            else:
+                break
         self.action = action
         think = action.think_ns
         if action.think_mean:
@@ -561,6 +568,7 @@ class Cast:
             player.not_connected(failure)
         else:
             player.connected(link, data)
+            "steps_lacking": {action.name: action.lacking for action in self.actions},
 
     async def _open(self, player: Player) -> Link:
         job = self.part.job

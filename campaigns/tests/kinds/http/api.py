@@ -36,12 +36,16 @@ class Api:
         return Counter(f"{each.method} {each.path}" for each in self.asked)
 
 
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256  # all hosts connect at once
+
+
 @contextmanager
 def running_api() -> Iterator[Api]:
     """Run an API in threads."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = Server(("127.0.0.1", 0), Handler)
     server.api = Api(f"http://127.0.0.1:{server.server_port}")  # type: ignore[attr-defined]
-    server.daemon_threads = True
     threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     try:
         yield server.api  # type: ignore[attr-defined]
