@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from campaigns.kinds.http.program.reading import Loaded
+from campaigns.kinds.load.recorder import CENSORED
 from campaigns.kinds.load.schedule import OPEN
 from campaigns.kit import histogram
 from campaigns.kit.histogram import Counts
@@ -30,7 +31,6 @@ SERIES = {
 }
 """Distributions of a run by the series of the engine."""
 OF_STEPS = ("response", "service")
-TIMED_OUT = "timeout"
 MS = 1000.0
 """Microseconds in a millisecond."""
 
@@ -63,7 +63,10 @@ class Played:
 
     @property
     def seconds(self) -> float:
-        """From the end of the warm-up to the last answer."""
+        """From the end of the warm-up to the last answer, or to the end of the duration where that is later.
+
+        Of iterations alone: to the end of the last round.
+        """
         window: Sequence[float] = self.result.get("window") or []
         if len(window) != 2:
             return 0.0
@@ -90,7 +93,7 @@ class Played:
         return values | {name: value for name, (value, _) in self._percentiles().items()}
 
     def censored(self) -> frozenset[str]:
-        """Return the percentiles that are lower limits, as requests timed out there."""
+        """Return the percentiles that are lower limits, as requests or rounds timed out below them."""
         return frozenset(name for name, (_, above) in self._percentiles().items() if above)
 
     def distributions(self) -> dict[str, bytes]:
@@ -101,8 +104,8 @@ class Played:
             for series, name in SERIES.items()
             if series in coded
         }
-        if "scenario_time" not in found and "response" in found:
-            found["scenario_time"] = found["response"]  # one plain request is the whole round
+        if self._is_plain and "response" in found:
+            found["scenario_time"] = found["response"]
         names = [step.name for step in self.loaded.scenario.steps]
         for name in names:
             for series in OF_STEPS:
@@ -123,14 +126,8 @@ class Played:
         return means
 
     def figures(self) -> dict[str, float]:
-        """Return the figures by which the generator is judged.
-
-        With a limit for goodput an open loop may offer more than the target answers: that is what is asked, and no fault of the generator.
-        """
+        """Return the figures by which the generator is judged."""
         figures = dict(self.result.get("figures") or {})
-        if self.parameters["success_limit_ms"]:
-            figures.pop("offered", None)
-            figures.pop("sent", None)
         for name in ("cpu_seconds", "peak_memory_bytes"):
             if name in self.result:
                 figures[name] = float(self.result[name])
@@ -142,14 +139,33 @@ class Played:
             return f"The time limit of {self.limit_seconds:g} s ended the run, and its program."
         if not self.done:
             counts = ", ".join(f"{count} {kind}" for kind, count in self.failures.items())
-            why = f" ({counts}). The first: {self.first_message()}" if counts else "."
-            return f"No request was answered as expected{why}"
+            if not counts:
+                return self._nothing_begun()
+            return (
+                f"No request was answered as expected ({counts}). The first: {self.first_message()}"
+            )
         if not self.result.get("complete"):
             return (
                 f"The time limit of {self.limit_seconds:g} s ended the run after {self.done} requests. Raise it, or "
                 "make the load shorter."
             )
         return ""
+
+    def _nothing_begun(self) -> str:
+        """Return why no request was begun that counts."""
+        sent = sum(self.of_steps("sent").values())
+        rounds = int(self.result.get("rounds", 0))
+        if rounds and not sent + sum(self.of_steps("failed").values()):
+            return f"In {rounds} rounds no step was done, as each has a weight. Give one a weight of 1, or do more rounds."
+        warm_up = (
+            f" of {self.parameters['warm_up_seconds']:g} s, in which {sent} were sent"
+            if sent
+            else ""
+        )
+        return (
+            f"No request was to begin after the warm-up{warm_up}. Make the load longer, the warm-up shorter, or the rate "
+            "of an open loop higher."
+        )
 
     def first_message(self) -> str:
         """Return the first error message."""
@@ -174,35 +190,35 @@ class Played:
         """Return what an open loop asked for, and how much of it was begun in time."""
         if self.parameters["loop"] != OPEN:
             return {}
-        figures = self.result.get("figures") or {}
-        offered, sent = figures.get("offered", 0.0), figures.get("sent", 0.0)
+        offered, sent = self.result.get("offered", 0.0), self.result.get("sent", 0.0)
         values = {"offered_rate": float(self.parameters["rate"])}
         if offered:
             values["achieved"] = 100.0 * sent / offered
         return values
 
     def _percentiles(self) -> dict[str, tuple[float, bool]]:
-        """Return each percentile for which there are enough requests, and whether it is only a lower limit.
+        """Return each percentile for which there are enough requests or rounds, and whether it is only a lower limit.
 
-        A request that timed out would have taken longer than its timeout: it ranks above all others.
+        What timed out ranks by how long it had waited. It would have taken longer, so percentiles from there on are lower limits.
         """
-        late = self.failures.get(TIMED_OUT, 0)
         percentiles: dict[str, tuple[float, bool]] = {}
         for name, (series, share) in PERCENTILES.items():
-            counts = self._counts(series)
-            if counts is None and series == "host_response":
-                counts = self._counts("response") if len(self.loaded.scenario.steps) == 1 else None
+            if series == "host_response" and self._is_plain:
+                series = "response"  # one plain request is the whole round
+            counts, waits = self._counts(series), self._counts(CENSORED[series])
             if counts is None or not counts.total:
                 continue
-            every = counts.total + late
-            if histogram.needs(every, share):
+            every = counts if waits is None else histogram.added([counts, waits])
+            if histogram.needs(every.total, share):
                 continue
-            rank = max(1, int(every * share + 0.5))
-            if rank <= counts.total:
-                percentiles[name] = counts.at([rank / counts.total])[0] / MS, False
-            else:
-                percentiles[name] = float(self.parameters["timeout_seconds"]) * 1000, True
+            value = every.at([share])[0]
+            percentiles[name] = value / MS, waits is not None and waits.at([0.0])[0] <= value
         return percentiles
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether the run went the way of plain load, which measures no rounds besides requests."""
+        return bool(self.result.get("is_plain"))
 
     def _counts(self, series: str) -> Counts | None:
         encoded = self._coded.get(series)

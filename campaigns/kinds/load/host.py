@@ -157,7 +157,7 @@ class Host:
             if self.counts:
                 self._part.failed(failure, retry=retry)
                 if failure.kind == "timeout":
-                    self._part.recorder.add("censored", self._next_ns - intended)
+                    self._part.timed_out(intended, wire, "retry_" if retry else "")
             raise
         self._next_ns = answer.done_ns
         if self.counts:

@@ -95,9 +95,9 @@ class Closed:
         else:
             client.go(done_ns)
 
-    def drop_late(self, before_ns: int) -> int:
-        """Return 0: no request waits for a free client."""
-        return 0
+    def drop_late(self, before_ns: int) -> Sequence[int]:
+        """Return nothing: no request waits for a free client."""
+        return ()
 
     def figures(self) -> Mapping[str, float]:
         """Return no figures: there is no offered rate."""
@@ -115,7 +115,10 @@ class Closed:
 
 
 class Open:
-    """Requests arrive by the schedule; where all clients are busy they wait, which counts as their time."""
+    """Requests arrive by the schedule; where all clients are busy they wait, which counts as their time.
+
+    offered, sent: requests that should begin after the warm-up, and those of them that were sent before the end of the arrivals.
+    """
 
     chained_until_ns = 0
 
@@ -129,12 +132,14 @@ class Open:
         self._count = len(clients)
         self._arrivals = part.job.schedule.arrivals_ns()
         self._next_ns: int | None = 0
+        self._from_ns = 0
         self._every_ns = part.job.schedule.every_ns
         self._timer = part.alarm.timer(self._arrive)
         self._done = asyncio.Event()
 
     async def run(self) -> None:
         """Start the arrivals, and wait until all requests are done."""
+        self._from_ns = self._part.from_ns
         self._advance()
         if self._next_ns is not None:
             self._timer.set(self._next_ns, self._every_ns)
@@ -150,18 +155,17 @@ class Open:
         self._idle.append(client)
         self._look()
 
-    def drop_late(self, before_ns: int) -> int:
-        """Drop the requests that have waited since before an instant; return how many."""
-        count = 0
+    def drop_late(self, before_ns: int) -> Sequence[int]:
+        """Drop the requests that have waited since before an instant; return their intended starts."""
+        dropped = []
         while self._waiting and self._waiting[0] < before_ns:
-            self._waiting.popleft()
-            count += 1
-        if count:
+            dropped.append(self._waiting.popleft())
+        if dropped:
             self._look()
-        return count
+        return dropped
 
     def figures(self) -> Mapping[str, float]:
-        """Return how many requests should have been sent, and how many were before the end of the arrivals."""
+        """Return `offered` and `sent`."""
         return {"offered": float(self.offered), "sent": float(self.sent)}
 
     def _arrive(self) -> None:
@@ -170,12 +174,12 @@ class Open:
         idle, arrived = self._idle, 0
         while (due := self._next_ns) is not None and due <= now:
             arrived += 1
+            self.offered += due >= self._from_ns
             if idle:
                 self._go(idle.popleft(), due)
             else:
                 self._waiting.append(due)
             self._advance()
-        self.offered += arrived
         if self._next_ns is None:
             self._timer.close()
             self._look()
@@ -188,7 +192,7 @@ class Open:
         self._next_ns = None if arrival is None else self._part.origin_ns + arrival[1]
 
     def _go(self, client: Goes, intended_ns: int) -> None:
-        if self._next_ns is not None:
+        if self._next_ns is not None and intended_ns >= self._from_ns:
             self.sent += 1
         if self._paced is not None:
             self._paced.go(client, intended_ns)

@@ -33,6 +33,8 @@ SUMS = (
     "rounds",
     "resends",
     "not_begun",
+    "offered",
+    "sent",
 )
 MOST = ("seconds",)
 FIGURES_ADDED = (

@@ -3,13 +3,14 @@
 import asyncio
 import gc
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from time import perf_counter_ns
 from typing import Any, Protocol
 
 from campaigns.kinds.load import network_card
 from campaigns.kinds.load.alarm import Alarm
 from campaigns.kinds.load.failures import LoadFailed
+from campaigns.kinds.load.framing import Line
 from campaigns.kinds.load.job import Job
 from campaigns.kinds.load.recorder import FOLD_SECONDS, Recorder
 from campaigns.kinds.programs import health
@@ -84,6 +85,37 @@ class Part:
         self.recorder.fail(failure.kind, retry=retry)
         self.exhausted += failure.exhausted
         self.examples.setdefault(failure.kind, str(failure)[:500])
+
+    def timed_out(self, intended_ns: int, line: Line | None = None, prefix: str = "") -> None:
+        """Note how long a request had waited: from its intended start, and from its sending where it was sent on a line."""
+        now, recorder = perf_counter_ns(), self.recorder
+        recorder.censor("response", now - intended_ns, prefix)
+        if line is not None:
+            recorder.censor("service", now - line.sent_ns, prefix)
+            if not line.first_byte_ns:
+                recorder.censor("first_byte", now - line.sent_ns, prefix)
+
+    def dropped(self, intended: Sequence[int], failure: LoadFailed) -> None:
+        """Count arrivals that found no free host, by their intended starts: each is a request, and a round, that timed out."""
+        now, recorder = perf_counter_ns(), self.recorder
+        for instant in intended:
+            if instant < self.from_ns:
+                recorder.warm_up += 1
+                continue
+            self.failed(failure)
+            recorder.censor("response", now - instant)
+            recorder.censor("host_response", now - instant)
+
+    def ended(self) -> None:
+        """Note when the load ended: with its last answer, or with its duration where that is later.
+
+        Where the last requests time out, a wait that belongs to no answer would lower the rate otherwise.
+        """
+        now, end_ns = perf_counter_ns(), self.job.schedule.end_ns
+        self.recorder.fold((now - self.origin_ns) // NS)
+        self.last_ns = now
+        if end_ns is not None:
+            self.last_ns = min(now, max(self.origin_ns + end_ns, self.recorder.answered_ns))
 
     async def _start(self) -> float:
         job = self.job

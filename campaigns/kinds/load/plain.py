@@ -181,12 +181,14 @@ class Client:
         """Count a failure; repeat the request once where a reused connection was dropped."""
         self.link = None
         again = failure.unanswered and bool(link.status) and not self.retry
-        self.crew.failed(self, failure)
+        self.crew.failed(self, failure, link=link)
+        self.crew.lost += 1
         if again:
             self.retry = True
             self.go(self.intended_ns)
         else:
             self.retry = False
+            self.crew.unanswered += 1
             self.crew.loop.next(self, perf_counter_ns())
 
 
@@ -195,6 +197,8 @@ class Crew:
 
     data: the bytes of a host's request by its number; None: as `request` says. statuses: those that are right, 200 among them; none:
     the usual ones. usual_head, usual_bytes: of answers that need not be parsed (see `usual`). parsed: how many usual ones were.
+    unanswered: requests that ended without an answer, and lost: those that were sent and got none, each repetition as one. Both
+    have those of the warm-up, as all that the target may have counted. in_flight: requests that had not ended at the time limit.
     """
 
     def __init__(
@@ -210,6 +214,7 @@ class Crew:
         self.statuses = statuses
         self.chained_until_ns = 0
         self.usual_head, self.usual_bytes, self.parsed = b"", 0, 0
+        self.unanswered = self.lost = self.in_flight = 0
         self.place = job.pinned()
         self.tls_context = job.tls_context()
         closed = schedule.loop == CLOSED
@@ -219,7 +224,9 @@ class Crew:
         paced = Paced(part.alarm, part.pacer) if job.most_per_second else None
         self.loop: Closed | Open = (Closed if closed else Open)(part, self.clients, paced)
         self.connect_first = bool(request.get("connect_first", True))
+        self.may_be_overloaded = bool(request.get("may_be_overloaded"))
         self._tasks: set[asyncio.Task[None]] = set()
+        self._connecting: set[Client] = set()
         self._reported = False
 
     async def prepare(self) -> None:
@@ -250,16 +257,20 @@ class Crew:
         try:
             await self.loop.run()
         finally:
-            self.part.last_ns = perf_counter_ns()
+            self.part.ended()
             sweep.cancel()
             for task in self._tasks:
                 task.cancel()
-            for client in self.clients:
-                if client.link is not None:
-                    client.link.close()
+        self._close()  # not at the time limit, which cancels this: `late` has to see what is in flight
+
+    def _close(self) -> None:
+        for client in self.clients:
+            if client.link is not None:
+                client.link.close()
 
     def connect(self, client: Client) -> None:
         """Open a connection for a client that has something to send."""
+        self._connecting.add(client)
         task = asyncio.get_running_loop().create_task(self._connect(client))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -267,6 +278,7 @@ class Crew:
     def unusual(self, client: Client, link: Link) -> None:
         """Record an answer that is not a 200 in one piece to a first try on a persistent connection."""
         retry, client.retry = client.retry, False
+        self.recorder.answered_ns = max(self.recorder.answered_ns, link.done_ns)
         if kind := self._wrong(link.status):
             self.failed(client, LoadFailed(kind, f"the server answered {link.status}"), retry=retry)
         elif client.intended_ns < self.recorder.from_ns:
@@ -295,15 +307,23 @@ class Crew:
             self.recorder.add(prefix + name, value)
         self.recorder.bytes += link.received
 
-    def failed(self, client: Client, failure: LoadFailed, *, retry: bool | None = None) -> None:
-        """Count a failure of a client's request."""
+    def failed(
+        self,
+        client: Client,
+        failure: LoadFailed,
+        *,
+        retry: bool | None = None,
+        link: Link | None = None,
+    ) -> None:
+        """Count a failure of a client's request. link: on which it was sent, if it was."""
         client.failures += 1
         if client.intended_ns < self.recorder.from_ns:
             self.recorder.warm_up += 1
             return
-        self.part.failed(failure, retry=client.retry if retry is None else retry)
+        retry = client.retry if retry is None else retry
+        self.part.failed(failure, retry=retry)
         if failure.kind == "timeout":
-            self.recorder.add("censored", perf_counter_ns() - client.intended_ns)
+            self.part.timed_out(client.intended_ns, link, "retry_" if retry else "")
 
     def progress(self) -> ProgramProgress:
         """Return the number of hosts."""
@@ -325,29 +345,38 @@ class Crew:
         self.loop.over = True
         failure = LoadFailed("timeout", "the time limit of the run was over")
         for client in self.clients:
-            if client.link is not None and client.link.busy:
-                client.link.close()
-                self.failed(client, failure)
-        for _ in range(self.loop.drop_late(perf_counter_ns())):
-            self.part.failed(failure)
+            link = client.link if client.link is not None and client.link.busy else None
+            if link is not None or client in self._connecting:
+                self.lost += link is not None
+                self.in_flight += 1
+                self.failed(client, failure, link=link)
+        self._close()
+        self.part.dropped(self.loop.drop_late(perf_counter_ns()), failure)
 
     def figures(self) -> Mapping[str, float]:
-        """Return how many requests were offered, and how many were sent in time."""
-        return self.loop.figures()
+        """Return how many requests were offered, and how many were sent in time, unless overload is what is asked."""
+        return {} if self.may_be_overloaded else self.loop.figures()
 
     def result(self) -> ProgramResult:
-        """Return the numbers of hosts and of requests in the warm-up."""
-        return {"hosts": len(self.clients), "warm_up": self.recorder.warm_up}
+        """Return the numbers of hosts, of requests in the warm-up, and in an open loop of those offered, and sent in time."""
+        return {
+            "hosts": len(self.clients),
+            "warm_up": self.recorder.warm_up,
+            **self.loop.figures(),
+        }
 
     async def _connect(self, client: Client) -> None:
         try:
             await self._open(client)
         except LoadFailed as failure:
+            self._connecting.discard(client)
             self.failed(client, failure)
+            self.unanswered += 1
             client.retry = False
             await asyncio.sleep(PAUSE_SECONDS)
             self.loop.next(client, perf_counter_ns())
         else:
+            self._connecting.discard(client)
             client.go(client.intended_ns)
 
     async def _open(self, client: Client) -> None:
@@ -367,20 +396,21 @@ class Crew:
 
     async def _sweep(self) -> None:
         """End requests after their timeout, to a twentieth of a second."""
+        while True:
+            await asyncio.sleep(min(SWEEP_SECONDS, self.part.job.timeout_seconds / 10))
+            self.sweep(perf_counter_ns())
+
+    def sweep(self, now: int) -> None:
+        """End requests that have waited for an answer, and drop those that have waited for a host, for longer than the timeout."""
         seconds = self.part.job.timeout_seconds
         timeout_ns = int(seconds * NS)
-        while True:
-            await asyncio.sleep(min(SWEEP_SECONDS, seconds / 10))
-            now = perf_counter_ns()
-            for client in self.clients:
-                link = client.link
-                if link is not None and link.busy and now - link.sent_ns > timeout_ns:
-                    where = "the rest of the answer" if link.received else "the first byte"
-                    link.fail(LoadFailed("timeout", f"waited {seconds:g} s for {where}"))
-            late = self.loop.drop_late(now - timeout_ns)
-            for _ in range(late):
-                self.part.failed(LoadFailed("timeout", f"no host was free for {seconds:g} s"))
-                self.recorder.add("censored", timeout_ns)
+        for client in self.clients:
+            link = client.link
+            if link is not None and link.busy and now - link.sent_ns > timeout_ns:
+                where = "the rest of the answer" if link.received else "the first byte"
+                link.fail(LoadFailed("timeout", f"waited {seconds:g} s for {where}"))
+        late = self.loop.drop_late(now - timeout_ns)
+        self.part.dropped(late, LoadFailed("timeout", f"no host was free for {seconds:g} s"))
 
 
 def prepared(request: ProgramRequest, number: int, host_header: str) -> bytes:

@@ -3,8 +3,8 @@
 Names of histograms: `lag` (intended start to sent), `service` (sent to done) and `response` (intended
 start to done) of all successful requests, and the same for each step with the suffix `:STEP`; `first_byte`
 and `body`, the parts of service; `connect`, `tls` and `tls_wait` (for the turn to begin with TLS) of
-connections; `host_lag`, `host_service`, `host_response` of whole sequences; `censored`: the waits of
-requests that timed out; `loop_lag`. Repeated requests are only in those with the prefix `retry_`.
+connections; `host_lag`, `host_service`, `host_response` of whole sequences; `loop_lag`. What timed out is in none of
+these, but with how long it had waited in those of CENSORED. Repeated requests are only in those with the prefix `retry_`.
 """
 
 from array import array
@@ -21,6 +21,14 @@ FOLD_SECONDS = 0.05
 COUNTED = ("done", "failed", "bytes")
 OF_STEPS = frozenset({"lag", "service", "response"})
 """Series that each step has, too."""
+CENSORED = {
+    "response": "censored",
+    "service": "service_censored",
+    "first_byte": "first_byte_censored",
+    "host_response": "host_censored",
+}
+"""Series with the waits of what timed out, by the series that would have its time."""
+LONGEST_NS = histogram.HIGHEST_MICROSECONDS * 1000
 
 
 class Series:
@@ -88,13 +96,13 @@ class Recorder:
     """All series of one process.
 
     steps: the instants of each step of a sequence. from_ns: requests in `instants` and `steps` that should begin before are left out and counted in `warm_up`; callers
-    of `add` have to check that themselves.
+    of `add` have to check that themselves. answered_ns: when the last answer came that is folded, or was noted by a caller.
     """
 
     def __init__(self) -> None:
         self.instants = Instants()
         self.steps: dict[str, Instants] = {}
-        self.from_ns = self.warm_up = 0
+        self.from_ns = self.warm_up = self.answered_ns = 0
         self.series: dict[str, Series] = {}
         self.failures: Counter[str] = Counter()
         self.retry_failures: Counter[str] = Counter()
@@ -118,6 +126,10 @@ class Recorder:
     def add(self, name: str, nanoseconds: int) -> None:
         """Append a value to a series, outside of the hot path."""
         self.named(name).values.append(nanoseconds)
+
+    def censor(self, name: str, nanoseconds: int, prefix: str = "") -> None:
+        """Append how long something had waited when it timed out. It would have taken longer, so an hour stands for more."""
+        self.add(prefix + CENSORED[name], min(nanoseconds, LONGEST_NS))
 
     def fail(self, kind: str, *, retry: bool = False) -> None:
         """Count a failure."""
@@ -158,6 +170,7 @@ class Recorder:
         """Fold instants into the series of all requests, and into those of a step; return how many counted."""
         if not instants.done:
             return 0
+        self.answered_ns = max(self.answered_ns, instants.done[-1])
         values, left_out = instants.take(self.from_ns)
         self.warm_up += left_out
         for name, nanoseconds in values.items():

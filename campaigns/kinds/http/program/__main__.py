@@ -1,8 +1,8 @@
 """The program that plays a scenario: `python -m campaigns.kinds.http.program`.
 
 Besides the fields of `load.job`: `scenario`, `table`, `fixed` (texts, as `read_scenario` takes them), `taken` (values of the steps before
-the load), `connections` (kept, each), `sender`, `attempt`, and `user` and `password` of the target. A scenario of one plain request goes
-the way of `load.plain`, which costs less than half.
+the load), `connections` (kept, each), `sender`, `attempt`, `may_be_overloaded` (an open loop is not judged by how much of it began in
+time), and `user` and `password` of the target. A scenario of one plain request goes the way of `load.plain`, which costs less than half.
 """
 
 from collections.abc import Mapping
@@ -21,8 +21,6 @@ from campaigns.kit.mappings import ProgramRequest, ProgramResult
 OF_A_HOST = frozenset({"host", "attempt", "target_user", "target_password"})
 """Names whose value a host keeps, besides columns that have a row a host."""
 
-WITHOUT_ANSWER = ("connect", "tls", "timeout", "protocol")
-
 
 class PlainCrew(Crew):
     """Plain load for a scenario of one step whose request each host repeats."""
@@ -36,23 +34,23 @@ class PlainCrew(Crew):
 
     def result(self) -> ProgramResult:
         """Return what all scenarios return: numbers of rounds, and of requests by step."""
-        answered = sum(client.todo - client.left for client in self.clients)
+        ended = sum(client.todo - client.left for client in self.clients)
+        answered = ended - self.unanswered
         failed = sum(client.failures for client in self.clients)
         name = self.step.name
-        kinds = self.recorder.failures
-        unanswered = sum(kinds[kind] for kind in WITHOUT_ANSWER)
         return {
             **super().result(),
-            "hosts_done": max(0, answered - failed),
+            "is_plain": True,
+            "hosts_done": max(0, ended - failed),
             "hosts_failed": failed,
-            "rounds": answered,
+            "rounds": ended + self.in_flight,
             "resends": 0,
-            "steps_sent": {name: answered},
-            "steps_answered": {name: answered - unanswered},
-            "steps_unanswered": {name: unanswered},
-            "steps_lacking": {name: 0},
+            "steps_sent": {name: answered + self.lost},
+            "steps_answered": {name: answered},
+            "steps_unanswered": {name: self.unanswered + self.in_flight},
             "steps_failed": {name: failed},
             "steps_left_out": {name: 0},
+            "steps_lacking": {name: 0},
         }
 
 

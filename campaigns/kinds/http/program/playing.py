@@ -191,7 +191,7 @@ class Player:
         self.round_ns = self.intended_ns = 0
         self.requests = self.failures = 0
         self.sent_in_round = 0
-        self.is_failed = self.retry = self.waits = False
+        self.is_failed = self.timed_out = self.is_playing = self.retry = self.waits = False
         self._turn = _Turn(self)
 
     @property
@@ -209,7 +209,8 @@ class Player:
         self.values = self.cast.values_of(self)
         self.place = -1
         self.sent_in_round = 0
-        self.is_failed = False
+        self.is_failed = self.timed_out = False
+        self.is_playing = True
         self._advance(intended_ns)
 
     def transmit(self) -> None:
@@ -252,6 +253,7 @@ class Player:
         try:
             taken = action.compiled.judge.judged(link)
         except LoadFailed as failure:
+            cast.recorder.answered_ns = max(cast.recorder.answered_ns, link.done_ns)
             self._failed(failure, answered=True)
         else:
             if taken:
@@ -282,7 +284,7 @@ class Player:
             self.retry = True
             self.transmit()
             return
-        self._failed(failure)
+        self._failed(failure, link)
         self.retry = False
         if failure.kind in NO_CONNECTION:
             self._later()
@@ -290,12 +292,15 @@ class Player:
             self._advance(perf_counter_ns())
 
     def late(self, failure: LoadFailed) -> None:
-        """Count what is in flight at the end as failed."""
+        """Count what is in flight at the end as failed, and the round as one that timed out."""
         link = self.link
-        if (link is not None and link.busy) or self.waits:
-            if link is not None:
-                link.close()
-            self._failed(failure)
+        sent = link is not None and link.busy
+        if link is not None:
+            link.close()
+        if sent or self.waits:
+            self._failed(failure, link if sent else None)
+        if self.is_playing:
+            self.cast.late_round(self)
 
     def _send(self, link: Link, data: bytes) -> None:
         self.waits = False
@@ -347,19 +352,24 @@ class Player:
         self.cast.part.alarm.at(at, partial(self._advance, at))
 
     def _end(self, done_ns: int) -> None:
+        self.is_playing = False
         self.cast.ended(self, done_ns)
         if self.sent_in_round:
             self.cast.loop.next(self, done_ns)
         else:  # nothing was done in it: no call within a call within a call
             asyncio.get_running_loop().call_soon(self.cast.loop.next, self, done_ns)
 
-    def _failed(self, failure: LoadFailed, *, answered: bool = False) -> None:
+    def _failed(
+        self, failure: LoadFailed, link: Link | None = None, *, answered: bool = False
+    ) -> None:
+        """Count a failure. link: on which the request was sent, if it was."""
         self.waits = False
         self.is_failed = True
+        self.timed_out |= failure.kind == "timeout"
         self.failures += 1
         self.action.failed += 1
         self.action.unanswered += not answered
-        self.cast.failed(self, failure)
+        self.cast.failed(self, failure, link)
 
     def _keep_cookies(self, link: Link) -> None:
         for name, text in set_cookies(link.headers):
@@ -401,6 +411,7 @@ class Cast:
         self.used = frozenset[str]().union(*(action.compiled.named for action in self.actions))
         self.uses_random = any(range_of(name) for name in self.used)
         self.closed = schedule.loop == CLOSED
+        self.may_be_overloaded = bool(request.get("may_be_overloaded"))
         self.rounds = self.failed_rounds = self.warm_up_rounds = self.begun = self.resends = 0
         todo = schedule.iterations if self.closed and schedule.iterations else ENDLESS
         self.players = [Player(self, number, todo) for number in schedule.numbers]
@@ -468,14 +479,15 @@ class Cast:
         try:
             await self.loop.run()
         finally:
-            self.part.last_ns = perf_counter_ns()
+            self.part.ended()
             self.loop.over = True
             sweep.cancel()
             for task in self._tasks:
                 task.cancel()
-            for player in self.players:
-                if player.link is not None:
-                    player.link.close()
+        # Not at the time limit, which cancels this: `late` has to see what is in flight.
+        for player in self.players:
+            if player.link is not None:
+                player.link.close()
 
     def connect(self, player: Player, data: bytes) -> None:
         """Open a connection for a player that has something to send."""
@@ -490,17 +502,24 @@ class Cast:
             self.warm_up_rounds += 1
         elif player.is_failed:
             self.failed_rounds += 1
+            if player.timed_out:  # one, however many of its requests did
+                self.recorder.censor("host_response", done_ns - player.round_ns)
         else:
             self.recorder.add("host_response", done_ns - player.round_ns)
 
-    def failed(self, player: Player, failure: LoadFailed) -> None:
-        """Count the failure of a player's request."""
+    def late_round(self, player: Player) -> None:
+        """Note how long a round had lasted at the time limit of the run."""
+        if player.round_ns >= self.part.from_ns:
+            self.recorder.censor("host_response", perf_counter_ns() - player.round_ns)
+
+    def failed(self, player: Player, failure: LoadFailed, link: Link | None = None) -> None:
+        """Count the failure of a player's request. link: on which it was sent, if it was."""
         if player.intended_ns < self.part.from_ns:
             self.recorder.warm_up += 1
             return
         self.part.failed(self._safe(failure))
         if failure.kind == "timeout":
-            self.recorder.add("censored", perf_counter_ns() - player.intended_ns)
+            self.part.timed_out(player.intended_ns, link)
 
     def progress(self) -> ProgramProgress:
         """Return the numbers of hosts and rounds."""
@@ -528,18 +547,18 @@ class Cast:
         failure = LoadFailed("timeout", "the time limit of the run was over")
         for player in self.players:
             player.late(failure)
-        for _ in range(self.loop.drop_late(perf_counter_ns())):
-            self.part.failed(failure)
+        self.part.dropped(self.loop.drop_late(perf_counter_ns()), failure)
 
     def figures(self) -> Mapping[str, float]:
-        """Return how many rounds were offered, and how many began in time."""
-        return self.loop.figures()
+        """Return how many rounds were offered, and how many began in time, unless overload is what is asked."""
+        return {} if self.may_be_overloaded else self.loop.figures()
 
     def result(self) -> ProgramResult:
         """Return the numbers of rounds, and of requests by step; those of the warm-up are among these."""
         return {
             "hosts": len(self.players),
             "warm_up": self.recorder.warm_up,
+            **self.loop.figures(),
             "hosts_done": self.rounds - self.failed_rounds - self.warm_up_rounds,
             "hosts_failed": self.failed_rounds,
             "rounds": sum(player.round + 1 for player in self.players),
@@ -549,6 +568,7 @@ class Cast:
             "steps_unanswered": {action.name: action.unanswered for action in self.actions},
             "steps_failed": {action.name: action.failed for action in self.actions},
             "steps_left_out": {action.name: action.left_out for action in self.actions},
+            "steps_lacking": {action.name: action.lacking for action in self.actions},
         }
 
     def _safe(self, failure: LoadFailed) -> LoadFailed:
@@ -568,7 +588,6 @@ class Cast:
             player.not_connected(failure)
         else:
             player.connected(link, data)
-            "steps_lacking": {action.name: action.lacking for action in self.actions},
 
     async def _open(self, player: Player) -> Link:
         job = self.part.job
@@ -587,24 +606,23 @@ class Cast:
 
     async def _sweep(self) -> None:
         """End requests after their timeout, to a twentieth of a second."""
+        while True:
+            await asyncio.sleep(min(SWEEP_SECONDS, self.part.job.timeout_seconds / 10))
+            self.sweep(perf_counter_ns())
+
+    def sweep(self, now: int) -> None:
+        """End requests that have waited for an answer, and drop those that have waited for a host, for longer than the timeout."""
         seconds = self.part.job.timeout_seconds
         timeout_ns = int(seconds * NS)
-        while True:
-            await asyncio.sleep(min(SWEEP_SECONDS, seconds / 10))
-            now = perf_counter_ns()
-            for player in self.players:
-                link = player.link
-                if link is not None and link.busy and now - link.sent_ns > timeout_ns:
-                    where = "the rest of the answer" if link.received else "the first byte"
-                    link.fail(
-                        LoadFailed(
-                            "timeout", f"{player.action.name}: waited {seconds:g} s for {where}"
-                        )
-                    )
-            late = self.loop.drop_late(now - timeout_ns)
-            for _ in range(late):
-                self.part.failed(LoadFailed("timeout", f"no host was free for {seconds:g} s"))
-                self.recorder.add("censored", timeout_ns)
+        for player in self.players:
+            link = player.link
+            if link is not None and link.busy and now - link.sent_ns > timeout_ns:
+                where = "the rest of the answer" if link.received else "the first byte"
+                link.fail(
+                    LoadFailed("timeout", f"{player.action.name}: waited {seconds:g} s for {where}")
+                )
+        late = self.loop.drop_late(now - timeout_ns)
+        self.part.dropped(late, LoadFailed("timeout", f"no host was free for {seconds:g} s"))
 
 
 def compiled_of(

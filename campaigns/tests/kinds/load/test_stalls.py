@@ -34,8 +34,8 @@ class Time:
     def timer(self, call):
         return Repeated(self, call)
 
-    def run(self):
-        while self._due:
+    def run(self, until=1 << 62):
+        while self._due and self._due[0][0] <= until:
             self.now, _, call = heapq.heappop(self._due)
             call()
 
@@ -84,7 +84,7 @@ def loaded(monkeypatch, **schedule):
     for module in (framing, loops, plain):
         monkeypatch.setattr(module, "perf_counter_ns", lambda: time.now)
     of = Schedule(hosts=4, duration_seconds=3, **schedule)
-    part = Mock(alarm=time, origin_ns=0)
+    part = Mock(alarm=time, origin_ns=0, from_ns=0)
     part.job.schedule = of
     crew = Mock(recorder=Recorder(), chained_until_ns=0, usual_head=b"", usual_bytes=0, parsed=0)
 
