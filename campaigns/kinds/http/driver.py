@@ -303,15 +303,13 @@ def _status_of(target: Target, exchange: Exchange) -> Proof:
 
 
 def _refuse_no_connection(played: Played) -> None:
-    """Raise TargetUnavailable where no host got a connection: nothing was measured."""
-    if (
-        played.result
-        and not played.done
-        and played.failures
-        and set(played.failures) <= NO_CONNECTION
-    ):
+    """Raise TargetUnavailable where no host got an answer, for lack of a connection: nothing was measured."""
+    if any(played.of_steps("answered").values()):
+        return
+    if played.failures and set(played.failures) <= NO_CONNECTION:
+        what = "a connection" if "connect" not in played.distributions() else "an answer"
         raise TargetUnavailable(
-            f"No host got a connection: {played.first_message()} Check that the server runs, the target's base URL, and its "
+            f"No host got {what}: {played.first_message()} Check that the server runs, the target's base URL, and its "
             "CA bundle."
         )
 
@@ -358,7 +356,7 @@ def _steps_proved(played: Played, rounds: int) -> list[Proof]:
 
 
 def _shares_proved(played: Played, rounds: int) -> list[Proof]:
-    """Prove that weighted steps were done in their share of the rounds; steps that may lack a value prove nothing."""
+    """Prove that the weights of steps chose their share of the rounds, with those rounds that lacked a value for the step."""
     proofs = []
     left_out, lacking = played.of_steps("left_out"), played.of_steps("lacking")
     for step in played.loaded.scenario.steps:

@@ -1,5 +1,6 @@
 """Runs of the kind `http` as a worker does them, at an API that runs: in several processes and generators, and where little or nothing is answered."""
 
+import itertools
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -7,11 +8,13 @@ from math import sqrt
 
 import pytest
 
+from campaigns.kinds.base import Target, TargetUnavailable
 from campaigns.kinds.http.driver import driver
 from campaigns.kinds.load.merging import merge
 from campaigns.kinds.programs.deadline import monotonic
 from campaigns.kinds.programs.program import run_program
 from campaigns.tests.kinds.http.conftest import parameters
+from campaigns.tests.kinds.programs.servers import asked_head, behaving
 
 pytestmark = pytest.mark.system
 
@@ -30,6 +33,7 @@ steps:
 prove:
   - {get: /count, json: requests}
 """
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 
 def run(target, context, values):
@@ -121,3 +125,106 @@ def test_a_step_that_lacks_a_value_does_not_spoil_the_proof_of_its_weight(target
     share = next(proof for proof in proofs if proof.name == "share: say")
     assert share.ok
     assert 0 < float(share.measured) < 1
+
+
+BOTH = pytest.mark.parametrize("path", ["/", "/{round}"], ids=["plain", "scenario"])
+
+
+@BOTH
+def test_a_target_that_answers_nothing_fails_the_run_with_what_was_seen(keeper, path):
+    def silent(connection):
+        while asked_head(connection):
+            pass
+
+    with behaving(silent) as (place, _):
+        values = parameters(
+            f"steps: [{{name: one, get: '{path}'}}]", timeout_seconds=0.2, iterations=2
+        )
+        measured = driver.measure(
+            Target("silent", "http", f"http://{place}/"), values, keeper.context()
+        )
+
+    assert measured.failures == {"timeout": 4}
+    assert measured.failure.startswith(
+        "No request was answered as expected (4 timeout). The first: "
+    )
+    assert "waited 0.2 s for the first byte" in measured.failure
+    assert measured.values["failed"] == 100
+    assert not measured.censored
+
+
+@BOTH
+def test_a_target_that_goes_half_way_leaves_sums_and_proofs_right(keeper, path):
+    """From the 31st request on it hangs up without a word. Whether it has counted these requests nobody knows."""
+    asked = itertools.count(1)
+    heads: list[bytes] = []
+
+    def goes(connection):
+        while head := asked_head(connection):
+            if b"/count" in head:
+                body = b'{"all": %d}' % len(heads)
+                connection.sendall(
+                    b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+                )
+                continue
+            heads.append(head)
+            if next(asked) > 30:
+                return
+            connection.sendall(OK)
+
+    scenario = (
+        f"steps: [{{name: one, get: '{path}'}}]\nprove: {{get: /count, json: all, delta: one}}"
+    )
+    with behaving(goes) as (place, _):
+        target = Target("goes", "http", f"http://{place}/")
+        values = parameters(scenario, iterations=20)
+        measured = driver.measure(target, values, keeper.context())
+        proofs = driver.verify(target, values, keeper.context(), measured)
+
+    assert [proof for proof in proofs if not proof.ok] == []
+    result = measured.work["played"].result
+    assert result["steps_sent"] == {"one": len(heads)}
+    assert result["steps_answered"] == {"one": 30}
+    assert result["steps_unanswered"] == {"one": 10}
+    assert measured.units_done == 30
+    counted = next(proof for proof in proofs if proof.name == "counted: all")
+    assert counted.expected == f"30 to {len(heads)}"
+
+
+def test_a_target_that_gives_connections_and_no_answer_is_not_told_as_one_without_connections(
+    keeper,
+):
+    def hangs_up(connection):
+        asked_head(connection)
+
+    with behaving(hangs_up) as (place, _):
+        target = Target("hangs up", "http", f"http://{place}/")
+        with pytest.raises(
+            TargetUnavailable, match=r"No host got an answer: .*closed the connection"
+        ):
+            driver.measure(target, parameters("steps: [{name: a, get: /}]"), keeper.context())
+
+
+@BOTH
+def test_a_rate_so_low_that_nothing_begins_after_the_warm_up_is_told(target, api, keeper, path):
+    values = parameters(
+        f"steps: [{{name: one, get: '{path}'}}]",
+        loop="open", rate=0.1, iterations=None, duration_seconds=0.4, warm_up_seconds=0.2,
+    )  # fmt: skip
+
+    measured = driver.measure(target, values, keeper.context())
+
+    assert measured.failure == (
+        "No request was to begin after the warm-up of 0.2 s, in which 1 were sent. Make the load longer, the warm-up "
+        "shorter, or the rate of an open loop higher."
+    )
+    assert "achieved" not in measured.values
+
+
+def test_steps_whose_weights_never_chose_them_are_told(target, api, keeper):
+    rare = "steps: [{name: rare, get: /items, weight: 0.0001}, {name: rarer, get: /items, weight: 0.0001}]"
+
+    measured = driver.measure(target, parameters(rare), keeper.context())
+
+    assert measured.failure.startswith("In 6 rounds no step was done, as each has a weight.")
+    assert api.asked == []
