@@ -707,6 +707,23 @@ class OtherContent(Struct, frozen=True, kw_only=True):
     unit: str
 
 
+class Unserved(Struct, frozen=True, kw_only=True):
+    """A cell of a closed loop in which not everybody got an answer.
+
+    number: at a time; fewest, most: that a run served. response: the mean response time of those who were served;
+    end_to_end: number ÷ throughput. Both are means over runs in `unit`, None where no run has one.
+    """
+
+    cell: Key
+    parameter: str
+    number: Number
+    fewest: Number
+    most: Number
+    response: InMetric | None
+    end_to_end: InMetric | None
+    unit: str
+
+
 class Answer(Struct, frozen=True, kw_only=True):
     """What the answer of a campaign states beside the findings with verdicts: its metric, its cells, how it was measured.
 
@@ -732,6 +749,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     loads: Sequence[str] = ()
     instruments: Sequence[str] = ()
     targets: TargetsTold | None = None
+    unserved: Sequence[Unserved] = ()
 
 
 class BriefVerdict(Struct, frozen=True):

@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from campaigns.findings.compute.groups import instruments_of, varied_loads
 from campaigns.findings.compute.sameness import compared_work, sameness_of
+from campaigns.findings.compute.serving import unserved
 from campaigns.findings.compute.sessions import EXPLORED
 from campaigns.findings.compute.targets import targets_told
 from campaigns.findings.values import Answer, Cell, Cells, FactChange, InvalidRun, SummarisedCell
@@ -54,6 +55,7 @@ def answer(
         same_content=content.same,
         other_content=content.other,
         targets=targets_told(campaign, stretches),
+        unserved=unserved(campaign),
     )
 
 

@@ -37,6 +37,7 @@ from campaigns.findings.wording.level_answer import answer_of_levels, drift_note
 from campaigns.findings.wording.outlook import ended
 from campaigns.findings.wording.pair_answer import answer_of_pairs
 from campaigns.findings.wording.sameness import other_content_text, same_content_text
+from campaigns.findings.wording.serving import served_text
 from campaigns.findings.wording.sessions import (
     confirmed_by_sessions,
     notes_of_changes,
@@ -89,6 +90,7 @@ def answer_text(
     by_sessions = "" if calibration else sessions_text(judged)
     text = _with_bounds(_extended(text, by_sessions), answer)
     text = _extended(text, drift_note(levels))
+    text = _extended(text, served_text(answer))
     text = _extended(text, same_content_text(answer.same_content))
     text = _extended(text, other_content_text(answer.other_content))
     caveats = [_caveat(answer, pairs, levels, capacity)]

@@ -37,6 +37,7 @@ from campaigns.kinds.base.values import (
     Proof,
     Recomputed,
     Series,
+    Served,
     Target,
 )
 from campaigns.kit.mappings import Parameters
@@ -70,6 +71,7 @@ __all__ = [
     "Proof",
     "Recomputed",
     "Series",
+    "Served",
     "Snippet",
     "Target",
     "TargetUnavailable",

@@ -67,18 +67,32 @@ class Metric:
 
 
 @dataclass(frozen=True, slots=True)
+class Served:
+    """The metrics that tell who got answers in a closed loop.
+
+    served: how many got at least one. response: the mean response time of those who did. end_to_end: the number at
+    a time ÷ throughput, which is the time if all take turns; both in the same unit.
+    """
+
+    served: str
+    response: str
+    end_to_end: str
+
+
+@dataclass(frozen=True, slots=True)
 class ClosedLoop:
     """A fixed number of requests in flight, for which throughput follows a scalability law.
 
     parameter: how many requests. throughput: the metric of completions per second. response: the
     distribution of the times of these requests. series: the throughput over the run, which shows
-    whether it was steady.
+    whether it was steady. served: who got answers; None where all do or fail.
     """
 
     parameter: str
     throughput: str
     response: str
     series: str
+    served: Served | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from campaigns.kinds.base import (
     Preset,
     Proof,
     Series,
+    Served,
     Target,
     TargetUnavailable,
     cut_short,
@@ -111,7 +112,10 @@ class Sql(Driver):
     sample = "transaction"
     work_units = ("transaction",)
     rate = ("transactions per second", "1/s")
-    closed_loop = ClosedLoop("clients", "tps", "response", "transactions")
+    closed_loop = ClosedLoop(
+        "clients", "tps", "response", "transactions",
+        Served("clients_served", "response_mean", "end_to_end_time"),
+    )  # fmt: skip
     metrics = (
         Metric("tps", "Transactions per second", "1/s", lower_is_better=False, primary=True),
         Metric("response_mean", "Response time, mean", "ms", lower_is_better=True, of_survivors=True),

@@ -17,6 +17,8 @@ from django.core.management import call_command
 
 from campaigns.execution import dispatch, restore_settings
 from campaigns.execution.running import execute
+from campaigns.findings import compute
+from campaigns.findings.answers import answers_of
 from campaigns.kinds.sql.engine import pgbench
 from campaigns.kit import kernel
 from campaigns.models import Attempt, EffectiveSetting, Setting, Target
@@ -116,6 +118,10 @@ def test_maxconn_is_set_read_back_and_set_back(target, throttle):
     assert served(campaign) == {(2, 0): 2, (5, 0): 5, (2, 3): 2, (5, 3): 3}
     found = EffectiveSetting.objects.filter(name="maxconn")
     assert {(each.asked, each.in_force) for each in found} == {(0, 0), (3, 3)}
+    compute.analyse(campaign)
+    (answer,) = answers_of([campaign.pk]).values()
+    assert "3 of 5 clients were served; their response time is" in answer.sentence
+    assert "If all take turns, each waits" in answer.sentence
     restore_settings.restore(target.pk)
     assert slim(json.loads(throttle.read_text())["socket"]) in ("", "0")
 
