@@ -5,6 +5,7 @@ has to be is in `judging`.
 """
 
 import random
+import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,13 +21,19 @@ from campaigns.kinds.load.failures import LoadFailed
 
 Values = dict[str, Any]
 """Values of a round by name; under RANDOM the host's random numbers, under COOKIES its cookies."""
-Piece = bytes | Callable[[Values], bytes]
+Fill = Callable[[Values], bytes]
+Piece = bytes | Fill
 
 COOKIES = " cookies"
 CARRY_BODIES = frozenset({"POST", "PUT", "PATCH"})
 IDEMPOTENT = frozenset({"GET", "PUT", "DELETE", "OPTIONS"})
 """Methods whose requests are sent once more where a kept connection was dropped before any answer."""
 MOST_SHOWN = 80
+SAFE = "/?&=%:@!$'()*+,;~-._[]"
+"""What stands in a path as it is, besides letters and digits."""
+UNRESERVED = re.compile(r"[A-Za-z0-9_.~-]*\Z")
+PATH = re.compile(rf"[A-Za-z0-9{re.escape(SAFE)}]*\Z")
+"""Texts that need no percent-encoding."""
 
 
 class Unsendable(ValueError):
@@ -53,8 +60,8 @@ class Compiled:
     """
 
     step: Step
-    head: tuple[Piece, ...]
-    body: tuple[Piece, ...] | None
+    head: Fill
+    body: Fill | None
     named: frozenset[str]
     needs: frozenset[str]
     judge: Judge
@@ -75,10 +82,10 @@ class Compiled:
         if self.data:
             return self.data
         try:
-            head = _joined(self.head, values)
+            head = self.head(values)
             if self.body is None:
                 return head
-            body = _joined(self.body, values)
+            body = self.body(values)
         except Unsendable as problem:
             raise LoadFailed("protocol", f"{self.name}: {problem}") from None
         return b"%bContent-Length: %d\r\n\r\n%b" % (head, len(body), body)
@@ -114,8 +121,8 @@ def _compiled(scenario: Scenario, step: Step, place: Place, taken: frozenset[str
         pieces.append(empty + b"\r\n")
     compiled = Compiled(
         step=step,
-        head=_packed(pieces),
-        body=None if body is None else _packed(body),
+        head=_filler(pieces),
+        body=None if body is None else _filler(body),
         named=named,
         needs=named & taken,
         judge=Judge(step),
@@ -153,19 +160,19 @@ def _names_of(scenario: Scenario, step: Step) -> Iterator[str]:
 # Pieces
 
 
-def _joined(pieces: Sequence[Piece], values: Values) -> bytes:
-    return b"".join([p if isinstance(p, bytes) else p(values) for p in pieces])
-
-
-def _packed(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
-    """Join neighbours that are constant."""
-    packed: list[Piece] = []
+def _filler(pieces: Iterable[Piece]) -> Fill:
+    """Return what writes the pieces with the values of a round: a request's cost, so one `%` instead of a join."""
+    template, fills = b"", []
     for piece in pieces:
-        if packed and isinstance(piece, bytes) and isinstance(packed[-1], bytes):
-            packed[-1] += piece
-        elif piece:
-            packed.append(piece)
-    return tuple(packed)
+        if isinstance(piece, bytes):
+            template += piece.replace(b"%", b"%%")
+        else:
+            template += b"%b"
+            fills.append(piece)
+    if len(fills) == 1:
+        (fill,) = fills
+        return lambda values: template % fill(values)
+    return lambda values: template % tuple([fill(values) for fill in fills])
 
 
 def _filled(
@@ -189,7 +196,9 @@ def text_of(value: Any) -> str:
         return value
     if value is None:
         return ""
-    if isinstance(value, bool | list | dict):
+    if isinstance(
+        value, (bool, list, dict)
+    ):  # a third of the time of `bool | list | dict`, for each request
         return msgspec.json.encode(value).decode()
     return str(value)
 
@@ -198,10 +207,11 @@ def _path(path: str, place: Place) -> list[Piece]:
     """Return the pieces of a path. Values are percent-encoded; one at the beginning is a path that the server sent."""
 
     def constant(text: str) -> bytes:
-        return quote(text, safe="/?&=%:@!$'()*+,;~-._[]").encode()
+        return quote(text, safe=SAFE).encode()
 
     def encoded(value: Any) -> bytes:
-        return quote(text_of(value), safe="").encode()
+        text = text_of(value)
+        return (text if UNRESERVED.match(text) else quote(text, safe="")).encode()
 
     def sent(value: Any) -> bytes:
         return _own_path(text_of(value), place).encode()
@@ -227,7 +237,7 @@ def _own_path(text: str, place: Place) -> str:
         ):
             raise Unsendable(f"{text[:MOST_SHOWN]!r} is no path on the target")
         text = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return quote(text.partition("#")[0], safe="/?&=%:@!$'()*+,;~-._[]")
+    return text if PATH.match(text) else quote(text.partition("#")[0], safe=SAFE)
 
 
 def _header(text: str) -> list[Piece]:

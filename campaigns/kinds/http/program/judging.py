@@ -15,6 +15,8 @@ MOST_SHOWN = 100
 MOST_BODY_SHOWN = 200
 CHECK = "check"
 POSITION = re.compile(r"-?\d{1,9}\Z", re.ASCII)
+Path = tuple[tuple[str, int | None], ...]
+"""Where a value is in JSON: keys, each with the position that it is in a list."""
 
 
 class Answer(Protocol):
@@ -108,7 +110,7 @@ class Judge:
             shown = bytes(body[:MOST_BODY_SHOWN]).decode(errors="replace")
             raise LoadFailed("protocol", f"{self.name}: the body is no JSON: {shown}") from None
 
-    def _taken(self, take: Take, keys: Sequence[str], answer: Answer, value: Any) -> Any:
+    def _taken(self, take: Take, keys: Path, answer: Answer, value: Any) -> Any:
         if take.json:
             found, where = value_at(value, keys), take.json
         elif take.header:
@@ -128,22 +130,25 @@ class Judge:
         return found
 
 
-def path_of(text: str) -> tuple[str, ...]:
-    """Return the keys and positions of `results.0.href`."""
-    return tuple(text.split(".")) if text else ()
+def path_of(text: str) -> Path:
+    """Return the keys of `results.0.href`, and the positions that they are where they are read in a list."""
+    keys = text.split(".") if text else ()
+    return tuple((key, int(key) if POSITION.match(key) else None) for key in keys)
 
 
-def value_at(value: Any, keys: Sequence[str]) -> Any:
-    """Return the value at keys and positions; MISSING where there is none."""
-    for key in keys:
+def value_at(value: Any, path: Path) -> Any:
+    """Return the value at a path; MISSING where there is none."""
+    for key, position in path:
         if isinstance(value, dict):
             if key not in value:
                 return MISSING
             value = value[key]
         elif (
-            isinstance(value, list) and POSITION.match(key) and -len(value) <= int(key) < len(value)
+            position is not None
+            and isinstance(value, list)
+            and -len(value) <= position < len(value)
         ):
-            value = value[int(key)]
+            value = value[position]
         else:
             return MISSING
     return value
@@ -183,7 +188,7 @@ def _between(body: bytes, before: bytes, after: bytes) -> Any:
 def _problem(path: str, found: Any, check: Check | Scalar) -> str:
     """Return why a value is not what it has to be; empty where it is."""
     if not isinstance(check, Check):
-        check = Check(is_=check)
+        return "" if _same(found, check) else f"{path} is {_shown(found)}, expected {_shown(check)}"
     if check.present is not UNSET and check.present == (found is MISSING):
         return f"{path} is {'not there' if check.present else 'there'}"
     wanted: list[tuple[bool, str]] = []

@@ -71,17 +71,24 @@ class Link(Direct):
         self.headers: list[tuple[bytes, bytes]] = []
         self._action = player.action
         self._body: list[bytes] = []
+        self._usual = b""
 
     @property
     def body(self) -> bytes:
         """The body of the answer, if the step looks at it."""
+        if self._usual:
+            return self._usual[len(self._action.usual_head) :]
         return b"".join(self._body)
 
     def request(self, action: "Action", data: bytes) -> None:
         """Send the request of a step."""
         self._action = action
         self.most_bytes = action.most_bytes
-        self.headers, self._body = [], []
+        self._usual = b""
+        if self._body:
+            self._body = []
+        if self.headers:
+            self.headers = []
         self.send(data)
 
     def data_received(self, data: bytes) -> None:
@@ -95,9 +102,9 @@ class Link(Direct):
             self.busy = False
             self.status = action.usual_status
             self.received = len(data)
-            self._body = [data[len(action.usual_head) :]]
+            self._usual = data
             self.done_ns = perf_counter_ns()
-            self.finished()
+            self.player.finished(self)
             return
         try:
             self._feed(data)
@@ -323,7 +330,7 @@ class Player:
                 >= action.weight
             ):
                 action.left_out += 1
-            elif not action.needs <= values.keys():
+            elif action.needs and not action.needs <= values.keys():
                 action.left_out += 1
                 action.lacking += 1
             else:
