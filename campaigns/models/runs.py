@@ -174,6 +174,11 @@ class Attempt(models.Model):
     units_done = models.PositiveIntegerField(default=0)
     units_failed = models.PositiveIntegerField(default=0)
     failures = models.JSONField(default=dict)
+    failure_examples = models.JSONField(
+        default=dict,
+        db_default={},
+        help_text="The first message of a class of failures, where no sample has it.",
+    )
     stand_in = models.CharField(
         max_length=200, blank=True, help_text="What stood in for the target; empty: the real one."
     )

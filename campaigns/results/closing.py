@@ -65,6 +65,9 @@ def close(
         units_done=measured.units_done if measured else 0,
         units_failed=measured.units_failed if measured else 0,
         failures=dict(measured.failures) if measured else {},
+        failure_examples={name: storable(text) for name, text in measured.examples.items()}
+        if measured
+        else {},
         health=measured.health.verdict if measured else "",
         health_reasons=list(measured.health.reasons) if measured else [],
         health_figures=dict(measured.health.figures) if measured else {},

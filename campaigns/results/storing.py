@@ -85,7 +85,7 @@ def without_secrets(outcome: Outcome) -> Outcome:
     """Remove secrets from all texts of a driver. Names of metrics are checked instead."""
     measured = outcome.measured
     if measured is not None:
-        wordy = ("health", "samples", "series", "phases", "failures", "failure")
+        wordy = ("health", "samples", "series", "phases", "failures", "examples", "failure")
         measured = replace(
             measured,
             **{name: redaction.redact_all(getattr(measured, name)) for name in wordy},

@@ -93,7 +93,11 @@ def failure_lines(
     """Return classes of failures, the most frequent first."""
     counts: Counter[str] = Counter(attempt.failures)
     return tuple(
-        FailureLine(name, count, "; ".join(_examples(name, samples)))
+        FailureLine(
+            name,
+            count,
+            "; ".join(_examples(name, samples)) or attempt.failure_examples.get(name, ""),
+        )
         for name, count in counts.most_common()
     )
 

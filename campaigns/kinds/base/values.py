@@ -237,6 +237,7 @@ class Measured:
     """The result of `measure`.
 
     values: by metric name; a metric that is missing was not observed.
+    examples: the first message of a class of failures, where samples do not tell it.
     censored: names of metrics whose value is a lower limit ("above"): the run timed out.
     failure: a message where the run as a whole failed; empty otherwise.
     samples: columns of equal length, one row per sample.
@@ -254,6 +255,7 @@ class Measured:
     units_done: int = 0
     units_failed: int = 0
     failures: Mapping[str, int] = field(default_factory=dict)
+    examples: Mapping[str, str] = field(default_factory=dict)
     censored: frozenset[str] = frozenset()
     failure: str = ""
     work: Json = field(default_factory=dict)

@@ -337,6 +337,7 @@ def _measured(played: Played, is_target_here: bool) -> Measured:
         units_done=played.done,
         units_failed=played.failed,
         failures=played.failures,
+        examples=played.examples(),
         censored=played.censored(),
         failure=played.failure(),
     )

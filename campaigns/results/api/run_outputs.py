@@ -254,6 +254,7 @@ class AttemptOutput(Selectable, serializers.ModelSerializer[Attempt]):
         fields = [
             *ATTEMPT_FIELDS,
             "failures",
+            "failure_examples",
             "health",
             "measurements",
             "phases",

@@ -161,3 +161,20 @@ def test_a_percentile_is_not_missed_where_it_could_have_been(page_of, toy, monke
     monkeypatch.setattr(type(toy), "metrics", (*toy.metrics, late))
 
     assert "Late" not in Page(page_of(units_done=1000)).text
+
+
+def test_what_failed_is_shown_with_the_first_message_where_no_sample_has_it(page_of):
+    page = page_of(
+        units_done=8,
+        units_failed=2,
+        failures={"check": 2},
+        examples={"check": "sign in: the server answered 302, expected 200"},
+    )
+
+    assert "check 2 sign in: the server answered 302, expected 200" in Page(page).text
+
+
+def test_a_message_may_hold_what_the_database_cannot_store(page_of):
+    page = page_of(failures={"check": 1}, units_failed=1, examples={"check": "the body is \0"})
+
+    assert "check 1 the body is" in Page(page).text

@@ -150,6 +150,7 @@ steps:
     assert measured.failures == {"check": 4, "protocol": 2, "5xx": 2, "auth": 2}
     assert (measured.units_done, measured.units_failed) == (2, 10)
     assert all(proof.ok for proof in proofs)
+    assert measured.examples["protocol"].startswith("taken: nothing at results.7.href")
     text = " ".join(keeper.lines)
     assert "status: the server answered 200, expected 304" in text
     assert "taken: nothing at results.7.href" in text
