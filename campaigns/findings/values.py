@@ -729,7 +729,7 @@ class Answer(Struct, frozen=True, kw_only=True):
 
     work: factors that change the work, so that cells are not compared across them; loads: that are load, whose levels are not compared either;
     instruments: that are how it is measured. failing: cells of which too much failed for a number. simulators: kinds of simulated targets that it
-    was measured on.
+    was measured on. unobserved: runs that were done, and have no value of the metric; values_needed: in a run, where it is a percentile.
     """
 
     metric: str
@@ -750,6 +750,8 @@ class Answer(Struct, frozen=True, kw_only=True):
     instruments: Sequence[str] = ()
     targets: TargetsTold | None = None
     unserved: Sequence[Unserved] = ()
+    unobserved: Count = 0
+    values_needed: Count | None = None
 
 
 class BriefVerdict(Struct, frozen=True):

@@ -11,7 +11,8 @@ from campaigns.findings.compute.sessions import EXPLORED
 from campaigns.findings.compute.targets import targets_told
 from campaigns.findings.values import Answer, Cell, Cells, FactChange, InvalidRun, SummarisedCell
 from campaigns.kinds.base import Metric
-from campaigns.models import Campaign
+from campaigns.kit.histogram import needed
+from campaigns.models import Campaign, Run
 from campaigns.results.environment import Change, stand_ins_of
 from campaigns.stats.logs import LARGEST
 
@@ -56,12 +57,22 @@ def answer(
         other_content=content.other,
         targets=targets_told(campaign, stretches),
         unserved=unserved(campaign),
+        unobserved=_unobserved(campaign, cells),
+        values_needed=needed(metric.percentile) if metric.percentile is not None else None,
     )
 
 
 def _only_explored(cell: Cell) -> bool:
     """Return whether a search measured this load only to find others: nothing is said of it."""
     return bool(cell.runs) and all(run.state == EXPLORED for run in cell.runs)
+
+
+def _unobserved(campaign: Campaign, cells: Cells) -> int:
+    """Return how many runs were done, and have no value: the lost ones were not done."""
+    without = [run.position for cell in cells.cells for run in cell.runs if run.state == "lost"]
+    if not without:
+        return 0
+    return campaign.runs.filter(position__in=without, state=Run.State.DONE).count()
 
 
 def _invalid_runs(cells: Cells) -> Iterator[InvalidRun]:

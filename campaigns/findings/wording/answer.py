@@ -47,7 +47,7 @@ from campaigns.findings.wording.targets import targets_text
 from campaigns.findings.wording.thresholds import LABELS, thresholds_sentence
 from campaigns.findings.wording.verdicts import Display, label_of, primary_advice
 from campaigns.kit.charts.labels import contrast_label, inside
-from campaigns.kit.numbers import amount, counted, number, percent, share, span_pct
+from campaigns.kit.numbers import amount, counted, grouped, number, percent, share, span_pct
 from campaigns.stats.capacity import Held
 from campaigns.stats.criteria import MOST_CELLS
 
@@ -155,13 +155,26 @@ def _of_changes(changes: Sequence[FactChange]) -> str:
 def _nothing(answer: Answer) -> AnswerText:
     timed_out = sum(cell.summary.n_censored for cell in answer.cells)
     failed = sum(cell.summary.n_failed for cell in answer.cells) - timed_out
-    lost = sum(cell.summary.n_lost for cell in answer.cells)
+    without = answer.unobserved
+    lost = sum(cell.summary.n_lost for cell in answer.cells) - without
     parts = [f"{timed_out} timed out"] if timed_out else []
     parts += [f"{failed} failed"] if failed else []
     parts += [f"{lost} {_were(lost)} void, lost or cancelled"] if lost else []
+    if without and not parts:
+        return AnswerText(_of_unobserved(answer, "The runs that were done have"), "fail")
+    parts += [f"{without} {'has' if without == 1 else 'have'} no value"] if without else []
     if parts:
         return AnswerText(f"No run came through: {', '.join(parts)}.", "fail")
     return AnswerText("No run has ended yet.", "thin")
+
+
+def _of_unobserved(answer: Answer, runs: str) -> str:
+    """Return that runs were done and have no value, and what they would need. runs: which, with the verb."""
+    text = f"{runs} no value of {inside(answer.label)}"
+    if answer.values_needed is None:
+        return f"{text}."
+    needed = grouped(answer.values_needed)
+    return f"{text}: it takes {needed} samples in a run. Measure longer, or judge by the mean."
 
 
 def _after_capacity(answer: Answer, capacity: CapacityFinding, text: AnswerText) -> AnswerText:
@@ -367,7 +380,7 @@ def _of_runs(answer: Answer, too_much: Collection[int] = frozenset()) -> str:
         for cell in answer.cells
         if cell.cell not in too_much or not _has_values(answer)
     )
-    lost = sum(summary.n_lost for summary in summaries)
+    lost = sum(summary.n_lost for summary in summaries) - answer.unobserved
     total = sum(summary.n_total + summary.n_lost for summary in summaries)
     saturated = sum(summary.n_saturated for summary in summaries)
     timed_out = sum(summary.n_censored for summary in summaries)
@@ -392,13 +405,17 @@ def _of_runs(answer: Answer, too_much: Collection[int] = frozenset()) -> str:
     if saturated:
         bounds = "its value is a bound" if saturated == 1 else "their values are bounds"
         return f"In {saturated} of {total} runs the generator was saturated: {bounds}."
+    texts = []
+    if answer.unobserved and _has_values(answer):
+        have = "has" if answer.unobserved == 1 else "have"
+        texts.append(_of_unobserved(answer, f"{answer.unobserved} of {total} runs {have}"))
     if lost:
         are = "is" if lost == 1 else "are"
-        return (
+        texts.append(
             f"{lost} of {total} runs {_were(lost)} void, lost or cancelled and {are} not in the "
             "numbers."
         )
-    return ""
+    return " ".join(texts)
 
 
 def _of_invalid_runs(answer: Answer, cells: int) -> str:

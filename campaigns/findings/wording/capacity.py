@@ -337,7 +337,7 @@ class CapacityWords:
             case "not_connected":
                 return "no block holds several loads, so loads and time cannot be told apart"
             case "lost_runs":
-                return "too many runs were lost; see why before running more"
+                return "too many runs have no value; see why before running more"
             case "invalid_values":
                 return f"{self._without_log(capacity)}, and what is carried is judged on a logarithmic scale"
         which = f"no number of {noun}" if self.loads.is_counted else "no load"

@@ -345,14 +345,14 @@ def _proofs(design: Design, name: str, what: str, runs: int, proved: int, bad: i
 
 
 def censored_line(design: Design, cells: BriefCells | None) -> Line:
-    """Return how many runs timed out, failed or were lost."""
+    """Return how many runs timed out, failed or have no value."""
     summaries = [cell.summary for cell in cells.cells] if cells else []
     total = sum(each.n_total for each in summaries)
     censored = sum(each.n_censored for each in summaries)
     failed = sum(each.n_failed for each in summaries) - censored
     lost = sum(each.n_lost for each in summaries)
     of_all = (censored + failed) / total if total else 0.0
-    text = f"{censored} of {counted(total + lost, 'run')} timed out, {failed} failed, {lost} {'is' if lost == 1 else 'are'} lost."
+    text = f"{censored} of {counted(total + lost, 'run')} timed out, {failed} failed, {lost} without a value that counts."
     state = WARN if censored or failed or lost else PASS
     if of_all > design.failed_limit:
         state = FAIL

@@ -32,14 +32,14 @@ REASONS = {
 REFUSALS = {
     "failed_runs": "of the runs failed",
     "timed_out": "of the runs timed out",
-    "lost_runs": "of the runs were lost",
+    "lost_runs": "of the runs have no value",
     "failed_units": "of the work failed",
 }
 PAIR_REFUSALS = {
     **REFUSALS,
     "failed_runs": "of the pairs have a failed run",
     "timed_out": "of the pairs have a run that timed out",
-    "lost_runs": "of the pairs have a lost run",
+    "lost_runs": "of the pairs have a run without a value",
 }
 
 

@@ -126,7 +126,7 @@ def advice_of(terms: Terms, verdict: Verdict, noun: str = "pair", where: str = "
         case Word.EQUIVALENT if "real_below_margin" in verdict.badges:
             return "The difference is real, but below the margin."
         case Word.NOT_ENOUGH_DATA if verdict.reason == "lost_runs":
-            return "Too many runs were lost; see why before running more."
+            return "Too many runs have no value; see why before running more."
         case Word.NOT_ENOUGH_DATA if verdict.reason == "sessions_disagree":
             return "The sessions contradict each other: run another one, to judge by all of them."
         case Word.NOT_ENOUGH_DATA if verdict.reason == "resolution":

@@ -5,7 +5,7 @@ import pytest
 
 from campaigns.findings.compute.cells import summarise_cells
 from campaigns.kinds.registry import driver_of
-from campaigns.models import Attempt, Campaign
+from campaigns.models import Attempt, Campaign, Measurement, Run
 from campaigns.planning import lifecycle
 from campaigns.results.values import observed_runs_by_metric
 from campaigns.stats.criteria import Criteria
@@ -179,3 +179,16 @@ def test_a_value_that_is_too_large_for_a_measurement_is_named(interleaved):
 
     assert answer["sentence"] == "No cell has a value that can be averaged."
     assert "zero, negative or no number (run 2): this cell is not compared" in answer["caveat"]
+
+
+def test_runs_that_were_done_and_have_no_value_are_not_called_lost(interleaved):
+    campaign = interleaved([2, 4])
+    store(campaign, noisy({2: 40.0, 4: 20.0}))
+    of_first = campaign.runs.filter(cell__position=1)
+    Measurement.objects.filter(attempt__run__in=of_first).delete()
+    lost = of_first.order_by("position").first()
+    Run.objects.filter(pk=lost.pk).update(state=Run.State.VOID)
+
+    caveat = findings(campaign)["answer"]["caveat"]
+
+    assert "2 of 6 runs have no value of duration. 1 of 6 runs was void, lost or cancelled" in caveat

@@ -269,6 +269,19 @@ SENTENCES = {
         answer_text(answer(cell(1, None, 0, 6, n_lost=1))),
         "No run came through: 6 failed, 1 was void, lost or cancelled.",
     ),
+    "no value": (
+        answer_text(answer(cell(1, None, 0, n_lost=8), unobserved=8, values_needed=200)),
+        "The runs that were done have no value of duration: it takes 200 samples in a run. Measure longer, or judge by "
+        "the mean.",
+    ),
+    "no value, no percentile": (
+        answer_text(answer(cell(1, None, 0, n_lost=1), unobserved=1)),
+        "The runs that were done have no value of duration.",
+    ),
+    "no value, and lost": (
+        answer_text(answer(cell(1, None, 0, 2, n_lost=3), unobserved=1, values_needed=200)),
+        "No run came through: 2 failed, 2 were void, lost or cancelled, 1 has no value.",
+    ),
     "all timed out": (
         answer_text(
             answer(
@@ -491,6 +504,11 @@ CAVEATS = {
     "lost": (
         answer_text(answer(cell(1, 20.0, n_lost=2))),
         "2 of 7 runs were void, lost or cancelled and are not in the numbers.",
+    ),
+    "some without a value": (
+        answer_text(answer(cell(1, 20.0, n_lost=3), unobserved=2, values_needed=200)),
+        "2 of 8 runs have no value of duration: it takes 200 samples in a run. Measure longer, or judge by the mean. "
+        "1 of 8 runs was void, lost or cancelled and is not in the numbers.",
     ),
     "saturated": (
         answer_text(answer(cell(1, 20.0, n_saturated=2, n_lost=2))),

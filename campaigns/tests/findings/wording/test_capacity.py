@@ -377,7 +377,7 @@ ONE = {
     ),
     "lost runs": (
         lambda: one(capacity(NOT_ENOUGH, reason="lost_runs")),
-        f"{NO_NUMBER} too many runs were lost; see why before running more. {CURVE}",
+        f"{NO_NUMBER} too many runs have no value; see why before running more. {CURVE}",
     ),
     "too few units to show a share": (
         lambda: one(

@@ -236,13 +236,13 @@ GOLDEN = [
      "No run was accepted, so that none has a proof of the same work after the run."),
     # Timed out or failed
     (wording.censored_line(DESIGN, cells(8, 8)), "pass", "0.0 %",
-     "0 of 16 runs timed out, 0 failed, 0 are lost."),
+     "0 of 16 runs timed out, 0 failed, 0 without a value that counts."),
     (wording.censored_line(DESIGN, cells(29, 30, timed_out=1, lost=2)), "warn", "1.7 %",
-     "1 of 62 runs timed out, 0 failed, 2 are lost."),
+     "1 of 62 runs timed out, 0 failed, 2 without a value that counts."),
     (wording.censored_line(DESIGN, cells(29, 30, lost=1)), "warn", "0.0 %",
-     "0 of 60 runs timed out, 0 failed, 1 is lost."),
+     "0 of 60 runs timed out, 0 failed, 1 without a value that counts."),
     (wording.censored_line(DESIGN, cells(5, 8, failed=2, timed_out=1)), "fail", "18.8 %",
-     "1 of 16 runs timed out, 2 failed, 0 are lost. The campaign allows 5.0 %."),
+     "1 of 16 runs timed out, 2 failed, 0 without a value that counts. The campaign allows 5.0 %."),
     # Amendments and exclusions
     (wording.amendments_line([]), "pass", "0", "Nothing was amended after launch."),
     (wording.amendments_line(["Amended after launch: Margin 2 % → 5 %, by ann: too strict."]),

@@ -56,7 +56,7 @@ def test_badges_of_a_verdict(badge, text):
         ),
         (
             refused(Word.NOT_ENOUGH_DATA, "lost_runs", 1.0, "candidate"),
-            "100 % of the runs were lost in the candidate",
+            "100 % of the runs have no value in the candidate",
         ),
         (
             refused(Word.TOO_MANY_FAILURES, "failed_units", 0.0123, "baseline", pairs=True),
@@ -72,7 +72,7 @@ def test_badges_of_a_verdict(badge, text):
         ),
         (
             refused(Word.NOT_ENOUGH_DATA, "lost_runs", 0.4, pairs=True),
-            "40 % of the pairs have a lost run",
+            "40 % of the pairs have a run without a value",
         ),
         (
             refused(Word.TOO_MANY_FAILURES, "timed_out", 1.0),

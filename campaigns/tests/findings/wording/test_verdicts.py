@@ -111,7 +111,7 @@ def test_two_names_of_one_setting_can_only_differ_by_a_false_alarm():
         ),
         (
             Verdict(Word.NOT_ENOUGH_DATA, n=6, reason="lost_runs", required_n=9, more=3),
-            "Too many runs were lost; see why before running more.",
+            "Too many runs have no value; see why before running more.",
         ),
         (
             Verdict(Word.NOT_ENOUGH_DATA, n=3, ci_pct=Interval(-100, 1e9)),
