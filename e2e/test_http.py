@@ -183,7 +183,7 @@ def test_a_recorded_sign_in_is_imported_and_done_by_100_hosts_and_no_secret_is_k
             read = json.load(answer)
 
         assert [each["secret"] for each in read["offers"] if each["take"].get("between")] == [True]
-        assert "cookies: keep" in read["scenario"]
+        assert "cookies: round" in read["scenario"]
         assert read["problems"] == []
         parameters = {
             "scenario": read["scenario"], "iterations": 1, "duration_seconds": None, "warm_up_seconds": 0,

@@ -117,7 +117,7 @@ def _request(line: int, words: list[str]) -> Recorded:
             text = value(word)
             if "=" not in text:
                 raise BadImport(
-                    f"Line {line}: {word} reads cookies from a file; a scenario keeps those that answers set (cookies: keep)."
+                    f"Line {line}: {word} reads cookies from a file; a scenario keeps those that answers set (cookies: keep, or round)."
                 )
             headers.append(("Cookie", text))
         elif word in ("-G", "--get"):

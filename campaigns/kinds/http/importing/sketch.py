@@ -155,7 +155,7 @@ def written(
     if any(sketch.proposals[number].login for number in chosen):
         scenario["login"] = "target"
     if sketch.cookies:
-        scenario["cookies"] = "keep"
+        scenario["cookies"] = "round"
     scenario["steps"] = written_steps
     return _yaml(scenario)
 
@@ -592,7 +592,8 @@ class _Sketcher:
     def _hint(self) -> None:
         if self.cookies:
             self._hint_once(
-                "Answers set cookies that later requests send: each host keeps its own (cookies: keep)."
+                "Answers set cookies that later requests send: each host keeps its own until the end of the round, and begins the "
+                "next one without, as the recording does (cookies: round)."
             )
         signed = any(any(draft.authorization) or draft.cookies for draft in self.drafts)
         answers = any(

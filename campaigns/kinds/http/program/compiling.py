@@ -113,7 +113,7 @@ def _compiled(scenario: Scenario, step: Step, place: Place, taken: frozenset[str
     if place.close:
         pieces.append(b"Connection: close\r\n")
     named = frozenset(_names_of(scenario, step))
-    if scenario.cookies == "keep":
+    if scenario.cookies != "drop":
         pieces.append(_cookies)
         named |= {COOKIES}
     if body is None:

@@ -213,6 +213,8 @@ class Player:
         self.round += 1
         self.round_ns = intended_ns
         self.round_number = self.cast.number_of(self)
+        if self.cast.forgets_cookies:
+            self.cookies = {}
         self.values = self.cast.values_of(self)
         self.place = -1
         self.sent_in_round = 0
@@ -396,7 +398,8 @@ class Cast:
         self.recorder = part.recorder
         self.place = job.pinned()
         self.tls_context = job.tls_context()
-        self.keeps_cookies = loaded.scenario.cookies == "keep"
+        self.keeps_cookies = loaded.scenario.cookies != "drop"
+        self.forgets_cookies = loaded.scenario.cookies == "round"
         self.constant: Values = {
             **request.get("taken", {}),
             "attempt": request.get("attempt", 0),

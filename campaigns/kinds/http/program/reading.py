@@ -40,7 +40,7 @@ FORBIDDEN_HEADERS = {
     "transfer-encoding": "bodies have a length",
     "connection": "connections are a parameter of the campaign",
     "authorization": "write login: target, or a scheme and one name (Bearer {token}), so that no password is in the file",
-    "cookie": "write cookies: keep",
+    "cookie": "write cookies: keep, or round",
     "expect": "bodies are sent at once",
     "proxy-authorization": "no password is in the file",
     "upgrade": "connections stay HTTP/1.1",

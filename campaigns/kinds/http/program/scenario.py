@@ -193,7 +193,10 @@ class Scenario(Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=Tr
         Meta(description="target: user and password of the target are sent with each request."),
     ] = "none"
     cookies: Annotated[
-        Literal["drop", "keep"], Meta(description="keep: each host sends the cookies it was given.")
+        Literal["drop", "keep", "round"],
+        Meta(
+            description="keep: each host sends the cookies it was given. round: those of the same round."
+        ),
     ] = "drop"
     seed: Annotated[
         int, Meta(ge=0, le=2**31, description="Of weights, rows, and random values.")

@@ -250,7 +250,7 @@ class _Walker:
         known += [text for text in found if len(text) >= SHORTEST and text not in known]
 
     def _keep_cookies(self, answer: Answer) -> None:
-        if self.walk.loaded.scenario.cookies != "keep":
+        if self.walk.loaded.scenario.cookies == "drop":
             return
         for name, text in set_cookies(answer.headers):
             if text:

@@ -191,4 +191,6 @@ def test_runs_that_were_done_and_have_no_value_are_not_called_lost(interleaved):
 
     caveat = findings(campaign)["answer"]["caveat"]
 
-    assert "2 of 6 runs have no value of duration. 1 of 6 runs was void, lost or cancelled" in caveat
+    assert (
+        "2 of 6 runs have no value of duration. 1 of 6 runs was void, lost or cancelled" in caveat
+    )

@@ -120,6 +120,27 @@ def test_before_and_after_are_done_once_with_cookies_and_names_of_the_login(targ
     assert PASSWORD not in repr((measured, keeper.lines, keeper.progress, proofs))
 
 
+VISITS = """\
+cookies: %s
+steps:
+  - {name: before it, get: /mine, expect: {status: [200, 401]}}
+  - name: sign in
+    post: /sign-in
+    form: {user: "{target_user}", password: "{target_password}"}
+  - {name: mine, get: /mine, expect: {status: 200}}
+"""
+
+
+@pytest.mark.parametrize(("cookies", "known"), [("keep", 4), ("round", 0)])
+def test_a_host_stays_signed_in_for_all_rounds_or_for_one(target, api, keeper, cookies, known):
+    measured, _ = run(target, keeper, parameters(VISITS % cookies, hosts=2, iterations=3))
+
+    assert measured.failures == {}
+    asked = [each for each in api.asked if each.path == "/mine"]
+    assert len(asked) == 12
+    assert sum("Cookie" in each.headers for each in asked) == 6 + known
+
+
 def test_after_is_done_where_the_run_was_cancelled_and_only_once(target, api, keeper):
     values = parameters(SESSION)
     driver.reset(target, values, keeper.context())

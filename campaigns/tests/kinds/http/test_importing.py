@@ -60,7 +60,7 @@ def test_a_recorded_sign_in_becomes_a_scenario_that_carries_its_tokens():
     assert patch.path == "{href}?soft=1"
     assert patch.json == {"owner": "{id}", "note": "{{x}} and {{{y}}}", "again": "struck-out"}
     assert (items.expect.status, patch.expect.status) == (200, 202)
-    assert scenario.cookies == "keep"
+    assert scenario.cookies == "round"
     assert "User-Agent" not in text
     for secret in SECRETS:
         assert secret not in text
