@@ -9,7 +9,6 @@ the server for 200 ms every 5 s, and prints p99 of an offered rate and of a clos
 
 import argparse
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -279,17 +278,8 @@ def stalls(options: argparse.Namespace, place: Path, database: servers.Database)
 def stop_now_and_then(database: servers.Database, over: threading.Event) -> None:
     """Stop the server with all its processes for a moment, until the flag is set."""
     while not over.wait(STALL_EVERY_SECONDS - STALL_SECONDS):
-        parent = psutil.Process(database.process.pid)
-        stopped = [parent, *parent.children(recursive=True)]
-        try:
-            for process in stopped:
-                with suppress(psutil.NoSuchProcess):
-                    process.send_signal(signal.SIGSTOP)
+        with servers.stopped(database):
             time.sleep(STALL_SECONDS)
-        finally:
-            for process in stopped:
-                with suppress(psutil.NoSuchProcess):
-                    process.send_signal(signal.SIGCONT)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from time import monotonic, sleep
 from typing import Any
 
+import psutil
 import psycopg
 
 from campaigns.kinds.base import Target
@@ -94,6 +95,22 @@ class Database:
     def run(self, sql: str, database: str = "bench") -> None:
         with self.connect(database) as connection:
             connection.execute(sql)
+
+
+@contextmanager
+def stopped(database: Database) -> Iterator[None]:
+    """Stop a server with all its processes, and let them go on afterwards."""
+    parent = psutil.Process(database.process.pid)
+    processes = [parent, *parent.children(recursive=True)]
+    try:
+        for each in processes:
+            with suppress(psutil.NoSuchProcess):
+                each.send_signal(signal.SIGSTOP)
+        yield
+    finally:
+        for each in processes:
+            with suppress(psutil.NoSuchProcess):
+                each.send_signal(signal.SIGCONT)
 
 
 def program(name: str) -> str | None:
