@@ -8,6 +8,7 @@ import os
 import resource
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,9 @@ PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
 PR_SET_NAME = 15
 PR_SET_CHILD_SUBREAPER = 36
+SHUT_RDWR = 2
+SYS_PIDFD_GETFD = 438
+"""The number of the system call on every architecture that had it from the beginning."""
 MOST_OPEN_FILES = 65_536
 LIBC = ctypes.CDLL(None, use_errno=True)
 ROOT = Path("/")
@@ -63,6 +67,26 @@ def hide_process() -> None:
 def name_process(name: str) -> None:
     """Set the name of this process in lists such as that of `ps`: 15 characters of it."""
     LIBC.prctl(PR_SET_NAME, name.encode(), 0, 0, 0)
+
+
+def shut_down_connections(process: int) -> None:
+    """Shut down all sockets of a child, as if the other ends had closed them. Raise OSError where the kernel refuses."""
+    handle = os.pidfd_open(process)
+    try:
+        for name in os.listdir(f"/proc/{process}/fd"):
+            with suppress(FileNotFoundError):  # closed meanwhile
+                if os.readlink(f"/proc/{process}/fd/{name}").startswith("socket:"):
+                    _shut_down(handle, int(name))
+    finally:
+        os.close(handle)
+
+
+def _shut_down(handle: int, number: int) -> None:
+    descriptor = LIBC.syscall(SYS_PIDFD_GETFD, handle, number, 0)
+    if descriptor < 0:
+        raise OSError(ctypes.get_errno(), "pidfd_getfd failed")
+    LIBC.shutdown(descriptor, SHUT_RDWR)  # an error where it is not connected
+    os.close(descriptor)
 
 
 def most_open_files() -> int:

@@ -2,6 +2,7 @@
 
 import resource
 import signal
+import socket
 import subprocess
 import sys
 
@@ -95,3 +96,23 @@ def test_who_asks_too_late_ends_at_once():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
 
     assert (done.returncode, done.stdout) == (-signal.SIGKILL, "")
+
+
+@pytest.mark.system
+def test_the_connections_of_a_child_are_shut_down_and_its_other_files_are_not():
+    code = "import socket, sys; s = socket.create_connection(('127.0.0.1', int(sys.argv[1]))); print(len(s.recv(1)))"
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = str(listening.getsockname()[1])
+        command = [sys.executable, "-c", code, port]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+            connected, _ = listening.accept()
+            with connected:
+                try:
+                    kernel.shut_down_connections(child.pid)
+                except PermissionError as error:
+                    child.kill()
+                    pytest.skip(f"this machine does not allow it: {error}")
+                assert connected.recv(1) == b""
+            assert child.communicate()[0] == "0\n"
+    with pytest.raises(OSError, match="No such process"):
+        kernel.shut_down_connections(child.pid)
