@@ -279,15 +279,16 @@ class Sql(Driver):
         processed = int(result["processed"])
         lines = Transactions(parameters, result).logged
         proofs = [_logged(processed, lines, result)]
-        unwritten = LINES_UNWRITTEN * int(result["killed"])
+        cut_off = int(result["cut_off"])
+        unwritten = LINES_UNWRITTEN * int(result["killed"]) + cut_off
         with session(target, context, parameters["sslmode"]) as here:
+            if cut_off:  # the server counts what they did before when they end
+                end_stale(here, context.sender, idle=is_direct(here, target, context.rules))
             proofs.append(
                 _committed_proof(here, measured.work["committed"], max(processed, lines), unwritten, parameters, context)
             )  # fmt: skip
             if _has_history(parameters):
-                proofs += _balanced(
-                    here, measured.work["sums"], processed, whole=not result["killed"]
-                )
+                proofs += _balanced(here, measured.work["sums"], processed, whole=not cut_off)
             elif parameters["script"] in scripts.OF_KV:
                 rows = counted(here).get("kv", 0)
                 proofs.append(
@@ -534,8 +535,11 @@ def _failure(done: Transactions, outcome: Outcome, limit: float) -> str:
             continue
         of = f"{failure}, SQLSTATE {state}" if state else failure
         return f"pgbench ended early ({of}): {message}"
+    if not done.done and done.result.get("processed") and not done.logged:
+        return f"None of the {done.result['processed']} transactions is in the sample of the log."
     if not done.done:
-        return f"No transaction was done in {done.seconds or _seconds(done.parameters) or 0:g} s."
+        seconds = None if _planned(done.parameters) else done.parameters["duration_seconds"]
+        return f"No transaction was done{f' in the {seconds:g} s that count' if seconds else ''}."
     return ""
 
 
@@ -550,6 +554,7 @@ def _measured(done: Transactions, target: Target, failure: str) -> Measured:
         units_done=done.done,
         units_failed=done.failed,
         failures=done.failures,
+        censored=done.censored(),
         failure=failure,
     )
 

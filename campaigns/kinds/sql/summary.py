@@ -17,7 +17,7 @@ THREAD_SATURATES = 0.8
 """Cores that a thread of pgbench used; its own queue then counts as the database's."""
 ACHIEVED_SATURATES = 0.95
 """Share of an offered rate that has to be begun."""
-CONNECT = "connect"
+CONNECT, TIMED_OUT = "connect", "timeout"
 
 
 @dataclass(frozen=True)
@@ -68,10 +68,35 @@ class Transactions:
         return round(float(self.log.get("skipped", 0)) / self.sampled)
 
     @property
-    def due(self) -> int:
-        """How many should have begun after the warm-up: those that were done, that failed, and that were skipped."""
+    def unfinished(self) -> int:
+        """How many were under way when the time to finish them was over."""
+        return int(self.result.get("unfinished") or 0)
+
+    @property
+    def taken_up(self) -> int:
+        """How many clients have come to: those that were done, that failed, that are unfinished, and that were skipped."""
         failures = float(sum((self.log.get("failures") or {}).values()))
-        return self.done + self.skipped + round(failures / self.sampled)
+        return self.done + self.skipped + round(failures / self.sampled) + self.unfinished
+
+    @property
+    def offered(self) -> float:
+        """How many arrivals an open loop has after the warm-up: on the average where it lasts for a time."""
+        if each := self.parameters.get("transactions"):
+            return float(each) * int(self.parameters["clients"])
+        return float(self.parameters["rate"]) * self.seconds
+
+    @property
+    def due(self) -> float:
+        """How many should have begun after the warm-up.
+
+        In an open loop those that nobody took up, too: pgbench neither logs nor skips what clients that wait, or were not let in,
+        never came to. By chance alone arrivals are fewer than their average by up to three times its square root.
+        """
+        if not self.is_open:
+            return self.taken_up
+        found = self.taken_up + self.offered * self.never_let_in / int(self.parameters["clients"])
+        chance = 0.0 if self.parameters.get("transactions") else 3 * sqrt(self.offered)
+        return self.offered if found < self.offered - chance else found
 
     @property
     def seconds(self) -> float:
@@ -94,12 +119,21 @@ class Transactions:
         return [tuple(each) for each in self.result.get("failures") or ()]
 
     @property
+    def never_let_in(self) -> int:
+        """How many clients, each a process of its own, got no connection, and offered nothing."""
+        if self.parameters["client_processes"] != APART:
+            return 0
+        without = sum(1 for failure, _, _ in self.ended if failure == CONNECT)
+        return min(without, len(self.clients) - self.served)
+
+    @property
     def failures(self) -> dict[str, int]:
         """The failures by class: of transactions, and of clients that were not let in."""
         found = Counter(
             {name: round(n / self.sampled) for name, n in (self.log.get("failures") or {}).items()}
         )
         found.update(failure for failure, _, _ in self.ended)
+        found[TIMED_OUT] += self.unfinished
         return {name: count for name, count in found.items() if count}
 
     @property
@@ -113,8 +147,9 @@ class Transactions:
             "failed": float(self.failed),
             "retried": float(round(self.log.get("retried", 0) / self.sampled)),
         }
-        # A client without a line in a sample may have been served all the same.
-        each_is_seen = not self.is_sample or self.served == int(self.parameters["clients"])
+        # A client without a line in a sample, or whose lines are lost, may have been served all the same.
+        lacks = self.is_sample or bool(self.result.get("unheard"))
+        each_is_seen = not lacks or self.served == int(self.parameters["clients"])
         if each_is_seen:
             values["clients_served"] = float(self.served)
             values["served"] = 100 * self.served / int(self.parameters["clients"])
@@ -145,15 +180,50 @@ class Transactions:
         counts = histogram.counts_of(response["encoded"].encode())
         values = {"response_mean": response["mean_us"] / 1000}
         if not self.is_sample:  # which most likely lacks the longest
-            values["response_max"] = response["max_us"] / 1000
-        for name, share in PERCENTILES.items():
-            if not histogram.needs(counts.total, share):
-                values[name] = counts.at([share])[0] / 1000
+            values["response_max"] = max(response["max_us"] / 1000, self._waited_ms)
+        values |= {name: value for name, (value, _) in self._percentiles(counts).items()}
         if lag := histograms.get("lag"):
             lags = histogram.counts_of(lag["encoded"].encode())
             if not histogram.needs(lags.total, 0.99):
                 values["lag_p99"] = lags.at([0.99])[0] / 1000
         return values
+
+    @property
+    def _waited_ms(self) -> float:
+        """What each unfinished transaction took at the least; 0 where there is none."""
+        return 1000 * float(self.result.get("waited_seconds") or 0.0)
+
+    def censored(self) -> frozenset[str]:
+        """Return the metrics that are lower limits, as transactions were not finished."""
+        response = (self.log.get("histograms") or {}).get("response")
+        if not self.unfinished or response is None:
+            return frozenset()
+        counts = histogram.counts_of(response["encoded"].encode())
+        found = {name for name, (_, above) in self._percentiles(counts).items() if above}
+        return frozenset(found if self.is_sample else found | {"response_max"})
+
+    def _percentiles(self, counts: histogram.Counts) -> dict[str, tuple[float, bool]]:
+        """Return each percentile for which there are enough transactions, and whether it is only a lower limit.
+
+        An unfinished transaction ranks where it would if it had ended when it was given up; it may rank higher.
+        """
+        unfinished = round(self.unfinished * self.sampled)
+        every = counts.total + unfinished
+        longer = counts.above(1000 * self._waited_ms) if unfinished else 0
+        percentiles: dict[str, tuple[float, bool]] = {}
+        for name, share in PERCENTILES.items():
+            if histogram.needs(every, share):
+                continue
+            rank = max(1, int(every * share + 0.5))
+            if not unfinished:
+                percentiles[name] = counts.at([share])[0] / 1000, False
+            elif rank <= counts.total - longer:
+                percentiles[name] = counts.at([rank / counts.total])[0] / 1000, False
+            elif rank <= every - longer:
+                percentiles[name] = self._waited_ms, True
+            else:
+                percentiles[name] = counts.at([(rank - unfinished) / counts.total])[0] / 1000, True
+        return percentiles
 
     def _connect_ms(self) -> float | None:
         """Return the mean time to connect one client."""
@@ -195,13 +265,10 @@ class Transactions:
             )
         if self.is_open and self.seconds and not self.parameters["late_after_ms"]:
             offered = float(self.parameters["rate"]) * self.seconds
-            share = figures["achieved_share"] = self.due / offered
+            share = figures["achieved_share"] = self.taken_up / offered
             # pgbench's arrivals are random: where 200 are offered, one run in three has 186 or fewer, or 214 or more.
-            if self.due < ACHIEVED_SATURATES * offered - 3 * sqrt(offered):
-                bounds.append(
-                    f"Only {share:.0%} of the offered transactions began: all clients were waiting for answers. "
-                    "Give more clients, or a lower rate."
-                )
+            if self.taken_up < ACHIEVED_SATURATES * offered - 3 * sqrt(offered):
+                bounds.append(self._why_fewer(share))
         if is_starved(figures):
             text = (
                 f"Other programs used {figures['others_cpu_share']:.0%} of the generator's CPU and kept pgbench "
@@ -215,3 +282,13 @@ class Transactions:
                 bounds.append(f"{text}; measure when the machine is idle.")
         word = SATURATED if bounds else WARNED if warnings else HEALTHY
         return Health(word, (*bounds, *warnings), figures)
+
+    def _why_fewer(self, share: float) -> str:
+        only = f"Only {share:.0%} of the offered transactions began"
+        if outside := self.never_let_in:
+            clients = len(self.clients)
+            return (
+                f"{only}: {outside} of {clients} clients, with their share of the rate, were not let in, and the others may "
+                "have waited for answers. Let in more clients, or give a lower rate."
+            )
+        return f"{only}: all clients were waiting for answers. Give more clients, or a lower rate."

@@ -24,6 +24,8 @@ TPS_LINE = re.compile(
 PROGRESS = re.compile(
     r"progress: (?P<at>[\d.]+) s, (?P<tps>[\d.]+) tps, lat .*?, (?P<failed>\d+) failed"
 )
+GIVEN_UP = re.compile(r"client \d+ .*aborted")
+"""A line of each client that pgbench gives up: the server refused its statement, or its connection has ended."""
 NOISE = ("pgbench (", "pgbench: warning: scale option ignored", "starting vacuum")
 
 STATES = (

@@ -206,6 +206,17 @@ class Process:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
 
+    def hang_up(self) -> bool:
+        """Shut its connections down: it gives up what it waits for, writes the rest of its log and its summary, and ends.
+
+        Return whether the kernel allows it; in some containers it does not.
+        """
+        try:
+            kernel.shut_down_connections(self.pid)
+        except OSError:
+            return False
+        return True
+
     def wait(self) -> int:
         """Wait for its end; return its exit code, negative for a signal."""
         if self.status is None:

@@ -1,6 +1,7 @@
 """Run pgbench: describe it, try the scripts, or measure. No Django.
 
-A process is left alone while it works; at the end of the time, who has not been let in, or began late, is killed.
+A process is left alone while it works; at the end of the time, who has not been let in, or began late, is killed. Who still
+waits for an answer then is hung up, so that it writes down what it did before: its transactions are unfinished.
 """
 
 import os
@@ -17,6 +18,7 @@ from campaigns.kinds.sql.engine import pgbench
 from campaigns.kinds.sql.engine.log import Log
 from campaigns.kinds.sql.engine.output import (
     CONNECT,
+    GIVEN_UP,
     Failure,
     Summary,
     failure_of,
@@ -35,7 +37,7 @@ REST_SECONDS = 0.02
 MOST_OUTPUT = 1 << 20
 MOST_LINES = 50
 SECONDS_TO_END = 5.0
-"""How long processes may take to end after the time of the load."""
+"""How long processes may take to end once their connections are shut down, and once they are killed."""
 SECONDS_AFTER_THE_WINDOW = 1.0
 """After which a client that has not begun in the window of the load is ended."""
 SECONDS_TO_FINISH = 10.0
@@ -115,10 +117,10 @@ def _try(
     keeper.watch()
     for trial, (name, _, _) in zip(trials, request["scripts"], strict=True):
         run = _Run(trial.begin(), None, lambda *_: None)
-        run.wait(request["connect_timeout_seconds"] + request["time_limit_seconds"])
+        in_time = run.wait(request["connect_timeout_seconds"] + request["time_limit_seconds"])
         if failure := run.failures.get(0):
             return {"script": name, "failure": failure.failure, "message": failure.message, "state": failure.state}  # fmt: skip
-        if 0 not in run.summaries:
+        if not in_time or 0 not in run.summaries:
             limit = request["time_limit_seconds"]
             return {"script": name, "failure": "timeout", "message": f"it did not end within {limit:g} s", "state": ""}  # fmt: skip
         slowest = max(slowest, (run.summaries[0].latency_ms or 0.0) / 1000)
@@ -146,8 +148,8 @@ def _rate(request: ProgramRequest, slowest: float, calibration: "_Waiting | None
     if request["clients"] * FASTER_THAN_THE_FIRST < request["most_lines"] * slowest:
         return {}  # the one that waits ends with this program
     run = _Run(calibration.begin(), None, lambda *_: None)
-    run.wait(CALIBRATION_SECONDS + SECONDS_TO_END)
-    return {"tps": run.summaries[0].tps} if 0 in run.summaries else {}
+    in_time = run.wait(CALIBRATION_SECONDS + SECONDS_TO_END)
+    return {"tps": run.summaries[0].tps} if in_time and 0 in run.summaries else {}
 
 
 class _Waiting:
@@ -164,6 +166,7 @@ class _Waiting:
         logs: bool = False,
     ) -> None:
         opens, self._gate = os.pipe()
+        self.begun_at = 0.0
         self._made = [
             Process(
                 command,
@@ -180,6 +183,7 @@ class _Waiting:
 
     def begin(self) -> list[Process]:
         """Execute them."""
+        self.begun_at = time.monotonic()
         os.write(self._gate, b"x" * len(self._made))
         os.close(self._gate)
         return self._made
@@ -200,6 +204,18 @@ class _Run:
         self.failures: dict[int, Failure] = {}
         self.killed: set[int] = set()
         self.begun: dict[int, float] = {}
+        """When it first told that its clients are connected: by a line of progress, or by lines of its log."""
+        self.started: dict[int, float] = {}
+        """From when it counts its time, by its lines of progress: before it connects its clients."""
+        self.given_up = [0 for _ in made]
+        self.cut_off = 0
+        """Clients at work that were ended: the database may have done what they waited for."""
+        self.unfinished = 0
+        """Those of them whose transaction had begun in time."""
+        self.waited: float | None = None
+        """Seconds that each of these transactions took at the least."""
+        self._hung_up: dict[int, tuple[float, int]] = {}
+        """When the connections of a process were shut down, and how many of its clients it had given up before."""
         self.ended: set[int] = set()
         self._selector = selectors.DefaultSelector()
         self._lines: dict[int, bytearray] = {}
@@ -221,35 +237,35 @@ class _Run:
         self,
         seconds: float,
         before_wait: Callable[[], None] = lambda: None,
-        window_seconds: float | None = None,
+        window_end: float | None = None,
+        own_seconds: float | None = None,
     ) -> bool:
-        """Read until all have ended, or the time is over: then kill them. Return whether all ended by themselves.
+        """Read until all have ended, or the time is over: then end them. Return whether all ended by themselves.
 
         before_wait: is called before any of them is waited for, when its resources can be read still.
-        window_seconds: who has not begun by then is killed a moment later.
+        window_end: an instant; who has not begun by then is killed a moment later.
+        own_seconds: after which a process begins nothing more, so that what is under way later is unfinished.
         """
-        now = time.monotonic()
-        end, window = now + seconds, now + (window_seconds or seconds)
-        self._window = window
-        late = window + SECONDS_AFTER_THE_WINDOW if window_seconds else end
+        end = time.monotonic() + seconds
+        self._window = window = window_end or end
+        late = window + SECONDS_AFTER_THE_WINDOW if window_end else end
         while any(self._open) and time.monotonic() < end:
             self._exchange(min(FOLD_SECONDS, max(0.0, end - time.monotonic())))
             time.sleep(REST_SECONDS)
             if time.monotonic() > late:
                 late = end
-                self._kill(lambda number: self.begun.get(number, end) > window)
+                self._kill(lambda number: number not in self.begun)
+                self._hang_up(lambda number: self.begun[number] > window)
         in_time = not any(self._open)
         if not in_time:
-            self._kill(lambda _: True)
-            limit = time.monotonic() + SECONDS_TO_END
-            while any(self._open) and time.monotonic() < limit:
-                self._exchange(FOLD_SECONDS)
+            self._end()
         while self._exchange(0):
             pass
         self._fold()
         before_wait()
         for number, process in enumerate(self.made):
             self._settle(number, process)
+        self._count_unfinished(own_seconds)
         self._selector.close()
         return in_time
 
@@ -259,6 +275,52 @@ class _Run:
                 self.killed.add(number)
                 process.kill()
 
+    def _end(self) -> None:
+        """End all that are left, and read what they write."""
+        while self._exchange(0):
+            pass
+        self._kill(lambda number: number not in self.begun)
+        self._hang_up(lambda _: True)
+        self._read_until(time.monotonic() + SECONDS_TO_END)
+        self._kill(lambda _: True)
+        self._read_until(time.monotonic() + SECONDS_TO_END)
+
+    def unheard(self) -> int:
+        """Return how many clients, each a process that began in time and was killed, have no line in the log that counts."""
+        log = self.log
+        clients = [
+            self.made[number].client
+            for number in self.killed & self.begun.keys()
+            if self.begun[number] <= self._window
+        ]
+        return sum(
+            1 for client in clients if log and client is not None and not log.of_clients[client]
+        )
+
+    def _count_unfinished(self, own_seconds: float | None) -> None:
+        for number, (at, before) in self._hung_up.items():
+            # Of one that was killed nobody knows how many of its clients waited.
+            killed = number in self.killed and number not in self.summaries
+            given_up = 1 if killed else self.given_up[number] - before
+            self.cut_off += given_up
+            if own_seconds is None or not given_up or self._came_late(number):
+                continue
+            waited = at - self.started.get(number, self.begun[number]) - own_seconds
+            if waited > 0:
+                self.unfinished += given_up
+                self.waited = min(waited, self.waited or waited)
+
+    def _read_until(self, instant: float) -> None:
+        while any(self._open) and time.monotonic() < instant:
+            self._exchange(FOLD_SECONDS)
+
+    def _hang_up(self, chosen: Callable[[int], bool]) -> None:
+        for number, process in enumerate(self.made):
+            if self._open[number] and number in self.begun and chosen(number):
+                self._hung_up.setdefault(number, (time.monotonic(), self.given_up[number]))
+                if not process.hang_up():
+                    self._kill(number.__eq__)
+
     def _settle(self, number: int, process: Process) -> None:
         code = process.wait()
         summary = summary_of(self.output[number].decode(errors="replace"))
@@ -266,18 +328,27 @@ class _Run:
         if summary is not None:
             self.summaries[number] = summary
         never = number in self.killed and number not in self.begun
-        if never or self.begun.get(number, 0.0) > self._window:
+        if never or self._came_late(number):
             self.failures[number] = Failure(
                 CONNECT, "it was not let in before the end of the run", "08001"
             )
             return
         if number in self.killed or (code == 0 and summary is not None):
             return
+        if number in self._hung_up and not self._hung_up[number][1]:
+            return
         # A thread of pgbench that ends it for an error may crash others, which are connecting still.
         if code < 0 and not any("error:" in line for line in lines):
             self.failures[number] = Failure("generator", f"pgbench was killed by signal {-code}")
             return
         self.failures[number] = failure_of(lines)
+
+    def _came_late(self, number: int) -> bool:
+        """Whether a process was let in when the time was over, as others had ended: nothing that it did counts."""
+        if self.begun.get(number, 0.0) <= self._window:
+            return False
+        client = self.made[number].client
+        return self.log is None or client is None or not self.log.of_clients[client]
 
     def _exchange(self, seconds: float) -> bool:
         """Wait for the pipes, and read them; return whether there was anything."""
@@ -327,9 +398,13 @@ class _Run:
         for line in lines:
             text = line.decode(errors="replace")
             if found := progress_of(text):
-                self.begun.setdefault(number, time.monotonic())
+                now = time.monotonic()
+                self.begun.setdefault(number, now)
+                self.started.setdefault(number, now - found[0])
                 self._look(number, *found)
-            elif len(self.errors[number]) < MOST_LINES:
+                continue
+            self.given_up[number] += bool(GIVEN_UP.search(text))
+            if len(self.errors[number]) < MOST_LINES:
                 self.errors[number].append(text[:1000])
 
     def _fold(self) -> None:
@@ -375,11 +450,14 @@ class _Measurement:
             request["transactions"],
             rate / many if rate else None,
         )
+        self.own_seconds = None if self.seconds is None else ceil(load.seconds)
         command = pgbench.arguments(program, request, weighted, load, str(directory / "log"))
         variables = pgbench.environment(request, directory)
-        self.made = _Waiting(
+        waiting = _Waiting(
             [command] * many, variables, directory, load.threads, apart=apart, logs=True
-        ).begin()
+        )
+        self.made = waiting.begin()
+        self._gate_at = waiting.begun_at
         self._begun_at = datetime.now(UTC).timestamp()
         self.log = Log(
             self.clients,
@@ -413,11 +491,11 @@ class _Measurement:
         limit = float(request["time_limit_seconds"])
         window, longest = None, limit
         if request["apart"] and self.seconds is not None:
-            window = self.seconds + self.warm_up
-            longest = min(limit, window + SECONDS_TO_FINISH)
+            window = self._gate_at + self.seconds + self.warm_up
+            longest = min(limit, self.seconds + self.warm_up + SECONDS_TO_FINISH)
         self._monitor.start()
         self._own_before = processes.cpu_seconds()
-        in_time = self.run.wait(longest, self._stop, window)
+        in_time = self.run.wait(longest, self._stop, window, self.own_seconds)
         whole = self.run.summaries
         if not request["apart"] and (summary := whole.get(0)) and summary.tps:
             self.log.ends_after(summary.processed / summary.tps)
@@ -431,6 +509,10 @@ class _Measurement:
             "summaries": len(whole),
             "processes": len(self.made),
             "killed": len(self.run.killed & self.run.begun.keys()),
+            "unheard": self.run.unheard(),
+            "cut_off": self.run.cut_off,
+            "unfinished": self.run.unfinished,
+            "waited_seconds": self.run.waited,
             "failures": [
                 [each.failure, each.state, each.message] for each in self.run.failures.values()
             ],

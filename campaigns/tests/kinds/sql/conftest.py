@@ -1,6 +1,11 @@
+import socket
+import subprocess
+from contextlib import closing
+
 import pytest
 
 from campaigns.kinds.sql.engine import pgbench
+from campaigns.kit import kernel
 from campaigns.tests.kinds.sql import servers
 from campaigns.tests.kinds.sql.place import Place
 
@@ -19,3 +24,19 @@ def database(tmp_path_factory):
 @pytest.fixture
 def place(database, tmp_path):
     return Place(database, tmp_path)
+
+
+@pytest.fixture
+def hangs_up():
+    """Skip where the kernel does not let a parent shut down the connections of its child."""
+    ours, theirs = socket.socketpair()
+    with (
+        closing(ours),
+        closing(theirs),
+        subprocess.Popen(["/bin/cat"], stdin=theirs.fileno()) as child,
+    ):
+        try:
+            kernel.shut_down_connections(child.pid)
+        except OSError as error:
+            child.kill()
+            pytest.skip(f"a child's connections cannot be shut down here: {error}")

@@ -98,6 +98,37 @@ def test_an_early_end_has_its_class_and_sqlstate(line):
     assert line in found.message
 
 
+PARAMETERS = {
+    "loop": "closed",
+    "late_after_ms": None,
+    "clients": 4,
+    "transactions": None,
+    "client_processes": "together",
+    "connections": "kept",
+}
+
+
+def outcome(microseconds, seconds=10.0, of_clients=None, ended=(), log=None, **more):
+    """Return what the engine gives of transactions that took so long."""
+    times = {
+        "encoded": histogram.encode(microseconds).encoded.decode(),
+        "mean_us": sum(microseconds) / len(microseconds),
+        "max_us": max(microseconds),
+    }
+    number = len(microseconds)
+    counts = {
+        "measured": number,
+        "good": number,
+        "seconds": seconds,
+        "lines": number,
+        "all_skipped": 0,
+        "all_failures": {},
+        "of_clients": of_clients or [number, 0, 0, 0],
+        "histograms": {"response": times},
+    }
+    return {"log": counts | (log or {}), "processed": number, "failures": ended} | more
+
+
 def test_a_sample_tells_neither_the_longest_nor_who_was_not_served():
     def values(**more):
         times = {
@@ -114,8 +145,7 @@ def test_a_sample_tells_neither_the_longest_nor_who_was_not_served():
             "of_clients": [4, 0],
         }
         result = {"log": log | {"histograms": {"response": times}}, "processed": 8} | more
-        parameters = {"loop": "closed", "late_after_ms": None, "clients": 2}
-        return Transactions(parameters, result).values()
+        return Transactions(PARAMETERS | {"clients": 2}, result).values()
 
     whole, sample = values(), values(sampling_rate=0.5)
 
@@ -130,8 +160,78 @@ def test_a_rate_that_chance_alone_did_not_bring_is_no_bound():
     def bounds(done, failures=0):
         log = {"measured": done, "failures": {"serialization": failures}, "skipped": 0}
         result = {"log": log | {"seconds": 20.0}, "figures": {}, "ended": [], "threads": 1}
-        parameters = {"loop": "open", "rate": 10.0, "late_after_ms": None, "clients": 4}
+        parameters = PARAMETERS | {"loop": "open", "rate": 10.0}
         return Transactions(parameters, result).health(target_is_here=False).reasons
 
     assert not any("began" in each for each in (*bounds(186), *bounds(176, failures=14)))
     assert any("Only 60% of the offered transactions began" in each for each in bounds(120))
+
+
+OFFERED_RATE = PARAMETERS | {"loop": "open", "rate": 40.0, "late_after_ms": 100.0}
+NOT_LET_IN = ("connect", "08001", "it was not let in before the end of the run")
+
+
+@pytest.mark.parametrize(
+    ("done", "parameters", "more", "due"),
+    [
+        (360, {}, {}, 360),  # 400 by chance
+        (120, {}, {}, 400),  # the server stood still
+        (120, {}, {"log": {"skipped": 270}}, 390),
+        (395, {}, {"unfinished": 2}, 397),
+        (95, {"client_processes": "apart"}, {"ended": [NOT_LET_IN] * 3}, 395),
+        # A rate so low that chance hides it: three of four clients were to offer 3 of 4.
+        (1, {"client_processes": "apart", "rate": 0.4}, {"ended": [NOT_LET_IN] * 3}, 4),
+        (120, {"transactions": 100}, {"log": {"seconds": 3.0}}, 400),
+        (390, {"transactions": 100}, {"log": {"skipped": 10, "seconds": 99.0}}, 400),
+        (120, {"loop": "closed", "client_processes": "apart"}, {"ended": [NOT_LET_IN] * 3}, 120),
+    ],
+)
+def test_arrivals_that_nobody_took_up_were_due(done, parameters, more, due):
+    values = Transactions(OFFERED_RATE | parameters, outcome([900] * done, **more)).values()
+
+    assert values["in_time"] == pytest.approx(100 * done / due)
+
+
+def test_clients_that_were_not_let_in_do_not_wait_for_answers():
+    parameters = OFFERED_RATE | {"late_after_ms": None, "client_processes": "apart"}
+
+    found = Transactions(parameters, outcome([900] * 100, ended=[NOT_LET_IN] * 3))
+
+    (reason,) = found.health(target_is_here=False).reasons
+    assert reason.startswith("Only 25% of the offered transactions began: 3 of 4 clients")
+
+
+@pytest.mark.parametrize(
+    ("unfinished", "p99", "limits"),
+    [
+        (0, 0.1, set()),
+        (1, 0.1, {"response_max"}),
+        (15, 2000.0, {"response_p99", "response_max"}),
+        (100, 2000.0, {"response_p95", "response_p99", "response_max"}),
+    ],
+)
+def test_what_is_unfinished_makes_the_longest_times_lower_limits(unfinished, p99, limits):
+    more = {"unfinished": unfinished, "waited_seconds": 2.0} if unfinished else {}
+    found = Transactions(PARAMETERS, outcome([100] * 1000, **more))
+
+    assert found.values()["response_p99"] == pytest.approx(p99)
+    assert found.values()["response_max"] == (2000.0 if unfinished else 0.1)
+    assert found.censored() == limits
+    assert found.failures == ({"timeout": unfinished} if unfinished else {})
+
+
+def test_clients_whose_lines_are_lost_are_not_said_to_be_without_an_answer():
+    found = Transactions(PARAMETERS, outcome([900] * 9, of_clients=[3, 3, 3, 0], unheard=1))
+
+    assert not {"clients_served", "served", "fairness"} & found.values().keys()
+
+
+def test_a_time_above_a_lower_limit_is_one_too():
+    times = [100] * 970 + [3_000_000] * 20
+
+    found = Transactions(PARAMETERS, outcome(times, unfinished=10, waited_seconds=2.0))
+
+    # The 10 that took 2 s or more may have taken more than 3 s: then p99 is 3 s, and else it is more.
+    assert found.values()["response_p99"] == pytest.approx(3000, rel=0.01)
+    assert found.values()["response_max"] == 3000
+    assert found.censored() == {"response_p99", "response_max"}

@@ -206,6 +206,67 @@ def test_more_clients_than_the_database_lets_in(place):
     assert measured.values["fairness"] < 1
 
 
+def test_clients_with_a_few_slow_transactions_were_let_in(place):
+    measured = place.run(
+        script="own", own_script="SELECT pg_sleep(0.1);", client_processes="apart", clients=2, transactions=None,
+        duration_seconds=1, warm_up_seconds=0,
+    )  # fmt: skip
+
+    assert measured.values["clients_served"] == 2
+    assert measured.failures == {}
+
+
+STANDS = {
+    "script": "own",
+    "initialise": "CREATE SEQUENCE perfdash_bench.s;",
+    "own_script": "SELECT CASE WHEN nextval('perfdash_bench.s') = 40 THEN pg_sleep(600)::text END;\n\\sleep 20 ms",
+    "transactions": None,
+    "duration_seconds": 2,
+    "warm_up_seconds": 0,
+}
+"""The fortieth transaction is never answered. The log of so few stays in pgbench until it ends."""
+
+
+@pytest.mark.usefixtures("hangs_up")
+def test_a_transaction_that_is_under_way_when_the_time_is_over_has_failed(place):
+    place.keeper.deadline_seconds = 5.0
+
+    measured = place.run(client_processes="apart", clients=2, **STANDS)
+
+    assert not measured.failure
+    assert measured.failures == {"timeout": 1}
+    assert measured.values["failed"] == measured.units_failed == 1
+    assert measured.values["response_max"] > 1000
+    assert "response_max" in measured.censored
+    assert measured.values["clients_served"] == 2
+    assert place.unproved == []
+    assert place.proof("transactions in the log").measured >= measured.units_done >= 39
+
+
+def test_a_run_that_waits_for_one_transaction_to_the_end_tells_it(place):
+    place.keeper.deadline_seconds = 5.0
+
+    measured = place.run(clients=4, loop="open", rate=200.0, **STANDS)
+
+    assert measured.failure == "The run took longer than the 5 s that the campaign allows."
+    assert measured.failures == {"timeout": 1}
+    assert measured.units_done >= 39
+    assert measured.values["clients_served"] == 4
+    assert place.database.value(OURS) == 0
+
+
+@pytest.mark.usefixtures("hangs_up")
+def test_arrivals_of_a_server_that_stands_still_were_due(place):
+    place.keeper.deadline_seconds = 5.0
+
+    measured = place.run(
+        client_processes="apart", clients=1, loop="open", rate=200.0, late_after_ms=5000.0, **STANDS
+    )
+
+    assert measured.values["in_time"] == pytest.approx(100 * measured.units_done / 400)
+    assert measured.units_done < 50
+
+
 @needs("haproxy")
 def test_a_proxy_that_lets_in_three_connections_serves_three_clients(place, tmp_path):
     with servers.haproxy(tmp_path, place.database, most=3) as port:
@@ -218,6 +279,11 @@ def test_a_proxy_that_lets_in_three_connections_serves_three_clients(place, tmp_
         assert measured.values["fairness"] < 0.6
         assert measured.failures == {"connect": 3}
         assert place.level("way") == "through a proxy"
+        offered = place.run(
+            target, clients=6, client_processes="apart", transactions=None, duration_seconds=1, warm_up_seconds=0,
+            loop="open", rate=600.0, late_after_ms=1000.0,
+        )  # fmt: skip
+        assert offered.values["in_time"] < 75  # the others offered a half
         each = place.run(target, clients=6, connections="each", transactions=5)
 
     assert each.values["clients_served"] == 6
