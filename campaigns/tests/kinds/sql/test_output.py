@@ -2,6 +2,7 @@
 
 import pytest
 
+from campaigns.kinds.sql.driver import seen_proof
 from campaigns.kinds.sql.engine.output import failure_of, progress_of, summary_of
 from campaigns.kinds.sql.summary import Transactions
 from campaigns.kit import histogram
@@ -190,6 +191,25 @@ def test_arrivals_that_nobody_took_up_were_due(done, parameters, more, due):
     values = Transactions(OFFERED_RATE | parameters, outcome([900] * done, **more)).values()
 
     assert values["in_time"] == pytest.approx(100 * done / due)
+
+
+@pytest.mark.parametrize(
+    ("seen", "ended", "text"),
+    [
+        (4, [], 4),
+        (
+            3,
+            [],
+            "3 seen at a time; all were let in",
+        ),  # the database was asked before the fourth was there
+        (3, [NOT_LET_IN], "3: not let in, or disconnected: 1"),
+        (None, [], "not looked: why"),
+    ],
+)
+def test_who_was_not_seen_was_let_in_all_the_same(seen, ended, text):
+    done = Transactions(PARAMETERS, outcome([900], ended=ended))
+
+    assert seen_proof({"seen": seen, "unseen": "why"}, done).measured == text
 
 
 def test_clients_that_were_not_let_in_do_not_wait_for_answers():

@@ -214,6 +214,7 @@ def test_clients_with_a_few_slow_transactions_were_let_in(place):
 
     assert measured.values["clients_served"] == 2
     assert measured.failures == {}
+    assert "not let in" not in str(place.proof("clients in pg_stat_activity").measured)
 
 
 STANDS = {
