@@ -3,18 +3,20 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import ceil, sqrt
 from typing import Any
 
 from campaigns.kinds.base import Distribution, Health, Parameters
 from campaigns.kinds.programs.health import HEALTHY, SATURATED, WARNED, is_starved
-from campaigns.kinds.sql.form import APART, OPEN
+from campaigns.kinds.sql.form import APART, KEPT, OPEN
 from campaigns.kit import histogram
 from campaigns.kit.mappings import Json
 
 PERCENTILES = {"response_p50": 0.5, "response_p95": 0.95, "response_p99": 0.99}
 THREAD_SATURATES = 0.8
 """Cores that a thread of pgbench used; its own queue then counts as the database's."""
+COUNTED = ("serialization", "deadlock")
+"""Classes of failures that pgbench's summary has."""
 ACHIEVED_SATURATES = 0.95
 """Share of an offered rate that has to be begun."""
 CONNECT, TIMED_OUT = "connect", "timeout"
@@ -75,8 +77,8 @@ class Transactions:
     @property
     def taken_up(self) -> int:
         """How many clients have come to: those that were done, that failed, that are unfinished, and that were skipped."""
-        failures = float(sum((self.log.get("failures") or {}).values()))
-        return self.done + self.skipped + round(failures / self.sampled) + self.unfinished
+        failed = sum(self._failed_transactions().values())
+        return self.done + self.skipped + failed + self.unfinished
 
     @property
     def offered(self) -> float:
@@ -129,12 +131,23 @@ class Transactions:
     @property
     def failures(self) -> dict[str, int]:
         """The failures by class: of transactions, and of clients that were not let in."""
-        found = Counter(
-            {name: round(n / self.sampled) for name, n in (self.log.get("failures") or {}).items()}
-        )
+        found = Counter(self._failed_transactions())
         found.update(failure for failure, _, _ in self.ended)
         found[TIMED_OUT] += self.unfinished
         return {name: count for name, count in found.items() if count}
+
+    def _failed_transactions(self) -> dict[str, int]:
+        seen: Mapping[str, int] = self.log.get("failures") or {}
+        if not self.is_sample:
+            return dict(seen)
+        return {name: round(n / self.sampled) for name, n in seen.items()} | {
+            name: self._counted(name) for name in COUNTED
+        }
+
+    def _counted(self, name: str) -> int:
+        """Return how many pgbench itself has counted, less those of the warm-up: a sample may lack what is rare."""
+        count = int((self.result.get("counts") or {}).get(name, 0))
+        return ceil(count * float(self.log["measured"]) / self.logged) if self.logged else count
 
     @property
     def failed(self) -> int:
@@ -145,7 +158,9 @@ class Transactions:
         """Return the metrics that were observed."""
         values = {
             "failed": float(self.failed),
-            "retried": float(round(self.log.get("retried", 0) / self.sampled)),
+            "retried": float(
+                self._counted("retried") if self.is_sample else self.log.get("retried", 0)
+            ),
         }
         # A client without a line in a sample, or whose lines are lost, may have been served all the same.
         lacks = self.is_sample or bool(self.result.get("unheard"))
@@ -232,8 +247,10 @@ class Transactions:
             return None
         mean = sum(times) / len(times)
         together = self.parameters["client_processes"] != APART
-        if together and self.parameters["connections"] == "kept":
-            return mean / int(self.parameters["clients"])
+        if together and self.parameters["connections"] == KEPT:
+            # Each thread connects its clients one after the other.
+            threads = int(self.result.get("threads") or 1)
+            return mean / ceil(int(self.parameters["clients"]) / threads)
         return mean
 
     def distributions(self) -> list[Distribution]:
@@ -247,7 +264,9 @@ class Transactions:
         """Return the transactions of each whole second after the warm-up."""
         counts = [count / self.sampled for count in self.log.get("per_second") or ()]
         whole = int(self.seconds)
-        return counts[:whole] if whole else counts
+        if not whole or not counts:
+            return counts
+        return [*counts[:whole], *([0.0] * (whole - len(counts)))]
 
     def health(self, *, target_is_here: bool) -> Health:
         """Judge whether the generator set the values."""

@@ -61,7 +61,7 @@ class Log:
     """The log of a whole run, of all threads and processes.
 
     clients: how many there are. scripts: names. begin: when the clients begin, where that is known beforehand; else it
-    is taken from the first line. to_us: how long after the warm-up the last transaction may begin; None: any time.
+    is taken from the first line. seconds: how long after the warm-up the last transaction may begin; None: any time.
     late_us: answers within it are good.
     """
 
@@ -183,17 +183,20 @@ class Log:
         """The seconds that the measured transactions took, from the end of the warm-up to the last end.
 
         Where the begin is known, at least the window: who ended early was not there all along. In an open loop the window: who is
-        answered late has not stretched the time in which others were due. `ends_after` shortens it.
+        answered late has not stretched the time in which others were due. `ends_after` shortens it, and tells in a closed loop that
+        nothing more was done in it.
         """
         if self.begin is None or not self.last_end:
             return 0.0
         took, window = self.last_end - self.begin - self.warm_up_us, self.window_us or 0
         if not window:
             return took / MILLION
+        lasted = self.lasted_us
+        there = min(window, window if lasted is None else lasted - self.warm_up_us)
         if self.offered:
-            there = window if self.lasted_us is None else self.lasted_us - self.warm_up_us
-            return max(1, min(window, there)) / MILLION
-        return (max(took, window) if self.begin_is_known else took) / MILLION
+            return max(1, there) / MILLION
+        known = self.begin_is_known or lasted is not None
+        return (max(took, there) if known else took) / MILLION
 
     def ends_after(self, seconds: float) -> None:
         """Take note of how long transactions began: pgbench counts its time from before it connects."""

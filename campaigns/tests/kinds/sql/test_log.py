@@ -133,3 +133,12 @@ def test_the_first_transaction_begins_the_clock_where_nobody_knows_it():
 def test_a_strange_line_is_an_error(line):
     with pytest.raises(BadLog, match="has not 6 numbers"):
         log(begin=START).take(line)
+
+
+def test_a_server_that_stands_still_to_the_end_does_not_shorten_the_time_of_a_closed_loop():
+    found = log(clients=1, seconds=4.0)
+    found.take(b"0 1 1000000 0 1795692161 0\n")
+    assert found.result()["seconds"] == 1.0
+    found.ends_after(9.0)
+
+    assert found.result()["seconds"] == 4.0

@@ -255,3 +255,31 @@ def test_a_time_above_a_lower_limit_is_one_too():
     assert found.values()["response_p99"] == pytest.approx(3000, rel=0.01)
     assert found.values()["response_max"] == 3000
     assert found.censored() == {"response_p99", "response_max"}
+
+
+def test_the_seconds_in_which_nothing_was_done_are_in_the_series():
+    found = Transactions(PARAMETERS, outcome([900] * 3, seconds=4.2, log={"per_second": [1, 2]}))
+
+    assert found.rates() == [1, 2, 0, 0]
+
+
+def test_failures_that_a_sample_lacks_are_those_that_pgbench_counted():
+    counts = {"serialization": 3, "deadlock": 0, "retried": 40}
+    found = Transactions(
+        PARAMETERS,
+        outcome([900] * 90, log={"lines": 100}, sampling_rate=0.1, counts=counts)
+        | {"processed": 1000},
+    )
+
+    assert found.failures == {"serialization": 3}
+    assert found.values()["retried"] == 36
+
+
+@pytest.mark.parametrize(
+    ("parameters", "threads", "milliseconds"),
+    [({}, 1, 20), ({}, 4, 80), ({"clients": 5}, 4, 40), ({"connections": "each"}, 4, 80), ({"client_processes": "apart"}, 1, 80)],
+)  # fmt: skip
+def test_threads_connect_their_clients_one_after_the_other(parameters, threads, milliseconds):
+    result = outcome([900], connect_ms=[80.0], threads=threads)
+
+    assert Transactions(PARAMETERS | parameters, result).values()["connect_time"] == milliseconds
