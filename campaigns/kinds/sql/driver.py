@@ -43,6 +43,7 @@ from campaigns.kinds.sql.server import (
     CONNECT_SECONDS,
     OTHER_TABLES,
     OTHERS_ACTIVE,
+    STARTUP,
     Observer,
     Session,
     balances,
@@ -61,6 +62,7 @@ from campaigns.kinds.sql.server import (
     session,
     settle,
     tables_of,
+    takes_search_path,
     tls_options,
     wait_until_quiet,
 )
@@ -77,6 +79,8 @@ COUNTED_SECONDS = 13.0
 """How long a server may take to count what idle connections have committed: PostgreSQL flushes at least every 10 s."""
 LINES_A_SECOND = 10_000
 """Transactions a second up to which each of them is in the log."""
+STARTUP_FILE = "startup"
+"""Holds the options of connections for one's own script."""
 TPS_FILE = "tps"
 """Holds the rate of a second's trial in the attempt's directory, where it may be too high for the whole log."""
 BACKGROUND = 200
@@ -201,6 +205,9 @@ class Sql(Driver):
             tls, _ = here.tried("SELECT ssl::text FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
             allowed = clients_allowed(here)
             direct = is_direct(here, target, context.rules)
+        if parameters["script"] == scripts.OWN:
+            startup = STARTUP if takes_search_path(target, context, parameters["sslmode"]) else ""
+            (context.directory / STARTUP_FILE).write_text(startup)
         request = request_of(target, parameters, context, "try")
         if not direct:  # connections that a proxy keeps count a trial's transactions late
             request["most_lines"] = None
@@ -380,7 +387,7 @@ def request_of(
         "sender": context.sender,
         "connection": place_of(target, context.rules)
         | tls_options(target.tls, parameters["sslmode"], context.directory)
-        | {"gssencmode": "disable"},
+        | {"gssencmode": "disable", "options": _stored(context, STARTUP_FILE)},
         "password": target.password,
         "connect_timeout_seconds": PGBENCH_CONNECT_SECONDS,
         "scripts": [[each.name, each.text, each.weight] for each in chosen],
@@ -404,8 +411,13 @@ def request_of(
 
 def _sampling(rate: float | None, context: Context) -> float | None:
     """Return the share of transactions that the log is to have; None: all of them."""
-    path = context.directory / TPS_FILE
-    return sampling_of(rate or float((path.read_text() if path.exists() else "") or 0.0))
+    return sampling_of(rate or float(_stored(context, TPS_FILE) or 0.0))
+
+
+def _stored(context: Context, name: str) -> str:
+    """Return what `apply` has written for `measure`; empty without it."""
+    path = context.directory / name
+    return path.read_text() if path.exists() else ""
 
 
 def sampling_of(expected: float) -> float | None:
@@ -548,6 +560,7 @@ def _measured(done: Transactions, target: Target, failure: str) -> Measured:
         units_done=done.done,
         units_failed=done.failed,
         failures=done.failures,
+        examples={failure: message for failure, _, message in reversed(done.ended)},
         censored=done.censored(),
         failure=failure,
     )

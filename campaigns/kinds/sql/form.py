@@ -151,7 +151,7 @@ class SqlForm(forms.Form):
     )
     initialise = SqlText(
         max_length=scripts.MOST_BYTES,
-        help_text=f"SQL that makes the tables of one's own script, in the schema {scripts.SCHEMA}, before each run.",
+        help_text=f"SQL that makes the tables of one's own script, in the schema {scripts.SCHEMA} unless it names another, before each run.",
     )
 
     def clean(self) -> CleanedData:

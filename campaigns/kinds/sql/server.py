@@ -192,12 +192,17 @@ def _told(error: psycopg.Error) -> str:
 
 @contextmanager
 def session(
-    target: Target, access: Context | Rules, sslmode: str = AUTOMATIC, *, to_the_end: bool = False
+    target: Target,
+    access: Context | Rules,
+    sslmode: str = AUTOMATIC,
+    *,
+    to_the_end: bool = False,
+    startup: str = "",
 ) -> Iterator[Session]:
     """Connect to the database. Raise DriverError.
 
     access: the context of an attempt, whose end cancels the statement that runs; for a probe, the network rules alone.
-    to_the_end: cancelling is ignored, for what cleans up; the end of the lease is not.
+    to_the_end: cancelling is ignored, for what cleans up; the end of the lease is not. startup: options of the server's process.
     """
     context = access if isinstance(access, Context) else None
     place = place_of(target, context.rules if context else cast(Rules, access))
@@ -207,6 +212,7 @@ def session(
             options: dict[str, Any] = place | tls_options(target.tls, sslmode, Path(directory))
             connection = psycopg.connect(
                 **options,
+                options=startup,
                 password=target.password,
                 passfile=f"{directory}/none",
                 gssencmode="disable",
@@ -271,8 +277,19 @@ AT_WORK = """
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE %s AND query_start > %s
 """
 CLIENTS = "SELECT count(*) FROM pg_stat_activity WHERE application_name = %s"
+STARTUP = f"-c search_path={SCHEMA},public"
+"""Options of connections for one's own script: its tables need not be named with the schema."""
 COMMITTED = "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()"
 DIRECT = "SELECT host(inet_server_addr()) = %s AND inet_server_port() = %s"
+
+
+def takes_search_path(target: Target, context: Context, sslmode: str) -> bool:
+    """Return whether connections have the search path that they ask for: a pooler refuses or drops it."""
+    try:
+        with session(target, context, sslmode, startup=STARTUP) as here:
+            return str(here.value("SHOW search_path")).startswith(SCHEMA)
+    except DriverError:
+        return False
 
 
 def is_direct(session: Session, target: Target, rules: Rules) -> bool:
@@ -390,16 +407,25 @@ def fill(session: Session, parameters: Parameters, context: Context) -> None:
 
 
 def _initialise(session: Session, text: str) -> None:
-    """Execute the statements that make the tables of one's own script."""
+    """Execute the statements that make the tables of one's own script: in our schema, unless they name another."""
+    before = session.rows(OTHER_TABLES)
+    # One message is one transaction, also through a pooler; its lines keep their numbers.
+    path = f"SET LOCAL search_path = {SCHEMA}, public; "
     try:
-        session.connection.execute(text)
+        session.connection.execute(path + text)
     except psycopg.Error as error:
         line = ""
         if (at := error.diag.statement_position) and at.isdigit():
-            line = f" in line {text.count(chr(10), 0, int(at)) + 1}"
+            line = f" in line {(path + text).count(chr(10), 0, int(at)) + 1}"
         raise DriverError(
             f"The database refused the parameter initialise{line}: {_told(error)}"
         ) from None
+    added = sorted(set(session.rows(OTHER_TABLES)) - set(before))
+    if added:
+        raise DriverError(
+            f"The parameter initialise made tables in the schema {added[0][0]}, which stay there, and which another run would refuse: "
+            f"drop them, and name {SCHEMA} instead, or no schema."
+        )
 
 
 def settle(session: Session, parameters: Parameters) -> dict[str, str]:

@@ -291,6 +291,51 @@ def test_a_proxy_that_lets_in_three_connections_serves_three_clients(place, tmp_
     assert place.unproved == []
 
 
+QUEUE = {
+    "script": "own",
+    "initialise": (
+        "CREATE TABLE jobs (id serial PRIMARY KEY, state text NOT NULL DEFAULT 'new', note jsonb);\n"
+        "INSERT INTO jobs (note) SELECT jsonb_build_object('n', n) FROM generate_series(1, 200) n;\n"
+        "CREATE FUNCTION told() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END; $$;\n"
+        "CREATE TRIGGER t BEFORE UPDATE ON jobs FOR EACH ROW EXECUTE FUNCTION told(); -- the end"
+    ),
+    "own_script": (
+        "BEGIN;\n"
+        "SELECT id FROM jobs WHERE state = 'new' ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED \\gset job_\n"
+        "UPDATE jobs SET state = 'done' WHERE id = :job_id;\n"
+        "COMMIT;"
+    ),
+}
+
+
+def test_tables_of_ones_own_script_need_no_schema_and_nothing_of_them_stays(place):
+    measured = place.run(**QUEUE, clients=2, transactions=50)
+
+    assert measured.units_done == 100
+    assert place.unproved == []
+    assert place.database.value("SELECT count(*) FROM pg_tables WHERE tablename = 'jobs'") == 0
+
+
+def test_tables_elsewhere_are_told_at_once(place):
+    with pytest.raises(DriverError, match="made tables in the schema public, which stay there"):
+        place.run(**QUEUE | {"initialise": "CREATE TABLE public.jobs (id int);"})
+    place.database.run("DROP TABLE public.jobs")
+
+
+@needs("pgbouncer")
+def test_behind_a_pooler_the_tables_of_ones_own_script_are_named_with_their_schema(place):
+    with servers.pgbouncer(place.database, pool=2) as port:
+        target = place.database.target(port=port)
+        with pytest.raises(DriverError, match='relation "jobs" does not exist'):
+            place.run(target, **QUEUE, protocol="simple")
+        named = QUEUE["own_script"].replace("jobs", "perfdash_bench.jobs")
+        measured = place.run(
+            target, **QUEUE | {"own_script": named}, protocol="simple", clients=2, transactions=20
+        )
+
+    assert measured.units_done == 40
+
+
 @needs("pgbouncer")
 def test_pgbouncer_serves_all_clients_of_transactions(place, tmp_path):
     with servers.pgbouncer(place.database, pool=2) as port:
