@@ -61,7 +61,7 @@ PRESETS = (
         {"rate": ("25", "50", "100", "200", "400"), "maxconn": MAXCONN},
         {
             "question": "Does a throttle keep up the useful rate above the knee?",
-            "criterion": {"conditions": [{"metric": "response_p95", "at_most": 100}]},
+            "criterion": {"conditions": [{"metric": "in_time", "at_least": 95}]},
             **STUDY,
             "repetitions": 3,
         },
