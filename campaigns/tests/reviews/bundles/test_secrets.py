@@ -103,7 +103,7 @@ def plant(campaign, text, ann):
     """Write the text wherever there is room for one, without a word of it being hashed."""
     attempt = Attempt.objects.filter(run__campaign=campaign).order_by("pk")[0]
     Attempt.objects.filter(pk=attempt.pk).update(
-        reason=text, traceback=text, failures={text: 1}, failure_examples={text: text}, health_reasons=[text],
+        reason=text, traceback=text, failures={text: 1}, health_reasons=[text],
         health_figures={text: 1.0}, facts_unread=text,
     )  # fmt: skip
     LogLine.objects.create(campaign=campaign, text=text)
