@@ -86,7 +86,6 @@ class Puma:
         self._inside = 0
         self._swapped = swapped(machine)
         self._stale = True
-        self._event: tuple[float, _Worker | None] | None = None  # what is next, until time passes
 
     def arrive(self, now: float, work: Work, leave: Callable[[Outcome], None]) -> None:
         """Take a request; where the server is full, it leaves at once."""
@@ -185,11 +184,8 @@ class Puma:
     def _dispatch(self) -> None:
         """Give the threads that are free to those who wait longest."""
         while self._queue:
-            worker, least = self._workers[0], math.inf
-            for each in self._workers:
-                if (busy := len(each.running) + len(each.waiting)) < least:
-                    worker, least = each, busy
-            if least >= self.machine.puma_threads:
+            worker = min(self._workers, key=lambda each: each.busy)
+            if worker.busy >= self.machine.puma_threads:
                 return
             self._admit(worker, self._queue.popleft())
 
@@ -234,12 +230,9 @@ class Puma:
                 worker.clock += gone * worker.rate
             self.usage.add(gone * self.machine.time_scale)
             self.now = now
-            self._event = None
 
     def _next(self) -> tuple[float, _Worker | None]:
         """Find when the next request ends or gives up, and in which worker."""
-        if self._event is not None and not self._stale:
-            return self._event
         self._set_rates()
         first: tuple[float, _Worker | None] = (math.inf, None)
         for worker in self._workers:
@@ -249,7 +242,6 @@ class Puma:
                     first = (at, worker)
             if worker.waiting and worker.waiting[0].gives_up < first[0]:
                 first = (worker.waiting[0].gives_up, worker)
-        self._event = first
         return first
 
     def _set_rates(self) -> None:

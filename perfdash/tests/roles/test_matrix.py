@@ -33,8 +33,7 @@ __all__ = ["toy"]
 pytestmark = pytest.mark.django_db
 IN_TEAM = tuple(map(str, Role))
 LEAST_AND_MOST = (str(Role.VIEWER), str(Role.ADMIN))
-"""Who asks for rows of another team, and where all roles get the same. Rights decide, and those of all other roles are
-between theirs."""
+"""Who asks for rows of another team. Rights decide, and those of all other roles are between theirs."""
 NOT_A_MEMBER = ("owner", "no team", "anonymous")
 PARTS = 4
 """Tests that share the addresses, so that several workers do."""
@@ -112,10 +111,11 @@ def test_the_rights_of_every_role_are_between_those_of_the_least_and_the_most():
 
 
 def refused_by_method(house, address, method):
-    """A method that no line names is refused, even to who may do everything."""
-    word = word_of(answer(house.clients["owner"], method, house.path(address, "owner")))
-    if word != "405":
-        yield f"{method} {address}, owner: {word}, and the table has no line for it"
+    """A method that no line names is refused, whoever asks."""
+    for who in ("owner", "no team"):
+        word = word_of(answer(house.clients[who], method, house.path(address, who)))
+        if word != "405":
+            yield f"{method} {address}, {who}: {word}, and the table has no line for it"
 
 
 def differing(house, address, method, words):
@@ -145,9 +145,8 @@ def differing(house, address, method, words):
 
 
 def who_asks(method, words):
-    """Everybody whose word may be another. HEAD is GET without a body: for each word only the first one who gets it."""
-    same = len({words[who] for who in IN_TEAM}) == 1
-    everybody = (*(LEAST_AND_MOST if same else IN_TEAM), *NOT_A_MEMBER)
+    """Everybody. HEAD is GET without a body: for each word only the first one who gets it."""
+    everybody = (*IN_TEAM, *NOT_A_MEMBER)
     first = {words[who]: who for who in reversed(everybody)}
     return [who for who in everybody if method != "HEAD" or who in first.values()]
 
