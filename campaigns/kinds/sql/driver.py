@@ -39,6 +39,7 @@ from campaigns.kinds.sql import scripts
 from campaigns.kinds.sql.engine import pgbench
 from campaigns.kinds.sql.form import APART, AUTOMATIC, EACH, KEPT, OPEN, SqlForm
 from campaigns.kinds.sql.presets import PRESETS
+from campaigns.kinds.sql.proofs import balance_proofs, committed_proof, logged_proof, seen_proof
 from campaigns.kinds.sql.server import (
     CONNECT_SECONDS,
     OTHER_TABLES,
@@ -75,20 +76,14 @@ SECONDS_TO_START_AND_END = 20.0
 TRY_SECONDS = 60.0
 PGBENCH_CONNECT_SECONDS = 10.0
 QUIET_SECONDS = 5.0
-COUNTED_SECONDS = 13.0
-"""How long a server may take to count what idle connections have committed: PostgreSQL flushes at least every 10 s."""
 LINES_A_SECOND = 10_000
 """Transactions a second up to which each of them is in the log."""
 STARTUP_FILE = "startup"
 """Holds the options of connections for one's own script."""
 TPS_FILE = "tps"
 """Holds the rate of a second's trial in the attempt's directory, where it may be too high for the whole log."""
-BACKGROUND = 200
-"""Transactions of the server's own and of who watches it that are no error."""
 LINES_UNWRITTEN = 256
 """Lines of the log, at most, that a pgbench has not written when it is killed: 4 KiB of them."""
-COMMITS_OF_A_CONNECTION = 2
-"""What a server commits to let a connection in, as PostgreSQL 18 counts it."""
 TOGETHER_HINT = " pgbench begins only when all clients are connected: where a proxy lets in fewer of them, choose client_processes apart."
 MEMORY_FACTOR = 1.5
 GIB = 2**30
@@ -285,17 +280,17 @@ class Sql(Driver):
         result = measured.work["result"]
         processed = int(result["processed"])
         lines = Transactions(parameters, result).logged
-        proofs = [_logged(processed, lines, result)]
+        proofs = [logged_proof(processed, lines, result)]
         cut_off = int(result["cut_off"])
         unwritten = LINES_UNWRITTEN * int(result["killed"]) + cut_off
         with session(target, context, parameters["sslmode"]) as here:
             if cut_off:  # the server counts what they did before when they end
                 end_stale(here, context.sender, idle=is_direct(here, target, context.rules))
             proofs.append(
-                _committed_proof(here, measured.work["committed"], max(processed, lines), unwritten, parameters, context)
+                committed_proof(here, measured.work["committed"], max(processed, lines), unwritten, parameters, context)
             )  # fmt: skip
             if _has_history(parameters):
-                proofs += _balanced(here, measured.work["sums"], processed, whole=not cut_off)
+                proofs += balance_proofs(here, measured.work["sums"], processed, whole=not cut_off)
             elif parameters["script"] in scripts.OF_KV:
                 rows = counted(here).get("kv", 0)
                 proofs.append(
@@ -573,75 +568,6 @@ def _unseen(observer: Observer | None, *, direct: bool) -> str:
     return (
         "a connection lasts one transaction" if direct else "there is a proxy before the database"
     )
-
-
-def _logged(processed: int, lines: int, result: Mapping[str, Any]) -> Proof:
-    """Compare the log with pgbench's summary, to one."""
-    name = "transactions in the log"
-    if rate := result["sampling_rate"]:
-        return Proof(name, processed, f"{lines}: a sample of {rate:.1%}", "", ok=True)
-    if result["killed"] or result["summaries"] < result["processes"]:
-        text = f"{lines}: {result['processes'] - result['summaries']} of {result['processes']} processes wrote no summary"
-        return Proof(name, f"at least {processed}", text, "", lines >= processed)
-    return Proof(name, processed, lines, "count", lines == processed)
-
-
-def _committed_proof(
-    here: Session,
-    before: int | None,
-    done: int,
-    unwritten: int,
-    parameters: Parameters,
-    context: Context,
-) -> Proof:
-    """Compare the transactions that the database counts with those of pgbench, once it has counted all of them.
-
-    unwritten: how many more there may be, of processes that were killed.
-    """
-    name = "transactions committed"
-    after = committed(here)
-    if before is None or after is None:
-        return Proof(name, done, "not counted by this server", "", ok=True)
-    end = time.monotonic() + COUNTED_SECONDS
-    while after - before < done and time.monotonic() < end:
-        context.check()
-        time.sleep(0.25)
-        after = committed(here) or after
-    counts = after - before
-    if parameters["script"] == scripts.OWN:
-        return Proof(name, f"{done} or more", counts, "count", counts >= done)
-    each = COMMITS_OF_A_CONNECTION * done if parameters["connections"] != KEPT else 0
-    most = (done + each) * 1.01 + BACKGROUND + int(parameters["clients"]) * 4 + unwritten
-    return Proof(name, done, counts, "count", done <= counts <= most)
-
-
-def seen_proof(work: Mapping[str, Any], done: Transactions) -> Proof:
-    """Tell how many clients the database has shown at a time. It is asked once a second: a short run may end before it has."""
-    seen, clients = work["seen"], int(done.parameters["clients"])
-    if seen is None:
-        text: float | str = f"not looked: {work['unseen']}"
-    elif seen >= clients:
-        text = seen
-    elif outside := sum(1 for failure, _, _ in done.ended if failure == CONNECT):
-        text = f"{seen}: not let in, or disconnected: {outside}"
-    else:
-        text = f"{seen} seen at a time; all were let in"
-    return Proof(
-        "clients in pg_stat_activity", clients, text, "count" if seen == text else "", ok=True
-    )
-
-
-def _balanced(here: Session, before: Mapping[str, int], done: int, *, whole: bool) -> list[Proof]:
-    """Prove pgbench's classical check: the sums of all balances are that of the history."""
-    now = balances(here)
-    moved = {name: now[name] - before[name] for name in now}
-    full = moved["tellers"] == moved["branches"] == moved["history"] or not moved["tellers"]
-    return [
-        Proof("sum of balances", moved["history"], moved["accounts"], "count",
-              moved["accounts"] == moved["history"] and full),
-        Proof("transactions in the history", done, moved["transactions"], "count",
-              moved["transactions"] == done if whole else moved["transactions"] >= done),
-    ]  # fmt: skip
 
 
 def _has_history(parameters: Parameters) -> bool:

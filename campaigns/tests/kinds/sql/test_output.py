@@ -2,8 +2,8 @@
 
 import pytest
 
-from campaigns.kinds.sql.driver import seen_proof
 from campaigns.kinds.sql.engine.output import failure_of, progress_of, summary_of
+from campaigns.kinds.sql.proofs import seen_proof
 from campaigns.kinds.sql.summary import Transactions
 from campaigns.kit import histogram
 
