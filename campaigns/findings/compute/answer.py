@@ -32,6 +32,7 @@ def answer(
     stretches: the number of environments of each of several targets.
     """
     content = sameness_of(campaign)
+    judged = [cell for cell in cells.cells if not _only_explored(cell)]
     return Answer(
         metric=metric.name,
         label=metric.label,
@@ -49,14 +50,13 @@ def answer(
             SummarisedCell(
                 cell=cell.cell, levels=cell.levels, summary=cell.summary, counts=cell.counts
             )
-            for cell in cells.cells
-            if not _only_explored(cell)
+            for cell in judged
         ],
         invalid=list(_invalid_runs(cells)),
         same_content=content.same,
         other_content=content.other,
         targets=targets_told(campaign, stretches),
-        unserved=unserved(campaign),
+        unserved=unserved(campaign, [cell.cell for cell in judged]),
         unobserved=_unobserved(campaign, cells),
         values_needed=needed(metric.percentile) if metric.percentile is not None else None,
     )

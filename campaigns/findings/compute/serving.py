@@ -1,6 +1,6 @@
 """In which cells of a closed loop not everybody got an answer."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from statistics import mean
 
 from campaigns.findings.values import Unserved
@@ -9,8 +9,8 @@ from campaigns.planning.metrics import driver_if_known, metrics_of
 from campaigns.results.values import ObservedRun, observed_runs_by_metric
 
 
-def unserved(campaign: Campaign) -> list[Unserved]:
-    """Return the cells of a closed loop with a run that did not serve everybody; none where the kind does not tell."""
+def unserved(campaign: Campaign, judged: Collection[int]) -> list[Unserved]:
+    """Return those of the judged cells of a closed loop with a run that did not serve everybody; none where the kind does not tell."""
     driver = driver_if_known(campaign.kind)
     loop = driver.closed_loop if driver and not driver.offers_rate(campaign.parameters) else None
     if loop is None or loop.served is None:
@@ -21,7 +21,7 @@ def unserved(campaign: Campaign) -> list[Unserved]:
     )
     (unit,) = {each.unit for each in metrics_of(campaign) if each.name == metrics.response}
     found = []
-    for cell in campaign.cells.order_by("position"):
+    for cell in campaign.cells.filter(pk__in=judged).order_by("position"):
         number = cell.levels_by_factor.get(loop.parameter, campaign.parameters.get(loop.parameter))
         served = _observed(by_metric[metrics.served], cell.pk)
         if not number or not served or min(served) >= number:
