@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import yaml
@@ -282,6 +282,8 @@ def _worded(error: msgspec.ValidationError, value: Any, lines: Mapping[Place, in
         text += "; a text that begins with { needs quotes in YAML"
     elif most := re.match(r"Expected `(?:array|object)` of length <= (\d+)", text):
         text = f"at most {int(most[1]):,} are allowed"
+    elif text.startswith("Invalid enum value") and (choices := _choices(place)):
+        text = f"“{place[-1]}” is one of {', '.join(choices)}"
     elif "matching regex" in text:
         text = (
             "a step's name has at most 40 letters, digits, blanks and “_.-”, a letter or digit first"
@@ -294,11 +296,19 @@ def _worded(error: msgspec.ValidationError, value: Any, lines: Mapping[Place, in
     return f"{_where(tuple(place), value, lines)}{text[:1].lower()}{text[1:]}{end}"
 
 
-def _known_fields(place: Sequence[str | int]) -> list[str]:
-    """Return the fields that an object at a place may have: those of steps, or of the scenario."""
-    if not place:
-        return [each.encode_name for each in msgspec.structs.fields(Scenario)]
-    return [each.encode_name for each in msgspec.structs.fields(Step)] if len(place) == 2 else []
+def _known_fields(place: Sequence[str | int]) -> dict[str, msgspec.structs.FieldInfo]:
+    """Return the fields that an object at a place may have, by name: those of steps, or of the scenario."""
+    kinds: dict[int, type[msgspec.Struct]] = {0: Scenario, 2: Step}
+    kind = kinds.get(len(place))
+    fields = msgspec.structs.fields(kind) if kind else ()
+    return {each.encode_name: each for each in fields}
+
+
+def _choices(place: Sequence[str | int]) -> tuple[str, ...]:
+    """Return the values of the field at a place; none where it has no list of them."""
+    field = _known_fields(place[:-1]).get(str(place[-1])) if place else None
+    of_field = get_args(field.type) if field else ()
+    return get_args(of_field[0]) if of_field else ()
 
 
 def _where(place: Place, value: Any, lines: Mapping[Place, int]) -> str:

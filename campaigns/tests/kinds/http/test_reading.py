@@ -160,3 +160,27 @@ def test_plain_texts_are_those_of_yaml_1_2():
     assert [scalar_of(text) for text in ("yes", "on", "010", "1", "1.5", "true", "", "2024-01-01")] == [
         "yes", "on", "010", 1, 1.5, True, None, "2024-01-01",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "cookies: sometimes\nsteps: [{name: a, get: /}]",
+            "Line 1: “cookies” is one of drop, keep, round.",
+        ),
+        (
+            "steps:\n  - {name: a, get: /}\n  - {name: b, get: /, answer: eat}",
+            "Line 3, step 2 “b”: “answer” is one of keep, discard.",
+        ),
+        (
+            "steps:\n  - {name: a, get: /}\nlogin: me",
+            "Line 3: “login” is one of none, target.",
+        ),
+    ],
+)
+def test_a_value_that_is_none_of_a_list_is_told_with_the_list(text, message):
+    with pytest.raises(BadScenario) as refused:
+        read_scenario(text)
+
+    assert str(refused.value).startswith(message)
