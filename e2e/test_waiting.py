@@ -40,7 +40,7 @@ def test_pages_answer_while_a_hundred_clients_wait_and_each_hears_of_the_end(per
             return answer.headers, answer.read()
 
     def client():
-        """Do as docs/api.md says; give how often it asked."""
+        """Do as docs/reference/api.md says; give how often it asked."""
         asked = 0
         while True:
             asked += 1

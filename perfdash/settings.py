@@ -283,7 +283,7 @@ REST_FRAMEWORK = {
 SPECTACULAR_SETTINGS = {
     "TITLE": "perfdash",
     "VERSION": perfdash.__version__,
-    "DESCRIPTION": "Benchmark campaigns: define, launch, watch, judge. What each field means is in docs/api.md.",
+    "DESCRIPTION": "Benchmark campaigns: define, launch, watch, judge. What each field means is in docs/reference/api.md.",
     "OAS_VERSION": "3.1.0",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,

@@ -1,6 +1,6 @@
 """The kind `downloader`: fetch the files of a PULP_MANIFEST repository into a directory.
 
-docs/kinds/downloader.md describes the engines, and defines what is measured.
+docs/reference/kinds/downloader.md describes the engines, and defines what is measured.
 """
 
 import hashlib

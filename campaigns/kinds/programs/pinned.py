@@ -2,7 +2,7 @@
 
 A foreign engine (curl, wrk, ...) resolves names, follows redirects and uses proxies by itself. It may be
 started only on a `Pinned`: the name is resolved here once, addresses that the rules exclude are dropped,
-and the program gets the address. The rest of docs/kinds/external-programs.md applies, too: no redirects,
+and the program gets the address. The rest of docs/how-to/external-programs.md applies, too: no redirects,
 no proxies, no configuration of a user.
 """
 

@@ -1,6 +1,6 @@
 """The kind `sql`: transactions of a PostgreSQL database, driven by pgbench.
 
-docs/kinds/sql.md describes scripts and commands, and defines what is measured.
+docs/reference/kinds/sql.md describes scripts and commands, and defines what is measured.
 """
 
 import os

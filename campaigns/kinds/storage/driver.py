@@ -1,4 +1,4 @@
-"""The kind `storage`: fio on the target, by SSH; docs/kinds/storage.md defines what is measured."""
+"""The kind `storage`: fio on the target, by SSH; docs/reference/kinds/storage.md defines what is measured."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime

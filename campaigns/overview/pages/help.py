@@ -9,7 +9,7 @@ from pathlib import Path
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
@@ -18,6 +18,20 @@ from campaigns.kit.owners import for_everybody
 
 INDEX, GLOSSARY, CHANGELOG = "docs/README.md", "docs/reference/glossary.md", "CHANGELOG.md"
 SCHEMA = "docs/reference/campaign.schema.json"
+MOVED = {
+    "api": "reference/api",
+    "kinds/downloader": "reference/kinds/downloader",
+    "kinds/external-programs": "how-to/external-programs",
+    "kinds/http": "reference/kinds/http",
+    "kinds/registration": "reference/kinds/registration",
+    "kinds/sql": "reference/kinds/sql",
+    "kinds/storage": "reference/kinds/storage",
+    "kinds/sync": "reference/kinds/sync",
+    "statistics": "explanation/which-code-computes-what",
+    "statistics/pages": "reference/page-speed",
+    "statistics/self-check": "reference/self-check",
+}
+"""Former names of pages in their addresses, and those of today: bookmarks go on to work."""
 OUTSIDE = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
 
 
@@ -33,6 +47,8 @@ class Term:
 @for_everybody
 def help_page(request: HttpRequest, page: str = "") -> HttpResponse:
     """Show a page of the documentation; without a name its table of contents."""
+    if page in MOVED:
+        return redirect("help-page", MOVED[page], permanent=True)
     path = pages().get(page)
     if path is None:
         raise Http404(f"The documentation has no page “{page}”.")

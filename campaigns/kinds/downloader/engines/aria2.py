@@ -1,6 +1,6 @@
 """The engine `aria2`: the program aria2c, whose connections are watched. A program.
 
-docs/kinds/downloader.md defines it exactly; a change here changes what is measured.
+docs/reference/kinds/downloader.md defines it exactly; a change here changes what is measured.
 """
 
 import math

@@ -1,6 +1,6 @@
 """The engine `asyncio`: aiohttp, as many tasks as connections. A program.
 
-docs/kinds/downloader.md defines it exactly; a change here changes what is measured.
+docs/reference/kinds/downloader.md defines it exactly; a change here changes what is measured.
 """
 
 import asyncio

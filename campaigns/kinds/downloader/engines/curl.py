@@ -1,6 +1,6 @@
 """The engine `curl`: libcurl's multi interface, in one or several processes. A program.
 
-docs/kinds/downloader.md defines it exactly; a change here changes what is measured.
+docs/reference/kinds/downloader.md defines it exactly; a change here changes what is measured.
 """
 
 import os

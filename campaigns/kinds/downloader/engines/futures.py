@@ -1,6 +1,6 @@
 """The engine `futures`: requests in a ThreadPoolExecutor, one session a thread. A program.
 
-docs/kinds/downloader.md defines it exactly; a change here changes what is measured.
+docs/reference/kinds/downloader.md defines it exactly; a change here changes what is measured.
 """
 
 import threading

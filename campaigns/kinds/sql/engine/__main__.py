@@ -1,6 +1,6 @@
 """The engine of the kind `sql`: pgbench, whose log is folded while it is written. A program.
 
-docs/kinds/sql.md defines what is measured; a change here changes it.
+docs/reference/kinds/sql.md defines what is measured; a change here changes it.
 """
 
 from campaigns.kinds.programs import lifeline

@@ -8,7 +8,7 @@ from django.conf import settings
 from campaigns.planning.checking import KNOWN_FIELDS
 from campaigns.urls.api import urlpatterns
 
-TEXT = Path(settings.BASE_DIR, "docs/api.md").read_text()
+TEXT = Path(settings.BASE_DIR, "docs/reference/api.md").read_text()
 
 
 def blocks(language: str) -> list[str]:

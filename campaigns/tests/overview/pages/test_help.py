@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from campaigns.kit.markup import DOCUMENT_TAGS, document
 from campaigns.overview.checks import documentation_is_there
-from campaigns.overview.pages.help import glossary, pages, read
+from campaigns.overview.pages.help import MOVED, glossary, pages, read
 from campaigns.tests.attacks import ATTACKS, Elements
 from campaigns.tests.browsing import Page
 
@@ -94,6 +94,16 @@ def test_a_page_has_headings_tables_and_code(browser):
 )
 def test_a_page_that_is_not_there_is_not_found(browser, page):
     assert browser.get(f"/help/{page}/").status_code == 404
+
+
+@pytest.mark.parametrize("former", MOVED)
+def test_a_page_that_has_moved_is_found_by_its_former_address(browser, former):
+    assert former not in pages()
+
+    answer = browser.get(f"/help/{former}/")
+
+    assert answer.status_code == 301
+    assert browser.get(answer["Location"]).status_code == 200
 
 
 def test_the_header_links_to_the_documentation(browser):
