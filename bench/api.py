@@ -10,9 +10,9 @@ import os
 import platform
 import sys
 from contextlib import ExitStack
-from pathlib import Path
 from time import monotonic
 
+from bench.publishing import add_write, publish
 from bench.submissions import conbench, lnt
 from bench.submissions import perfdash as own
 from bench.submissions.measures import Found, Measuring
@@ -55,11 +55,7 @@ def main() -> int:
             growing = Measuring(perfdash, None, None, result, tell)
             growing.grow([step for step in STEPS if step <= options.values])
     page = markdown(result, machine=f"{platform.machine()}, {os.cpu_count()} cores")
-    if options.write:
-        options.write.write_text(page, encoding="utf-8")
-        print(f"{options.write} is written.")
-    else:
-        print(page)
+    publish(page, options.write)
     return 0
 
 
@@ -86,7 +82,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--only", nargs="+", choices=PARTS, default=PARTS, help="some parts; reads need builds"
     )
-    parser.add_argument("--write", type=Path, metavar="FILE", help="write the page there")
+    add_write(parser, "api")
     return parser.parse_args()
 
 

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from bench.publishing import add_write, publish
+
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")  # read when numpy is loaded
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "perfdash.settings")
@@ -20,11 +22,7 @@ def main() -> int:
     with TemporaryDirectory() as static:
         os.environ.update(STATIC_COLLECTED="True", STATIC_ROOT=static)  # as a server has them
         page = measured(options, Path(static))
-    if options.write:
-        options.write.write_text(page, encoding="utf-8")
-        print(f"{options.write} is written.")
-    else:
-        print(page)
+    publish(page, options.write)
     return 0
 
 
@@ -71,7 +69,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--small", action="store_true", help="leave out 10,000 runs and more")
     parser.add_argument("--no-browser", action="store_true", help="leave Chromium out")
     parser.add_argument("--no-server", action="store_true", help="Chromium alone")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="write the page there")
+    add_write(parser, "charts")
     return parser.parse_args()
 
 

@@ -3,12 +3,12 @@
 import argparse
 import shutil
 import sys
-from pathlib import Path
 from time import monotonic
 
 from bench.downloads.contestants import CONTESTANTS, Contestant, Found, once
 from bench.downloads.report import Rounds, found_here, markdown
 from bench.downloads.server import Files, Served, serving
+from bench.publishing import add_write, publish
 
 
 def main() -> int:
@@ -27,12 +27,8 @@ def main() -> int:
             for name, files in chosen.items()
             if options.only in (None, name)
         }
-        page = markdown(used, missing, served.file_system, "script/bench downloader")
-    if options.write:
-        options.write.write_text(page, encoding="utf-8")
-        print(f"{options.write} is written.")
-    else:
-        print(page)
+        page = markdown(used, missing, served.file_system)
+    publish(page, options.write)
     return 0
 
 
@@ -58,7 +54,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="script/bench downloader", description=__doc__)
     parser.add_argument("--rounds", type=int, default=9, help="that count; one more warms up")
     parser.add_argument("--only", choices=["small", "large"], help="one of the two sets of files")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="write the page there")
+    add_write(parser, "downloader")
     return parser.parse_args()
 
 

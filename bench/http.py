@@ -9,7 +9,6 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
 from time import monotonic, process_time
 from typing import Any
@@ -18,6 +17,7 @@ from bench.generators import own
 from bench.generators.peers import K6, PEERS, Found, Load, find
 from bench.generators.report import per_10_000, ratio
 from bench.generators.server import STALL_EVERY_SECONDS, Server, serving
+from bench.publishing import add_write, publish, written_by
 from campaigns.kinds.http.form import HttpForm
 from campaigns.kinds.http.importing.reading import read_sketch
 from campaigns.kinds.http.importing.sketch import written
@@ -95,11 +95,7 @@ def main() -> int:
         stalled = run_stalled(server)
     goals = list(goals_of(plain, three, stalled, run_import(), run_reading()))
     page = markdown(plain, three, stalled, goals, options, load)
-    if options.write:
-        options.write.write_text(page, encoding="utf-8")
-        print(f"{options.write} is written.")
-    else:
-        print(page)
+    publish(page, options.write)
     return 0 if all(goal.met for goal in goals) else 1
 
 
@@ -305,7 +301,8 @@ def markdown(
     """Write the page."""
     lines = [
         "# What scenarios of the kind http cost\n",
-        f"Written by `script/bench http`. {own.processor()}, {platform.machine()}, {os.cpu_count()} cores, {load} when it began. "
+        written_by("http") + "\n",
+        f"{own.processor()}, {platform.machine()}, {os.cpu_count()} cores, {load} when it began. "
         f"nginx with one worker on loopback; {options.connections} connections, {options.rounds} rounds of {options.seconds:g} s "
         "in turn; medians. *CPU* is seconds of the generator per 10,000 requests.\n",
         "## Goals\n",
@@ -362,7 +359,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--connections", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=4.0)
-    parser.add_argument("--write", type=Path, help="write the page to this file")
+    add_write(parser, "http")
     return parser.parse_args()
 
 

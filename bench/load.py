@@ -10,12 +10,12 @@ import platform
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
-from pathlib import Path
 from time import monotonic
 
 from bench.generators import own, report
 from bench.generators.peers import PEERS, Failed, Found, Load, Peer, find, get_locust
 from bench.generators.server import Server, serving
+from bench.publishing import add_write, publish, written_by
 from campaigns.kit import kernel
 
 CONNECTIONS = (10, 100, 1000)
@@ -44,11 +44,7 @@ def main() -> int:
         closed = run_closed(server, chosen, options)
         stalled = run_stalled(server, chosen, options)
     page = markdown(closed, stalled, chosen, options, load)
-    if options.write:
-        options.write.write_text(page, encoding="utf-8")
-        print(f"{options.write} is written.")
-    else:
-        print(page)
+    publish(page, options.write)
     return 0
 
 
@@ -108,7 +104,7 @@ def markdown(
     missing = [f"{kind.name} ({kind.get})" for name, kind in PEERS.items() if not find(name)]
     parts = [
         report.INTRODUCTION.format(
-            command="script/bench load",
+            written_by=written_by("load"),
             machine=f"{own.processor()}, {platform.machine()}, {os.cpu_count()} cores",
             load=load,
             rounds=options.rounds,
@@ -148,7 +144,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rates", type=int, nargs="*", default=RATES)
     parser.add_argument("--without", nargs="*", default=(), choices=PEERS, help="leave these out")
     parser.add_argument("--get-locust", action="store_true", help="install Locust first, apart")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="write the page there")
+    add_write(parser, "load")
     return parser.parse_args()
 
 

@@ -5,9 +5,10 @@ import logging
 import os
 import platform
 import sys
-from pathlib import Path
 from time import process_time
 from typing import Any
+
+from bench.publishing import add_write, publish
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")  # read when numpy is loaded
@@ -33,11 +34,7 @@ def main() -> int:
     from bench.large.report import markdown
 
     page = markdown(*measure(options), machine=f"{platform.machine()}, {os.cpu_count()} processors")
-    if options.write:
-        options.write.write_text(page, encoding="utf-8")
-        print(f"{options.write} is written.")
-    else:
-        print(page)
+    publish(page, options.write)
     return 0
 
 
@@ -104,7 +101,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--values", type=int, default=10_000_000, help="stored; 0: leave out")
     parser.add_argument("--cells", action="store_true", help="1,000 cells, too")
     parser.add_argument("--no-browser", action="store_true", help="leave Chromium out")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="write the page there")
+    add_write(parser, "pages")
     return parser.parse_args()
 
 

@@ -4,11 +4,11 @@ import argparse
 import os
 import sys
 import threading
-from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from bench.generators.own import processor
+from bench.publishing import add_write, publish, written_by
 from campaigns.kinds.load.judging import judge
 from campaigns.kinds.programs.program import run_program
 from campaigns.kit import histogram, kernel
@@ -36,11 +36,7 @@ def main() -> int:
         many = register(sandbox.katello, options.hosts, options)
         registered = sandbox.katello.told()["hosts"]
     page = markdown(options, few, many, registered, load)
-    if options.write:
-        options.write.write_text(page, encoding="utf-8")
-        print(f"{options.write} is written.")
-    else:
-        print(page)
+    publish(page, options.write)
     return 0
 
 
@@ -93,7 +89,9 @@ def markdown(options: argparse.Namespace, few: Any, many: Any, registered: int, 
     lines = [
         f"# What registering {hosts:,} hosts costs",
         "",
-        f"Written by `script/bench registration`. Do not edit it by hand. {processor()}, {os.cpu_count()} cores,",
+        written_by("registration"),
+        "",
+        f"{processor()}, {os.cpu_count()} cores,",
         f"{load} when it began. {hosts:,} hosts begin {start}, in {options.processes} processes, and register with the",
         f"simulated Katello on the same machine, {speed(options.time_scale)}. Each host has three TLS connections, one",
         "after the other, the last two with its own certificate.",
@@ -156,7 +154,7 @@ def arguments() -> argparse.Namespace:
         help="seconds that the simulated server takes for one of a real one; 0: it answers at once",
     )
     parser.add_argument("--profile", default="rhsm-1.30")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="write the page there")
+    add_write(parser, "registration")
     return parser.parse_args()
 
 

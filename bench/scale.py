@@ -4,7 +4,7 @@ A campaign of short runs is executed on a perfdash and a target of their own, on
 bytes of the database are differences over its runs, between the first and the last, without what an idle installation takes.
 One long run tells what each second of a measurement adds; memory is the proportional share (PSS) then. The table of machines follows from them and from --runs and --run-seconds of the campaigns that you plan.
 
-It prints Markdown. `script/bench scale --write docs/how-to/scale.md` puts that into the page: run it on a machine with nothing
+It prints Markdown. `script/bench scale --write` puts that into docs/how-to/scale.md: run it on a machine with nothing
 else to do, as the load average in its first line shows.
 """
 
@@ -14,11 +14,11 @@ import sys
 from collections import defaultdict
 from contextlib import suppress
 from math import ceil
-from pathlib import Path
 from time import monotonic, sleep
 
 import psutil
 
+from bench.publishing import add_write, written_by
 from e2e.conftest import wait_for
 from e2e.faults import processes
 from e2e.faults.plant import Plant, place, started
@@ -84,7 +84,7 @@ def write(path, text):
     _, end, after = rest.partition(END)
     if not begin or not end:
         sys.exit(f"{path} has no place for it, between the lines {BEGIN.strip()} and {END.strip()}")
-    path.write_text(f"{before}{BEGIN}\n{text.strip()}\n\n{END}{after}")
+    path.write_text(f"{before}{BEGIN}\n{written_by('scale')}\n\n{text.strip()}\n\n{END}{after}")
 
 
 def measure(plant, target, options):
@@ -276,7 +276,7 @@ def machines(measured, options):
 def arguments():
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="script/bench scale", description=__doc__)
-    parser.add_argument("--write", type=Path, metavar="PAGE", help="put it into this page")
+    add_write(parser, "scale")
     parser.add_argument("--measured", type=int, default=40, help="runs to measure")
     parser.add_argument("--files", type=int, default=100, help="files that a run downloads")
     parser.add_argument("--runs", type=int, default=60, help="runs of a campaign that you plan")

@@ -3,8 +3,9 @@
 import argparse
 import os
 import sys
-from pathlib import Path
 from time import monotonic
+
+from bench.publishing import add_write, publish, written_by
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")  # read when numpy is loaded: processor time is that of one
@@ -23,20 +24,16 @@ def main() -> int:
     begun = monotonic()
     times = timings()
     figures = run_all(tasks(scale), options.seed, options.jobs, progress)
-    command = "script/bench statistics" + (" --quick" if options.quick else "")
     page = markdown(
         figures,
         times,
         seed=options.seed,
-        command=command,
+        head=written_by("statistics", *(["--quick"] if options.quick else [])),
         seconds=monotonic() - begun,
     )
+    publish(page, options.write)
     if options.write:
-        options.write.parent.mkdir(parents=True, exist_ok=True)
-        options.write.write_text(page, encoding="utf-8")
-        print(f"{options.write} is written: {len(figures)} figures, {off(figures)} off.")
-    else:
-        print(page)
+        print(f"{len(figures)} figures, {off(figures)} off.")
     return 0
 
 
@@ -46,7 +43,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--scale", type=float, default=1.0, help="times the published repeats")
     parser.add_argument("--seed", type=int, default=1, help="equal seeds give equal figures")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1), help="processes")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="write the page there")
+    add_write(parser, "statistics")
     return parser.parse_args()
 
 

@@ -16,6 +16,8 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
+from bench.publishing import add_write, publish, written_by
+
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")  # read when numpy is loaded
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "perfdash.settings")
@@ -75,12 +77,8 @@ def main() -> int:
     logging.disable(logging.WARNING)
     call_command("migrate", verbosity=0)
     found = measure(options)
-    page = "\n".join(markdown(found, f"{platform.machine()}, {os.cpu_count()} processors"))
-    if options.write:
-        options.write.write_text(page + "\n", encoding="utf-8")
-        print(f"{options.write} is written.")
-    else:
-        print(page)
+    page = "\n".join(markdown(found, f"{platform.machine()}, {os.cpu_count()} processors")) + "\n"
+    publish(page, options.write)
     return 0
 
 
@@ -294,7 +292,9 @@ def tell(what: str) -> None:
 BEGUN = perf_counter()
 INTRODUCTION = """# What stored values take, and what grows
 
-Written by `script/bench values`. Do not edit it by hand. Figures of one machine ({machine}), with other work going on
+{written_by}
+
+Figures of one machine ({machine}), with other work going on
 beside it: bytes and the database's processor time last, seconds do not.
 
 A value is a row of `campaigns_measurement`: the attempt, the number of its metric, the value, and whether it is censored or
@@ -325,7 +325,9 @@ def markdown(found: Found, machine: str) -> Iterator[str]:
     """Yield the lines of the page."""
     last = found.sizes["stored"]
     runs = one("SELECT max(c) FROM (SELECT count(*) c FROM campaigns_run GROUP BY campaign_id) x")
-    yield INTRODUCTION.format(machine=machine, a_run=VALUES_A_RUN, runs=runs)
+    yield INTRODUCTION.format(
+        written_by=written_by("values"), machine=machine, a_run=VALUES_A_RUN, runs=runs
+    )
     yield "## Bytes a value\n"
     everything = last.everything / last.values
     word = "met" if everything <= GOAL_BYTES else "**missed**"
@@ -372,7 +374,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=10_000, help="of a campaign")
     parser.add_argument("--campaigns", type=int, default=10)
     parser.add_argument("--no-migration", action="store_true", help="do not migrate back and forth")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="write the page there")
+    add_write(parser, "values")
     return parser.parse_args()
 
 

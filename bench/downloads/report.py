@@ -10,6 +10,7 @@ from statistics import median
 
 from bench.downloads.contestants import ARIA2C, CURL, OPENSSL, SHA256SUM, Contestant, Found
 from bench.downloads.server import Files
+from bench.publishing import written_by
 
 Rounds = Sequence[Mapping[str, Found]]
 """What each contestant took, round by round."""
@@ -39,13 +40,14 @@ def markdown(
     taken: Mapping[str, tuple[Files, Rounds]],
     missing: Mapping[str, Sequence[str]],
     file_system: str,
-    command: str,
 ) -> str:
     """Write the page."""
     lines = [
         "# What downloading costs",
         "",
-        f"Written by `{command}`. Do not edit it by hand. Figures of one machine: compare rows, not machines.",
+        written_by("downloader"),
+        "",
+        "Figures of one machine: compare rows, not machines.",
         "",
         *machine(file_system),
         "",

@@ -8,7 +8,9 @@ from bench.generators.peers import Found
 
 INTRODUCTION = """# What the load engine costs, beside its peers
 
-Written by `{command}`. Do not edit it by hand. {machine},
+{written_by}
+
+{machine},
 {load} when it began. nginx with one worker on the same machine, plain HTTP/1.1 on loopback, a body of 1 KB. All generators run in turn within each of {rounds}
 rounds of {seconds:g} s; the figures are medians, and ratios are medians of the ratios within a round.
 *CPU* is seconds of the generator's processor time per 10,000 requests: of the whole process, but for perfdash of the

@@ -11,6 +11,7 @@ from django.test import Client
 
 from bench.large.browser import ARGUMENTS, CHROMIUM, served
 from bench.large.visits import Goal, Visit, visit
+from bench.publishing import written_by
 
 WARM, COLD, INTERACTIVE, COLD_BYTES = 300, 600, 1000, 700_000
 """Goals of a chart on the screen: milliseconds from the navigation, and bytes."""
@@ -133,7 +134,7 @@ def markdown(
 ) -> str:
     """Write the page."""
     load = os.getloadavg()[0]
-    parts = [INTRODUCTION.format(machine=machine, load=load)]
+    parts = [INTRODUCTION.format(written_by=written_by("charts"), machine=machine, load=load)]
     if openings:
         parts += ["## A chart on the screen\n", *_opened_rows(openings), ""]
     if visited:
@@ -143,7 +144,9 @@ def markdown(
 
 INTRODUCTION = """# What a chart costs until it is on the screen
 
-Written by `script/bench charts`. Do not edit it by hand. Figures of one machine ({machine}); the load average at their end was
+{written_by}
+
+Figures of one machine ({machine}); the load average at their end was
 {load:.1f}, and times are longer where it is above 1. Times in cells are the median, and the fastest in brackets; a goal
 is met by the median.
 """

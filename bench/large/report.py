@@ -6,10 +6,13 @@ from statistics import median
 from bench.large.browser import Drawing
 from bench.large.histograms import Recorded
 from bench.large.visits import Visit
+from bench.publishing import written_by
 
 INTRODUCTION = """# What pages of large campaigns cost
 
-Written by `script/bench pages`. Do not edit it by hand. Figures of one machine ({machine}), with nothing else to do or not:
+{written_by}
+
+Figures of one machine ({machine}), with nothing else to do or not:
 compare columns, not machines.
 
 Campaigns of the kind `downloader`: the 18 published runs (S1), and two factors in 200 cells with 12 facts, 2 settings and 2
@@ -32,7 +35,7 @@ def markdown(
     machine: str,
 ) -> str:
     """Write the page."""
-    parts = [INTRODUCTION.format(machine=machine)]
+    parts = [INTRODUCTION.format(written_by=written_by("pages"), machine=machine)]
     for what, some in visits.items():
         parts += [f"## {what}\n", *_visits(some), ""]
         if any(each.what.startswith("history") for each in some):

@@ -14,7 +14,7 @@ MARKS = {"low": "▼", "high": "▲"}
 BOUNDS = {Promise.EXACTLY: "", Promise.AT_MOST: "≤ ", Promise.AT_LEAST: "≥ ", Promise.NONE: ""}
 INTRODUCTION = """# Self-check of the statistics
 
-Written by `{command}`. Do not edit it by hand.
+{head}
 
 perfdash simulates campaigns of which it knows the truth, lets `campaigns/stats` judge them, and counts. Every figure is a
 share of simulated campaigns in %, with Wilson's {confidence:g} % interval in brackets; at that confidence chance alone marks
@@ -55,10 +55,10 @@ EXPLAINED = {
 
 
 def markdown(
-    figures: Sequence[Figure], timings: Sequence[Timing], *, seed: int, command: str, seconds: float
+    figures: Sequence[Figure], timings: Sequence[Timing], *, seed: int, head: str, seconds: float
 ) -> str:
     """Write the page."""
-    parts = [INTRODUCTION.format(command=command, confidence=100 * CONFIDENCE)]
+    parts = [INTRODUCTION.format(head=head, confidence=100 * CONFIDENCE)]
     for section in dict.fromkeys(figure.section for figure in figures):
         own = [figure for figure in figures if figure.section == section]
         parts += [f"## {section}\n", EXPLAINED[section] + "\n", "\n".join(_table(own)) + "\n"]

@@ -3,13 +3,16 @@
 from collections.abc import Iterator, Sequence
 from statistics import median
 
+from bench.publishing import written_by
 from bench.submissions import data
 from bench.submissions.lnt import REQUIREMENTS
 from bench.submissions.measures import CELLS, CHUNK, CLIENTS, Found, Size, Taken
 
 INTRODUCTION = """# What submitting and reading results costs
 
-Written by `script/bench api`. Do not edit it by hand. Figures of one machine ({machine}), with other work going on beside it or
+{written_by}
+
+Figures of one machine ({machine}), with other work going on beside it or
 not: compare rows that were measured in turn, not machines. *Processor* is of the web server and the database together, and
 depends less on what else went on. Each goal says whether it is met.
 
@@ -38,7 +41,11 @@ def verdict(*, met: bool) -> str:
 def markdown(found: Found, *, machine: str) -> str:
     """Write the page."""
     lnt = next(line for line in REQUIREMENTS.read_text().split() if "lnt" in line)
-    parts = [INTRODUCTION.format(machine=machine, lnt=lnt.replace("==", " "))]
+    parts = [
+        INTRODUCTION.format(
+            written_by=written_by("api"), machine=machine, lnt=lnt.replace("==", " ")
+        )
+    ]
     parts += ["## In bulk\n", *_bulk(found), ""]
     parts += ["## One run of one value a request\n", *_singles(found), ""]
     parts += ["## Reading\n", *_reads(found), ""]

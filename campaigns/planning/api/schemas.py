@@ -208,6 +208,7 @@ def definition_schema() -> JsonSchema:
     ]
     return {
         "$schema": DRAFT,
+        "$comment": "Written by `perfdash campaign schema`. Do not edit it by hand.",
         "title": "A campaign of perfdash",
         "type": "object",
         "required": ["kind", *(name for name, field in FIELDS.items() if field.required)],

@@ -193,7 +193,7 @@ def test_a_figure_is_off_where_its_interval_leaves_the_nominal_value():
 def test_what_is_off_is_marked_and_advised_on():
     off = figure(900, 0.95, Promise.EXACTLY)
 
-    page = markdown([off], [Timing("S1", 0.5, 1.0)], seed=1, command="it", seconds=2)
+    page = markdown([off], [Timing("S1", 0.5, 1.0)], seed=1, head="Made by it.", seconds=2)
 
     assert advice_for(off) != UNSAID
     assert advice_for(off) in page

@@ -231,6 +231,7 @@ def json_schema() -> JsonSchema:
     schema = msgspec.json.schema(Scenario)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$comment": "Written by `python -m campaigns.kinds.http.program.scenario`. Do not edit it by hand.",
         "title": "Scenario",
         **schema,
     }

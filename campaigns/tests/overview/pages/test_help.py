@@ -11,6 +11,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.template import Context, RequestContext, Template
 from django.urls import reverse
 
+from bench.publishing import PAGES, written_by
 from campaigns.kit.markup import DOCUMENT_TAGS, document
 from campaigns.overview.checks import documentation_is_there
 from campaigns.overview.pages.help import MOVED, glossary, pages, read
@@ -39,6 +40,14 @@ def test_every_page_is_in_the_table_of_contents():
     names = [name for name in pages() if name]
     assert len(names) > 40
     assert [name for name in names if reverse("help-page", args=[name]) not in listed] == []
+
+
+@pytest.mark.parametrize("path", pages().values())
+def test_a_page_that_a_benchmark_writes_says_so_and_no_other(path):
+    text = (ROOT / path).read_text()
+
+    said = [line for line in text.splitlines() if line.startswith("Written by `script/bench ")]
+    assert said == [written_by(name) for name, page in PAGES.items() if page == path]
 
 
 @pytest.mark.parametrize("path", pages().values())
