@@ -2,6 +2,7 @@
 
 import re
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 from urllib.parse import urldefrag
 
@@ -19,7 +20,7 @@ from campaigns.tests.attacks import ATTACKS, Elements
 from campaigns.tests.browsing import Page
 
 ROOT = Path(settings.BASE_DIR)
-OTHERS = ["README.md", "CONTRIBUTING.md", "bench/README.md"]
+OTHERS = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "bench/README.md"]
 """Pages that perfdash does not serve."""
 TERM = re.compile(r'{% term "([^"]+)"')
 
@@ -34,6 +35,11 @@ def request_of_nobody(rf):
 def written(template, request, **values):
     source = Template("{% load terms %}" + template)
     return source.render(RequestContext(request, values))
+
+
+@cache
+def anchors(file):
+    return {heading.anchor for heading in document(file.read_text(), str).headings}
 
 
 def test_every_page_is_in_the_table_of_contents():
@@ -54,9 +60,12 @@ def test_a_page_that_a_benchmark_writes_says_so_and_no_other(path):
 
 @pytest.mark.parametrize("path", [*pages().values(), *OTHERS])
 def test_links_of_the_documentation_lead_to_files(path):
-    links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", (ROOT / path).read_text())
+    links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)(?:#([^)\s]+))?", (ROOT / path).read_text())
 
-    assert [link for link in links if not (ROOT / path).parent.joinpath(link).exists()] == []
+    for link, anchor in links:
+        file = (ROOT / path).parent / link
+        assert file.exists(), link
+        assert not anchor or anchor in anchors(file), f"{link}#{anchor}"
 
 
 def test_every_link_of_every_page_leads_somewhere(browser):
