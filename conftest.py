@@ -4,7 +4,7 @@ import fcntl
 import os
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -20,58 +20,57 @@ from django.db.backends.base.operations import BaseDatabaseOperations
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.test import override_settings
-from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
-TIERS = ("unit", "db", "system", "e2e")
-PROGRAMS = {
-    *("sandbox", "process", "process_with_pulp", "registering", "running_stand_in"),
-    *("feed", "machine", "provider"),
-}
-"""Fixtures that start a program: a test that asks for one is of the tier `system`."""
+from suite import nightly, sharing
+from suite.tiers import QUICK, TIERS, tier_of
+
 KEPT = {"django_content_type", "auth_permission"}
 """Tables that migrations fill, and no test changes."""
-PULP = "e2e/pulp/"
-"""Tests of one real Pulp, which takes a minute to start: one worker has them all."""
-USUAL_SECONDS = 5.0
-"""Of a test of the tier e2e."""
-LONG_SECONDS = {
-    "e2e/browser/test_every_page.py": 60.0,
-    "e2e/browser/test_review.py": 60.0,
-    "e2e/faults/": 20.0,
-    "e2e/machines/": 40.0,
-    "e2e/test_builds.py": 40.0,
-    "e2e/test_burst.py": 60.0,
-    "e2e/test_search.py": 90.0,
-    "e2e/test_secrets.py": 70.0,
-    "e2e/test_several_targets.py": 60.0,
-    "e2e/test_survival.py": 60.0,
-}
-"""Of a test of files of few, long tests."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Take what `script/test` chooses by."""
+    group = parser.getgroup("tiers")
+    group.addoption("--quick", action="store_true", help="the tiers unit and db alone")
+    group.addoption(
+        "--own",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="with --quick: the tier system of PATH, too",
+    )
+    group.addoption(
+        "--keep-durations",
+        action="store_true",
+        help="write the seconds of each file into suite/seconds.json",
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark each test with its tier, so that `-m` chooses by it."""
     for item in items:
-        item.add_marker(tier_of(item))
+        tier = tier_of(item)
+        item.add_marker(tier)
+        item.user_properties.append(("tier", tier))
+    nightly.require_guards(items)
+    if config.getoption("quick"):
+        own = config.getoption("own")
+        chosen = {item for item in items if _is_quick(item, own)}
+        config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+        items[:] = [item for item in items if item in chosen]
 
 
-def tier_of(item: pytest.Item) -> str:
-    """Return what the test needs: nothing, a database, programs of its own, or a whole perfdash."""
-    names = {marker.name for marker in item.iter_markers()}
-    fixtures = set(getattr(item, "fixturenames", ()))
-    if "e2e" in names:
-        return "e2e"
-    if "system" in names or fixtures & PROGRAMS:
-        return "system"
-    return "db" if "django_db" in names or fixtures & {"db", "django_db_setup"} else "unit"
+def _is_quick(item: pytest.Item, own: list[str]) -> bool:
+    tier = dict(item.user_properties)["tier"]
+    return tier in QUICK or (tier == "system" and sharing.below(sharing.file_of(item.nodeid), own))
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Keep the quick tiers quick: what starts a program fails in them."""
     global programs_allowed
-    programs_allowed = not {"unit", "db"} & {marker.name for marker in item.iter_markers()}
+    programs_allowed = tier_of(item) not in QUICK
     try:
         return (yield)
     finally:
@@ -106,30 +105,10 @@ def pytest_xdist_setupnodes(specs: list[Any]) -> None:
         spec.env = {"BROKER_URL": url.replace("virtual_host=0", f"virtual_host={number}")}
 
 
-class ByFile(LoadScopeScheduling):  # type: ignore[misc]
-    """Gives a worker whole files, and what is of one Pulp together, the longest first.
-
-    By the number of tests, as without this, few long tests would come last, and the other workers wait for them.
-    """
-
-    def _split_scope(self, nodeid: str) -> str:
-        return PULP if nodeid.startswith(PULP) else nodeid.partition("::")[0]
-
-    def _assign_work_unit(self, node: Any) -> None:
-        longest = max(self.workqueue, key=lambda scope: _seconds_of(scope, self.workqueue[scope]))
-        self.workqueue.move_to_end(longest, last=False)
-        super()._assign_work_unit(node)
-
-
-def _seconds_of(scope: str, tests: Sized) -> float:
-    each = (seconds for start, seconds in LONG_SECONDS.items() if scope.startswith(start))
-    return len(tests) * next(each, USUAL_SECONDS)
-
-
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile | None:
-    """Share out the tests of whole programs."""
-    return ByFile(config, log) if config.getvalue("dist") == "loadfile" else None
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> sharing.ByFile:
+    """Share out files of tests by the durations of the last run."""
+    return sharing.ByFile(config, log)
 
 
 @pytest.fixture(scope="session")
@@ -221,18 +200,25 @@ def every_answer_is_as_documented() -> Iterator[None]:
         yield
 
 
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Tell how many tests each tier had, and how long they took, one after another."""
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Tell how many tests each tier had and how long they took, one after another; remember the durations."""
     reports = [
-        report
-        for outcome in ("passed", "failed", "error", "skipped")
-        for report in terminalreporter.stats.get(outcome, [])
-        if hasattr(report, "keywords")
+        (report, outcome)
+        for outcome, found in terminalreporter.stats.items()
+        for report in found
+        if isinstance(report, pytest.TestReport)
     ]
     terminalreporter.section("tiers")
     for tier in TIERS:
-        own = [report for report in reports if tier in report.keywords]
-        items = len({report.nodeid for report in own})
-        if items:
+        own = [
+            report for report, _ in reports if ("tier", tier) in map(tuple, report.user_properties)
+        ]
+        if own:
+            items = len({report.nodeid for report in own})
             minutes = sum(report.duration for report in own) / 60
             terminalreporter.write_line(f"{tier:8}{items:7} items {minutes:7.1f} min")
+    seconds = sharing.seconds_by_file(report for report, _ in reports)
+    sharing.remember(config, seconds)
+    if config.getoption("keep_durations"):
+        sharing.keep(sharing.known_seconds(config))
+    nightly.write_counts((report.nodeid, outcome, report.duration) for report, outcome in reports)

@@ -15,7 +15,7 @@ from e2e.conftest import ROOT, free_port, wait_for
 from e2e.containers.engine import BUILD, Podman, require_podman
 from perfdash import __version__
 
-pytestmark = [pytest.mark.e2e, pytest.mark.proof, pytest.mark.timeout(2400)]
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly, pytest.mark.timeout(2400)]
 
 LARGEST_IMAGE = 600_000_000
 OURS = (

@@ -9,7 +9,7 @@ from e2e.conftest import wait_for
 from e2e.faults.load import loading, telling
 from sandbox.process import running
 
-pytestmark = [pytest.mark.e2e, pytest.mark.proof, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly, pytest.mark.timeout(1800)]
 
 PROMISED_SECONDS = 2.0
 RUNNING = """

@@ -9,7 +9,7 @@ import pytest
 from e2e.conftest import ROOT
 from e2e.faults.conftest import SEED
 
-pytestmark = [pytest.mark.e2e, pytest.mark.proof, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly, pytest.mark.timeout(600)]
 
 
 def test_the_books_balance_after_a_while_of_chaos(tmp_path):

@@ -13,7 +13,7 @@ from e2e.faults.plant import LEASE_SECONDS, Plant, place, started
 from e2e.faults.proxy import Proxy
 from e2e.faults.servers import embedded_servers
 
-pytestmark = [pytest.mark.e2e, pytest.mark.proof, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly, pytest.mark.timeout(1800)]
 
 AWAY_SECONDS = 2 * LEASE_SECONDS
 

@@ -10,7 +10,7 @@ from e2e.conftest import ROOT, wait_for
 from e2e.faults.load import loading, telling
 from e2e.machines.plant import DATABASE, GENERATE, MEASURE, SECOND, WAY, WEB
 
-pytestmark = [pytest.mark.e2e, pytest.mark.proof, pytest.mark.timeout(900, func_only=True)]
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly, pytest.mark.timeout(900, func_only=True)]
 
 MILLISECONDS, LOSS = 25, 0.01
 """Of each direction: 50 ms a round trip."""

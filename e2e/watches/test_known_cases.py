@@ -8,7 +8,7 @@ import pytest
 from campaigns.findings.wording.binding import run_binding_text
 from e2e.watches.known_cases import CASES, CannotBeMade, counted
 
-pytestmark = [pytest.mark.e2e, pytest.mark.proof, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly, pytest.mark.timeout(300)]
 
 
 @pytest.mark.parametrize("name", CASES)
