@@ -34,7 +34,9 @@ def require_podman():
     missing = [name for name in PROGRAMS if not shutil.which(name, path=_path())]
     missing += [Path(path).name for path in LIBRARIES if not Path(path).exists()]
     if missing:
-        pytest.skip(f"not installed: {', '.join(missing)}; script/test --nightly e2e/containers installs them")
+        pytest.skip(
+            f"not installed: {', '.join(missing)}; script/test --nightly e2e/containers installs them"
+        )
     if os.geteuid() != 0:
         pytest.skip("only root can make images of Debian's packages (debootstrap)")
 
