@@ -1,0 +1,1 @@
+"""Faults that are planted in the product, and what finds them."""
