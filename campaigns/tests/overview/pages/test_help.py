@@ -13,6 +13,7 @@ from django.template import Context, RequestContext, Template
 from django.urls import reverse
 
 from bench.publishing import PAGES, written_by
+from campaigns.kinds.registry import all_kinds
 from campaigns.kit.markup import DOCUMENT_TAGS, document
 from campaigns.overview.checks import documentation_is_there
 from campaigns.overview.pages.help import MOVED, glossary, pages, read
@@ -114,6 +115,12 @@ def test_a_page_has_headings_tables_and_code(browser):
 )
 def test_a_page_that_is_not_there_is_not_found(browser, page):
     assert browser.get(f"/help/{page}/").status_code == 404
+
+
+def test_every_kind_is_in_the_readme():
+    rows = re.findall(r"^\| \[([a-z ]+)\]", (ROOT / "README.md").read_text(), re.MULTILINE)
+
+    assert set(all_kinds()) - {*rows} == set()
 
 
 @pytest.mark.parametrize("former", MOVED)
