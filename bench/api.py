@@ -17,7 +17,7 @@ from bench.submissions import conbench, lnt
 from bench.submissions import perfdash as own
 from bench.submissions.measures import Found, Measuring
 from bench.submissions.report import markdown
-from e2e.faults.plant import place
+from e2e.conftest import place
 
 PARTS = ("builds", "reads", "singles", "bulk", "growth")
 STEPS = (10_000, 100_000, 1_000_000, 10_000_000)

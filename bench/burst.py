@@ -17,7 +17,8 @@ from time import monotonic, sleep
 
 import redis
 
-from e2e.faults.plant import Plant, place, started
+from e2e.conftest import place
+from e2e.faults.plant import Plant, started
 from perfdash.addresses import redis_url
 from sandbox.process import running
 

@@ -16,9 +16,10 @@ from contextlib import closing
 from pathlib import Path
 from time import monotonic, sleep
 
+from e2e.conftest import place
 from e2e.faults.books import Books
 from e2e.faults.chaos import Chaos
-from e2e.faults.plant import Plant, place, started
+from e2e.faults.plant import Plant, started
 from sandbox.process import running
 
 CONTENT = "files=12,size=2000/latency=40"

@@ -19,9 +19,9 @@ from time import monotonic, sleep
 import psutil
 
 from bench.publishing import add_write, written_by
-from e2e.conftest import wait_for
+from e2e.conftest import place, wait_for
 from e2e.faults import processes
-from e2e.faults.plant import Plant, place, started
+from e2e.faults.plant import Plant, started
 from sandbox.process import running
 
 DEFAULTS = (

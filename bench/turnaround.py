@@ -15,7 +15,8 @@ from pathlib import Path
 from statistics import mean, median, quantiles
 from time import monotonic, sleep
 
-from e2e.faults.plant import Plant, place, started
+from e2e.conftest import place
+from e2e.faults.plant import Plant, started
 from sandbox.process import running
 
 CONTENT = "files=2,size=1000"

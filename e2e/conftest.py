@@ -1,13 +1,16 @@
 """A whole perfdash of its own: started as a person starts it, on embedded services."""
 
+import fcntl
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import urllib.request
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
@@ -16,6 +19,7 @@ import psycopg
 import pytest
 
 from campaigns.kit import kernel
+from e2e.loads_kind import install
 
 ROOT = Path(__file__).resolve().parent.parent
 FAST = {
@@ -25,6 +29,7 @@ FAST = {
     "RENEW_SECONDS": "1",
     "DISPATCH_SECONDS": "1",
 }
+TOKEN = "token-of-the-tests"  # noqa: S105 - the name of a file
 
 
 def wait_for(condition, what, seconds=60.0):
@@ -81,7 +86,7 @@ class Perfdash:
     def api(self, method, path, body=None):
         """Ask the REST API; give the decoded answer."""
         if not self.token:
-            self.token = self.manage("create_token", "owner", "--name", "tests").split()[-1]
+            self.token = self.made_token()
         request = urllib.request.Request(  # noqa: S310  loopback
             f"{self.state['base_url']}/api/v1/{path}",
             method=method,
@@ -96,6 +101,13 @@ class Perfdash:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             raise Refused(error.code, error.read().decode()) from error
+
+    def made_token(self):
+        """A token of the owner; the data directory of a `first_start` has one."""
+        kept = self.data / TOKEN
+        if kept.exists():
+            return kept.read_text()
+        return self.manage("create_token", "owner", "--name", "tests").split()[-1]
 
     def rows(self, query, *arguments):
         """Ask the database; an empty list while it is away."""
@@ -153,7 +165,62 @@ def served(data, root=ROOT, **environment):
             raise
 
 
+@contextmanager
+def place():
+    """A directory to which the database's account can walk, so that all data is in one place."""
+    path = Path(tempfile.mkdtemp(prefix="perfdash-e2e-"))
+    path.chmod(0o755)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path)
+
+
 @pytest.fixture(scope="session")
-def perfdash(tmp_path_factory):
-    with served(tmp_path_factory.mktemp("served") / "data", **FAST) as running:
+def first_start():
+    """A data directory after its first start: made once for all workers, deleted by the last of them.
+
+    Tables and static files are most of a first start. A perfdash that begins with `copied` needs less than half of it.
+    """
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
+    made = Path(tempfile.gettempdir()) / f"perfdash-tests-{run}-start"
+    with made.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            with place() as path:
+                with served(path / "data") as started:
+                    token = started.made_token()
+                (path / "data" / TOKEN).write_text(token)
+                for log in (path / "data" / "log").iterdir():
+                    log.unlink()
+                (path / "data").rename(made)
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        yield made
+        fcntl.flock(lock, fcntl.LOCK_UN)
+        with suppress(BlockingIOError):  # another worker has it yet
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(made, ignore_errors=True)
+            made.with_suffix(".lock").unlink(missing_ok=True)
+
+
+def copied(first_start, data):
+    """Make `data` a copy of a data directory, owners included, and return it."""
+    data.mkdir(exist_ok=True)
+    subprocess.run(["/bin/cp", "-a", f"{first_start}/.", data], check=True)
+    return data
+
+
+@pytest.fixture(scope="session")
+def perfdash(first_start):
+    """One for all tests of a worker that need no settings of their own.
+
+    It may send notifications to this machine, and has the kind `loads`.
+    """
+    settings = {"PERFDASH_NOTIFICATION_ADDRESSES": "127.0.0.1:*", "PERFDASH_NOTIFY_SECONDS": "1"}
+    with (
+        place() as path,
+        served(
+            copied(first_start, path / "data"), PYTHONPATH=install(path), **FAST, **settings
+        ) as running,
+    ):
         yield running

@@ -2,8 +2,7 @@
 
 import pytest
 
-from e2e.conftest import FAST, served, wait_for
-from e2e.loads_kind import install
+from e2e.conftest import wait_for
 from sandbox.process import running
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
@@ -28,14 +27,6 @@ ROWS = """
 """
 
 
-@pytest.fixture(scope="module")
-def perfdash(tmp_path_factory):
-    place = tmp_path_factory.mktemp("generators")
-    place.chmod(0o711)
-    with served(place / "data", PYTHONPATH=install(place), **FAST) as started:
-        yield started
-
-
 @pytest.fixture
 def sandbox():
     with running() as started:
@@ -46,7 +37,12 @@ def test_three_generators_measure_what_one_does(perfdash, sandbox):
     target = perfdash.api(
         "POST",
         "targets",
-        {"name": "loaded", "family": "http", "base_url": sandbox.base_url, "confirm_address": True},
+        {
+            "name": "loaded by generators",
+            "family": "http",
+            "base_url": sandbox.base_url,
+            "confirm_address": True,
+        },
     )
     campaign = perfdash.api(
         "POST",

@@ -17,7 +17,7 @@ import pytest
 import redis
 import requests
 
-from e2e.conftest import FAST, served, wait_for
+from e2e.conftest import FAST, copied, place, served, wait_for
 from perfdash.addresses import redis_url
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(400)]
@@ -119,15 +119,16 @@ def target_fields(name, **changes):
 
 
 @pytest.fixture
-def started(tmp_path):
+def started(first_start):
     """A perfdash that knows the kind `telltale`, as a package installed beside it adds one."""
-    package = tmp_path / "packages" / "telltale-1.0.dist-info"
-    package.mkdir(parents=True)
-    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: telltale\nVersion: 1.0\n")
-    (package / "entry_points.txt").write_text(ENTRY_POINT)
-    tmp_path.chmod(0o711)
-    with served(tmp_path / "data", PYTHONPATH=str(package.parent), **FAST) as perfdash:
-        yield perfdash
+    with place() as path:
+        package = path / "packages" / "telltale-1.0.dist-info"
+        package.mkdir(parents=True)
+        (package / "METADATA").write_text("Metadata-Version: 2.1\nName: telltale\nVersion: 1.0\n")
+        (package / "entry_points.txt").write_text(ENTRY_POINT)
+        data = copied(first_start, path / "data")
+        with served(data, PYTHONPATH=str(package.parent), **FAST) as perfdash:
+            yield perfdash
 
 
 def measure(perfdash, target, kind, **changes):
@@ -166,8 +167,8 @@ def look_everywhere(perfdash, search, data):
             search.look(f"file {within}", path.read_bytes())
 
 
-def test_no_secret_is_found_where_it_has_no_business(started, tmp_path):
-    data = tmp_path / "data"
+def test_no_secret_is_found_where_it_has_no_business(started):
+    data = started.data
     kept = {path.name: path.read_text().strip() for path in (data / "secrets").iterdir()}
     unused = started.manage("sign_in_link", "--base-url", started.state["base_url"])
     token = started.manage("create_token", "owner", "--name", "planted")

@@ -8,8 +8,7 @@ import json
 import psutil
 import pytest
 
-from e2e.conftest import FAST, free_port, served, wait_for
-from perfdash.local.directory import DataDirectory
+from e2e.conftest import FAST, copied, free_port, place, served, wait_for
 from perfdash.local.serve import STAND_IN_PORTS
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
@@ -90,11 +89,16 @@ def test_cancelling_stops_the_load_for_good(perfdash):
     assert requests < 40 + 1
 
 
-def test_after_ctrl_c_the_next_start_goes_on_at_once(tmp_path):
-    data = tmp_path / "data"
-    # Ports that no other perfdash begins with: it could take them between the two starts.
-    ports = [free_port() for _ in STAND_IN_PORTS]
-    (DataDirectory(data).path / "ports.json").write_text(json.dumps(ports))
+@pytest.fixture
+def data(first_start):
+    """A data directory with ports that no other perfdash begins with: it could take them between two starts."""
+    with place() as path:
+        copy = copied(first_start, path / "data")
+        (copy / "ports.json").write_text(json.dumps([free_port() for _ in STAND_IN_PORTS]))
+        yield copy
+
+
+def test_after_ctrl_c_the_next_start_goes_on_at_once(data):
     patient = FAST | {"LEASE_SECONDS": "600", "LEASE_GRACE_SECONDS": "600"}
     with served(data, **patient) as perfdash:
         campaign = launch(perfdash, "ctrl-c", files=160, repetitions=1)

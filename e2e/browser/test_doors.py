@@ -12,7 +12,7 @@ from playwright.sync_api import Error, expect
 from campaigns.tests.accounts import oidc_server
 from e2e.browser.conftest import PATIENCE, sign_in_link
 from e2e.browser.test_every_page import Trouble, check, find_barriers
-from e2e.conftest import FAST, free_port, served, wait_for
+from e2e.conftest import FAST, copied, free_port, place, served, wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
@@ -27,7 +27,7 @@ User.objects.create_user({name!r}, password={password!r})
 
 
 @pytest.fixture(scope="module")
-def perfdash(tmp_path_factory):
+def perfdash(first_start):
     """One of its own, whose provider is django-oauth-toolkit on loopback."""
     port = free_port()
     settings = {
@@ -37,7 +37,7 @@ def perfdash(tmp_path_factory):
         "PERFDASH_OIDC_NAME": "Example staff",
         "PERFDASH_OIDC_SIGN_UP": "everybody",
     }
-    with served(tmp_path_factory.mktemp("doors") / "data", **FAST, **settings) as running:
+    with place() as path, served(copied(first_start, path / "data"), **FAST, **settings) as running:
         back = f"{running.state['base_url'].rstrip('/')}/sign-in/oidc/back/"
         with oidc_server.running(port, back):
             yield running

@@ -7,8 +7,10 @@ from time import monotonic
 
 import pytest
 
+from e2e.conftest import copied, place
 from e2e.faults.load import loading
-from e2e.faults.plant import Plant, place, started
+from e2e.faults.plant import Plant, started
+from e2e.loads_kind import install
 from sandbox.process import running
 
 SEED = int(os.environ.get("PERFDASH_FAULT_SEED") or random.randrange(10**6))
@@ -22,10 +24,12 @@ def rounds():
 
 
 @pytest.fixture(scope="session")
-def plant():
-    """A perfdash for all faults that do not need one of their own."""
-    with place() as path, started(Plant(path / "data")) as made:
-        yield made
+def plant(first_start):
+    """A perfdash for all faults that do not need one of their own; it has the kind `loads`."""
+    with place() as path:
+        data = copied(first_start, path / "data")
+        with started(Plant(data, PYTHONPATH=install(path))) as made:
+            yield made
 
 
 @pytest.fixture

@@ -3,16 +3,13 @@
 import json
 import os
 import secrets
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
 from http import HTTPStatus
-from pathlib import Path
 from time import monotonic, sleep
 
 import psycopg
@@ -38,17 +35,6 @@ kernel.die_with_parent(os.getppid(), signal.SIGINT)  # tests that are killed lea
 child.STABLE_SECONDS = 1.0  # what is killed on purpose comes back at once, each time
 """
 GO = "sys.exit(__main__.main(sys.argv[1:]))"
-
-
-@contextmanager
-def place():
-    """A directory to which the database's account can walk, so that all data is in one place."""
-    path = Path(tempfile.mkdtemp(prefix="faults-"))
-    path.chmod(0o755)
-    try:
-        yield path
-    finally:
-        shutil.rmtree(path)
 
 
 class Plant(Perfdash):

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from e2e.conftest import copied, place
 from e2e.faults import processes
 from e2e.faults.load import again_and_again, loading
-from e2e.faults.plant import GRACE_SECONDS, LEASE_SECONDS, Plant, place, started
+from e2e.faults.plant import GRACE_SECONDS, LEASE_SECONDS, Plant, started
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]
 
@@ -62,10 +63,12 @@ def watch(library):
 
 
 @pytest.fixture(scope="module")
-def shifted(library, watch):
+def shifted(first_start, library, watch):
     clock = {"LD_PRELOAD": str(library), "SHIFTED_CLOCK": str(watch.file)}
-    with place() as path, started(Plant(path / "data", before=PRELOADED, **clock)) as made:
-        yield made
+    with place() as path:
+        data = copied(first_start, path / "data")
+        with started(Plant(data, before=PRELOADED, **clock)) as made:
+            yield made
 
 
 def clock_of(plant, watch):

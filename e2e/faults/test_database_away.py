@@ -6,10 +6,10 @@ from time import sleep
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from e2e.conftest import wait_for
+from e2e.conftest import place, wait_for
 from e2e.faults import processes
 from e2e.faults.load import again_and_again, loading
-from e2e.faults.plant import LEASE_SECONDS, Plant, place, started
+from e2e.faults.plant import LEASE_SECONDS, Plant, started
 from e2e.faults.proxy import Proxy
 from e2e.faults.servers import embedded_servers
 

@@ -5,11 +5,11 @@ from time import monotonic, sleep
 
 import pytest
 
-from e2e.conftest import wait_for
+from e2e.conftest import copied, place, wait_for
 from e2e.faults import processes
 from e2e.faults.disk import Filler, small_disk
 from e2e.faults.load import again_and_again, loading
-from e2e.faults.plant import LEASE_SECONDS, Plant, place, started
+from e2e.faults.plant import LEASE_SECONDS, Plant, started
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]
 
@@ -39,11 +39,11 @@ def keep_full(filler, seconds):
         sleep(0.01)
 
 
-def test_the_download_directory_is_full(target, rounds, book):
+def test_the_download_directory_is_full(first_start, target, rounds, book):
     with place() as path, small_disk(path / "work", 300) as work:
         filler = Filler(work)
         with (
-            started(Plant(path / "data", WORK_DIRECTORY=str(work))) as plant,
+            started(Plant(copied(first_start, path / "data"), WORK_DIRECTORY=str(work))) as plant,
             loading(plant, target, rounds, content="files=24,size=40kB/latency=150") as load,
             book(load),
         ):
@@ -59,11 +59,11 @@ def test_the_download_directory_is_full(target, rounds, book):
             load.assert_nothing_is_said_of_the_target()
 
 
-def test_the_data_directory_is_full(target, rounds, book):
+def test_the_data_directory_is_full(first_start, target, rounds, book):
     with place() as path, small_disk(path / "data", 400) as data:
         filler = Filler(data)
         with (
-            started(Plant(data)) as plant,
+            started(Plant(copied(first_start, data))) as plant,
             loading(plant, target, rounds) as load,
             book(load),
         ):
@@ -81,14 +81,13 @@ def test_the_data_directory_is_full(target, rounds, book):
             again_and_again(load, rounds, fault)
 
 
-def test_the_log_directory_is_full(target, rounds, book):
+def test_the_log_directory_is_full(first_start, target, rounds, book):
     with place() as path:
-        (path / "data").mkdir()
-        (path / "data" / ".perfdash").write_text("perfdash made this directory.\n")
-        with small_disk(path / "data" / "log", 2) as logs:
+        data = copied(first_start, path / "data")
+        with small_disk(data / "log", 2) as logs:
             filler = Filler(logs)
             with (
-                started(Plant(path / "data")) as plant,
+                started(Plant(data)) as plant,
                 loading(plant, target, rounds) as load,
                 book(load),
             ):

@@ -6,8 +6,7 @@ import pytest
 
 from e2e.conftest import wait_for
 from e2e.faults import processes
-from e2e.faults.plant import LEASE_SECONDS, Plant, place, started
-from e2e.loads_kind import install
+from e2e.faults.plant import LEASE_SECONDS
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]
 
@@ -28,12 +27,6 @@ ATTEMPTS = """
 """
 ALLOW = "UPDATE campaigns_run SET attempts_allowed = 9 WHERE campaign_id = %s"
 OPEN = ("queued", "running")
-
-
-@pytest.fixture(scope="module")
-def plant():
-    with place() as path, started(Plant(path / "data", PYTHONPATH=install(path))) as made:
-        yield made
 
 
 class Gathered:

@@ -5,10 +5,10 @@ import shutil
 import pytest
 
 from campaigns.tests.kinds.sql import servers
-from e2e.conftest import wait_for
+from e2e.conftest import place, wait_for
 from e2e.faults import processes
 from e2e.faults.load import ACCEPTED, ENDED, MEASURING, telling
-from e2e.faults.plant import LEASE_SECONDS, place
+from e2e.faults.plant import LEASE_SECONDS
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]
 OURS = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'perfdash attempt/%'"

@@ -3,25 +3,17 @@
 import pytest
 
 from e2e.faults import processes
-from e2e.faults.load import again_and_again, loading
-from e2e.faults.plant import Plant, place, started
+from e2e.faults.load import again_and_again
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]
 
 
-@pytest.fixture
-def own():
-    with place() as path, started(Plant(path / "data")) as made:
-        yield made
-
-
-def test_the_supervisor_is_killed(own, target, rounds, book):
+def test_the_supervisor_is_killed(plant, load, rounds):
     def fault(attempt):
-        own.forget_connection()
-        processes.kill(processes.supervisor(own.pid))
-        own.process.wait()
-        own.assert_no_orphans(seconds=10)
-        own.start()
+        plant.forget_connection()
+        processes.kill(processes.supervisor(plant.pid))
+        plant.process.wait()
+        plant.assert_no_orphans(seconds=10)
+        plant.start()
 
-    with loading(own, target, rounds) as load, book(load):
-        again_and_again(load, rounds, fault)
+    again_and_again(load, rounds, fault)

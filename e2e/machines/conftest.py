@@ -2,7 +2,7 @@
 
 import pytest
 
-from e2e.faults.plant import place
+from e2e.conftest import place
 from e2e.loads_kind import install
 from e2e.machines.network import why_not
 from e2e.machines.plant import machines
