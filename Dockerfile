@@ -3,11 +3,10 @@
 # Python's packages without what no process loads: tests, headers, symbols, translations, Arrow's clients of services.
 # What wheels bring in folders `*.libs` keeps its symbols: some of it does not load without them.
 FROM python:3.11-slim AS packages
-COPY requirements.txt requirements-uv.txt /tmp/
+COPY requirements.txt /tmp/
 RUN apt-get update -q && apt-get install -q -y --no-install-recommends binutils \
-    && pip install --no-cache-dir --require-hashes --only-binary :all: -r /tmp/requirements-uv.txt \
     && python -m venv --without-pip /opt/venv \
-    && uv pip install --no-cache --python /opt/venv/bin/python \
+    && pip --python /opt/venv/bin/python install --no-cache-dir --no-compile --quiet \
         --require-hashes --only-binary :all: -r /tmp/requirements.txt
 WORKDIR /opt/venv/lib/python3.11/site-packages
 RUN find . -type d -name tests -prune -exec rm -r {} + \
@@ -22,7 +21,7 @@ ENV PATH=/opt/venv/bin:$PATH STATIC_ROOT=/srv/static
 COPY --from=packages /opt/venv /opt/venv
 WORKDIR /srv/perfdash
 COPY . .
-RUN rm requirements*.txt \
+RUN rm requirements.txt \
     && python -m compileall -q -j 0 . \
     && python manage.py collectstatic --no-input --verbosity 0 \
     && rm -r /opt/venv/lib/python3.11/site-packages/drf_spectacular_sidecar/static

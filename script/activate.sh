@@ -3,7 +3,7 @@
 # Programs are started by the dozen: with this, each would compile all that it imports.
 unset PYTHONDONTWRITEBYTECODE
 
-# Find Python, make the virtual environment of the requirements file $1, and set `root` and `venv`.
+# Find Python, make the virtual environment with the group $1 of requirements.lock, and set `root` and `venv`.
 activate() {
   root=$(cd "$(dirname "$0")/.." && pwd)
   python=

@@ -1,49 +1,63 @@
 """Makes the virtual environment, with pinned wheels. Needs Python 3.11 and pip, nothing else.
 
-Usage: environment.py REQUIREMENTS, a file here or anywhere. Prints the directory of the environment. It does nothing where
-the requirements were installed already, and waits where somebody else is installing them.
+Usage: environment.py GROUP [LOCK]. LOCK is requirements.lock, or another file with groups. Prints the directory of the
+environment. It does nothing where the group was installed already, and waits where somebody else is installing it.
 """
 
 import fcntl
-import hashlib
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-INSTALLER = ROOT / "requirements-uv.txt"
+LOCK = ROOT / "requirements.lock"
+HEADING = re.compile(r"^# \[([a-z-]+)\](?: extends \[([a-z-]+)\])?\n", re.MULTILINE)
 
 
 def main() -> int:
-    requirements = ROOT / sys.argv[1]
+    group, lock = sys.argv[1], ROOT / (sys.argv[2] if len(sys.argv) > 2 else LOCK)
+    wanted = requirements_of(group, lock.read_text(encoding="utf-8"))
     venv = Path(os.environ.get("PERFDASH_VENV") or ROOT / ".venv").absolute()
-    marker = venv / f".installed-{requirements.name}"
-    if not up_to_date(venv, marker, requirements):
+    installed = venv / f".installed-{group}"
+    if not up_to_date(venv, installed, wanted):
         venv.mkdir(parents=True, exist_ok=True)
-        lock = os.open(venv, os.O_RDONLY)
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        waiting = os.open(venv, os.O_RDONLY)
+        fcntl.flock(waiting, fcntl.LOCK_EX)
         try:
-            if not up_to_date(venv, marker, requirements):
-                say(f"Installing {requirements.name} into {venv} ...")
+            if not up_to_date(venv, installed, wanted):
+                say(f"Installing the group {group} of {lock.name} into {venv} ...")
                 make(venv)
+                requirements = write(venv / f".wanted-{group}", wanted)
                 install(venv, requirements)
-                marker.write_text(fingerprint(requirements), encoding="utf-8")
+                requirements.replace(installed)
         finally:
-            os.close(lock)
+            os.close(waiting)
     print(venv)
     return 0
 
 
-def up_to_date(venv: Path, marker: Path, requirements: Path) -> bool:
+def requirements_of(group: str, lock: str) -> str:
+    """Return the requirements of a group, without comments: its section of the lock, below those that it extends."""
+    _, *pieces = HEADING.split(lock)
+    sections = {
+        name: (extended, section)
+        for name, extended, section in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True)
+    }
+    if group not in sections:
+        raise SystemExit(f"There is no group {group}, only {', '.join(sections)}.")
+    extended, section = sections[group]
+    lines = section.splitlines(keepends=True)
+    own = "".join(line for line in lines if line.strip() and not line.lstrip().startswith("#"))
+    return (requirements_of(extended, lock) if extended else "") + own
+
+
+def up_to_date(venv: Path, installed: Path, wanted: str) -> bool:
     """Say whether exactly these requirements were installed, and the interpreter still stands."""
-    if not (venv / "bin/python").exists() or not marker.exists():
+    if not (venv / "bin/python").exists() or not installed.exists():
         return False
-    return marker.read_text(encoding="utf-8") == fingerprint(requirements)
-
-
-def fingerprint(requirements: Path) -> str:
-    return hashlib.sha256(requirements.read_bytes()).hexdigest()
+    return installed.read_text(encoding="utf-8") == wanted
 
 
 def make(venv: Path) -> None:
@@ -59,8 +73,11 @@ def install(venv: Path, requirements: Path) -> None:
     options: list[str | Path] = [*["--require-hashes"] * hashed, "--only-binary", ":all:", "-r"]
     uv = find_uv(venv)
     if not succeeds([uv, "--version"]):
+        wanted = requirements_of("uv", LOCK.read_text(encoding="utf-8"))
+        installer = write(venv / ".wanted-uv", wanted)
         pinned: list[str | Path] = ["--require-hashes", "--only-binary", ":all:", "-r"]
-        succeeds([*find_pip(venv), "install", "--quiet", *pinned, INSTALLER])
+        succeeds([*find_pip(venv), "install", "--quiet", *pinned, installer])
+        installer.unlink()
     # The machine's own certificates: there may be a proxy between here and the package index.
     by_uv: list[str | Path] = [
         uv,
@@ -90,6 +107,11 @@ def find_pip(venv: Path) -> list[str | Path]:
     if not succeeds([venv / "bin/python", "-m", "pip", "--version"]):
         run([venv / "bin/python", "-m", "ensurepip"])
     return [venv / "bin/python", "-m", "pip"]
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
 
 
 def succeeds(command: list[str | Path]) -> bool:

@@ -26,7 +26,7 @@ EVERYTHING = ("campaigns", "client", "perfdash", "sandbox", "suite")
 """Folders with quick tests."""
 FOR_ALL = re.compile(
     r"(conftest|manage|perfdash/settings|perfdash/environment|campaigns/apps|campaigns/tests/conftest)\.py"
-    r"|pyproject\.toml|suite/tiers\.py"
+    r"|pyproject\.toml|requirements\.lock|suite/tiers\.py"
 )
 """Files on which every test depends."""
 ALL_PAGES = re.compile(

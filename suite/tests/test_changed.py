@@ -56,7 +56,9 @@ def test_what_has_an_address_is_tested_for_who_may_see_it(sources):
     assert runs(sources, "campaigns/overview/pages/home.py")("perfdash/tests/roles/test_matrix.py")
 
 
-@pytest.mark.parametrize("file", ["conftest.py", "perfdash/settings.py", "pyproject.toml"])
+@pytest.mark.parametrize(
+    "file", ["conftest.py", "perfdash/settings.py", "pyproject.toml", "requirements.lock"]
+)
 def test_what_every_test_stands_on_is_tested_by_all(sources, file):
     run = runs(sources, file)
     assert all(run(folder) for folder in changed.EVERYTHING)

@@ -19,8 +19,8 @@ from perfdash.local.pulp.state import Choices, State
 from perfdash.local.services import ROOT
 from perfdash.local.supervisor import StartFailed
 
-PLAIN, WITH_RPM = "requirements-pulp.txt", "requirements-pulp-rpm.txt"
-CORE = "--no-binary drf-access-policy\npulpcore=={version}\nsetuptools<81\n"
+LOCK = Path(__file__).with_name("requirements.lock")
+CORE = "# [core]\n--no-binary drf-access-policy\npulpcore=={version}\nsetuptools<81\n"
 """Another version than the pinned one, with what the package index offers for it: no digests of it are known here.
 
 Older versions import pkg_resources without naming setuptools, which newer ones of it lack.
@@ -39,21 +39,21 @@ Say = Callable[[str], None]
 
 def fingerprint(choices: Choices) -> str:
     """Name what is to be installed."""
-    wanted = _requirements(rpm=choices.rpm).read_bytes()
-    return hashlib.sha256(wanted + choices.core.encode()).hexdigest()
+    named = f"{'rpm' * choices.rpm} {choices.core}"
+    return hashlib.sha256(LOCK.read_bytes() + named.encode()).hexdigest()
 
 
 def install(directory: PulpDirectory, say: Say, choices: Choices) -> None:
     """Install Pulp where exactly this was not installed yet. Raise StartFailed."""
-    requirements = _requirements(rpm=choices.rpm)
+    group, lock = "rpm" if choices.rpm else "pulp", LOCK
     if choices.core:
-        requirements = directory.path / "requirements-core.txt"
-        requirements.write_text(CORE.format(version=choices.core) + "pulp-rpm\n" * choices.rpm)
+        group, lock = "core", directory.path / "core.lock"
+        lock.write_text(CORE.format(version=choices.core) + "pulp-rpm\n" * choices.rpm)
     venv = directory.path / "venv"
-    if not (venv / f".installed-{requirements.name}").exists():
-        what = f"pulpcore {choices.core}" if choices.core else requirements.name
+    if not (venv / f".installed-{group}").exists():
+        what = f"pulpcore {choices.core}" if choices.core else "the pinned Pulp"
         say(f"Installing {what} (a minute where nothing is in the cache) ...")
-    command = [sys.executable, "-B", str(ROOT / "script/environment.py"), str(requirements)]
+    command = [sys.executable, "-B", str(ROOT / "script/environment.py"), group, str(lock)]
     variables = {**os.environ, "PERFDASH_VENV": str(venv), MARK: str(directory.path)}
     done = subprocess.run(command, env=variables, capture_output=True, text=True)
     if done.returncode:
@@ -119,10 +119,6 @@ def manage(directory: PulpDirectory, *words: str, typed: str = "") -> None:
         log.write(message)
     if done.returncode:
         raise StartFailed(f"pulpcore-manager {words[0]} failed:\n{_tail(message)}")
-
-
-def _requirements(*, rpm: bool) -> Path:
-    return ROOT / (WITH_RPM if rpm else PLAIN)
 
 
 def _tail(text: str) -> str:

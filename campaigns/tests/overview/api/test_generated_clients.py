@@ -15,6 +15,7 @@ from campaigns.kit.api.openapi import document
 from campaigns.overview.api import documents
 
 ROOT = Path(__file__).parents[4]
+GENERATORS = Path(__file__).with_name("generators.lock")
 HYPERFINE = Path(__file__).parents[2] / "results" / "readers" / "data" / "hyperfine-1.20.json"
 TYPES_TOLD = """
 content_type_overrides:
@@ -75,7 +76,7 @@ def programs(pytestconfig):
     """The directory with the generators' programs, which the first run installs."""
     place = pytestconfig.cache.mkdir("generators")
     done = subprocess.run(
-        [sys.executable, ROOT / "script" / "environment.py", "requirements-generators.txt"],
+        [sys.executable, ROOT / "script" / "environment.py", "generators", GENERATORS],
         env=os.environ | {"PERFDASH_VENV": str(place)},
         capture_output=True,
         text=True,
