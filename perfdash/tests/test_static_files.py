@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.files.storage import FileSystemStorage
 from django.http import HttpResponseNotFound
 from django.test import RequestFactory
-from plotly.offline import get_plotlyjs_version
+from plotly.offline import get_plotlyjs, get_plotlyjs_version
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from perfdash import static_files
@@ -117,6 +118,25 @@ def test_plotly_is_the_bundle_that_its_page_describes():
     message = (settings.BASE_DIR / "campaigns/static/vendor/README.md").read_text()
 
     assert hashlib.sha512(text).hexdigest() in message
-    assert f") v{get_plotlyjs_version()}\n".encode() in text[:100]
     assert f"plotly.js {get_plotlyjs_version()}," in message
     assert len(text) < 1_300_000
+
+
+def test_plotly_is_of_the_version_that_its_python_package_has():
+    """The package writes figures for its own script; saved charts have the vendored one, a part of the same version."""
+    result = finders.find(PLOTLY)
+    assert result
+    pins = (settings.BASE_DIR / "pyproject.toml").read_text()
+
+    assert Path(result).read_text()[:100].count(f" v{get_plotlyjs_version()}\n") == 1
+    assert f"* plotly.js v{get_plotlyjs_version()}\n" in get_plotlyjs()[:100]
+    assert f'"plotly=={version("plotly")}"' in pins
+
+
+def test_plotly_can_stand_in_a_page():
+    """A saved chart holds the script: nothing in it may end the element, and HTML reads a return as a line feed."""
+    result = finders.find(PLOTLY)
+    assert result
+    text = Path(result).read_bytes().lower()
+
+    assert [part for part in (b"</script", b"<!--", b"\r", b"\0") if part in text] == []
