@@ -3,23 +3,21 @@
 import hashlib
 from base64 import b64encode
 from functools import cache
-from importlib.resources import files
 
 from django.http import HttpResponse
 from django.template.loader import render_to_string
 from django.utils.text import slugify
 
+from campaigns.kit.styles import style_of
 from campaigns.models import Conclusion
 from campaigns.reviews.reports.values import Report
 
 STYLES = ("style.css", "report.css")
 
 
-@cache
 def style() -> str:
     """Return the style sheets of a report, for the file itself."""
-    sheets = files("campaigns") / "static" / "campaigns"
-    return "\n".join((sheets / name).read_text(encoding="utf-8") for name in STYLES)
+    return style_of(*STYLES)
 
 
 @cache
