@@ -9,6 +9,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from campaigns.kit.charts.drawings import drawings_of
+from campaigns.kit.charts.template import TEMPLATE
 from campaigns.results.run_plots import Plot
 
 register = template.Library()
@@ -31,6 +32,12 @@ def figure_script(figure: dict[str, Any] | None, element: str, source: str = "")
         element,
         mark_safe(content),  # noqa: S308  what HTML reads in a script is escaped
     )
+
+
+@register.simple_tag
+def chart_template() -> str:
+    """Return what all figures share, as JSON for charts.js."""
+    return json.dumps(TEMPLATE, separators=(",", ":"))
 
 
 @register.inclusion_tag("components/_chart.html")

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from campaigns.execution.pages import queues, run, run_actions
+from campaigns.findings.pages import chart_pages
 from campaigns.findings.pages import charts as charts
 from campaigns.findings.pages import exports as exports
 from campaigns.overview.pages import campaign as pages
@@ -38,6 +39,7 @@ urlpatterns = [
     path("charts/<slug:chart>/", charts.chart, name="campaign-chart"),
     path("charts/curve.json", charts.figures, name="campaign-figures"),
     path("charts/<slug:chart>.csv", exports.chart_csv, name="campaign-chart-csv"),
+    path("charts/<slug:chart>.html", chart_pages.chart_page, name="campaign-chart-page"),
     path("bundle.zip", bundles.campaign_bundle, name="campaign-bundle"),
     path("campaign.json", exports.document, name="campaign-json"),
     path("runs/<int:position>/", run.run, name="run"),
@@ -46,7 +48,17 @@ urlpatterns = [
     path("runs/<int:position>/again/", run_actions.again, name="run-again"),
     path("runs/<int:position>/exclude/", run_actions.exclude, name="run-exclude"),
     path("runs/<int:position>/include/", run_actions.include, name="run-include"),
+    path(
+        "runs/<int:position>/attempts/<int:number>/charts/<slug:plot>.html",
+        run.run_chart,
+        name="run-chart",
+    ),
     path("try/<int:position>/", run.trial, name="trial"),
     path("try/<int:position>/status/", run.trial_status, name="trial-status"),
     path("try/<int:position>/cancel/", run_actions.cancel_trial, name="trial-cancel"),
+    path(
+        "try/<int:position>/attempts/<int:number>/charts/<slug:plot>.html",
+        run.trial_chart,
+        name="trial-chart",
+    ),
 ]

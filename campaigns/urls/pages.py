@@ -101,6 +101,7 @@ urlpatterns = [
     path("queues/part/", queues.queue_part, name="queue-part"),
     path("compare/", compare.compare, name="compare"),
     path("compare/comparison.csv", compare.compare_csv, name="compare-csv"),
+    path("compare/chart.html", compare.compare_chart, name="compare-chart"),
     path("import/", importing.import_page, name="import"),
     path("import/preview/", importing.import_preview, name="import-preview"),
     path("import/<int:pk>/", importing.import_wait, name="import-wait"),

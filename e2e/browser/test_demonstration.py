@@ -11,6 +11,11 @@ from e2e.conftest import wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
+SHOWN = """box => {
+    const { xaxis, font } = box._fullLayout;
+    return { range: xaxis.range.slice(), kind: xaxis.type, ink: font.color };
+}"""
+
 
 def test_the_published_campaign_is_finished_with_chart_and_caveat(page):
     page.goto("/campaigns/?q=published")
@@ -74,6 +79,43 @@ def test_a_chart_is_saved_as_it_is_shown(page, kind):
     body = saved.path().read_bytes()
     assert len(body) > 5000
     assert body.startswith(b"<svg" if kind == "svg" else b"\x89PNG")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_chart_is_saved_as_a_page_that_zooms_without_a_network(page, visit, tmp_path, scheme):
+    page.goto("/campaigns/1/")
+    page.get_by_role("button", name="Log–log").first.click()
+    page.get_by_label("Save the chart").first.click()
+    with page.expect_download() as waiting:
+        page.locator("[data-chart=curve][data-save=html]").click()
+    assert waiting.value.suggested_filename.endswith(".curve.html")
+    file = tmp_path / "chart.html"
+    waiting.value.save_as(file)
+
+    alone = visit(viewport={"width": 1440, "height": 1000}, color_scheme=scheme, offline=True)
+    said, asked = [], []
+    alone.on("console", lambda message: said.append(message.text))
+    alone.on("request", lambda request: asked.append(request.url))
+    alone.goto(file.as_uri())
+    expect(alone.locator("#curve .main-svg").first).to_be_visible()
+    assert sum(points(alone, "curve").values()) >= 24
+    before = alone.locator("#curve").evaluate(SHOWN)
+    assert before["kind"] == "log"
+    ink = alone.locator("h1").evaluate("heading => getComputedStyle(heading).color")
+    assert re.findall(r"\d+", before["ink"])[:3] == re.findall(r"\d+", ink)
+
+    place = alone.locator("#curve .nsewdrag").first.bounding_box()
+    alone.mouse.move(place["x"] + place["width"] * 0.3, place["y"] + place["height"] * 0.3)
+    alone.mouse.down()
+    alone.mouse.move(place["x"] + place["width"] * 0.6, place["y"] + place["height"] * 0.7, steps=4)
+    alone.mouse.up()
+    wait_for(
+        lambda: alone.locator("#curve").evaluate(SHOWN)["range"] != before["range"], "the zoom"
+    )
+    low, high = alone.locator("#curve").evaluate(SHOWN)["range"]
+    assert before["range"][0] < low < high < before["range"][1]
+    assert asked == [file.as_uri()]
+    assert said == []
 
 
 def test_the_demonstration_is_launched_with_one_click_and_cancelled(page, perfdash):

@@ -1,6 +1,6 @@
-"""The page of one run or trial run, and its status while it goes on."""
+"""The page of one run or trial run, its charts as pages of their own, and its status while it goes on."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
@@ -14,6 +14,8 @@ from campaigns.kit.rights import Right
 from campaigns.models import Attempt, Campaign, Run
 from campaigns.planning.metrics import metric_of, metrics_of
 from campaigns.planning.outline import factors_of, sample_of
+from campaigns.results import exports
+from campaigns.results.chart_pages import ChartPage, as_file, lines_about
 from campaigns.results.details import attempts_of, exclusions_of, log_of_run, samples_of
 from campaigns.results.phrases import PURPOSES, value_text
 from campaigns.results.rows import accepted_of, state_of
@@ -53,6 +55,45 @@ def trial_status(request: HttpRequest, pk: int, position: int) -> HttpResponse:
     return _status(request, find_run(pk, position, trial=True))
 
 
+@require_GET
+@takes(Right.SEE, Campaign)
+def run_chart(request: HttpRequest, pk: int, position: int, number: int, plot: str) -> HttpResponse:
+    """Return a chart of an attempt as an HTML file in which it can be zoomed."""
+    return _chart(request, find_run(pk, position), number, plot)
+
+
+@require_GET
+@takes(Right.SEE, Campaign)
+def trial_chart(
+    request: HttpRequest, pk: int, position: int, number: int, plot: str
+) -> HttpResponse:
+    """Return a chart of an attempt at a try-out as an HTML file in which it can be zoomed."""
+    return _chart(request, find_run(pk, position, trial=True), number, plot)
+
+
+def _chart(request: HttpRequest, result: Run, number: int, wanted: str) -> HttpResponse:
+    """Find a chart of an attempt and return it as a file. Raise Http404."""
+    campaign = result.campaign
+    attempt = next((each for each in attempts_of(result) if each.number == number), None)
+    plots = _view(campaign, attempt).all_plots if attempt else ()
+    plot = next((each for each in plots if each.id == wanted), None)
+    if attempt is None or plot is None:
+        raise Http404(f"There is no chart “{wanted}” of this attempt.")
+    name = "Try-out" if result.purpose == Run.Purpose.TRIAL else "Run"
+    cell = _cell(campaign, result)
+    page = ChartPage(
+        plot=plot,
+        heading=campaign.question,
+        about=(
+            *lines_about(campaign, attempt.claimed_at, attempt.finished_at),
+            (name, f"{result.position}, {cell}" if cell else str(result.position)),
+        ),
+        address=request.build_absolute_uri(f"{page_of(result)}?attempt={number}#{wanted}"),
+    )
+    ending = f"{name.lower()}-{result.position}.{wanted}.html"
+    return as_file(page, request.GET.dict(), exports.attachment(campaign, ending))
+
+
 def _status(request: HttpRequest, result: Run) -> HttpResponse:
     if result.state in Run.CLOSED:
         return HttpResponse(status=STOP_POLLING, headers={"HX-Refresh": "true"})
@@ -83,13 +124,14 @@ def _page(request: HttpRequest, result: Run) -> HttpResponse:
     state = "excluded" if excluded else state_of(result.state, measured, "")
     context = _going_on(result) | {
         "campaign": campaign,
-        "cell": LevelLabels(factors_of(campaign)).sentence(result.cell.levels_by_factor),
+        "cell": _cell(campaign, result),
         "purpose": PURPOSES[result.purpose],
         "state": state,
         "metric": metric,
         "value": value_text(measured),
         "attempts": attempts,
         "view": _view(campaign, shown) if shown else None,
+        "chart": "trial-chart" if result.purpose == Run.Purpose.TRIAL else "run-chart",
         "exclusions": exclusions,
         "excluded": excluded,
         "log": log_of_run(result),
@@ -103,6 +145,11 @@ def _page(request: HttpRequest, result: Run) -> HttpResponse:
         and result.purpose == Run.Purpose.MEASURED,
     }
     return render(request, "execution/run.html", context)
+
+
+def _cell(campaign: Campaign, result: Run) -> str:
+    """Return the levels of a run with their factors."""
+    return LevelLabels(factors_of(campaign)).sentence(result.cell.levels_by_factor)
 
 
 def _view(campaign: Campaign, attempt: Attempt) -> AttemptView:

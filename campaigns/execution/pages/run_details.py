@@ -244,6 +244,12 @@ class AttemptView:
     watched: WatchedView | None
     links: Sequence[LinkLine]
 
+    @property
+    def all_plots(self) -> tuple[Plot, ...]:
+        """Return every chart, that of the watched target included."""
+        of_target = self.watched.plot if self.watched else None
+        return (*self.plots, of_target) if of_target else self.plots
+
 
 def attempt_view(
     attempt: Attempt,

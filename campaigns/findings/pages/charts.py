@@ -73,6 +73,11 @@ def _figures(
     return JsonResponse({each.figure_id: placed(each.figure, each.height) for each in plots})
 
 
+def _with_query(name: str, request: HttpRequest, campaign: Campaign, chart: str) -> str:
+    """Return the address of a file of a chart, for the same query."""
+    return f"{reverse(name, args=[campaign.pk, chart])}?{request.GET.urlencode()}"
+
+
 def _chart(
     request: HttpRequest, campaign: Campaign, chart: str, stand_ins: list[str]
 ) -> HttpResponse:
@@ -97,13 +102,16 @@ def _chart(
         plot, multiples = main_plot(shown)
         if plot is not None:
             context = {
+                "page": _with_query("campaign-chart-page", request, campaign, plot.id),
                 "plot": labelled(plot, stand_ins),
                 "multiples": [labelled(small, stand_ins) for small in multiples],
             }
             return render(request, "components/_plot.html", context)
     elif (panel := panel_of(shown, chart)) is not None:
-        numbers = reverse("campaign-chart-csv", args=[campaign.pk, chart])
-        csv = f"{numbers}?{request.GET.urlencode()}"
-        context = {"panel": panel.labelled(stand_ins), "csv": csv}
+        context = {
+            "panel": panel.labelled(stand_ins),
+            "csv": _with_query("campaign-chart-csv", request, campaign, chart),
+            "page": _with_query("campaign-chart-page", request, campaign, chart),
+        }
         return render(request, "findings/_panel_body.html", context)
     raise Http404(f"There is no “{chart}” on this result.")

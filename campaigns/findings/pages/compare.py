@@ -1,13 +1,16 @@
 """The compare page: campaigns, or cells of them, against the first; its numbers as CSV."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
+from django.core.exceptions import BadRequest
 from django.core.paginator import Page, Paginator
 from django.forms import BoundField
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from campaigns.findings.compared import MOST_CAMPAIGNS, Side, sides_of, there_is, why_unusable
@@ -27,6 +30,7 @@ from campaigns.kit.pages.people import may, takes
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
 from campaigns.planning.filters import CampaignFilters
+from campaigns.results.chart_pages import ChartPage, as_file, lines_about
 
 OFFERED_A_PAGE = 20
 MOST_OPTIONS = 400
@@ -50,6 +54,26 @@ def compare_csv(request: HttpRequest) -> StreamingHttpResponse:
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": 'attachment; filename="comparison.csv"'},
     )
+
+
+@require_GET
+@takes(Right.SEE)
+def compare_chart(request: HttpRequest) -> HttpResponse:
+    """Return the chart of a comparison as an HTML file in which it can be zoomed."""
+    address = read(request.GET)
+    compared = compared_of(address, may(request).see)
+    plot = compare_plot(compared) if compared else None
+    if compared is None or plot is None:
+        raise BadRequest("The address names nothing that can be compared.")
+    measured = compared.measured
+    page = ChartPage(
+        plot=plot,
+        heading="Compare cells" if address.cells else "Compare campaigns",
+        about=[line for each in measured for line in _lines_about(each.side)],
+        how=render_to_string("findings/compare/_howto.html", {"metric": measured[0]}),
+        address=request.build_absolute_uri(f"{reverse('compare')}?{address.query}#{plot.id}"),
+    )
+    return as_file(page, request.GET.dict(), 'attachment; filename="comparison.html"')
 
 
 def context(
@@ -95,6 +119,11 @@ def context(
         else "",
         "of_one_campaign": bool(address.cells) and len(compared.measured) < len(address.cells),
     }
+
+
+def _lines_about(side: Side) -> Iterator[tuple[str, str]]:
+    yield from lines_about(side.campaign, side.first_run, side.last_run)
+    yield "Question", side.campaign.question
 
 
 def compared_of(address: Address, teams: Set[int]) -> Compared | None:

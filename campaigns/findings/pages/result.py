@@ -90,7 +90,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
     runs = RunList(campaign, metric)
     is_open = campaign.state in Campaign.ACTIVE
     told = findings.answer.targets if findings.answer else None
-    pairs = _pairs(shown)
+    pairs = pairs_of(shown)
     opened = request.GET.get("open", "").split(",")
     judged = findings.pairs or findings.levels
     surroundings = surroundings_of(campaign, findings.surroundings)
@@ -198,7 +198,7 @@ def levels_of(shown: Shown, only: Collection[str] | None = None) -> LevelTables 
     return level_tables(findings.levels, findings.summaries, shown.labels, only, told)
 
 
-def _pairs(shown: Shown) -> Pairs | None:
+def pairs_of(shown: Shown) -> Pairs | None:
     """Return the finding of pairs, where it is of the metric that is shown."""
     return shown.findings.pairs if shown.primary else None
 
@@ -217,7 +217,7 @@ def _text(runs: RunList) -> list[str]:
 def main_plot(shown: Shown) -> tuple[Plot | None, tuple[Plot, ...]]:
     """Draw the chart next to the answer: changes of pairs, or runs against the levels."""
     findings = shown.findings
-    if pairs := _pairs(shown):
+    if pairs := pairs_of(shown):
         return pairs_plot(pairs, shown.labels, withheld=shown.is_open), ()
     cells = findings.summaries
     if not cells or not has_drawing(cells):
@@ -230,7 +230,7 @@ def main_plot(shown: Shown) -> tuple[Plot | None, tuple[Plot, ...]]:
 
 def _late(shown: Shown) -> Late | None:
     """Return the chart of the runs where they are many: its page has the drawing at most, and requests the figure."""
-    if not shown.many or not shown.findings.summaries or _pairs(shown):
+    if not shown.many or not shown.findings.summaries or pairs_of(shown):
         return None
     return Late(CURVE, levels_title(shown.findings.summaries, shown.labels, shown.view))
 

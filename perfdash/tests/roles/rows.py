@@ -11,6 +11,7 @@ from campaigns.accounts.access import make_token
 from campaigns.kit.encryption import token_hash
 from campaigns.kit.histogram import encode
 from campaigns.models import (
+    Attempt,
     AttemptOutput,
     Block,
     Campaign,
@@ -88,7 +89,7 @@ def rows_of(team: Team, number: int) -> Rows:
     Distribution.objects.create(
         attempt=attempt, name="latency", encoded=encoded.encoded, count=encoded.count
     )
-    Series.objects.create(attempt=attempt, name="rate", unit="1/s", step_seconds=1.0, values=[1.0])
+    _series(attempt)
     AttemptOutput.objects.create(attempt=attempt, name="stdout", size=0, content=compress(b""))
     program = Program.objects.create(
         team=team, name=f"program-{number}", definition={"name": "program", "arguments": ["true"]}
@@ -119,6 +120,7 @@ def rows_of(team: Team, number: int) -> Rows:
             "findings": "answer",
             "distributions": "latency",
             "series": "rate",
+            "charts": "series-1",
             "outputs": "stdout",
             "programs": program.pk,
             "targets": target.pk,
@@ -167,17 +169,23 @@ def own_of(person: User) -> dict[str, Any]:
     }
 
 
+def _series(attempt: Attempt) -> None:
+    Series.objects.create(attempt=attempt, name="rate", unit="1/s", step_seconds=1.0, values=[1.0])
+
+
 def _trial(campaign: Campaign) -> Run:
     session = Session.objects.create(campaign=campaign, number=9, kind=Session.Kind.TRIAL)
     block = Block.objects.create(campaign=campaign, session=session, number=999, repetition=0)
-    return Run.objects.create(
+    trial = Run.objects.create(
         campaign=campaign,
         cell=campaign.cells.order_by("position")[0],
         block=block,
         position=99,
         purpose=Run.Purpose.TRIAL,
-        attempts_allowed=1,
+        attempts_allowed=2,
     )
+    _series(Attempt.objects.create(run=trial, number=1, state="cancelled", pool="", token=0))
+    return trial
 
 
 def _conclusion(campaign: Campaign, author: User) -> Conclusion:
