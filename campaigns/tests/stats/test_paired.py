@@ -301,11 +301,12 @@ def test_what_cannot_get_a_word_is_no_member_of_the_family():
     clear = stratum_of([100.0] * 3, [80.0, 81.0, 79.0], "clear")
     two = stratum_of([100.0] * 2, [80.0, 81.0], "two")
     failing = stratum_of([100.0] * 3, [80.0, 81.0, 79.0], "failing", incomplete_by_failure=3)
+    lost = stratum_of([100.0] * 5, [80.0, 81.0, 79.0, 82.0, 78.0], "lost", incomplete_by_loss=3)
 
-    family = compare_strata([clear, two, failing], lower_is_better=True)
+    family = compare_strata([clear, two, failing, lost], lower_is_better=True)
 
     assert family.comparisons[0].verdict.p_adjusted == family.comparisons[0].verdict.p
-    assert [each.verdict.p_adjusted for each in family.comparisons[1:]] == [None, None]
+    assert [each.verdict.p_adjusted for each in family.comparisons[1:]] == [None, None, None]
 
 
 def test_a_higher_rate_is_better():
