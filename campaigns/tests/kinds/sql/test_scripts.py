@@ -23,6 +23,7 @@ REFUSED = {
     "SELECT 1;\n-- script: b, weight 0\nSELECT\x00 2;": "Line 3 holds a character that is no text",
     "SELECT * FROM dblink(\n'host=10.0.0.1 dbname=x', 'SELECT 1');": "Line 2 holds a connection string",
     "SELECT $$\n\nservice=other$$;": "Line 3 holds a connection string",
+    "SELECT e'\\' ', dblink('host=other', 'SELECT 1'); --';": "Line 1 holds a connection string",
     "SELECT 1; /* postgresql://elsewhere/ */ SELECT\n'postgres://other/db';": "Line 2 holds a conn",
     "SELECT 1;\nCREATE SERVER s FOREIGN DATA WRAPPER postgres_fdw;": "Line 2 holds a connection string",
     "SELECT 1;" * 8000: "The script has 72,000 bytes; give at most 65,536",
