@@ -28,7 +28,7 @@ def _in(*names: str) -> tuple[str, ...]:
 CLAIM = _in(
     "execution/test_claim.py", "execution/test_races.py", "execution/test_execute.py", "execution"
 )
-SETTLING = _in("execution/test_limits.py", "execution/test_races.py", "execution")
+SETTLING = _in("execution/test_limits.py", "execution/test_claim.py", "execution")
 PROGRAMS = _in(
     "execution/api/test_programs.py",
     "execution/test_programs.py",
