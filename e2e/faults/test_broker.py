@@ -30,6 +30,7 @@ def sender(plant):
     app.close()
 
 
+@pytest.mark.nightly
 def test_the_broker_is_emptied_again_and_again(load, broker, rounds):
     def fault(attempt):
         for _ in range(20):
@@ -50,6 +51,7 @@ def test_messages_are_delivered_again(load, sender, rounds):
     again_and_again(load, rounds, fault)
 
 
+@pytest.mark.nightly
 def test_a_message_that_waits_is_doubled(plant, load, broker, sender, rounds):
     """Copied byte by byte: the one that waits, and those of earlier rounds.
 

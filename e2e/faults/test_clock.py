@@ -17,7 +17,7 @@ from e2e.faults import processes
 from e2e.faults.load import again_and_again, loading
 from e2e.faults.plant import GRACE_SECONDS, LEASE_SECONDS, Plant, started
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly, pytest.mark.timeout(1800)]
 
 HOUR = 3600
 LITTLE = ceil(

@@ -11,7 +11,7 @@ from e2e.faults.disk import Filler, small_disk
 from e2e.faults.load import again_and_again, loading
 from e2e.faults.plant import LEASE_SECONDS, Plant, started
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly, pytest.mark.timeout(1800)]
 
 ENDED_FULL = """
     SELECT attempt.id, attempt.state, attempt.reason, attempt.failures FROM campaigns_attempt attempt

@@ -159,6 +159,7 @@ def kill_the_generators_worker(plant):
     processes.kill(found)
 
 
+@pytest.mark.nightly
 def test_the_worker_is_killed_before_its_generators_are_ready(plant, gathered):
     attempt = gathered.until_prepared()
 
@@ -167,6 +168,7 @@ def test_the_worker_is_killed_before_its_generators_are_ready(plant, gathered):
     gathered.assert_it_is_made_anew(attempt, {"void"}, "was lost")
 
 
+@pytest.mark.nightly
 def test_the_worker_is_killed_between_ready_and_start(plant, gathered):
     attempt = gathered.until_told()
 
@@ -184,6 +186,7 @@ def test_the_worker_is_killed_in_mid_run(plant, gathered):
     gathered.assert_it_is_made_anew(attempt, {"void"}, "was lost")
 
 
+@pytest.mark.nightly
 def test_one_program_is_killed_in_mid_run_and_the_others_stop(plant, gathered):
     attempt = gathered.until_loading()
 
@@ -193,6 +196,7 @@ def test_one_program_is_killed_in_mid_run_and_the_others_stop(plant, gathered):
     gathered.assert_it_is_made_anew(attempt, {"void"}, "was killed by SIGKILL")
 
 
+@pytest.mark.nightly
 def test_the_worker_stands_still_past_the_lease(plant, gathered):
     attempt = gathered.until_loading()
     (worker,) = processes.worker(plant.pid, "generate")
@@ -208,6 +212,7 @@ def test_the_worker_stands_still_past_the_lease(plant, gathered):
     gathered.assert_it_is_made_anew(attempt, {"void"}, "was lost")
 
 
+@pytest.mark.nightly
 def test_the_broker_is_killed_while_generators_are_asked_for(plant, gathered):
     gathered.wait_for(lambda: plant.rows(ROWS, gathered.campaign), "rows of generators")
 
@@ -217,6 +222,7 @@ def test_the_broker_is_killed_while_generators_are_asked_for(plant, gathered):
     assert [row["state"] for row in gathered.rows()] == ["done"] * 3
 
 
+@pytest.mark.nightly
 def test_the_database_is_away_between_ready_and_start(plant, gathered):
     attempt = gathered.until_told()
     plant.forget_connection()
@@ -235,6 +241,7 @@ def test_the_database_is_away_between_ready_and_start(plant, gathered):
     gathered.assert_it_is_made_anew(attempt, {"lost", "void"})
 
 
+@pytest.mark.nightly
 def test_the_runs_keeper_is_killed_and_its_generators_stop_by_themselves(plant, gathered):
     attempt = gathered.until_loading()
 

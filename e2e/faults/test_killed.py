@@ -26,9 +26,13 @@ ROLES = {
     "analysis worker": processes.analysis,
 }
 LOAD_DIES_WITH = ("worker parent", "worker child", "engine program")
+AT_NIGHT = ("loaded engine", "beat", "web", "web child", "analysis worker")
 
 
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize(
+    "role",
+    [pytest.param(role, marks=[pytest.mark.nightly] * (role in AT_NIGHT)) for role in ROLES],
+)
 def test_killed(plant, load, rounds, role):
     def fault(attempt):
         found = ROLES[role](plant.pid)
@@ -44,6 +48,7 @@ def test_killed(plant, load, rounds, role):
     load.assert_nothing_is_said_of_the_target()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("role", LOAD_DIES_WITH)
 def test_killed_while_a_scenario_is_played(plant, target, rounds, role):
     def fault(attempt):
@@ -60,6 +65,7 @@ def test_killed_while_a_scenario_is_played(plant, target, rounds, role):
         load.assert_nothing_is_said_of_the_target()
 
 
+@pytest.mark.nightly
 def test_the_keepers_backend_is_killed(plant, load, rounds):
     def fault(attempt):
         found = wait_for(plant.keepers_backend, "the keeper's connection", 5)
@@ -68,6 +74,7 @@ def test_the_keepers_backend_is_killed(plant, load, rounds):
     again_and_again(load, rounds, fault)
 
 
+@pytest.mark.nightly
 def test_a_random_backend_is_killed(plant, load, rounds):
     chance = random.Random(SEED)
 
@@ -79,6 +86,7 @@ def test_a_random_backend_is_killed(plant, load, rounds):
     again_and_again(load, rounds, fault)
 
 
+@pytest.mark.nightly
 def test_several_are_killed_at_once(plant, load, rounds):
     chance = random.Random(SEED)
 

@@ -10,7 +10,7 @@ from e2e.faults import processes
 from e2e.faults.load import ACCEPTED, ENDED, MEASURING, telling
 from e2e.faults.plant import LEASE_SECONDS
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly, pytest.mark.timeout(1800)]
 OURS = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'perfdash attempt/%'"
 SECONDS_AFTER_THE_LEASE = 2.0
 CLIENTS = 3

@@ -31,6 +31,7 @@ def test_the_keeper_stands_still(plant, load, rounds):
     again_and_again(load, rounds, fault)
 
 
+@pytest.mark.nightly
 def test_the_keeper_and_its_engine_stand_still(plant, load, rounds):
     """As on a machine that sleeps: neither may go on with what it was about to send."""
 

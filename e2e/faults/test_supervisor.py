@@ -5,7 +5,7 @@ import pytest
 from e2e.faults import processes
 from e2e.faults.load import again_and_again
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly, pytest.mark.timeout(1800)]
 
 
 def test_the_supervisor_is_killed(plant, load, rounds):

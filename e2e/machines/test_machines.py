@@ -12,7 +12,7 @@ from e2e.faults.plant import LEASE_SECONDS
 from e2e.machines.plant import GENERATE, MEASURE
 from perfdash import __version__
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600, func_only=True)]
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly, pytest.mark.timeout(600, func_only=True)]
 
 ATTEMPT = "SELECT id, worker, host, state, reason FROM campaigns_attempt WHERE id = %s"
 HOSTS = """

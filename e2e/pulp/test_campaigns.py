@@ -10,7 +10,7 @@ from campaigns.tests.targets.ssh_server import within
 from e2e.conftest import ROOT, wait_for
 from e2e.pulp.conftest import RealPulp, purged_at_the_end
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly, pytest.mark.slow, pytest.mark.timeout(900)]
 
 OLD, NEW, MISSING = "3.105.0", "3.123.1", "3.105.999"
 ALLOWED_SECONDS = 500

@@ -10,7 +10,7 @@ import pytest
 from e2e.conftest import wait_for
 from perfdash.local.pulp.processes import marked, runs
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly, pytest.mark.slow, pytest.mark.timeout(600)]
 
 
 def processes_of(pulp):

@@ -26,7 +26,10 @@ def feed() -> Iterator[Sandbox]:
 
 @pytest.fixture(
     scope="session",
-    params=["stand-in", pytest.param("real", marks=[pytest.mark.e2e, pytest.mark.timeout(300)])],
+    params=[
+        "stand-in",
+        pytest.param("real", marks=[pytest.mark.nightly, pytest.mark.timeout(300)]),
+    ],
 )
 def place(request: pytest.FixtureRequest, feed: Sandbox) -> tuple[str, str, str]:
     """Base URL, user and password."""

@@ -14,7 +14,7 @@ from campaigns.tests.kinds.sync.suite_feeds import *  # noqa: F403
 from campaigns.tests.kinds.sync.suite_rpm import *  # noqa: F403
 from e2e.conftest import wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly, pytest.mark.slow, pytest.mark.timeout(300)]
 
 
 @pytest.fixture

@@ -8,13 +8,13 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from campaigns.tests.kinds.sync.suite import found, good, parameters
-from e2e.pulp.test_sync import pulp
+from e2e.pulp.sync.test_suite import pulp
 from sandbox.rpm.repodata import Repodata
 from sandbox.tests.rpm.conftest import packages, whole
 
 __all__ = ["pulp"]
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly, pytest.mark.slow, pytest.mark.timeout(300)]
 
 PACKAGES, IMAGE = 3, b"an image" * 1000
 TREE = f"""\

@@ -11,11 +11,11 @@ from campaigns.kit.http.credentials import Tls
 from campaigns.tests.kinds.programs.certificates import Authority
 from campaigns.tests.kinds.sync.suite import RULES, Place, found, good, parameters
 from e2e.pulp.front import tls_front
-from e2e.pulp.test_sync import pulp
+from e2e.pulp.sync.test_suite import pulp
 
 __all__ = ["pulp"]
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly, pytest.mark.slow, pytest.mark.timeout(300)]
 
 
 @pytest.fixture

@@ -13,13 +13,13 @@ from campaigns.kinds.sync import syncing
 from campaigns.kinds.sync.driver import driver
 from campaigns.tests.kinds.sync.suite import RULES, good, parameters
 from e2e.conftest import wait_for
-from e2e.pulp.test_sync import in_flight, pulp
+from e2e.pulp.sync.test_suite import in_flight, pulp
 from perfdash.local import postgres
 from perfdash.local.pulp.directory import PulpDirectory
 
 __all__ = ["pulp"]
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly, pytest.mark.slow, pytest.mark.timeout(300)]
 
 NO_DATABASE = "(answered 500|got no answer)"
 """Pulp's API answers 500 for as long as it lives without its database, and may then end itself."""
