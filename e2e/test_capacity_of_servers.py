@@ -72,6 +72,7 @@ def finding_of(perfdash, campaign):
     return found, str(perfdash.api("GET", f"campaigns/{campaign}/findings/answer")["text"])
 
 
+@pytest.mark.nightly
 def test_two_servers_of_which_one_lets_twice_as_many_clients_in(perfdash, started):
     one, two = (started(nginx, 0.2, most, [FILES]) for most in (50, 100))
     keys = [
@@ -96,6 +97,7 @@ def test_two_servers_of_which_one_lets_twice_as_many_clients_in(perfdash, starte
     assert "also differs: hardware and network limit_conn 50 / limit_conn 100" in text
 
 
+@pytest.mark.nightly
 def test_the_answer_of_one_server_stands_where_the_other_is_stopped_in_block_3(perfdash, started):
     one, two = (started(nginx, 0.05, most, [FILES]) for most in (20, 40))
     keys = [target(perfdash, "stays", one), target(perfdash, "stops", two)]

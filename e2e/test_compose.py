@@ -251,6 +251,7 @@ def test_every_file_that_the_image_takes_is_there():
         assert (ROOT / path).exists(), path
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", OURS)
 def test_a_service_starts_and_its_health_check_passes(machine, place, name):
     assert not machine.healthy(name)

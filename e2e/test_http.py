@@ -70,7 +70,7 @@ def test_a_closed_loop_over_hosts_and_an_open_one_over_rates(perfdash):
     target = perfdash.api("POST", "targets", {
         "name": "sandbox of scenarios", "family": "http", "base_url": perfdash.state["sandbox_url"],
     })["id"]  # fmt: skip
-    short = {"scenario": FILE, "duration_seconds": 2, "warm_up_seconds": 0.5}
+    short = {"scenario": FILE, "duration_seconds": 1, "warm_up_seconds": 0.25}
 
     closed = launched(perfdash, target, "How many hosts?", short, {"hosts": [2, 8]})
     opened = launched(

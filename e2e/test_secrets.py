@@ -66,20 +66,24 @@ class Search:
 
 @contextmanager
 def watching_processes(search, pid):
-    """Look at all command lines, and at the environment of engine programs, all the while."""
+    """Look at all command lines, and at the environment of engine programs, all the while: once at each."""
     done = threading.Event()
     programs = set()
+    seen = set()
 
     def look():
         while not done.wait(0.05):
             for process in psutil.Process(pid).children(recursive=True):
                 with suppress(psutil.Error, OSError):
                     line = " ".join(process.cmdline())
+                    if (process, line) in seen:
+                        continue
                     search.look(f"command line of {process.pid}", line)
                     if PROGRAMS in line:
                         programs.add(process.pid)
                         environment = Path(f"/proc/{process.pid}/environ").read_bytes()
                         search.look(f"environment of {line}", environment)
+                    seen.add((process, line))
 
     thread = threading.Thread(target=look)
     thread.start()

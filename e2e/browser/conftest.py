@@ -1,7 +1,7 @@
 """Headless Chromium in front of the running perfdash, signed in or not, with scripts or without.
 
-The browser lives for one module only: Playwright keeps an event loop in this thread while it is
-there, and neither Django's ORM nor asyncio.run works beside one.
+The browser lives only as long as tests of this folder follow one another: Playwright keeps an event loop in this
+thread while it is there, and neither Django's ORM nor asyncio.run works beside one.
 """
 
 import urllib.request
@@ -28,7 +28,7 @@ PATIENCE = 20_000
 expect.set_options(timeout=PATIENCE)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def chromium():
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
@@ -72,10 +72,34 @@ def visit(chromium, perfdash):
     assert not errors
 
 
+@pytest.fixture(scope="package")
+def owners(chromium, perfdash):
+    """The browser of the owner, which loads scripts once for all tests."""
+    context = chromium.new_context(
+        base_url=perfdash.state["base_url"], viewport={"width": 1440, "height": 1000}
+    )
+    context.set_default_timeout(PATIENCE)
+    yield context
+    context.close()
+
+
 @pytest.fixture
-def page(visit, cookies):
-    """A page of somebody who is signed in."""
-    return visit(cookies, viewport={"width": 1440, "height": 1000})
+def page(owners, perfdash, cookies):
+    """A page of the owner, who is signed in; nothing of it but loaded files is left to the next test."""
+    errors = []
+    note = lambda error: errors.append(str(error.error))  # noqa: E731
+    owners.clear_cookies()
+    owners.add_cookies(cookies)
+    owners.on("weberror", note)
+    opened = owners.new_page()
+    yield opened
+    stored = {"origin": perfdash.state["base_url"], "storageTypes": "local_storage"}
+    owners.new_cdp_session(opened).send("Storage.clearDataForOrigin", stored)
+    for each in owners.pages:
+        each.close()
+    owners.clear_permissions()
+    owners.remove_listener("weberror", note)
+    assert not errors
 
 
 @pytest.fixture

@@ -22,7 +22,8 @@ WINDOWS = (
 )
 MAKE = """
 from django.contrib.auth.models import User
-User.objects.create_user({name!r}, password={password!r})
+for name, password in {people!r}:
+    User.objects.create_user(name, password=password)
 """
 
 
@@ -78,12 +79,18 @@ def sound(visit):
     assert found.trouble.found == []
 
 
+@pytest.fixture(scope="module")
+def people(perfdash):
+    """Accounts with passwords, one for each test that asks for a `person`."""
+    made = [(f"person-{number}", secrets.token_urlsafe(16)) for number in range(4)]
+    perfdash.manage("shell", "--no-imports", "-c", MAKE.format(people=made))
+    return made
+
+
 @pytest.fixture
-def person(perfdash):
+def person(people):
     """An account with a password: both."""
-    name, password = f"person-{secrets.token_hex(3)}", secrets.token_urlsafe(16)
-    perfdash.manage("shell", "--no-imports", "-c", MAKE.format(name=name, password=password))
-    return name, password
+    return people.pop()
 
 
 def leave(page, control):

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from e2e.conftest import ROOT
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
 RUNS = 10_000
 MOST_BYTES = 300_000

@@ -9,6 +9,9 @@ from e2e.conftest import wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
+POINT = 'circle, svg[overflow="visible"] > path'
+"""Of a run in an SVG: a circle, or, where this machine was too busy, another shape."""
+
 
 def test_a_campaign_is_defined_launched_and_read_without_javascript(perfdash, visit):
     page = visit(java_script_enabled=False)
@@ -35,7 +38,7 @@ def test_a_campaign_is_defined_launched_and_read_without_javascript(perfdash, vi
     wait_for(read, "the answer after a reload", seconds=120)
     expect(page.locator("main .badge").first).to_have_text("Finished")
     expect(page.locator("#curve .wide > svg")).to_be_visible()
-    assert page.locator("#curve .wide circle").count() > 0
+    assert page.locator(f"#curve .wide :is({POINT})").count() > 0
     cells = page.get_by_role("region", name="Table of cells").locator("tbody tr")
     expect(cells).to_have_count(2)
     assert [row.split()[0] for row in cells.all_inner_texts()] == ["5", "10"]
