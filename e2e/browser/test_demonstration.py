@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import expect
 
 from e2e.browser.charts import points
@@ -103,6 +104,7 @@ def test_a_chart_is_saved_as_a_page_that_zooms_without_a_network(page, visit, tm
     assert before["kind"] == "log"
     ink = alone.locator("h1").evaluate("heading => getComputedStyle(heading).color")
     assert re.findall(r"\d+", before["ink"])[:3] == re.findall(r"\d+", ink)
+    assert Axe().run(alone).response["violations"] == []
 
     place = alone.locator("#curve .nsewdrag").first.bounding_box()
     alone.mouse.move(place["x"] + place["width"] * 0.3, place["y"] + place["height"] * 0.3)
