@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from django.conf import settings
@@ -45,6 +46,7 @@ def lines() -> list[Line]:
     return results
 
 
+@cache
 def by_address() -> dict[str, dict[str, dict[str, str]]]:
     """{address: {method: {column: word}}}; an address and method that stands there twice stops."""
     results: dict[str, dict[str, dict[str, str]]] = {}
