@@ -11,6 +11,7 @@ from types import FrameType
 from typing import Any
 
 import asyncssh  # noqa: F401  looks for libraries by starting programs: not within a quick test
+import hypothesis
 import pytest
 from django.core.handlers.base import BaseHandler
 from django.core.management.color import Style
@@ -26,6 +27,11 @@ from suite.tiers import QUICK, TIERS, tier_of
 
 KEPT = {"django_content_type", "auth_permission"}
 """Tables that migrations fill, and no test changes."""
+
+hypothesis.settings.register_profile(
+    "of no clock", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("of no clock")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -36,7 +36,6 @@ profile.register_profile(
     "quick",
     max_examples=25,
     stateful_step_count=30,
-    deadline=None,
     derandomize=True,  # the same examples every time; the long profile looks for new ones
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

@@ -161,7 +161,6 @@ def test_no_order_of_steps_accepts_what_should_not_be(draft, campaign, author):
         settings=settings(
             max_examples=20,
             stateful_step_count=14,
-            deadline=None,
             derandomize=True,
             database=None,
             suppress_health_check=list(HealthCheck),

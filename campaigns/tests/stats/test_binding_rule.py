@@ -361,7 +361,7 @@ NUMBERS = st.sampled_from(
 KEYS = [(name, label) for name, each in CATALOG.items() for label in LABELS.get(each.label, [""])]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.dictionaries(st.sampled_from(KEYS), st.lists(NUMBERS, max_size=12), max_size=60),
     st.sampled_from([0.2, 1.0, 60.0]),

@@ -1,7 +1,7 @@
 """Few values, many ties, empty sides: every comparison that an analysis makes has an answer."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from campaigns.stats.best import find_best
@@ -29,7 +29,6 @@ def cells(draw):
     return found
 
 
-@settings(deadline=None)
 @given(base=SIDE, cand=SIDE)
 def test_ranks_are_compared_whatever_is_tied(base, cand):
     found = rank_sum(base, cand)
@@ -40,14 +39,12 @@ def test_ranks_are_compared_whatever_is_tied(base, cand):
     assert shift(np.log(base), np.log(cand), 0.95) is not None
 
 
-@settings(deadline=None)
 @given(differences=SIDE.map(lambda side: np.log(side)))
 def test_signed_ranks_are_compared_whatever_is_tied(differences):
     assert 0 < signed_rank(differences).p <= 1
     assert hodges_lehmann(differences, 0.95) is not None
 
 
-@settings(deadline=None)
 @given(cells=cells(), interleaved=st.booleans(), alone=st.booleans(), lower=st.booleans())
 def test_cells_are_compared_however_few_runs_are_left(cells, interleaved, alone, lower):
     wanted = [(i, j) for i in range(len(cells)) for j in range(i + 1, len(cells))]
@@ -66,7 +63,6 @@ def test_cells_are_compared_however_few_runs_are_left(cells, interleaved, alone,
         find_best(found.fit, lower_is_better=lower)
 
 
-@settings(deadline=None)
 @given(
     strata=st.lists(
         st.lists(st.builds(Pair, VALUE, VALUE, st.sampled_from([True, False, None])), max_size=4),

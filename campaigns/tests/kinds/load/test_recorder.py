@@ -15,7 +15,7 @@ def counts(nanoseconds: list[int]) -> tuple[np.ndarray, int]:
     return found, histogram.add_nanoseconds(found, np.array(nanoseconds, dtype=np.int64))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(values)
 def test_folding_gives_the_histogram_that_recording_each_value_gives(nanoseconds):
     folded, dropped = counts(nanoseconds)
@@ -28,7 +28,7 @@ def test_folding_gives_the_histogram_that_recording_each_value_gives(nanoseconds
     assert histogram.encode_counts(folded) == recorded.encoded
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.lists(values, min_size=1, max_size=4))
 def test_merged_histograms_are_the_histogram_of_all_values(shards):
     whole = Recorder()

@@ -192,7 +192,6 @@ VALUES = st.lists(
 )
 FEW = settings(
     max_examples=4,
-    deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from campaigns.targets.watches.align import LONGEST_SAMPLES, _rates, align, clock_of
@@ -120,9 +120,6 @@ def test_a_long_series_has_longer_steps():
     assert np.nanmean(found.values) == pytest.approx(7.0)
 
 
-@settings(
-    suppress_health_check=[HealthCheck.too_slow]
-)  # the first draw of a process reads all modules
 @given(
     st.lists(
         st.tuples(st.floats(0.01, 40), st.floats(0, 1e12) | st.just(float("nan"))),
