@@ -6,6 +6,7 @@ import math
 import random
 import re
 import string
+from time import process_time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -28,6 +29,9 @@ NASTY = (
     b"<!DOCTYPE a [<!ENTITY b 'c'>]>", b"&b;", b"<sample>", b"</testResults>", b"99999999999999999",
     "١٢٣".encode(), "²".encode(), b"1_000", b"0x10", b" ", b"N/A",
 )  # fmt: skip
+MOST_SECONDS = 2.0
+"""Of the processor, to read or refuse one file."""
+LONG = pytest.mark.parametrize("examples", [10, pytest.param(400, marks=pytest.mark.nightly)])
 PLACES = (b'"', b",", b":", b"\n", b" ", b"0", b"1", b"{", b"[", b"=")
 CONTENT = {
     name: gzip.decompress(content)[:20_000] if name.endswith(".gz") else content
@@ -58,7 +62,9 @@ def damaged(content: bytes, chance: random.Random) -> bytes:
 
 
 def outcome(content: bytes, format: str, mapping=None) -> None:
+    begun = process_time()
     assert sound(read_or_refused(content, format, mapping))
+    assert process_time() - begun < MOST_SECONDS
 
 
 def read_or_refused(content: bytes, format: str, mapping) -> Read | readers.BadFile:
@@ -87,29 +93,38 @@ def sound(read: Read | readers.BadFile) -> bool:
     return True
 
 
+def try_out(examples: int, **drawn):
+    """Try a function with so many examples of what is drawn for its arguments."""
+    some = settings(max_examples=examples, suppress_health_check=list(HealthCheck))
+    return lambda function: some(given(**drawn)(function))()
+
+
+@LONG
 @pytest.mark.parametrize("name", FORMATS)
-@settings(max_examples=60, deadline=2000, suppress_health_check=list(HealthCheck))
-@given(seed=st.integers(0, 2**64))
-def test_a_damaged_file_is_read_or_refused(name, seed):
-    outcome(damaged(CONTENT[name], random.Random(seed)), FORMATS[name])
+def test_a_damaged_file_is_read_or_refused(name, examples):
+    @try_out(examples, seed=st.integers(0, 2**64))
+    def _(seed):
+        outcome(damaged(CONTENT[name], random.Random(seed)), FORMATS[name])
 
 
+@LONG
 @pytest.mark.parametrize("mapping", [None, MAPPING])
-@settings(max_examples=100, deadline=2000, suppress_health_check=list(HealthCheck))
-@given(seed=st.integers(0, 2**64))
-def test_damaged_csv_is_read_or_refused(mapping, seed):
-    outcome(damaged(PUBLISHED.read_bytes(), random.Random(seed)), "plain_csv", mapping)
+def test_damaged_csv_is_read_or_refused(mapping, examples):
+    @try_out(2 * examples, seed=st.integers(0, 2**64))
+    def _(seed):
+        outcome(damaged(PUBLISHED.read_bytes(), random.Random(seed)), "plain_csv", mapping)
 
 
+NOISE = st.binary(min_size=1, max_size=400) | st.text(string.printable, min_size=1).map(str.encode)
+
+
+@LONG
 @pytest.mark.parametrize("format", sorted(readers.all_readers()))
-@settings(max_examples=60, deadline=2000)
-@given(
-    content=st.binary(min_size=1, max_size=400)
-    | st.text(string.printable, min_size=1).map(str.encode)
-)
-def test_noise_is_refused(format, content):
-    outcome(content, format)
-    readers.detect(content)
+def test_noise_is_refused(format, examples):
+    @try_out(examples, content=NOISE)
+    def _(content):
+        outcome(content, format)
+        readers.detect(content)
 
 
 @pytest.mark.parametrize("format", sorted(readers.all_readers()))
@@ -131,11 +146,9 @@ JSON = st.recursive(
 )
 
 
-@pytest.mark.parametrize(
-    "format",
-    sorted({FORMATS[name] for name in FORMATS if "json" in name}),
-)
-@settings(max_examples=100, deadline=2000, suppress_health_check=list(HealthCheck))
-@given(document=JSON)
-def test_json_of_another_shape_is_read_or_refused(format, document):
-    outcome(json.dumps(document).encode(), format)
+@LONG
+@pytest.mark.parametrize("format", sorted({FORMATS[name] for name in FORMATS if "json" in name}))
+def test_json_of_another_shape_is_read_or_refused(format, examples):
+    @try_out(2 * examples, document=JSON)
+    def _(document):
+        outcome(json.dumps(document).encode(), format)
