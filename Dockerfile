@@ -1,6 +1,7 @@
 # perfdash for real servers: docker-compose.yml and deploy/kubernetes run every process from this image.
 
-# Python's packages without what no process loads: tests, headers, symbols, translations, Arrow's clients of services.
+# Python's packages without what no process loads: tests, headers, symbols, translations, Arrow's clients of
+# services, Plotly's own scripts and what checks figures (tests do).
 # What wheels bring in folders `*.libs` keeps its symbols: some of it does not load without them.
 FROM python:3.11-slim AS packages
 COPY requirements.txt /tmp/
@@ -13,6 +14,8 @@ RUN find . -type d -name tests -prune -exec rm -r {} + \
     && find . -type f -regex '.*\.\(po\|pyi\|pxd\|pxi\|pyx\|h\|hpp\|cc\)' -delete \
     && find . -path '*/locale/*' -name '*.mo' ! -path '*/en/*' -delete \
     && rm -r pyarrow/*flight* pyarrow/*s3* pyarrow/include pyarrow/src \
+    && rm -r plotly/labextension plotly/package_data plotly/validators /opt/venv/share/jupyter \
+    && find plotly/graph_objs -mindepth 1 -maxdepth 1 ! -name __init__.py -exec rm -r {} + \
     && find . -name '*.so*' -type f ! -path '*.libs/*' -exec strip --strip-unneeded {} + \
     && python -m compileall -q -j 0 .
 
