@@ -59,7 +59,7 @@ def main() -> int:
 
 
 def measure(nginx: str, options: argparse.Namespace, bits: int) -> None:
-    """Run all hosts with one key of so many bits and a certificate each, as Candlepin's stand-ins have."""
+    """Run all hosts with one key of so many bits and a certificate each, as the simulated Candlepin has."""
     authority = Authority()
     key = rsa.generate_private_key(65537, bits)
     begun = perf_counter()

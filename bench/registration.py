@@ -13,7 +13,7 @@ from campaigns.kinds.load.judging import judge
 from campaigns.kinds.programs.program import run_program
 from campaigns.kit import histogram, kernel
 from campaigns.kit.network import parse_rules
-from sandbox.katello.process import StandInKatello
+from sandbox.katello.process import SimulatedKatello
 from sandbox.process import running
 
 REGISTERS = "campaigns.kinds.registration.program"
@@ -40,7 +40,7 @@ def main() -> int:
     return 0
 
 
-def register(server: StandInKatello, hosts: int, options: argparse.Namespace) -> Any:
+def register(server: SimulatedKatello, hosts: int, options: argparse.Namespace) -> Any:
     """Let all hosts register once, and give the result of the program."""
     server.set("time_scale", options.time_scale)
     timeouts = ("timeout_seconds", "connect_timeout_seconds", "tls_timeout_seconds")

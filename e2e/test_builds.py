@@ -1,4 +1,4 @@
-"""A campaign over two builds of the stand-in's Pulp: installed as seldom as possible, read back, put back."""
+"""A campaign over two builds of the simulated Pulp: installed as seldom as possible, read back, put back."""
 
 import json
 import urllib.request
@@ -15,7 +15,7 @@ BUILD = {
     "name": "pulpcore",
     "type": "text",
     "is_build": True,
-    "apply": {"way": "http", "method": "PATCH", "url": "/stand-in/", "body": {"core": "{value}"}},
+    "apply": {"way": "http", "method": "PATCH", "url": "/simulator/", "body": {"core": "{value}"}},
     "read_back": {"way": "http", "url": "/pulp/api/v3/status/", "at": "versions.0.version"},
 }
 
@@ -23,7 +23,7 @@ BUILD = {
 @pytest.fixture(scope="module")
 def target(perfdash):
     sent = {
-        "name": "stand-in of two builds",
+        "name": "simulator of two builds",
         "family": "pulp",
         "base_url": perfdash.state["pulp_url"],
         "username": "admin",

@@ -90,7 +90,7 @@ def test_a_campaign_in_yaml_is_launched_watched_and_judged(perfdash, command, tm
     assert ended.returncode == 0, ended.stderr
     found = json.loads(ended.stdout)
     assert (found["state"], found["runs"]["done"]) == ("finished", 6)
-    assert found["stand_in"] == ["sandbox of perfdash"]
+    assert found["simulators"] == ["sandbox of perfdash"]
     assert "6 of 6 runs" in ended.stderr
     (verdict,) = found["verdicts"]
     others = [w for w in ("better", "worse", "equivalent") if w != verdict["word"]]

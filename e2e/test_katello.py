@@ -1,4 +1,4 @@
-"""A campaign through a Katello, made and run by a whole perfdash, on the stand-in that comes with it."""
+"""A campaign through a Katello, made and run by a whole perfdash, on the simulator that comes with it."""
 
 import json
 import urllib.request
@@ -24,7 +24,7 @@ SYNC = {
 @pytest.fixture(scope="module")
 def target(perfdash):
     sent = {
-        "name": "stand-in of a sync",
+        "name": "simulator of a sync",
         "family": "katello",
         "base_url": perfdash.state["katello_url"],
         "username": "admin",
@@ -35,7 +35,7 @@ def target(perfdash):
 
 def behave(perfdash, **settings):
     request = urllib.request.Request(  # noqa: S310 - ours
-        f"{perfdash.state['katello_url']}/stand-in/",
+        f"{perfdash.state['katello_url']}/simulator/",
         method="PATCH",
         data=json.dumps(settings).encode(),
         headers={"Content-Type": "application/json"},
@@ -54,7 +54,7 @@ def test_a_probe_tells_what_it_is(perfdash, target):
 
     assert told["health"] == "ready", told["health_message"]
     proofs = {proof["name"]: proof["measured"] for proof in told["proofs"]}
-    assert proofs["Katello"].endswith("stand-in")
+    assert proofs["Katello"].endswith("simulated")
 
 
 def test_a_campaign_is_run_proved_and_labelled(perfdash, target):
@@ -69,7 +69,7 @@ def test_a_campaign_is_run_proved_and_labelled(perfdash, target):
         "the campaign's end",
         120,
     )
-    assert done["stand_in"] == ["simulated Katello 4.16.0"]
+    assert done["simulators"] == ["simulated Katello 4.16.0"]
     runs = perfdash.api("GET", f"campaigns/{campaign}/runs")["results"]
     assert [run["state"] for run in runs] == ["done"] * 4
     for run in runs:

@@ -1,4 +1,4 @@
-"""A search for capacity on the stand-in's Katello: its worker is killed, and the owner takes the permission back."""
+"""A search for capacity on the simulated Katello: its worker is killed, and the owner takes the permission back."""
 
 import os
 import signal
@@ -29,7 +29,7 @@ SEARCH = {
 
 @pytest.fixture
 def target(perfdash):
-    """The stand-in's Katello, which nobody may overload."""
+    """The simulated Katello, which nobody may overload."""
     every = perfdash.api("GET", "targets")["results"]
     key = next(each["id"] for each in every if each["name"] == KATELLO)
     perfdash.api("PATCH", f"targets/{key}", {"overload_until": None})

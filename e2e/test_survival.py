@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from e2e.conftest import FAST, copied, free_port, place, served, wait_for
-from perfdash.local.serve import STAND_IN_PORTS
+from perfdash.local.serve import SIMULATOR_PORTS
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
@@ -94,7 +94,7 @@ def data(first_start):
     """A data directory with ports that no other perfdash begins with: it could take them between two starts."""
     with place() as path:
         copy = copied(first_start, path / "data")
-        (copy / "ports.json").write_text(json.dumps([free_port() for _ in STAND_IN_PORTS]))
+        (copy / "ports.json").write_text(json.dumps([free_port() for _ in SIMULATOR_PORTS]))
         yield copy
 
 

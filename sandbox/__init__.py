@@ -1,1 +1,1 @@
-"""Stand-in targets that a fresh machine can test against. Imports nothing of campaigns or perfdash."""
+"""Simulated targets that a fresh machine can test against. Imports nothing of campaigns or perfdash."""

@@ -108,10 +108,10 @@ async def _serve(arguments: argparse.Namespace) -> None:
     if arguments.until_eof:
         loop.add_reader(sys.stdin, _stop_at_eof, stopped)
     sys.stdout.write(f"sandbox listening on {server.base_url}\n")
-    stand_in = None
+    pulp = None
     if arguments.pulp_port is not None:
-        stand_in = await pulp_server.start(arguments.host, arguments.pulp_port, arguments.pulp)
-        sys.stdout.write(f"simulated Pulp listening on {stand_in.base_url}\n")
+        pulp = await pulp_server.start(arguments.host, arguments.pulp_port, arguments.pulp)
+        sys.stdout.write(f"simulated Pulp listening on {pulp.base_url}\n")
     katello = None
     authority = Authority.kept(arguments.katello_ca) if arguments.katello_ca else None
     if arguments.katello_port is not None:
@@ -126,8 +126,8 @@ async def _serve(arguments: argparse.Namespace) -> None:
     await stopped.wait()
     if katello:
         await katello.stop()
-    if stand_in:
-        await stand_in.stop()
+    if pulp:
+        await pulp.stop()
     await server.stop(arguments.grace)
 
 

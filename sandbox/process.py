@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.grammar import entry_path
-from sandbox.katello.process import StandInKatello
-from sandbox.pulp.process import StandIn
+from sandbox.katello.process import SimulatedKatello
+from sandbox.pulp.process import SimulatedPulp
 from sandbox.settings import Feed
 
 _PROJECT = Path(__file__).resolve().parent.parent
@@ -29,22 +29,24 @@ class Sandbox:
 
     base_url: str
     pid: int
-    stand_in: StandIn | None = None
-    stand_in_katello: StandInKatello | None = None
+    simulated_pulp: SimulatedPulp | None = None
+    simulated_katello: SimulatedKatello | None = None
 
     @property
-    def pulp(self) -> StandIn:
+    def pulp(self) -> SimulatedPulp:
         """The simulated Pulp. Raise LookupError where there is none."""
-        if self.stand_in is None:
-            raise LookupError("start the sandbox with running(pulp={}) to have a stand-in of Pulp")
-        return self.stand_in
+        if self.simulated_pulp is None:
+            raise LookupError("start the sandbox with running(pulp={}) to have a simulated Pulp")
+        return self.simulated_pulp
 
     @property
-    def katello(self) -> StandInKatello:
+    def katello(self) -> SimulatedKatello:
         """The simulated Katello. Raise LookupError where there is none."""
-        if self.stand_in_katello is None:
-            raise LookupError("start the sandbox with running(katello={}) to have a stand-in of it")
-        return self.stand_in_katello
+        if self.simulated_katello is None:
+            raise LookupError(
+                "start the sandbox with running(katello={}) to have a simulated Katello"
+            )
+        return self.simulated_katello
 
     def manifest(self, **settings: object) -> str:
         """Give the URL of a manifest: `manifest(files=100, size=20480, latency=20)`."""
@@ -73,8 +75,8 @@ def running(
 ) -> Iterator[Sandbox]:  # fmt: skip
     """Run a sandbox, by default on a free port, and stop it at the end of the block.
 
-    It also stops where this process ends in any way. `pulp`, `katello`: settings of a stand-in of
-    Pulp, or of Katello, on a free port of its own. Raise DidNotStart where it cannot listen.
+    It also stops where this process ends in any way. `pulp`, `katello`: settings of a simulated
+    Pulp or Katello, on a free port of its own. Raise DidNotStart where it cannot listen.
     """
     command = [sys.executable, "-m", "sandbox", "--host", host, "--port", str(port), "--until-eof"]
     if tls:
@@ -91,13 +93,13 @@ def running(
             message = process.stdout.readline() if process.stdout else ""
             if not message.startswith("sandbox listening on "):
                 raise DidNotStart(f"{' '.join(command)} ended with {process.wait()}; see above")
-            base_url, stand_in, other = message.split()[-1], None, None
+            base_url, simulated_pulp, other = message.split()[-1], None, None
             if pulp is not None and process.stdout:
-                stand_in = StandIn(process.stdout.readline().split()[-1])
+                simulated_pulp = SimulatedPulp(process.stdout.readline().split()[-1])
             if katello is not None and process.stdout:
                 parts = process.stdout.readline().split()
-                other = StandInKatello(parts[-3], parts[-1])
-            yield Sandbox(base_url, process.pid, stand_in, other)
+                other = SimulatedKatello(parts[-3], parts[-1])
+            yield Sandbox(base_url, process.pid, simulated_pulp, other)
         finally:
             process.terminate()
             try:

@@ -1,4 +1,4 @@
-"""Say something to a stand-in that another process runs."""
+"""Say something to a simulator that another process runs."""
 
 import json
 import urllib.request

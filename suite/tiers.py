@@ -6,7 +6,7 @@ TIERS = ("unit", "db", "system", "e2e", "nightly")
 QUICK = ("unit", "db")
 """The tiers that start no program."""
 PROGRAMS = {
-    *("sandbox", "process", "process_with_pulp", "registering", "running_stand_in"),
+    *("sandbox", "process", "process_with_pulp", "registering", "running_simulator"),
     *("feed", "machine", "provider"),
 }
 """Fixtures that start a program: a test that asks for one is of the tier `system`."""

@@ -12,17 +12,18 @@ from campaigns.kit.errors import NotPossible
 from campaigns.kit.mappings import Settings
 from campaigns.kit.owners import require_right
 from campaigns.kit.rights import Right
-from campaigns.models import Attempt, Campaign, FoundSetting, HandRequest, Run, Setting, TargetStep
+from campaigns.models import Attempt, Campaign, FoundSetting, ManualStep, Run, Setting, TargetStep
 from campaigns.planning.lifecycle.rows import log, name_of
+from campaigns.targets.actions import MANUAL
 
 
 @transaction.atomic
-def confirm(request: HandRequest, user: User | None) -> HandRequest:
+def confirm(request: ManualStep, user: User | None) -> ManualStep:
     """Confirm a manual step; a run that waits for it may begin. Raise NotPossible.
 
     The earlier value of a setting, where a person entered it, is stored to be restored at the end.
     """
-    row = HandRequest.objects.select_for_update(no_key=True).get(pk=request.pk)
+    row = ManualStep.objects.select_for_update(no_key=True).get(pk=request.pk)
     require_right(user, row.target, Right.OPERATE)
     if row.done_at is not None:
         raise NotPossible(f"It was done already, confirmed by {name_of(row.done_by)}.")
@@ -32,16 +33,16 @@ def confirm(request: HandRequest, user: User | None) -> HandRequest:
         setting = Setting.objects.select_for_update(no_key=True).get(pk=row.setting_id)
         if row.run_id is not None and row.campaign is not None:
             _keep(setting, row.campaign)
-        Setting.objects.filter(pk=setting.pk).update(hand_value=row.value, hand_at=Now())
-    HandRequest.objects.filter(pk=row.pk).update(done_at=Now(), done_by=user)
+        Setting.objects.filter(pk=setting.pk).update(manual_value=row.value, manual_at=Now())
+    ManualStep.objects.filter(pk=row.pk).update(done_at=Now(), done_by=user)
     if row.campaign is not None:
         log(row.campaign, f"manual step done, confirmed by {name_of(user)}: {row.words}", row.run)
     record(Action.MANUAL_STEP_DONE, user=user, subject=row, target=row.target.name)
-    return HandRequest.objects.get(pk=row.pk)
+    return ManualStep.objects.get(pk=row.pk)
 
 
 def _keep(setting: Setting, campaign: Campaign) -> None:
-    if setting.hand_value is None or _set_last_by(setting) == campaign:
+    if setting.manual_value is None or _set_last_by(setting) == campaign:
         return
     restore = campaign.settings_afterwards == Campaign.Afterwards.RESTORE
     FoundSetting.objects.get_or_create(
@@ -49,27 +50,24 @@ def _keep(setting: Setting, campaign: Campaign) -> None:
         setting=setting,
         restored_at=None,
         given_up="",
-        defaults={"value": setting.hand_value, "restore": restore},
+        defaults={"value": setting.manual_value, "restore": restore},
     )
 
 
 def _set_last_by(setting: Setting) -> Campaign | None:
     """Return the campaign for whose runs a setting was last set manually; None: for none, or it was restored."""
-    done = HandRequest.objects.filter(setting=setting, done_at__isnull=False)
+    done = ManualStep.objects.filter(setting=setting, done_at__isnull=False)
     last = done.select_related("campaign").order_by("-done_at").first()
     return last.campaign if last is not None and last.run_id is not None else None
 
 
-HAND = "hand"
-
-
-def open_requests(campaign: Campaign | None = None) -> QuerySet[HandRequest]:
+def open_requests(campaign: Campaign | None = None) -> QuerySet[ManualStep]:
     """Return requests that block a run which may begin, and those to restore a setting."""
     running = Q(run__campaign__state=Campaign.State.RUNNING) | Q(
         run__campaign__state=Campaign.State.DRAFT, run__purpose=Run.Purpose.TRIAL
     )
     wanted = Q(run=None) | (Q(run__state=Run.State.PLANNED) & running)
-    rows = HandRequest.objects.filter(wanted, done_at=None, target__retired_at=None)
+    rows = ManualStep.objects.filter(wanted, done_at=None, target__retired_at=None)
     if campaign is not None:
         rows = rows.filter(campaign=campaign)
     return rows.select_related("target", "campaign", "run", "setting", "step").order_by("pk")
@@ -87,16 +85,16 @@ def needed(run: Run) -> list[tuple[Setting | TargetStep, Any]]:
         return []
     wanted = {name: each for name, each in wanted_of(run).items() if each not in (None, "")}
     settings = Setting.objects.filter(
-        target=target, name__in=list(wanted), apply__way=HAND
+        target=target, name__in=list(wanted), apply__way=MANUAL
     ).order_by("pk")
     result: list[tuple[Setting | TargetStep, Any]] = [
-        (row, wanted[row.name]) for row in settings if row.hand_value != wanted[row.name]
+        (row, wanted[row.name]) for row in settings if row.manual_value != wanted[row.name]
     ]
     steps = TargetStep.objects.filter(
-        target=target, purpose=TargetStep.Purpose.RESET, action__way=HAND
+        target=target, purpose=TargetStep.Purpose.RESET, action__way=MANUAL
     )
     number = number_of_next_attempt(run)
-    done = HandRequest.objects.filter(run=run, attempt_number=number, done_at__isnull=False)
+    done = ManualStep.objects.filter(run=run, attempt_number=number, done_at__isnull=False)
     ready = set(done.values_list("step", flat=True))
     return result + [(step, None) for step in steps if step.pk not in ready]
 

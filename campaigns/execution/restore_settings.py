@@ -12,8 +12,8 @@ from campaigns.execution.set_levels import set_one, value_before
 from campaigns.kinds.base import Cancelled, DriverError
 from campaigns.kit.encryption import SecretUnreadable
 from campaigns.kit.redaction import storable
-from campaigns.models import Campaign, FoundSetting, HandRequest, LogLine, Run, Target
-from campaigns.targets.actions import HAND
+from campaigns.models import Campaign, FoundSetting, LogLine, ManualStep, Run, Target
+from campaigns.targets.actions import MANUAL
 from campaigns.targets.reaching import apply_of, seconds_to_set, server_of
 
 AGAIN_SECONDS = 60.0
@@ -43,13 +43,13 @@ def restore(target_pk: int) -> None:
 
 def _restore(row: FoundSetting, target: Target, check: Callable[[], None]) -> None:
     setting, name = row.setting, row.setting.name
-    if apply_of(setting).way == HAND:
-        if setting.hand_value == row.value:
+    if apply_of(setting).way == MANUAL:
+        if setting.manual_value == row.value:
             _notify(row, f"{name} is {row.value}, as it was before the campaign")
             _done(row)
             return
         _notify(row, f"{name} was {row.value} before; somebody is asked to set it back manually")
-        HandRequest.objects.create(
+        ManualStep.objects.create(
             target=target,
             campaign=row.campaign,
             setting=setting,

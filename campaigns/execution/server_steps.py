@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 
 from campaigns.kinds.base import DriverError, Proof
 from campaigns.kit.redaction import redact
-from campaigns.models import HandRequest, Run, Target, TargetStep
+from campaigns.models import ManualStep, Run, Target, TargetStep
 from campaigns.targets.actions import (
-    HAND,
+    MANUAL,
     Action,
     ActionFailed,
     HostKeyRefused,
@@ -58,7 +58,7 @@ class Workbench:
 
 def seconds_of(actions: Sequence[Action]) -> float:
     """Return the largest total duration of actions."""
-    return sum(action.seconds for action in actions if action.way != HAND)
+    return sum(action.seconds for action in actions if action.way != MANUAL)
 
 
 def reset(bench: Workbench, run: Run) -> list[Proof]:
@@ -68,7 +68,9 @@ def reset(bench: Workbench, run: Run) -> list[Proof]:
     """
     proofs: list[Proof] = []
     for step, action in bench.steps(TargetStep.Purpose.RESET):
-        proofs.append(_manual_step(step, run) if action.way == HAND else _done(step, action, bench))
+        proofs.append(
+            _manual_step(step, run) if action.way == MANUAL else _done(step, action, bench)
+        )
         if not proofs[-1].ok:
             return proofs
     if proofs:
@@ -112,7 +114,7 @@ def _done(step: TargetStep, action: Action, bench: Workbench) -> Proof:
 
 def _manual_step(step: TargetStep, run: Run) -> Proof:
     done = (
-        HandRequest.objects.filter(run=run, step=step, done_at__isnull=False)
+        ManualStep.objects.filter(run=run, step=step, done_at__isnull=False)
         .order_by("-pk")
         .select_related("done_by")
         .first()

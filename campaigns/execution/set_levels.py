@@ -8,7 +8,7 @@ from campaigns.kinds.base import EffectiveSetting
 from campaigns.kit.mappings import Settings
 from campaigns.kit.redaction import redact
 from campaigns.models import Campaign, FoundSetting, Setting
-from campaigns.targets.actions import HAND, ActionFailed, perform, read_value
+from campaigns.targets.actions import MANUAL, ActionFailed, perform, read_value
 from campaigns.targets.reaching import apply_of, read_of
 from campaigns.targets.variables import as_read
 
@@ -34,7 +34,7 @@ def put_in_force(
         before = value_before(rows[name], bench)
         if before == value:
             continue
-        if apply_of(rows[name]).way == HAND:
+        if apply_of(rows[name]).way == MANUAL:
             _ask_again(rows[name], bench)
             continue
         if campaign is not None and before != UNKNOWN:
@@ -70,8 +70,8 @@ def await_all(bench: Workbench) -> None:
 def value_of(setting: Setting, bench: Workbench) -> Any:
     """Read a setting back, or return what a person entered last. Raise SettingFailed."""
     action = read_of(setting)
-    if action.way == HAND:
-        return setting.hand_value
+    if action.way == MANUAL:
+        return setting.manual_value
     try:
         return as_read(setting, read_value(action, bench.server, bench.check))
     except ActionFailed as error:
@@ -128,5 +128,5 @@ def _in_force(setting: Setting, value: Any, bench: Workbench) -> EffectiveSettin
 def _ask_again(setting: Setting, bench: Workbench) -> None:
     """Mark the value in force as unknown; dispatch requests a manual step before the next attempt."""
     rows = Setting.objects.filter(pk=setting.pk)
-    bench.patiently(lambda: rows.update(hand_value=None))
-    setting.hand_value = None
+    bench.patiently(lambda: rows.update(manual_value=None))
+    setting.manual_value = None

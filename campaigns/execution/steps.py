@@ -28,7 +28,7 @@ from campaigns.execution.watching import END_SECONDS, Watching
 from campaigns.execution.workplace import workplace
 from campaigns.kinds.base import (
     REFUSED,
-    STAND_IN,
+    SIMULATOR,
     Cancelled,
     Context,
     Driver,
@@ -202,7 +202,7 @@ class Steps:
         facts = record.environment[EnvironmentFact.Side.TARGET] = driver.environment(
             target, context
         )
-        self._label(facts.get(STAND_IN, ""))
+        self._label(facts.get(SIMULATOR, ""))
         record.started_at = datetime.now(UTC)
         if self.watching is not None:
             self.watching.start_the_clock()
@@ -315,13 +315,13 @@ class Steps:
             return self.record.outcome(Attempt.State.VOID, f"Not the same work: {unproved}.")
         return None
 
-    def _label(self, stand_in: str) -> None:
+    def _label(self, simulator: str) -> None:
         """Mark the attempt as measured on a simulated target, for pages that show the open run."""
-        if stand_in:
-            self._log(f"simulated target: {stand_in}", LogLine.Tone.BAD)
+        if simulator:
+            self._log(f"simulated target: {simulator}", LogLine.Tone.BAD)
             mine = Attempt.objects.filter(pk=self.attempt.pk)
-            text = storable(stand_in)[:MOST_LETTERS]
-            self.keeper.patiently(lambda: mine.update(stand_in=text))
+            text = storable(simulator)[:MOST_LETTERS]
+            self.keeper.patiently(lambda: mine.update(simulator=text))
 
     def _look_again(self, target: Target, context: Context) -> None:
         """Read the target's facts once more, to find a change during the last run, too.

@@ -17,7 +17,7 @@ from campaigns.kinds.base.values import TARGET
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.models import Attempt, Campaign, EnvironmentFact, Finding, Proof, Run, Target
 from campaigns.planning.amendments import adaptive_among
-from campaigns.results.environment import WHICH_TARGET, stand_ins
+from campaigns.results.environment import WHICH_TARGET, simulators
 from campaigns.stats.methods import METHODS
 
 Fact = tuple[str, str]
@@ -45,7 +45,7 @@ class Side:
     data_hash: str
     factors: Mapping[str, tuple[Any, ...]]
     facts: Mapping[Fact, tuple[str, ...]]
-    stand_ins: tuple[str, ...]
+    simulators: tuple[str, ...]
     amounts: Mapping[int, Mapping[str, float]]
     contents: Mapping[int, Content]
     adaptive: bool
@@ -84,7 +84,7 @@ def sides_of(keys: Sequence[int], teams: Set[int], metric: str = "") -> list[Sid
     metrics = _metrics(campaigns)
     wanted = metric if metric in metrics[keys[0]] else campaigns[0].primary_metric
     findings = _findings(keys, wanted)
-    (facts, by_target), marks = _facts(keys), stand_ins(keys)
+    (facts, by_target), marks = _facts(keys), simulators(keys)
     amounts, spans = _amounts(campaigns), _spans(keys)
     contents, adaptive = contents_of(keys), adaptive_among(campaigns)
     return [
@@ -98,7 +98,7 @@ def sides_of(keys: Sequence[int], teams: Set[int], metric: str = "") -> list[Sid
                 for factor in each.factors.all()
             },
             facts=facts.get(each.pk, {}),
-            stand_ins=tuple(marks.get(each.pk, ())),
+            simulators=tuple(marks.get(each.pk, ())),
             amounts=amounts.get(each.pk, {}),
             contents=contents.get(each.pk, {}),
             adaptive=each.pk in adaptive,

@@ -104,6 +104,7 @@ class Action(models.TextChoices):
     RUN_REPEATED = "run_repeated", "repeated a run"
     RUN_EXCLUDED = "run_excluded", "excluded a run"
     RUN_INCLUDED = "run_included", "let a run count again"
+    # The value stays: rows of the record are never changed.
     MANUAL_STEP_DONE = "hand_done", "confirmed a manual step"
 
     RESULTS_QUEUED = "results_kept", "sent a file for a worker to read"

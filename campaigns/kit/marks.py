@@ -48,7 +48,7 @@ WAITS: Mapping[str, Mark] = {
     "word": ("Justification", "warn", "warn"),
     "launch": ("Approval", "warn", "play"),
     "mention": ("Mention", "info", "talk"),
-    "hand": ("Manual step", "warn", "warn"),
+    "manual_step": ("Manual step", "warn", "warn"),
 }
 
 

@@ -25,8 +25,8 @@ from campaigns.models import (
     Campaign,
     Comment,
     Conclusion,
-    HandRequest,
     LaunchRequest,
+    ManualStep,
     Membership,
     Target,
     Team,
@@ -37,7 +37,7 @@ Row = TypeVar("Row", bound=Model)
 View = TypeVar("View", bound=Callable[..., Any])
 PATHS: Mapping[type[Model], str] = {
     Comment: "thread__team",
-    HandRequest: "target__team",
+    ManualStep: "target__team",
     LaunchRequest: "campaign__team",
     Team: "pk",
 }

@@ -55,7 +55,7 @@ from campaigns.models.runs import (
     Worker,
     runs_at,
 )
-from campaigns.models.settings import FoundSetting, HandRequest, Setting, SshLogin, TargetStep
+from campaigns.models.settings import FoundSetting, ManualStep, Setting, SshLogin, TargetStep
 from campaigns.models.submissions import DeclaredMetric, KeptAnswer, Submission, SubmissionPart
 from campaigns.models.targets import Target
 from campaigns.models.teams import (
@@ -108,12 +108,12 @@ __all__ = [
     "FoundSetting",
     "Generator",
     "GeneratorLease",
-    "HandRequest",
     "Invitation",
     "KeptAnswer",
     "LaunchRequest",
     "Level",
     "LogLine",
+    "ManualStep",
     "Measurement",
     "Membership",
     "Mention",

@@ -20,7 +20,7 @@ class Announcement(models.Model):
     class Kind(models.TextChoices):
         CAMPAIGN_FINISHED = "campaign_finished", "a campaign has finished"
         CAMPAIGN_FAILED = "campaign_failed", "a campaign failed or paused automatically"
-        CAMPAIGN_NEEDS_HAND = "campaign_needs_hand", "a campaign needs a manual step"
+        CAMPAIGN_NEEDS_MANUAL_STEP = "campaign_needs_manual_step", "a campaign needs a manual step"
         REVIEW_ASKED = "review_asked", "a review is requested"
         REVIEW_DECIDED = "review_decided", "a review was decided"
         REVIEW_REOPENED = "review_reopened", "a conclusion was re-opened or taken back"

@@ -179,8 +179,8 @@ class Attempt(models.Model):
         db_default={},
         help_text="The first message of a class of failures, where no sample has it.",
     )
-    stand_in = models.CharField(
-        max_length=200, blank=True, help_text="What stood in for the target; empty: the real one."
+    simulator = models.CharField(
+        max_length=200, blank=True, help_text="Which simulator was measured; empty: a real server."
     )
     facts_unread = models.TextField(
         blank=True, help_text="Why the target's facts could not be read again after the run."
@@ -194,7 +194,7 @@ class Attempt(models.Model):
         indexes = [
             models.Index(
                 fields=["run"],
-                condition=~models.Q(stand_in=""),
+                condition=~models.Q(simulator=""),
                 name="attempts_on_simulators",  # of the few that are one
             )
         ]

@@ -47,7 +47,7 @@ class SshLogin(models.Model):
 class Setting(models.Model):
     """A setting of a target that can be applied and read back; campaigns may vary it as a factor.
 
-    `apply` and `read_back` are actions of campaigns.targets.actions. hand_value: the value that a
+    `apply` and `read_back` are actions of campaigns.targets.actions. manual_value: the value that a
     person has confirmed last as set manually; null: unknown.
     """
 
@@ -81,8 +81,8 @@ class Setting(models.Model):
     )
     apply = models.JSONField()
     read_back = models.JSONField()
-    hand_value = models.JSONField(null=True, blank=True)
-    hand_at = models.DateTimeField(null=True, blank=True)
+    manual_value = models.JSONField(null=True, blank=True)
+    manual_at = models.DateTimeField(null=True, blank=True)
     looked_at = models.DateTimeField(null=True, blank=True)
     look_value = models.JSONField(null=True, blank=True)
     look_failure = models.TextField(blank=True)
@@ -136,19 +136,19 @@ class TargetStep(models.Model):
         return self.name
 
 
-class HandRequest(models.Model):
+class ManualStep(models.Model):
     """A manual step on a target, for which a run waits.
 
     Either a setting with the `value` to apply, or a step to do before the attempt. Without a run
     it only records the value of a setting before the campaign, and nothing waits for it.
     """
 
-    target = models.ForeignKey(Target, on_delete=models.CASCADE, related_name="hand_requests")
+    target = models.ForeignKey(Target, on_delete=models.CASCADE, related_name="manual_steps")
     campaign = models.ForeignKey(
-        Campaign, on_delete=models.CASCADE, related_name="hand_requests", null=True
+        Campaign, on_delete=models.CASCADE, related_name="manual_steps", null=True
     )
     run = models.ForeignKey(
-        Run, on_delete=models.CASCADE, related_name="hand_requests", null=True, blank=True
+        Run, on_delete=models.CASCADE, related_name="manual_steps", null=True, blank=True
     )
     attempt_number = models.PositiveIntegerField(default=1)
     setting = models.ForeignKey(Setting, on_delete=models.CASCADE, null=True, blank=True)
@@ -166,7 +166,7 @@ class HandRequest(models.Model):
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(setting__isnull=True) ^ models.Q(step__isnull=True),
-                name="hand_for_a_setting_or_a_step",
+                name="manual_step_for_a_setting_or_a_step",
             )
         ]
 

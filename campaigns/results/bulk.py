@@ -9,7 +9,7 @@ from django.db import connection, models
 from msgspec import Struct
 from psycopg.types.json import Jsonb
 
-from campaigns.kinds.base import STAND_IN
+from campaigns.kinds.base import SIMULATOR
 from campaigns.kit.mappings import Json
 from campaigns.kit.redaction import storable
 from campaigns.kit.statements import Message, columns_of, types_of
@@ -114,7 +114,7 @@ _RUN = (
 _OF_ALL_RUNS = {"purpose": str(Run.Purpose.MEASURED), "attempts_allowed": 1}
 _ATTEMPT = (
     *("id", "run_id", "state", "reason", "queued_at", "claimed_at", "measure_started_at"),
-    *("measure_finished_at", "finished_at", "units_done", "units_failed", "stand_in"),
+    *("measure_finished_at", "finished_at", "units_done", "units_failed", "simulator"),
 )
 _OF_ALL_ATTEMPTS = {
     "number": 1,
@@ -162,7 +162,7 @@ def _attempt(key: int, run_key: int, run: ReceivedRun, received_at: datetime) ->
         *(key, run_key, str(_OF_ATTEMPT[_state(run)]), run.reason),
         *(began, began, run.started_at, run.finished_at),
         *(ended, run.units_done, run.units_failed),
-        storable(run.context.get(STAND_IN, ""))[:MOST_LETTERS],
+        storable(run.context.get(SIMULATOR, ""))[:MOST_LETTERS],
     )
 
 

@@ -13,7 +13,7 @@ from campaigns.models import Attempt, Campaign, Generator, Run, TargetLease
 from campaigns.planning.lifecycle.rows import release_leases
 from campaigns.planning.lifecycle.stopping import pause_itself
 from campaigns.results.settling import settle
-from campaigns.results.storing import Outcome, stand_in_of, store, without_secrets
+from campaigns.results.storing import Outcome, simulator_of, store, without_secrets
 
 HUNG_LEASE_SECONDS = 3.0
 
@@ -60,7 +60,7 @@ def close(
         finished_at=Now(),
         measure_started_at=outcome.measure_started_at,
         measure_finished_at=outcome.measure_finished_at,
-        stand_in=stand_in_of(outcome),
+        simulator=simulator_of(outcome),
         facts_unread=storable(outcome.facts_unread),
         units_done=measured.units_done if measured else 0,
         units_failed=measured.units_failed if measured else 0,

@@ -42,7 +42,7 @@ def _rows(campaign: Campaign, factors: tuple[FactorOutline, ...]) -> Iterator[li
         metric.name,
         "start",
         "finish",
-        *("state", "block", "position", "purpose", "reason", "stand_in"),
+        *("state", "block", "position", "purpose", "reason", "simulator"),
         *(f"{name} ({units[name]})" if units[name] else name for name in names),
     ]
     averages = _averages(campaign)
@@ -53,7 +53,7 @@ def _rows(campaign: Campaign, factors: tuple[FactorOutline, ...]) -> Iterator[li
         yield [
             *(row.levels.get(factor.name, "") for factor in factors),
             *_described(row, mean, published=published),
-            *(row.state, row.block, row.position, row.purpose, _reason(row), row.stand_in),
+            *(row.state, row.block, row.position, row.purpose, _reason(row), row.simulator),
             *(_exact(run.values.get(name)) for name in names),
         ]
 

@@ -179,20 +179,20 @@ def unread_after(campaign: Campaign) -> int:
     return _accepted(campaign).exclude(facts_unread="").count()
 
 
-def stand_ins_of(campaign: Campaign) -> list[str]:
+def simulators_of(campaign: Campaign) -> list[str]:
     """Return the kinds of simulated targets that a campaign was measured on; empty for a real target."""
-    return stand_ins([campaign.pk]).get(campaign.pk, [])
+    return simulators([campaign.pk]).get(campaign.pk, [])
 
 
-def stand_ins(campaigns: Sequence[int]) -> dict[int, list[str]]:
+def simulators(campaigns: Sequence[int]) -> dict[int, list[str]]:
     """Return the kinds of simulated targets by campaign; campaigns with a real target are absent."""
     result: dict[int, list[str]] = {}
     for campaign, what in (
         Attempt.objects.filter(run__campaign__in=campaigns, state__in=LABELLED)
         .exclude(run__purpose=Run.Purpose.TRIAL)
-        .exclude(stand_in="")
-        .order_by("run__campaign", "stand_in")
-        .values_list("run__campaign", "stand_in")
+        .exclude(simulator="")
+        .order_by("run__campaign", "simulator")
+        .values_list("run__campaign", "simulator")
         .distinct()
     ):
         result.setdefault(campaign, []).append(what)

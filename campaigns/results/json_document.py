@@ -15,7 +15,7 @@ from campaigns.kit.mappings import Json, JsonObject
 from campaigns.models import Campaign, Finding, Program
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.roles import roles_of
-from campaigns.results.environment import changes_of, environment_of, stand_ins_of
+from campaigns.results.environment import changes_of, environment_of, simulators_of
 from campaigns.results.pages_data import outline_of, shown_findings
 from campaigns.results.run_stream import MeasuredRun, Value, measured_runs
 
@@ -65,7 +65,7 @@ def _about(campaign: Campaign) -> JsonObject:
         **_program(campaign),
         "source": campaign.source,
         "fidelity": campaign.fidelity,
-        "stand_in": stand_ins_of(campaign),
+        "simulators": simulators_of(campaign),
         **({"caveat": campaign.caveat} if campaign.caveat else {}),
         "created_at": campaign.created_at,
         "launched_at": campaign.launched_at,
@@ -112,7 +112,7 @@ def _entry(run: MeasuredRun) -> JsonObject:
         "session": run.session,
         "state": row.state,
         "reason": row.reason,
-        "stand_in": row.stand_in,
+        "simulator": row.simulator,
         "worker": run.worker,
         "attempts": row.tries,
         "started_at": row.started_at,

@@ -49,7 +49,7 @@ AFTER: Sequence[tuple[str, Any]] = (
     ("excluded_by", pa.string()),
     ("excluded_reason", pa.string()),
     ("worker", pa.string()),
-    ("stand_in", pa.string()),
+    ("simulator", pa.string()),
 )
 
 
@@ -134,10 +134,10 @@ def _rows(
     for metric, value in run.values.items():
         yield (
             *before, metric, value.unit, value.lower_is_better, value.value, value.censored,
-            value.bound, value.fidelity, *excluded, value.worker, row.stand_in,
+            value.bound, value.fidelity, *excluded, value.worker, row.simulator,
         )  # fmt: skip
     if not run.values:
-        yield (*before, *(None,) * 7, *excluded, run.worker, row.stand_in)
+        yield (*before, *(None,) * 7, *excluded, run.worker, row.simulator)
 
 
 def _type(levels: Sequence[Any]) -> Any:

@@ -29,7 +29,7 @@ class RunRow:
     state: `planned`, `queued`, a phase, `done`, `bound` (generator saturated), `failed`, `censored` (value
     is a lower limit), `void`, `cancelled` or `excluded`.
 
-    tries: attempts so far. excluded_by: empty where the run is not excluded. stand_in: the kind of
+    tries: attempts so far. excluded_by: empty where the run is not excluded. simulator: the kind of
     simulated target; empty for a real one.
     """
 
@@ -49,7 +49,7 @@ class RunRow:
     tries: int
     excluded_by: str
     excluded_why: str
-    stand_in: str = ""
+    simulator: str = ""
 
     @property
     def is_warm_up(self) -> bool:
@@ -118,12 +118,12 @@ class ReadRun(NamedTuple):
     started_at: datetime | None
     finished_at: datetime | None
     tries: int
-    stand_in: str | None
+    simulator: str | None
 
 
 def read_runs(runs: QuerySet[Run], *more: Any) -> QuerySet[Run, tuple[Any, ...]]:
     """Read the fields of ReadRun, and `more` after them."""
-    counted = (Count("attempts"), Max("attempts__stand_in"))
+    counted = (Count("attempts"), Max("attempts__simulator"))
     return runs.values_list(*ReadRun._fields[:-2], *counted, *more)
 
 
@@ -198,7 +198,7 @@ class Around:
             tries=run.tries,
             excluded_by=by,
             excluded_why=why,
-            stand_in=run.stand_in or "",
+            simulator=run.simulator or "",
         )
 
 

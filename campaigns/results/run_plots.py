@@ -48,11 +48,11 @@ class Plot:
         ]
 
 
-def labelled(plot: Plot, stand_ins: Sequence[str]) -> Plot:
+def labelled(plot: Plot, simulators: Sequence[str]) -> Plot:
     """Add to title and description of a chart that its target was simulated, where it was."""
-    if not stand_ins:
+    if not simulators:
         return plot
-    text = f"Measured on a {' and a '.join(stand_ins)}, not on a real server."
+    text = f"Measured on a {' and a '.join(simulators)}, not on a real server."
     return replace(
         plot,
         title=f"{plot.title} (simulated)",

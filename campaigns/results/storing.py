@@ -143,11 +143,11 @@ def store(attempt: Attempt, campaign: Campaign, outcome: Outcome) -> None:
         _store_watched_values(attempt, campaign, outcome)
 
 
-def stand_in_of(outcome: Outcome) -> str:
+def simulator_of(outcome: Outcome) -> str:
     """Return the kind of simulated target that the target reported before or after; empty for a real one."""
     side = EnvironmentFact.Side.TARGET
     seen = (outcome.environment, outcome.environment_after)
-    notes = (facts.get(side, {}).get(driving.STAND_IN, "") for facts in seen)
+    notes = (facts.get(side, {}).get(driving.SIMULATOR, "") for facts in seen)
     return next((storable(str(text))[:MOST_LETTERS] for text in notes if text), "")
 
 

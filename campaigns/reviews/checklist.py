@@ -21,7 +21,7 @@ from campaigns.kit.mappings import JsonObject
 from campaigns.models import Attempt, Campaign, Conclusion, Proof, Run
 from campaigns.planning.amendments import amendments_of
 from campaigns.results.data_stamp import exclusions_of
-from campaigns.results.environment import stand_ins_of
+from campaigns.results.environment import simulators_of
 from campaigns.reviews.check import Check
 
 __all__ = ["Check", "check_as_json", "checklist", "checks_of", "failed", "without_word"]
@@ -98,7 +98,7 @@ def _lines(campaign: Campaign) -> Iterator[Line]:
         yield wording.capacity_line(found.capacity)
     elif found.thresholds and (line := wording.criterion_line(found.thresholds)):
         yield line
-    if simulators := stand_ins_of(campaign):
+    if simulators := simulators_of(campaign):
         yield wording.simulator_line(simulators)
 
 

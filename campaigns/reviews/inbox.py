@@ -27,7 +27,7 @@ from django.db.models.functions import Coalesce
 from campaigns.execution.manual_steps import open_requests
 from campaigns.kit.mappings import Columns
 from campaigns.kit.rights import Right, visible
-from campaigns.models import Conclusion, HandRequest, LaunchRequest, Mention
+from campaigns.models import Conclusion, LaunchRequest, ManualStep, Mention
 from campaigns.reviews.queries import conclusions_seen_by, mine, waiting_for
 
 MOST = 200
@@ -54,7 +54,7 @@ ANY_ROW = """
         EXISTS (SELECT FROM mine WHERE state = 'in_review') AS word,
         EXISTS (SELECT FROM campaigns_launchrequest WHERE state = 'waiting') AS launch,
         EXISTS (SELECT FROM campaigns_mention WHERE user_id = %(user)s AND seen_at IS NULL) AS mention,
-        EXISTS (SELECT FROM campaigns_handrequest WHERE done_at IS NULL) AS hand
+        EXISTS (SELECT FROM campaigns_manualstep WHERE done_at IS NULL) AS manual_step
 """
 MINE = """
     WITH mine AS (
@@ -75,7 +75,7 @@ class Waits(StrEnum):
     WORD = "word"
     LAUNCH = "launch"
     MENTION = "mention"
-    HAND = "hand"
+    MANUAL_STEP = "manual_step"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ def _mentions(user: User) -> QuerySet[Mention]:
     return visible(rows.filter(about), user, "comment__thread__team")
 
 
-def _manual_steps(user: User) -> QuerySet[HandRequest]:
+def _manual_steps(user: User) -> QuerySet[ManualStep]:
     return visible(open_requests(), user, "target__team", Right.OPERATE)
 
 
@@ -180,7 +180,7 @@ ROWS: Mapping[str, Callable[[User], QuerySet[Any]]] = {
     Waits.WORD: _text,
     Waits.LAUNCH: _launches,
     Waits.MENTION: _mentions,
-    Waits.HAND: _manual_steps,
+    Waits.MANUAL_STEP: _manual_steps,
 }
 SINCE: Mapping[str, Combinable] = {
     Waits.REVIEW: Coalesce("sent_at", "changed_at"),
@@ -188,7 +188,7 @@ SINCE: Mapping[str, Combinable] = {
     Waits.WORD: Coalesce("sent_at", "changed_at"),
     Waits.LAUNCH: F("asked_at"),
     Waits.MENTION: F("comment__at"),
-    Waits.HAND: F("asked_at"),
+    Waits.MANUAL_STEP: F("asked_at"),
 }
 RELATED: Mapping[type[Model], tuple[str, ...]] = {
     Conclusion: ("author", "team"),
@@ -199,5 +199,5 @@ RELATED: Mapping[type[Model], tuple[str, ...]] = {
         "comment__thread__campaign",
         "comment__thread__conclusion",
     ),
-    HandRequest: ("target__team", "campaign", "run"),
+    ManualStep: ("target__team", "campaign", "run"),
 }

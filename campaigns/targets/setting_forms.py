@@ -13,7 +13,7 @@ from campaigns.kinds.registry import all_kinds
 from campaigns.kit.forms import SecretArea, form_field
 from campaigns.kit.mappings import CleanedData, FieldValues, Json, JsonObject
 from campaigns.models import Setting, SshLogin, TargetStep
-from campaigns.targets.actions.values import COMMAND, FIELDS, HAND, HTTP, METHODS
+from campaigns.targets.actions.values import COMMAND, FIELDS, HTTP, MANUAL, METHODS
 
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 MOST_CHOICES = 50
@@ -143,7 +143,7 @@ class ActionForm(forms.Form):
         choices=[
             (HTTP, "by an HTTP request"),
             (COMMAND, "by a command over SSH"),
-            (HAND, "manually: somebody is asked"),
+            (MANUAL, "manually: somebody is asked"),
         ]
     )
     method = forms.ChoiceField(choices=[(each, each) for each in METHODS], required=False)

@@ -21,7 +21,7 @@ from campaigns.models import (
     TargetStep,
     on_target,
 )
-from campaigns.targets.actions import COMMAND, HAND, Action, BadAction, Role, parse
+from campaigns.targets.actions import COMMAND, MANUAL, Action, BadAction, Role, parse
 from campaigns.targets.saving import rules_for
 from campaigns.targets.setting_forms import SettingForm, StepForm
 from campaigns.targets.ssh_logins import require_admin
@@ -53,11 +53,11 @@ def save_setting(
     errors = messages_of(form)
     apply = _action(data.get("apply"), Role.APPLY, "apply", target, errors)
     read = _action(data.get("read_back"), Role.READ, "read_back", target, errors)
-    if apply and read and read.way == HAND and apply.way != HAND:
+    if apply and read and read.way == MANUAL and apply.way != MANUAL:
         errors["read_back"] = [
             "What a worker sets is read back by HTTP or a command, so that it is known to be in force."
         ]
-    if read and read.way == HAND and form.cleaned_data.get("is_build"):
+    if read and read.way == MANUAL and form.cleaned_data.get("is_build"):
         errors["read_back"] = [
             "Read a build back by HTTP or a command: only the server itself knows which version runs."
         ]

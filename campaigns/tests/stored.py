@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models.functions import Now
 
-from campaigns.kinds.base import STAND_IN
+from campaigns.kinds.base import SIMULATOR
 from campaigns.kit.redaction import storable
 from campaigns.models import Attempt, EnvironmentFact, Run
 from campaigns.results.storing import MOST_LETTERS, Value, store_environment, store_values
@@ -35,7 +35,7 @@ def import_run(
         measure_finished_at=finished_at,
         finished_at=finished_at or Now(),
         units_done=1,
-        stand_in=storable((environment or {}).get(STAND_IN, ""))[:MOST_LETTERS],
+        simulator=storable((environment or {}).get(SIMULATOR, ""))[:MOST_LETTERS],
     )
     store_values(attempt, values)
     store_environment(attempt, {EnvironmentFact.Side.TARGET: environment or {}})

@@ -101,8 +101,12 @@ urlpatterns = [
         "programs/<int:pk>/publish", programs.PublishProgram.as_view(), name="api-program-publish"
     ),
     path("programs/<int:pk>/retire", programs.RetireProgram.as_view(), name="api-program-retire"),
-    path("hands", manual_steps.ManualSteps.as_view(), name="api-hands"),
-    path("hands/<int:pk>/done", manual_steps.ConfirmManualStep.as_view(), name="api-hand-done"),
+    path("manual-steps", manual_steps.ManualSteps.as_view(), name="api-manual-steps"),
+    path(
+        "manual-steps/<int:pk>/done",
+        manual_steps.ConfirmManualStep.as_view(),
+        name="api-manual-step-done",
+    ),
     path("campaigns", campaigns.Campaigns.as_view(), name="api-campaigns"),
     path("campaigns/preview", drafts.Preview.as_view(), name="api-preview"),
     path("campaigns/<int:pk>", drafts.OneCampaign.as_view(), name="api-campaign"),

@@ -25,7 +25,7 @@ def digest(campaign: Mapping[str, Any]) -> dict[str, Any]:
         "state_reason": campaign["state_reason"],
         "url": campaign["links"]["page"],
         "runs": campaign["runs"],
-        "stand_in": campaign["stand_in"],
+        "simulators": campaign["simulators"],
         "answer": findings.get("answer", {}).get("text"),
         "amended": [each["remark"] for each in campaign.get("amendments", ())],
         "metric": campaign["definition"]["primary_metric"],

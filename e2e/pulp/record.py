@@ -1,4 +1,4 @@
-"""Writes down what a real Pulp answers, for the sandbox's stand-in: `script/record-pulp`.
+"""Writes down what a real Pulp answers, for the simulated Pulp: `script/record-pulp`.
 
 Each case is a file: its exchanges in order, the request and what came back. Addresses of Pulp and feed
 become `http://pulp` and `http://feed`, secrets `[secret]`, ids of objects stay. Where an answer has to

@@ -2,7 +2,7 @@
 
 Usage: python -m perfdash.local.preparation BASE_URL SANDBOX_URL KATELLO_URL FILE
 
-FILE keeps the CA of the stand-in of Katello, which is made here, as the target holds its certificate.
+FILE keeps the CA of the simulated Katello, which is made here, as the target holds its certificate.
 """
 
 import io

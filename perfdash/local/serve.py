@@ -22,7 +22,7 @@ from perfdash.local.state import State, needed
 from perfdash.local.supervisor import StartFailed, Stopped, Supervisor
 
 WEB_PORT = 8000
-STAND_IN_PORTS = (8099, 8199, 8299, 8399)
+SIMULATOR_PORTS = (8099, 8199, 8299, 8399)
 """Of the sandbox, its Pulp, its Katello without and with TLS."""
 INTERRUPT_SECONDS = 10.0
 FOUNDATIONS_FAILED = 70  # of `run`: the codes of its command stay its own
@@ -42,7 +42,7 @@ def serve(directory: DataDirectory, port: int | None) -> int:
     look_at_machine(directory, ours, journal)
     held = [
         _hold_web_port(port, journal),
-        *ports.hold_again(directory.path / "ports.json", STAND_IN_PORTS),
+        *ports.hold_again(directory.path / "ports.json", SIMULATOR_PORTS),
     ]
     chosen = Ports(*map(ports.number, held))
     variables = services.with_servers(services.environment(directory, ours), chosen, directory)

@@ -121,7 +121,7 @@ def with_servers(
 ) -> dict[str, str]:
     """Add what the servers need: addresses, by the ports, and the place of the static files.
 
-    Sandbox and stand-ins are always allowed as targets.
+    Sandbox and simulators are always allowed as targets.
     """
     given_ones = variables.get("PERFDASH_ALLOWED_ADDRESSES", "")
     ours = (ports.sandbox, ports.pulp, ports.katello, ports.katello_tls)

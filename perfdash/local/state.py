@@ -39,7 +39,7 @@ class State:
     pid: int
     base_url: str
     sandbox_url: str
-    pulp_url: str = ""  # of the sandbox's stand-in
+    pulp_url: str = ""  # of the simulated Pulp
     katello_url: str = ""  # of the other
     katello_tls_url: str = ""  # of the same, where hosts register
     started: str = ""

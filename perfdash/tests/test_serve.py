@@ -114,7 +114,7 @@ def test_the_sandbox_is_a_pulp_too_and_allowed_as_a_target(shared):
     await_listening(url)
     with urllib.request.urlopen(f"{url}/pulp/api/v3/status/") as status:  # noqa: S310 - ours
         components = {each["component"] for each in json.load(status)["versions"]}
-    assert {"core", "stand-in", "file", "rpm"} == components
+    assert {"core", "simulated", "file", "rpm"} == components
 
 
 def test_the_sandbox_is_a_katello_too_and_allowed_as_a_target(shared):
@@ -126,7 +126,7 @@ def test_the_sandbox_is_a_katello_too_and_allowed_as_a_target(shared):
     assert url.removeprefix("http://") in allowed
     await_listening(url)
     with urllib.request.urlopen(f"{url}/katello/api/v2/status") as status:  # noqa: S310 - ours
-        assert json.load(status)["version"].endswith("stand-in")
+        assert json.load(status)["version"].endswith("simulated")
 
 
 def test_hosts_can_register_with_that_katello_over_tls(shared):

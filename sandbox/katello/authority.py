@@ -24,8 +24,8 @@ _LEAF_YEARS, _CA_YEARS = 5, 20
 _YEAR = timedelta(days=365)
 _CA_NAME = x509.Name(
     [
-        x509.NameAttribute(NameOID.ORGANIZATION_NAME, "perfdash stand-in Katello"),
-        x509.NameAttribute(NameOID.COMMON_NAME, "perfdash stand-in Katello CA"),
+        x509.NameAttribute(NameOID.ORGANIZATION_NAME, "perfdash simulated Katello"),
+        x509.NameAttribute(NameOID.COMMON_NAME, "perfdash simulated Katello CA"),
     ]
 )
 
@@ -160,7 +160,7 @@ class Authority:
         builder = (
             x509.CertificateBuilder()
             .subject_name(subject)
-            .issuer_name(_CA_NAME)
+            .issuer_name(self.certificate.subject)
             .public_key(prepared.public)
             .serial_number(serial)
             .not_valid_before(now - timedelta(hours=1))

@@ -1,4 +1,4 @@
-"""How the stand-in of Katello behaves; a test changes it, at the start or while it runs."""
+"""How the simulated Katello behaves; a test changes it, at the start or while it runs."""
 
 import re
 from dataclasses import dataclass, field, fields, replace

@@ -1,4 +1,4 @@
-"""What a test does to the stand-in while it runs, below /stand-in/; only this machine may."""
+"""What a test does to the simulator while it runs, below /simulator/; only this machine may."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from sandbox.katello.load import Load
 from sandbox.katello.machine import BOUNDS, BadSetting, Machine
 from sandbox.katello.syncs import Syncs
 
-PATH = "/stand-in/"
+PATH = "/simulator/"
 DEEDS = ("sessions/expire", "tasks/cancel", "syncs", "restart", "empty", "renew")
 
 
@@ -71,7 +71,7 @@ class Control:
         now = self.syncs.now()
         states = Counter(task.state(now) for task in self.syncs.tasks.all.values())
         return {
-            "stand_in": True,
+            "simulator": True,
             "behaviour": self.behaviour.document(),
             "requests": dict(self.counts),
             "passwords": self.access.passwords,

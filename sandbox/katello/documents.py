@@ -52,7 +52,7 @@ def status(now: datetime, mode: str, *extra: str) -> dict[str, Any]:
         "modeChangeTime": None if normal else written(now),
         "result": normal,
         "version": CANDLEPIN,
-        "release": "1.stand-in",
+        "release": "1.simulated",
         "standalone": True,
         "timeUTC": written(now),
         "rulesSource": "default",

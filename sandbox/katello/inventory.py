@@ -6,7 +6,7 @@ from typing import Any
 from sandbox.katello.behaviour import KatelloBehaviour
 from sandbox.katello.consumers import ActivationKey, Organization
 
-FOREMAN, KATELLO = "3.14.0 stand-in", "4.16.0 stand-in"
+FOREMAN, KATELLO = "3.14.0 simulated", "4.16.0 simulated"
 SERVICES = (
     "candlepin",
     "candlepin_auth",
@@ -51,7 +51,7 @@ class Repository:
 
 
 def repositories() -> dict[int, Repository]:
-    """Give what a fresh stand-in has."""
+    """Give what a fresh simulator has."""
     made = (
         Repository(3, "bench"),
         Repository(
@@ -169,7 +169,7 @@ def organization(organization: Organization) -> dict[str, Any]:
 def pulp() -> dict[str, Any]:
     """Tell of Pulp as `GET /pulp/api/v3/status/` does."""
     return {
-        "versions": [{"component": "core", "version": "3.63.0 stand-in", "package": "pulpcore"}],
+        "versions": [{"component": "core", "version": "3.63.0 simulated", "package": "pulpcore"}],
         "online_workers": [{"name": f"{number}@katello.example"} for number in range(4)],
         "online_api_apps": [{"name": f"api-{number}"} for number in range(5)],
         "online_content_apps": [{"name": f"content-{number}"} for number in range(9)],

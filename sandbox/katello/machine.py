@@ -1,4 +1,4 @@
-"""What the server of the stand-in is made of: settings of Puma, the database, httpd and the machine."""
+"""What the simulated server is made of: settings of Puma, the database, httpd and the machine."""
 
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self

@@ -8,8 +8,8 @@ from sandbox.remote import fetch, say
 
 
 @dataclass(frozen=True, slots=True)
-class StandInKatello:
-    """A stand-in Katello that runs. No slash is at the end of `base_url` and `tls_url`."""
+class SimulatedKatello:
+    """A simulated Katello that runs. No slash is at the end of `base_url` and `tls_url`."""
 
     base_url: str
     tls_url: str

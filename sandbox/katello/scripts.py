@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 _REGISTRATION = """#!/bin/sh
-# Registration of a host, from the stand-in of Katello.
+# Registration of a host, from the simulated Katello.
 if [ "$(id -u)" -ne 0 ]; then
   echo "ERROR: must be run as root"
   exit 1
@@ -41,7 +41,7 @@ subscription-manager register --force --org={organization} --activationkey={keys
 register_katello_host | bash
 """
 _HOST = """#!/bin/sh
-# Initial configuration of {name}, from the stand-in of Katello.
+# Initial configuration of {name}, from the simulated Katello.
 echo "#"
 echo "# Running [{name}] host initial configuration"
 echo "#"

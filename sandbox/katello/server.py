@@ -15,7 +15,7 @@ _BACKLOG = 4096
 
 
 class Server:
-    """A stand-in that listens; see `start`. `tls_url` is empty where it does not over TLS."""
+    """A simulator that listens; see `start`. `tls_url` is empty where it does not over TLS."""
 
     def __init__(self, base_url: str, tls_url: str, runner: web.ServerRunner) -> None:
         self.base_url = base_url

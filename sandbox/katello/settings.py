@@ -1,4 +1,4 @@
-"""Settings of the server over HTTP: `GET` and `PUT /stand-in/settings/<name>`, and readiness after a restart."""
+"""Settings of the server over HTTP: `GET` and `PUT /simulator/settings/<name>`, and readiness after a restart."""
 
 from typing import Any
 

@@ -40,7 +40,7 @@ from sandbox.katello.tokens import Tokens
 STATISTICS = "/stats"
 """Where a watch reads Puma's statistics, as on its control server."""
 KEEP_ALIVE_SECONDS = 50
-SERVER = "perfdash-stand-in-katello"
+SERVER = "perfdash-simulated-katello"
 _TERM = re.compile(r'\s*(\w+)\s*(!?=)\s*"?([\w:-]+)"?\s*\Z')
 _SEARCHED = ("state", "result", "label", "resource_type", "resource_id", "parent_task_id")
 

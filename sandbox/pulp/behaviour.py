@@ -1,4 +1,4 @@
-"""How the stand-in behaves; a test changes it, at the start or while it runs."""
+"""How the simulator behaves; a test changes it, at the start or while it runs."""
 
 import re
 from dataclasses import dataclass, field, fields, replace

@@ -1,4 +1,4 @@
-"""What a test does to the stand-in while it runs, below /stand-in/; only this machine may."""
+"""What a test does to the simulator while it runs, below /simulator/; only this machine may."""
 
 import hashlib
 from collections import Counter
@@ -14,7 +14,7 @@ from sandbox.pulp.behaviour import BadBehaviour, Behaviour
 from sandbox.pulp.store import Store
 from sandbox.pulp.workers import Tasks
 
-PATH = "/stand-in/"
+PATH = "/simulator/"
 _MOST_FILES = 100_000
 
 
@@ -52,7 +52,7 @@ class Control:
     def document(self) -> dict[str, Any]:
         """Return the behaviour and the counts of requests."""
         return {
-            "stand_in": True,
+            "simulator": True,
             "behaviour": self.behaviour.document(),
             "requests": dict(self.counts),
             "passwords": self.access.passwords,

@@ -76,7 +76,7 @@ class Downloader:
                 strict=True,
             )
         }
-        headers = {"User-Agent": "pulp-stand-in/1"}
+        headers = {"User-Agent": "simulated-pulp/1"}
         for more in remote.get("headers") or []:
             headers |= more
         verify = remote.get("tls_validation", True)
@@ -133,7 +133,7 @@ class Downloader:
                 if keep:
                     pieces.append(piece)
                     if read > _MOST_TEXT:
-                        raise TaskFailed(f"The stand-in reads no metadata of over {_MOST_TEXT} B.")
+                        raise TaskFailed(f"The simulator reads no metadata of over {_MOST_TEXT} B.")
         if self._work and not keep:
             await self._work()
         actual = summed.hexdigest()

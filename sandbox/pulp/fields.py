@@ -137,7 +137,7 @@ def related(store: Store, kind: str) -> Rule:
 
 
 def anything(value: Any) -> Any:
-    """Take what comes: a field of a plug-in that the stand-in does not know."""
+    """Take what comes: a field of a plug-in that the simulator does not know."""
     return value
 
 

@@ -8,8 +8,8 @@ from sandbox.remote import say
 
 
 @dataclass(frozen=True, slots=True)
-class StandIn:
-    """A stand-in Pulp that runs. `base_url` has no slash at its end."""
+class SimulatedPulp:
+    """A simulated Pulp that runs. `base_url` has no slash at its end."""
 
     base_url: str
 

@@ -78,7 +78,7 @@ def packages(base: str, url: str, body: bytes) -> Iterator[Entry]:
     for package in _parsed(_unpacked(url, body), "primary.xml").iter(f"{_COMMON}package"):
         href = _of(package, f"{_COMMON}location", "href")
         if _of(package, f"{_COMMON}checksum", "type") != "sha256":
-            raise TaskFailed("The stand-in knows packages by SHA-256 only.")
+            raise TaskFailed("The simulator knows packages by SHA-256 only.")
         digest = _of(package, f"{_COMMON}checksum")
         size = int(_of(package, f"{_COMMON}size", "package"))
         address = urlsplit(urljoin(base, href))

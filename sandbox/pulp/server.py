@@ -13,7 +13,7 @@ _SHUTDOWN_SECONDS = 0.1
 
 
 class Server:
-    """A stand-in that listens; see `start`."""
+    """A simulator that listens; see `start`."""
 
     def __init__(self, host: str, port: int, base_url: str, site: Site) -> None:
         self.base_url = base_url

@@ -7,8 +7,8 @@ from sandbox.pulp.names import VERSION, instant
 from sandbox.pulp.store import Store
 from sandbox.pulp.workers import Tasks
 
-COMPONENT = "stand-in"  # of versions[]; a real Pulp has no such component
-SERVER = f"perfdash-stand-in-pulp/{VERSION}"  # the header Server
+COMPONENT = "simulated"  # of versions[]; a real Pulp has no such component
+SERVER = f"perfdash-simulated-pulp/{VERSION}"  # the header Server
 _PLUGIN_VERSION = {"file": VERSION, "rpm": "3.39.4"}
 
 
@@ -34,8 +34,8 @@ def status(behaviour: Behaviour, store: Store, tasks: Tasks, content_origin: str
         "online_workers": [
             app(worker.name, instant(worker.killed) or now) for worker in tasks.online()
         ],
-        "online_api_apps": [app("api@stand-in", now)],
-        "online_content_apps": [app("content@stand-in", now)],
+        "online_api_apps": [app("api@simulator", now)],
+        "online_content_apps": [app("content@simulator", now)],
         "database_connection": {"connected": True},
         "redis_connection": {"connected": False},
         "storage": {

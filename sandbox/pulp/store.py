@@ -1,4 +1,4 @@
-"""What the stand-in holds: resources, content and artifacts, by digest; no bytes."""
+"""What the simulator holds: resources, content and artifacts, by digest; no bytes."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field

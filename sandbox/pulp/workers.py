@@ -60,7 +60,7 @@ class Tasks:
             self.stop(worker)
         for _ in range(wanted - len(alive)):
             self._started += 1
-            name = f"worker{self._started}@stand-in"
+            name = f"worker{self._started}@simulator"
             self.workers.append(Worker(name, key(self.now())))
         self.look()
 

@@ -178,7 +178,7 @@ def test_a_manifest_path_is_written_from_keywords_and_checked() -> None:
 
 
 def test_page_and_documentation_tell_each_setting_and_each_manifest() -> None:
-    documentation = (Path(__file__).parents[2] / "docs" / "sandbox.md").read_text()
+    documentation = (Path(__file__).parents[2] / "docs" / "reference" / "sandbox.md").read_text()
     page = welcome("http://127.0.0.1:8099")
 
     for setting in SETTINGS:

@@ -150,13 +150,13 @@ def test_it_runs_in_the_loop_of_a_test() -> None:
     assert asyncio.run(serve_and_ask()) == (4_000_000, "127.0.0.1")
 
 
-def test_a_stand_in_of_pulp_has_a_port_of_its_own() -> None:
+def test_a_simulator_of_pulp_has_a_port_of_its_own() -> None:
     with running(pulp={"workers": 3}) as sandbox:
         assert urlsplit(sandbox.pulp.base_url).port != urlsplit(sandbox.base_url).port
         assert sandbox.pulp.told()["behaviour"]["workers"] == 3
 
 
-def test_without_being_asked_there_is_no_stand_in() -> None:
+def test_without_being_asked_there_is_no_simulated_pulp() -> None:
     with running() as sandbox, pytest.raises(LookupError, match="pulp"):
         _ = sandbox.pulp
 
@@ -165,14 +165,14 @@ def test_without_being_asked_there_is_no_stand_in() -> None:
     ("settings", "said"),
     [('{"worker": 1}', "no such setting: worker"), ("{", "Expecting property name")],
 )
-def test_a_bad_setting_of_the_stand_in_is_named(settings: str, said: str) -> None:
+def test_a_bad_setting_of_the_simulator_is_named(settings: str, said: str) -> None:
     code, error = what_it_says("--pulp-port", "0", "--pulp", settings)
 
     assert code == 2
     assert said in error
 
 
-def test_a_port_of_the_stand_in_that_is_taken_is_named() -> None:
+def test_a_port_of_the_simulator_that_is_taken_is_named() -> None:
     with socket.socket() as used:
         used.bind(("127.0.0.1", 0))
         used.listen()

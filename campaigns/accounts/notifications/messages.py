@@ -22,7 +22,7 @@ HAPPENED: Mapping[str, tuple[str, str]] = {
         "Campaign needs a look",
         "Look at its log and its target; then resume, extend or cancel it.",
     ),
-    Kind.CAMPAIGN_NEEDS_HAND: (
+    Kind.CAMPAIGN_NEEDS_MANUAL_STEP: (
         "A manual step is needed",
         "Do it, and confirm it on the campaign's page; its runs wait for that.",
     ),

@@ -29,7 +29,8 @@ PAGES = {
 }
 SUBJECTS = {
     "apitoken": "token",
-    "handrequest": "",
+    "handrequest": "",  # as rows of 0.1.0 name a manual step
+    "manualstep": "",
     "sshlogin": "login",
     "targetstep": "step",
     "submission": "",

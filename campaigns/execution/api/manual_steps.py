@@ -16,12 +16,12 @@ from campaigns.kit.api.outputs import Selectable
 from campaigns.kit.api.views import Api
 from campaigns.kit.events import work_waits
 from campaigns.kit.rights import Right
-from campaigns.models import HandRequest
+from campaigns.models import ManualStep
 
 TAG = "settings"
 
 
-class ManualStepOutput(Selectable, serializers.ModelSerializer[HandRequest]):
+class ManualStepOutput(Selectable, serializers.ModelSerializer[ManualStep]):
     """What somebody is asked to do by hand. `run`: the one that waits for it, null where none does."""
 
     url = serializers.SerializerMethodField()
@@ -33,7 +33,7 @@ class ManualStepOutput(Selectable, serializers.ModelSerializer[HandRequest]):
     done_by = serializers.StringRelatedField[Any](allow_null=True)
 
     class Meta:
-        model = HandRequest
+        model = ManualStep
         fields = [
             "id",
             "url",
@@ -49,11 +49,11 @@ class ManualStepOutput(Selectable, serializers.ModelSerializer[HandRequest]):
             "done_by",
         ]
 
-    def get_url(self, request: HandRequest) -> str:
+    def get_url(self, request: ManualStep) -> str:
         """Where it is confirmed."""
-        return reverse("api-hand-done", [request.pk], request=self.context["request"])
+        return reverse("api-manual-step-done", [request.pk], request=self.context["request"])
 
-    def get_target(self, request: HandRequest) -> str:
+    def get_target(self, request: ManualStep) -> str:
         """The name of the target."""
         return request.target.name
 
@@ -61,7 +61,7 @@ class ManualStepOutput(Selectable, serializers.ModelSerializer[HandRequest]):
 class ManualSteps(Api):
     """GET: what people are asked to do by hand now."""
 
-    @operation("list_hands", TAG, answer=ManualStepOutput, whole=True)
+    @operation("list_manual_steps", TAG, answer=ManualStepOutput, whole=True)
     def get(self, request: Request) -> Response:
         """What is to be done by hand now, the oldest first; runs wait for it."""
         self.read_query(NoQuery)
@@ -72,12 +72,12 @@ class ManualSteps(Api):
 class ConfirmManualStep(Api):
     """POST: say that something is done by hand."""
 
-    of = HandRequest
+    of = ManualStep
     takes = {"post": Right.OPERATE}
 
-    @operation("confirm_hand", TAG, answer=ManualStepOutput)
+    @operation("confirm_manual_step", TAG, answer=ManualStepOutput)
     def post(self, request: Request, pk: int) -> Response:
         """Say that it is done; what waited for it begins when it is its turn."""
-        done = manual_steps.confirm(get_object_or_404(HandRequest, pk=pk), self.user)
+        done = manual_steps.confirm(get_object_or_404(ManualStep, pk=pk), self.user)
         work_waits.send(sender=None)
         return Response(self.shown(done, ManualStepOutput))

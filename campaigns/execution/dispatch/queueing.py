@@ -18,8 +18,8 @@ from campaigns.models import (
     Attempt,
     Campaign,
     GeneratorLease,
-    HandRequest,
     LogLine,
+    ManualStep,
     Run,
     Setting,
     TargetLease,
@@ -130,7 +130,7 @@ def waits_for_manual_step(run: Run) -> bool:
         of: JsonObject = {"setting": what, "value": value}
         if isinstance(what, TargetStep):
             of = {"step": what}
-        request, made = HandRequest.objects.get_or_create(
+        request, made = ManualStep.objects.get_or_create(
             run=run,
             attempt_number=number,
             done_at=None,
@@ -151,7 +151,7 @@ def waits_for_manual_step(run: Run) -> bool:
             )
     if new:
         announce(
-            Announcement.Kind.CAMPAIGN_NEEDS_HAND,
+            Announcement.Kind.CAMPAIGN_NEEDS_MANUAL_STEP,
             run.campaign.team,
             campaign=run.campaign,
             what=f"Run {run.position} of the campaign waits for a manual step on {target.name}.",

@@ -29,7 +29,7 @@ from campaigns.models import (
 )
 from campaigns.planning.analyses import awaited_by_runs, is_due_after
 from campaigns.planning.pools import generator_pools
-from campaigns.targets.actions import HAND
+from campaigns.targets.actions import MANUAL
 
 
 def claim_next(ended: Attempt, run: Run) -> Attempt | None:
@@ -99,8 +99,8 @@ def _free_of_others(
         Campaign.objects.filter(awaited_by_runs(), analysis_requested_at__isnull=False),
         Dispatcher.objects.filter(hold_until__gt=Now()),
         due().filter(setting__target__address=address),
-        Setting.objects.filter(target__address=address, apply__way=HAND),
-        TargetStep.objects.filter(target__address=address, action__way=HAND),
+        Setting.objects.filter(target__address=address, apply__way=MANUAL),
+        TargetStep.objects.filter(target__address=address, action__way=MANUAL),
         Generator.objects.filter(attempt=ended),
     )
     leases = (

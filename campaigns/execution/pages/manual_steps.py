@@ -10,14 +10,14 @@ from campaigns.kit.errors import NotPossible
 from campaigns.kit.events import work_waits
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.rights import Right
-from campaigns.models import HandRequest
+from campaigns.models import ManualStep
 
 
 @require_POST
-@takes(Right.OPERATE, HandRequest)
+@takes(Right.OPERATE, ManualStep)
 def done(request: HttpRequest, pk: int) -> HttpResponse:
     """Confirm a manual step, and request dispatch."""
-    row = get_object_or_404(HandRequest, pk=pk)
+    row = get_object_or_404(ManualStep, pk=pk)
     try:
         manual_steps.confirm(row, user_of(request))
     except NotPossible as refusal:

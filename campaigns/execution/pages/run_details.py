@@ -268,7 +268,7 @@ def attempt_view(
         FactLine(fact.get_side_display(), fact.name, fact.value, fact.value_after)
         for fact in attempt.environment.all()
     )
-    stand_ins = [attempt.stand_in] if attempt.stand_in else []
+    simulators = [attempt.simulator] if attempt.simulator else []
     return AttemptView(
         attempt=attempt,
         steps=_parts([p for p in phases if p.of == Phase.Of.ATTEMPT]),
@@ -291,24 +291,24 @@ def attempt_view(
         generators=generator_lines(attempt.generators.all()),
         failures=failure_lines(attempt, samples),
         plots=tuple(
-            labelled(plot, stand_ins)
+            labelled(plot, simulators)
             for plot in (*_series(attempt), *sample_plots(attempt, samples, sample))
         ),
         environment=facts,
         changed=tuple(fact for fact in facts if fact.after),
         outputs=tuple(_output(attempt, row) for row in attempt.outputs.all()),
-        watched=_watched(attempt, phases, stand_ins),
+        watched=_watched(attempt, phases, simulators),
         links=links_of(attempt, attempt.run.target),
     )
 
 
 def _watched(
-    attempt: Attempt, phases: Sequence[Phase], stand_ins: Sequence[str]
+    attempt: Attempt, phases: Sequence[Phase], simulators: Sequence[str]
 ) -> WatchedView | None:
     view = watched_view(attempt, phases)
     if view is None or view.plot is None:
         return view
-    return replace(view, plot=labelled(view.plot, stand_ins))
+    return replace(view, plot=labelled(view.plot, simulators))
 
 
 def _output(attempt: Attempt, row: AttemptOutput) -> OutputLine:

@@ -110,7 +110,7 @@ class ComparedCampaign(outputs.Part):
     id = serializers.IntegerField()
     name = serializers.CharField()
     url = serializers.URLField()
-    stand_in = serializers.ListField(child=serializers.CharField())
+    simulators = serializers.ListField(child=serializers.CharField())
 
 
 class Overall(outputs.Part):
@@ -349,7 +349,7 @@ def comparison_as_json(compared: Compared, positions: Positions, request: Reques
                 "id": each.side.campaign.pk,
                 "name": name,
                 "url": reverse("api-campaign", [each.side.campaign.pk], request=request),
-                "stand_in": list(each.side.stand_ins),
+                "simulators": list(each.side.simulators),
             }
             for each, name in zip(compared.measured, compared.names.campaigns, strict=True)
         ],

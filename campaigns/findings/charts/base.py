@@ -232,12 +232,12 @@ class Panel:
         """The name in its address and of its CSV file."""
         return self.plot.id
 
-    def labelled(self, stand_ins: Sequence[str]) -> "Panel":
+    def labelled(self, simulators: Sequence[str]) -> "Panel":
         """Label its charts as measured on simulators, where there were any."""
         return replace(
             self,
-            plot=labelled(self.plot, stand_ins),
-            multiples=tuple(labelled(plot, stand_ins) for plot in self.multiples),
+            plot=labelled(self.plot, simulators),
+            multiples=tuple(labelled(plot, simulators) for plot in self.multiples),
         )
 
 
@@ -263,7 +263,7 @@ class Late:
     title: str
     late: bool = True
 
-    def labelled(self, stand_ins: Sequence[str]) -> "Late":
+    def labelled(self, simulators: Sequence[str]) -> "Late":
         """Return it unchanged: the chart is labelled when it is drawn."""
         return self
 

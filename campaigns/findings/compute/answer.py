@@ -13,7 +13,7 @@ from campaigns.findings.values import Answer, Cell, Cells, FactChange, InvalidRu
 from campaigns.kinds.base import Metric
 from campaigns.kit.histogram import needed
 from campaigns.models import Campaign, Run
-from campaigns.results.environment import Change, stand_ins_of
+from campaigns.results.environment import Change, simulators_of
 from campaigns.stats.logs import LARGEST
 
 
@@ -44,7 +44,7 @@ def answer(
         loads=varied_loads(campaign),
         instruments=instruments_of(campaign),
         failing=sorted(failing),
-        simulators=stand_ins_of(campaign),
+        simulators=simulators_of(campaign),
         changes=[FactChange(**asdict(change)) for change in changes],
         cells=[
             SummarisedCell(

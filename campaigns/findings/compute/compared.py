@@ -261,7 +261,7 @@ def _campaign(name: str, side: Side) -> ComparedCampaign:
     return ComparedCampaign(
         name=name,
         unit=side.cells.unit if side.cells else "",
-        simulators=side.stand_ins,
+        simulators=side.simulators,
         checked=driver is not None and driver.executable,
         carried=side.carried,
         cancelled=side.campaign.state == Campaign.State.CANCELLED,

@@ -7,6 +7,7 @@ from typing import Literal
 from campaigns.findings.compared import Side
 from campaigns.findings.compute.comparability import NOT_SET, fixed_settings
 from campaigns.findings.values import NOT_RECORDED, Difference
+from campaigns.kinds.base import SIMULATOR
 from campaigns.kit.network import normalised_address
 from campaigns.models import EnvironmentFact
 
@@ -27,9 +28,9 @@ def differences_of(sides: Sequence[Side]) -> list[Difference]:
     results += [
         _row("target", "target", [_target(side) for side in sides]),
         _row("target", "address", [_address(side) for side in sides]),
-        _row("target", "simulator", [", ".join(side.stand_ins) or "none" for side in sides]),
+        _row("target", "simulator", [", ".join(side.simulators) or "none" for side in sides]),
     ]
-    named = dict.fromkeys(fact for side in sides for fact in side.facts if fact[1] != "stand-in")
+    named = dict.fromkeys(fact for side in sides for fact in side.facts if fact[1] != SIMULATOR)
     results += [_fact(sides, fact) for fact in named]
     return results + _design(sides)
 

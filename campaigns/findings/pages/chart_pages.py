@@ -19,7 +19,7 @@ from campaigns.models import Campaign
 from campaigns.planning.metrics import metric_of
 from campaigns.results import exports
 from campaigns.results.chart_pages import ChartPage, as_file, lines_about, span_of
-from campaigns.results.environment import stand_ins_of
+from campaigns.results.environment import simulators_of
 from campaigns.results.pages_data import outline_of
 from campaigns.results.run_plots import Plot, labelled
 
@@ -37,13 +37,13 @@ def chart_page(request: HttpRequest, pk: int, chart: str) -> HttpResponse:
 
 def _page(request: HttpRequest, campaign: Campaign, shown: Shown, chart: str) -> ChartPage:
     """Find a chart with what its page tells. Raise Http404."""
-    stand_ins = stand_ins_of(campaign)
+    simulators = simulators_of(campaign)
     about = tuple(lines_about(campaign, *span_of(campaign)))
     plot, multiples = main_plot(shown)
     if plot is not None and plot.id == chart:
         return ChartPage(
-            plot=labelled(plot, stand_ins),
-            multiples=[labelled(small, stand_ins) for small in multiples],
+            plot=labelled(plot, simulators),
+            multiples=[labelled(small, simulators) for small in multiples],
             heading=campaign.question,
             about=about,
             how=_how_to_read(campaign, shown, plot),
@@ -52,7 +52,7 @@ def _page(request: HttpRequest, campaign: Campaign, shown: Shown, chart: str) ->
     panel = panel_of(shown, chart)
     if panel is None:
         raise Http404(f"There is no chart “{chart}” on this result.")
-    panel = panel.labelled(stand_ins)
+    panel = panel.labelled(simulators)
     return ChartPage(
         plot=panel.plot,
         multiples=panel.multiples,

@@ -21,7 +21,7 @@ from campaigns.kit.rights import Right
 from campaigns.models import Campaign
 from campaigns.planning.metrics import metric_of
 from campaigns.results import versions
-from campaigns.results.environment import stand_ins_of
+from campaigns.results.environment import simulators_of
 from campaigns.results.pages_data import outline_of
 from campaigns.results.run_plots import labelled
 from perfdash import __version__
@@ -47,29 +47,29 @@ Answer = Callable[[HttpRequest, Campaign, str, list[str]], HttpResponse]
 def _unless_known(request: HttpRequest, pk: int, chart: str, answer: Answer) -> HttpResponse:
     """Return 304 where the findings of a browser's copy are unchanged, or else the answer."""
     campaign = get_object_or_404(Campaign, pk=pk)
-    stand_ins = stand_ins_of(campaign)
+    simulators = simulators_of(campaign)
     if chart == CELLS:  # has the numbers of open threads, which are no finding
-        return answer(request, campaign, chart, stand_ins)
-    version = versions.fingerprint(versions.findings_version(campaign), stand_ins, __version__)
+        return answer(request, campaign, chart, simulators)
+    version = versions.fingerprint(versions.findings_version(campaign), simulators, __version__)
     etag = quote_etag(version)
     unchanged = get_conditional_response(request, etag=etag)
     if unchanged is not None:
         return unchanged
-    response = answer(request, campaign, chart, stand_ins)
+    response = answer(request, campaign, chart, simulators)
     response["ETag"] = etag
     response["Cache-Control"] = "private, no-cache"
     return response
 
 
 def _figures(
-    request: HttpRequest, campaign: Campaign, chart: str, stand_ins: list[str]
+    request: HttpRequest, campaign: Campaign, chart: str, simulators: list[str]
 ) -> HttpResponse:
     findings = findings_of(campaign, request.GET.get("metric", ""))
     shown = shown_of(campaign, outline_of(campaign), findings, request.GET)
     plot, multiples = main_plot(shown)
     if plot is None:
         raise Http404(f"There is no “{chart}” on this result.")
-    plots = [labelled(each, stand_ins) for each in multiples or [plot]]
+    plots = [labelled(each, simulators) for each in multiples or [plot]]
     return JsonResponse({each.figure_id: placed(each.figure, each.height) for each in plots})
 
 
@@ -79,7 +79,7 @@ def _with_query(name: str, request: HttpRequest, campaign: Campaign, chart: str)
 
 
 def _chart(
-    request: HttpRequest, campaign: Campaign, chart: str, stand_ins: list[str]
+    request: HttpRequest, campaign: Campaign, chart: str, simulators: list[str]
 ) -> HttpResponse:
     outline = outline_of(campaign)
     of_levels = chart.startswith(GROUP)
@@ -103,13 +103,13 @@ def _chart(
         if plot is not None:
             context = {
                 "page": _with_query("campaign-chart-page", request, campaign, plot.id),
-                "plot": labelled(plot, stand_ins),
-                "multiples": [labelled(small, stand_ins) for small in multiples],
+                "plot": labelled(plot, simulators),
+                "multiples": [labelled(small, simulators) for small in multiples],
             }
             return render(request, "components/_plot.html", context)
     elif (panel := panel_of(shown, chart)) is not None:
         context = {
-            "panel": panel.labelled(stand_ins),
+            "panel": panel.labelled(simulators),
             "csv": _with_query("campaign-chart-csv", request, campaign, chart),
             "page": _with_query("campaign-chart-page", request, campaign, chart),
         }

@@ -53,8 +53,8 @@ def compare_plot(compared: Compared) -> Plot | None:
         height="26rem",
         note=levels.note(chart),
     )
-    stand_ins = dict.fromkeys(what for each in compared.measured for what in each.side.stand_ins)
-    return labelled(plot, list(stand_ins))
+    simulators = dict.fromkeys(what for each in compared.measured for what in each.side.simulators)
+    return labelled(plot, list(simulators))
 
 
 def _drawn(compared: Compared) -> list[tuple[int, Cell]]:

@@ -45,7 +45,7 @@ from campaigns.planning.analyses import failure_of, wait_of
 from campaigns.planning.metrics import metric_of
 from campaigns.planning.noise import calibrations_on
 from campaigns.planning.pages.limits import limits_of, stopped_of
-from campaigns.results.environment import stand_ins_of
+from campaigns.results.environment import simulators_of
 from campaigns.results.filters import RunTableFilters
 from campaigns.results.pages.changes import changed_facts
 from campaigns.results.pages_data import Outline, import_notes, surroundings_of
@@ -94,7 +94,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
     opened = request.GET.get("open", "").split(",")
     judged = findings.pairs or findings.levels
     surroundings = surroundings_of(campaign, findings.surroundings)
-    stand_ins = stand_ins_of(campaign)
+    simulators = simulators_of(campaign)
     table, failures = _runs(request, runs, labels, findings)
     late = _late(shown)
     plot, multiples = main_plot(shown)
@@ -115,12 +115,12 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "metric": metric_of(campaign, metric),
         "primary": primary,
         "choices": selectors(view, outline, findings, with_axes=not pairs),
-        "stand_ins": stand_ins,
-        "plot": labelled(plot, stand_ins) if plot else None,
+        "simulators": simulators,
+        "plot": labelled(plot, simulators) if plot else None,
         "late": late,
         "several": plot.several if plot else len(view.in_series(labels.factors)) > 0,
         "over_load": shown.judged and is_over_load(findings.capacity, view),
-        "multiples": [labelled(small, stand_ins) for small in multiples],
+        "multiples": [labelled(small, simulators) for small in multiples],
         "capacity": capacity_table(findings.capacity, findings.answer, labels)
         if primary and not is_open and findings.capacity
         else None,
@@ -144,8 +144,8 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "cells": cells_of(shown) if findings.summaries and not late_cells else None,
         "late_cells": late_cells,
         "heat": heat_table(shown),
-        "carried": carried.labelled(stand_ins) if carried else None,
-        "panels": [panel.labelled(stand_ins) for panel in panels if panel is not carried],
+        "carried": carried.labelled(simulators) if carried else None,
+        "panels": [panel.labelled(simulators) for panel in panels if panel is not carried],
         "opened": opened,
         "failures": failures,
         "more_failures": max(0, runs.without_counts.total() - MOST_FAILURES),

@@ -75,13 +75,14 @@ TITLES = {
     "analysis": "Failed parts of the analysis",
     "stand_in": "Simulator",
 }
-ORDER, ELSEWHERE, FEW, SESSIONS, STAND_IN = "order", "elsewhere", "few", "sessions", "stand_in"
+ORDER, ELSEWHERE, FEW, SESSIONS = "order", "elsewhere", "few", "sessions"
+SIMULATOR = "stand_in"  # as snapshots of conclusions and their justifications have it, which nothing may change
 CAUSES = {
     ORDER: "Levels were measured one after the other",
     ELSEWHERE: "Measured elsewhere, and not recorded there",
     FEW: "Few runs",
     SESSIONS: "Few sessions",
-    STAND_IN: "Measured on a simulator",
+    SIMULATOR: "Measured on a simulator",
 }
 """Causes that several warnings may share; one justification answers all warnings of a cause."""
 FEWEST_RUNS = 3
@@ -474,7 +475,7 @@ def _confirmations(finding: LevelsFinding | Pairs) -> list[Confirmation]:
 def simulator_line(simulators: Sequence[str]) -> Line:
     """Return that a campaign was measured on simulators."""
     text = f"Measured on a {' and a '.join(simulators)}, not on a real server."
-    return Line("stand_in", WARN, "simulated", text, STAND_IN)
+    return Line(SIMULATOR, WARN, "simulated", text, SIMULATOR)
 
 
 def between_line(first: str, differing: Sequence[tuple[str, str, str]], one_sided: int) -> Line:

@@ -21,7 +21,7 @@ from campaigns.kinds.base.generating import parts_of
 from campaigns.kinds.base.snippets import Snippet
 from campaigns.kinds.base.values import (
     REFUSED,
-    STAND_IN,
+    SIMULATOR,
     ClosedLoop,
     Context,
     Distribution,
@@ -44,7 +44,7 @@ from campaigns.kit.mappings import Parameters
 
 __all__ = [
     "REFUSED",
-    "STAND_IN",
+    "SIMULATOR",
     "AddressRefused",
     "Cancelled",
     "ClosedLoop",

@@ -178,7 +178,7 @@ class Driver(ABC):
     def environment(self, target: Target, context: Context) -> Mapping[str, str]:
         """Return facts about the target that must stay the same within a session, by name.
 
-        Called before and after the measurement. A simulated target has a fact STAND_IN.
+        Called before and after the measurement. A simulated target has a fact SIMULATOR.
         """
         return {}
 

@@ -13,7 +13,7 @@ from campaigns.kinds.base.errors import (
     NotClean,
     TargetUnavailable,
 )
-from campaigns.kinds.base.values import STAND_IN, Context, Proof, Target
+from campaigns.kinds.base.values import SIMULATOR, Context, Proof, Target
 from campaigns.kinds.servers.katello import Katello
 from campaigns.kit.http.connection import Connection
 from campaigns.kit.http.credentials import BadCertificate, Login
@@ -30,6 +30,8 @@ from campaigns.kit.network import BadUrl, Refused, Rules
 
 MOST_SKEW_SECONDS = 60.0
 UNKNOWN = "not told"
+MARKS_OF_SIMULATORS = ("simulated", "stand-in")
+"""What only versions of simulators have; the second is that of a sandbox of 0.1.0, whose results are labelled, too."""
 """The value of a fact that the server does not report."""
 CHECK_SERVER = "Check that the server runs, and the target's base URL."
 NO_TRUST = (
@@ -195,8 +197,9 @@ def katello_facts(katello: Katello, target: Target) -> dict[str, str]:
         "services": ", ".join(f"{name} {status}" for name, status in sorted(services.items())),
         **target_facts(target),
     }
-    if version.endswith(STAND_IN):
-        facts[STAND_IN] = f"simulated Katello {version.removesuffix(STAND_IN).strip()}"
+    for mark in MARKS_OF_SIMULATORS:
+        if version.endswith(mark):
+            facts[SIMULATOR] = f"simulated Katello {version.removesuffix(mark).strip()}"
     return facts
 
 

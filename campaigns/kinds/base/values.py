@@ -33,7 +33,8 @@ BLIND_LABEL, BLIND_LEVELS = "blind_label", ("A", "B")
 TARGET = "target"
 """The factor of a campaign with several targets; its levels are their names."""
 
-STAND_IN = "stand-in"
+SIMULATOR = "simulated target"
+"""The fact that only a simulated target has: its value says which simulator it is."""
 """The fact of `Driver.environment` that names a simulated target.
 
 The target itself has to report it. Everything measured there is labelled with its value.

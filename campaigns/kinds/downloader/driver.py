@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from campaigns.kinds.base import (
-    STAND_IN,
+    SIMULATOR,
     Cancelled,
     ClosedLoop,
     Context,
@@ -280,7 +280,7 @@ class Downloader(Driver):
         """Return the header Server."""
         answer = ask(target.base_url, context.rules, context, PROBE, method="HEAD")
         server = answer.headers.get("Server", "not told")
-        simulator = {STAND_IN: "sandbox of perfdash"} if server == SANDBOX else {}
+        simulator = {SIMULATOR: "sandbox of perfdash"} if server == SANDBOX else {}
         return {"server": server, **simulator}
 
     def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None:

@@ -8,7 +8,7 @@ from functools import partial
 from math import sqrt
 
 from campaigns.kinds.base import (
-    STAND_IN,
+    SIMULATOR,
     ClosedLoop,
     Context,
     CutShort,
@@ -265,7 +265,7 @@ class Http(Driver):
         server = headers.get("server", "not told")
         facts = {"server": server, **target_facts(target)}
         if server.startswith(SANDBOX):
-            facts[STAND_IN] = "sandbox of perfdash"
+            facts[SIMULATOR] = "sandbox of perfdash"
         return facts
 
     def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from campaigns.kinds.base import (
-    STAND_IN,
+    SIMULATOR,
     Context,
     DriverError,
     EffectiveSetting,
@@ -16,7 +16,14 @@ from campaigns.kinds.base import (
     Target,
     TargetUnavailable,
 )
-from campaigns.kinds.base.servers import UNKNOWN, clock_proof, connected, target_facts, while_leased
+from campaigns.kinds.base.servers import (
+    MARKS_OF_SIMULATORS,
+    UNKNOWN,
+    clock_proof,
+    connected,
+    target_facts,
+    while_leased,
+)
 from campaigns.kinds.registration.requests import attempt_prefix, installation_prefix
 from campaigns.kinds.servers.candlepin import Candlepin
 from campaigns.kit.http.credentials import Login
@@ -128,8 +135,9 @@ class CandlepinServer:
             "rules": str(status.get("rulesVersion") or UNKNOWN),
             **target_facts(target),
         }
-        if STAND_IN in f"{version} {status.get('release')}":
-            facts[STAND_IN] = f"simulated Candlepin {version}"
+        told = f"{version} {status.get('release')}"
+        if any(mark in told for mark in MARKS_OF_SIMULATORS):
+            facts[SIMULATOR] = f"simulated Candlepin {version}"
         return facts
 
 

@@ -1,11 +1,8 @@
 """The facts of a Pulp that must stay the same within a session, read from its status. Pure."""
 
-from campaigns.kinds.base import STAND_IN, Target
-from campaigns.kinds.base.servers import UNKNOWN, target_facts
+from campaigns.kinds.base import SIMULATOR, Target
+from campaigns.kinds.base.servers import MARKS_OF_SIMULATORS, UNKNOWN, target_facts
 from campaigns.kit.mappings import Json
-
-STAND_IN_COMPONENT = "stand-in"
-"""Component of `versions` that no real Pulp has."""
 
 
 def facts_of(status: Json, target: Target) -> dict[str, str]:
@@ -28,7 +25,7 @@ def facts_of(status: Json, target: Target) -> dict[str, str]:
     if hosts:
         facts["hosts of workers"] = ", ".join(sorted(hosts))
     if simulator := simulator_of(status):
-        facts[STAND_IN] = simulator
+        facts[SIMULATOR] = simulator
     return facts
 
 
@@ -40,9 +37,8 @@ def versions_of(status: Json) -> str:
 def simulator_of(status: Json) -> str:
     """Return the name and version of a simulated Pulp; empty for a real one."""
     versions = {each["component"]: each["version"] for each in status["versions"]}
-    if STAND_IN_COMPONENT not in versions:
-        return ""
-    return f"simulated Pulp {versions[STAND_IN_COMPONENT]}"
+    mark = next((mark for mark in MARKS_OF_SIMULATORS if mark in versions), None)
+    return f"simulated Pulp {versions[mark]}" if mark else ""
 
 
 def _versions_of_workers(status: Json) -> str:

@@ -184,7 +184,7 @@ class CampaignOutput(Selectable, serializers.ModelSerializer[Campaign]):
 class CampaignDetail(CampaignOutput):
     """A campaign with its definition, its cells and its findings."""
 
-    stand_in = serializers.SerializerMethodField()
+    simulators = serializers.SerializerMethodField()
     environment_changes = serializers.SerializerMethodField()
     definition = serializers.SerializerMethodField()
     roles = serializers.SerializerMethodField()
@@ -205,7 +205,7 @@ class CampaignDetail(CampaignOutput):
         fields = [
             *CampaignOutput.Meta.fields,
             "fidelity",
-            "stand_in",
+            "simulators",
             "environment_changes",
             "definition",
             "roles",
@@ -223,9 +223,9 @@ class CampaignDetail(CampaignOutput):
             "caveat",
         ]
 
-    def get_stand_in(self, campaign: Campaign) -> list[str]:
+    def get_simulators(self, campaign: Campaign) -> list[str]:
         """The simulated servers that were measured instead of real ones; empty for real ones."""
-        return environment.stand_ins_of(campaign)
+        return environment.simulators_of(campaign)
 
     @extend_schema_field(EnvironmentChange(many=True))
     def get_environment_changes(self, campaign: Campaign) -> list[JsonObject]:

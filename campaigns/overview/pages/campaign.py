@@ -24,7 +24,7 @@ from campaigns.planning.pages.limits import limits_of, stopped_of
 from campaigns.planning.pages.plans import plan_view
 from campaigns.planning.preview import preview
 from campaigns.results import versions
-from campaigns.results.environment import stand_ins_of
+from campaigns.results.environment import simulators_of
 from campaigns.results.pages_data import Outline, outline_of
 
 CANCELLING = "The load is being stopped; the page changes when the target is clean."
@@ -69,7 +69,7 @@ def _draft(campaign: Campaign, outline: Outline) -> TemplateContext:
         "parameters": [(label, level_text(value)) for label, value in outline.parameters],
         "plan": plan,
         "problems": problems,
-        "hands": list(open_requests(campaign)),
+        "manual_steps": list(open_requests(campaign)),
         "hard": [factor.name for factor in campaign.factors.all() if factor.hard_to_change],
         "limits": limits_of(campaign),
         "cells": [(cell.pk, labels.sentence(cell.levels_by_factor)) for cell in cells],
@@ -86,7 +86,7 @@ def _running(campaign: Campaign, outline: Outline) -> TemplateContext:
         "campaign": campaign,
         "outline": outline,
         "plot": plot,
-        "stand_ins": stand_ins_of(campaign),
+        "simulators": simulators_of(campaign),
         "live_address": reverse("campaign-live", args=[campaign.pk]),
         "limits": limits_of(campaign) if outline.executable else "",
         "stopped": stopped_of(campaign),

@@ -17,7 +17,7 @@ from campaigns.overview.home import measured_runs
 from campaigns.planning import drafts
 from campaigns.planning.filters import CampaignPageFilters
 from campaigns.planning.metrics import driver_if_known
-from campaigns.results.environment import stand_ins
+from campaigns.results.environment import simulators
 
 PAGE_SIZE = 25
 
@@ -32,7 +32,7 @@ class Row:
     sentence: str
     runs: int
     spark: Spark | None
-    stand_in: str
+    simulator: str
 
 
 @require_GET
@@ -67,7 +67,7 @@ def campaign_delete(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _rows(page: Page[Campaign]) -> list[Row]:
     keys = [campaign.pk for campaign in page]
-    counts, marks = measured_runs(keys), stand_ins(keys)
+    counts, marks = measured_runs(keys), simulators(keys)
     answers = published().in_bulk(keys)
     kinds = {each: driver_if_known(each) for each in {campaign.kind for campaign in page}}
     return [

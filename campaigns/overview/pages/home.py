@@ -53,6 +53,6 @@ def _running(request: HttpRequest) -> TemplateContext:
     campaigns = queries.open_campaigns(teams)
     return {
         "campaigns": campaigns,
-        "hands": list(open_requests().filter(target__team__in=teams)),
+        "manual_steps": list(open_requests().filter(target__team__in=teams)),
         "going_on": sum(campaign.run is not None for campaign in campaigns),
     }

@@ -21,7 +21,7 @@ from campaigns.kit.mappings import ProgramProgress, TemplateContext
 from campaigns.kit.numbers import MISSING
 from campaigns.models import Campaign
 from campaigns.planning.outline import factors_of, rate_of, sample_of
-from campaigns.results.environment import stand_ins_of
+from campaigns.results.environment import simulators_of
 from campaigns.results.phrases import reason_of, value_text
 from campaigns.results.rows import RunRow, run_rows
 from campaigns.results.run_plots import Plot, labelled, throughput_plot
@@ -61,7 +61,7 @@ def progress_context(campaign: Campaign, etag: str) -> TemplateContext:
         "campaign": campaign,
         "headers": conditional(etag),
         "progress": progress,
-        "hands": list(open_requests(campaign)),
+        "manual_steps": list(open_requests(campaign)),
         "place": place_of(campaign) if progress.waiting else None,
         "elapsed": _time(progress.elapsed_seconds),
         "left": "not known" if withdrawn else _left(left),
@@ -145,7 +145,7 @@ def trials_context(campaign: Campaign, etag: str) -> TemplateContext:
 
 def live_plot(campaign: Campaign, current: live.Current | None) -> Plot:
     """Draw the throughput of the current run; before its clock has started, of the last one."""
-    return labelled(_live_plot(campaign, current), stand_ins_of(campaign))
+    return labelled(_live_plot(campaign, current), simulators_of(campaign))
 
 
 def _live_plot(campaign: Campaign, current: live.Current | None) -> Plot:

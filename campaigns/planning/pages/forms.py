@@ -308,7 +308,7 @@ def with_raised(entered: Entered, name: str) -> Entered | None:
     setting = variables.settings.get(name)
     known = [
         *(texts or [entered.parameters.get(name, "")]),
-        *([as_text(setting.look_value), as_text(setting.hand_value)] if setting else []),
+        *([as_text(setting.look_value), as_text(setting.manual_value)] if setting else []),
         as_text(field.initial),
     ]
     levels = raised_levels(

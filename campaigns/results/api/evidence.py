@@ -198,7 +198,7 @@ class AttemptRow(Selectable, serializers.ModelSerializer[Attempt]):
             "purpose",
             "cell",
             *ATTEMPT_FIELDS,
-            "stand_in",
+            "simulator",
             "url",
         ]
 

@@ -39,7 +39,7 @@ def cell_output(cell: Cell) -> JsonObject:
     return {"position": cell.position, "levels": cell.levels_by_factor}
 
 
-OBSERVED = frozenset({"excluded", "attempts", "proofs", "measurements", "stand_in"})
+OBSERVED = frozenset({"excluded", "attempts", "proofs", "measurements", "simulator"})
 """Fields of a run in a list that need further queries."""
 
 
@@ -97,7 +97,7 @@ class RunOutput(Selectable, serializers.ModelSerializer[Run]):
     attempts = serializers.SerializerMethodField()
     proofs = serializers.SerializerMethodField()
     measurements = serializers.SerializerMethodField()
-    stand_in = serializers.SerializerMethodField()
+    simulator = serializers.SerializerMethodField()
     url = serializers.SerializerMethodField()
 
     class Meta:
@@ -117,7 +117,7 @@ class RunOutput(Selectable, serializers.ModelSerializer[Run]):
             "attempts",
             "proofs",
             "measurements",
-            "stand_in",
+            "simulator",
             "url",
         ]
 
@@ -154,10 +154,10 @@ class RunOutput(Selectable, serializers.ModelSerializer[Run]):
             for each in attempt.that_count  # type: ignore[attr-defined]
         )
 
-    def get_stand_in(self, run: Run) -> str:
+    def get_simulator(self, run: Run) -> str:
         """What stood in for the target; empty where that was a real one."""
         attempt = accepted_attempt(run)
-        return attempt.stand_in if attempt else ""
+        return attempt.simulator if attempt else ""
 
     def get_url(self, run: Run) -> str:
         """Where its attempts are."""
@@ -262,7 +262,7 @@ class AttemptOutput(Selectable, serializers.ModelSerializer[Attempt]):
             "effective_settings",
             "environment",
             "facts_unread",
-            "stand_in",
+            "simulator",
             "generators",
             "outputs",
         ]

@@ -16,7 +16,7 @@ from campaigns.targets.watches.registry import source_of
 from campaigns.targets.watches.saving import save_watch
 
 KATELLO = "Sandbox Katello (TLS)"
-_LOGIN = {"username": "admin", "password": "password"}  # what every stand-in starts with
+_LOGIN = {"username": "admin", "password": "password"}  # what every simulator starts with
 _CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
 _SETTINGS = {
     "puma_workers": ("Puma workers", 1, 100),
@@ -94,7 +94,7 @@ def paused_where_it_was(target: Target, base_url: str) -> str:
 
 def _setting(name: str) -> dict[str, object]:
     label, least, most = _SETTINGS[name]
-    url = f"/stand-in/settings/{name}"
+    url = f"/simulator/settings/{name}"
     return {
         "name": name,
         "label": label,

@@ -26,9 +26,9 @@ from campaigns.models import (
     Factor,
     Finding,
     Generator,
-    HandRequest,
     Level,
     LogLine,
+    ManualStep,
     Measurement,
     MetricOfValues,
     Phase,
@@ -130,6 +130,15 @@ def _with_role(row: JsonObject) -> JsonObject:
     return {**rest, "role": Factor.Role.WORK.value if row["is_work"] else ""}
 
 
+def _before(**names: str) -> Callable[[JsonObject], JsonObject]:
+    """Return a function that gives the fields of a row the names of today. names: those of today by the earlier ones."""
+
+    def renamed(row: JsonObject) -> JsonObject:
+        return {names.get(name, name): value for name, value in row.items()}
+
+    return renamed
+
+
 def _through(path: str, model: type[Model]) -> Callable[[Campaign], QuerySet[Any]]:
     def rows(campaign: Campaign) -> QuerySet[Any]:
         return model._default_manager.filter(**{path: campaign})
@@ -143,7 +152,7 @@ def _users(campaign: Campaign) -> QuerySet[User]:
         campaign.amendments.values_list("user", flat=True),
         campaign.sessions.values_list("user", flat=True),
         Exclusion.objects.filter(run__campaign=campaign).values_list("user", flat=True),
-        campaign.hand_requests.values_list("done_by", flat=True),
+        campaign.manual_steps.values_list("done_by", flat=True),
     )
     known = {key for key in (*chain(*requested), campaign.author_id) if key is not None}
     return User.objects.filter(pk__in=known)
@@ -151,7 +160,7 @@ def _users(campaign: Campaign) -> QuerySet[User]:
 
 def _settings(campaign: Campaign) -> QuerySet[Setting]:
     names = campaign.factors.values_list("name", flat=True)
-    requested = campaign.hand_requests.exclude(setting=None).values_list("setting", flat=True)
+    requested = campaign.manual_steps.exclude(setting=None).values_list("setting", flat=True)
     of_target = Setting.objects.filter(target__in=Target.objects.filter(_of(campaign)))
     return of_target.filter(name__in=names) | of_target.filter(pk__in=requested)
 
@@ -226,12 +235,12 @@ TABLES: Sequence[Table] = (
     Table("exclusion", Exclusion, _through(RUN, Exclusion)),
     Table("amendment", Amendment, _through("campaign", Amendment)),
     Table(
-        "hand_request",
-        HandRequest,
-        lambda campaign: campaign.hand_requests.filter(step=None),
+        "hand_request",  # its name in bundles of all versions
+        ManualStep,
+        lambda campaign: campaign.manual_steps.filter(step=None),
         without=("step_id",),
     ),
-    Table("attempt", Attempt, _through(RUN, Attempt)),
+    Table("attempt", Attempt, _through(RUN, Attempt), of_before=_before(stand_in="simulator")),
     Table(
         "measurement",
         Measurement,

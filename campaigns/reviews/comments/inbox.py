@@ -6,7 +6,7 @@ from datetime import datetime
 from django.urls import reverse
 
 from campaigns.kit.mappings import JsonObject
-from campaigns.models import Conclusion, HandRequest, LaunchRequest, Mention
+from campaigns.models import Conclusion, LaunchRequest, ManualStep, Mention
 from campaigns.reviews.comments.places import place_text
 from campaigns.reviews.inbox import Waiting, Waits
 
@@ -68,7 +68,7 @@ def _mention(row: Mention) -> Told:
     return str(thread.campaign or thread.conclusion), _short(label), path, thread.team.name
 
 
-def _manual_step(row: HandRequest) -> Told:
+def _manual_step(row: ManualStep) -> Told:
     path = reverse("home")
     if row.campaign_id is not None:
         path = reverse("campaign", args=[row.campaign_id])
@@ -89,5 +89,5 @@ TOLD: JsonObject = {
     Waits.WORD: _word,
     Waits.LAUNCH: _launch,
     Waits.MENTION: _mention,
-    Waits.HAND: _manual_step,
+    Waits.MANUAL_STEP: _manual_step,
 }

@@ -19,7 +19,7 @@ from campaigns.reviews.reopening import overdue
 from campaigns.reviews.reports.parts import at, part_of
 from campaigns.reviews.reports.sizing import for_report, sizing_of, sizing_of_campaign
 from campaigns.reviews.reports.values import Advice, CheckRow, Part, Report, Signature
-from campaigns.targets.actions import COMMAND, HAND
+from campaigns.targets.actions import COMMAND, MANUAL
 from campaigns.targets.actions.values import PLACE
 from perfdash import __version__
 
@@ -204,7 +204,7 @@ def _own(setting: Setting, value: Any) -> Snippet | None:
     if action.get("way") == COMMAND:
         texts = [str(each).replace(PLACE, str(value)) for each in action["arguments"]]
         return Snippet("shell of the target", shlex.join(texts), (setting.name,), OWN)
-    if action.get("way") == HAND and action.get("words"):
+    if action.get("way") == MANUAL and action.get("words"):
         text = f"{action['words']}: {value}"
         return Snippet("by hand", text, (setting.name,), BY_HAND)
     return None

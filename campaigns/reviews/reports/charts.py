@@ -24,7 +24,7 @@ def charts_of(
     outline: Outline,
     findings: Findings,
     query: Mapping[str, str],
-    stand_ins: list[str],
+    simulators: list[str],
 ) -> tuple[Chart, ...]:
     """Draw the charts beside the answer of the result page; query: of the view that was chosen there."""
     labels = LevelLabels(outline.factors, campaign.block_word)
@@ -37,7 +37,7 @@ def charts_of(
         plots = small[:MOST_CHARTS] or (whole,)
     else:
         return ()
-    return tuple(_chart(labelled(plot, stand_ins)) for plot in plots)
+    return tuple(_chart(labelled(plot, simulators)) for plot in plots)
 
 
 def _chart(plot: Plot) -> Chart:

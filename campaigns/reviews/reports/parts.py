@@ -18,20 +18,21 @@ from campaigns.findings.wording.binding import binding_sentence
 from campaigns.findings.wording.capacity_answer import capacity_texts
 from campaigns.findings.wording.sensitivity import sensitivity_sentence
 from campaigns.findings.wording.thresholds import threshold_texts
+from campaigns.kinds.base import SIMULATOR
 from campaigns.kit.charts.labels import LevelLabels, contrast_label, level_text, line_of
 from campaigns.kit.numbers import amount, counted, plain_percent
 from campaigns.models import Campaign, Evidence, Exclusion, Finding, Run
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.metrics import metric_of
 from campaigns.planning.pages.limits import limits_of
-from campaigns.results.environment import ObservedFact, stand_ins_of
+from campaigns.results.environment import ObservedFact, simulators_of
 from campaigns.results.pages_data import Outline, outline_of, surroundings_of
 from campaigns.reviews.reports.charts import charts_of
 from campaigns.reviews.reports.values import Compared, Excluded, Part, Rows
 
 PUBLIC_FACTS = frozenset(
     {"Candlepin", "Foreman", "Katello", "Pulp", "cores", "kernel", "memory", "processor", "python",
-     "stand-in", "version", "versions of workers", "workers"}
+     "version", "versions of workers", "workers", SIMULATOR}
 )  # fmt: skip
 """Facts of the environment in a public report: versions and sizes, nothing that names a machine."""
 SOMEBODY = "a member of the team"
@@ -53,7 +54,7 @@ def part_of(campaign: Campaign, evidence: Evidence | None = None, *, public: boo
     compared = [] if is_open else list(_compared(campaign, outline, findings))
     answer = WITHHELD if is_open else answer_of(findings) or NOT_ANALYSED
     surroundings = surroundings_of(campaign, findings.surroundings)
-    simulators = stand_ins_of(campaign)
+    simulators = simulators_of(campaign)
     contrast = evidence.contrast if evidence else None
     return Part(
         name=campaign.name,

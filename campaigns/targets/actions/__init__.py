@@ -11,8 +11,8 @@ from campaigns.targets.actions.http import Endpoint
 from campaigns.targets.actions.performing import Done, Server, await_ready, perform, read_value
 from campaigns.targets.actions.values import (
     COMMAND,
-    HAND,
     HTTP,
+    MANUAL,
     PLACE,
     Action,
     Role,
@@ -21,8 +21,8 @@ from campaigns.targets.actions.values import (
 
 __all__ = [
     "COMMAND",
-    "HAND",
     "HTTP",
+    "MANUAL",
     "PLACE",
     "Action",
     "ActionFailed",

@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 from campaigns.kit.mappings import FieldValues, JsonObject
 from campaigns.targets.actions.errors import BadAction
 
-HTTP, COMMAND, HAND = "http", "command", "hand"
-WAYS = (HTTP, COMMAND, HAND)
+HTTP, COMMAND, MANUAL = "http", "command", "manual"
+WAYS = (HTTP, COMMAND, MANUAL)
 PLACE = "{value}"
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 SHELLS = frozenset({"ash", "bash", "csh", "dash", "fish", "ksh", "sh", "tcsh", "zsh"})
@@ -68,7 +68,7 @@ class Action:
             shown |= {"arguments": list(self.arguments)}
         elif self.words:
             shown |= {"words": self.words}
-        if self.way != HAND:
+        if self.way != MANUAL:
             shown |= {"at": self.at} if self.at else {}
             shown |= {"expect": self.expect} if self.expect is not None else {}
             shown |= {"seconds": self.seconds}
@@ -78,7 +78,7 @@ class Action:
 FIELDS = {
     HTTP: ("way", "method", "url", "body", "login", "at", "expect", "seconds"),
     COMMAND: ("way", "arguments", "at", "expect", "seconds"),
-    HAND: ("way", "words"),
+    MANUAL: ("way", "words"),
 }
 """The fields of an action, by its way: of the page, the REST API and `parse`."""
 ROLES_WITH_PLACE = (Role.APPLY,)
@@ -96,8 +96,10 @@ def parse(data: Any, role: Role) -> Action:
         for name in data
         if name not in FIELDS[way]
     }
-    if way == HAND and role == Role.READY:
-        errors["way"] = "Whether the server is ready is not told by hand: ask it by HTTP or SSH."
+    if way == MANUAL and role == Role.READY:
+        errors["way"] = (
+            "A manual step cannot tell whether the server is ready: ask it by HTTP or SSH."
+        )
     action = Action(
         way=way,
         seconds=_seconds(data.get("seconds"), errors),

@@ -31,17 +31,17 @@ from campaigns.tests.toy import worker
 __all__ = ["worker"]
 
 
-class StandInForm(forms.Form):
+class ControlledForm(forms.Form):
     level = forms.IntegerField(initial=1)
     manners = forms.CharField(initial="good")
 
 
-class StandIn(Driver):
+class Controlled(Driver):
     """Measures `level` seconds without waiting; `manners` choose how it ends."""
 
-    label, summary, question = "Stand-in", "for tests", "What happens?"
-    families = ("stand-in",)
-    parameters = StandInForm
+    label, summary, question = "Controlled", "for tests", "What happens?"
+    families = ("controlled",)
+    parameters = ControlledForm
     factors = ("level", "manners")
     metrics = (
         Metric("duration", "Duration", "s", lower_is_better=True, primary=True),
@@ -134,9 +134,9 @@ class StandIn(Driver):
 
 
 @pytest.fixture
-def stand_in(monkeypatch):
-    driver = StandIn()
-    monkeypatch.setitem(registry.all_kinds(), "stand_in", driver)
+def controlled(monkeypatch):
+    driver = Controlled()
+    monkeypatch.setitem(registry.all_kinds(), "controlled", driver)
     return driver
 
 
@@ -145,7 +145,7 @@ def target(db, settings, tmp_path):
     settings.ALLOWED_ADDRESSES = "127.0.0.0/8:9"
     settings.WORK_DIRECTORY = tmp_path
     return Target.objects.create(
-        name="server", family="stand-in", base_url="http://127.0.0.1:9", address="127.0.0.1:9"
+        name="server", family="controlled", base_url="http://127.0.0.1:9", address="127.0.0.1:9"
     )
 
 
@@ -157,13 +157,13 @@ def analyst(db):
 
 
 @pytest.fixture
-def draft(stand_in, target, worker):
+def draft(controlled, target, worker):
     """Make a draft: `draft(factors={"level": [1, 2]}, repetitions=3)`."""
 
     def make(**changes):
         data = {
             "question": "What happens?",
-            "kind": "stand_in",
+            "kind": "controlled",
             "target": target.pk,
             "factors": {"level": [1, 2]},
             "order": "interleaved",

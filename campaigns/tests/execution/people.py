@@ -20,7 +20,7 @@ def define(design):
         return
     data = {
         "question": "What happens?",
-        "kind": "stand_in",
+        "kind": "controlled",
         "target": server.pk,
         "factors": {"level": list(range(1, design["levels"] + 1))},
         "repetitions": design["repetitions"],

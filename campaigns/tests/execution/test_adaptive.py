@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def noisy(stand_in):
+def noisy(controlled):
     """Let runs vary by so much around their level."""
 
     def make(sd, seed=1):
@@ -28,7 +28,7 @@ def noisy(stand_in):
             value = float(parameters["level"] * np.exp(rng.normal(0, sd)))
             return Measured({"duration": value}, Health("healthy", (), {}), units_done=1)
 
-        stand_in.measure = measure
+        controlled.measure = measure
 
     return make
 
@@ -200,7 +200,7 @@ def test_a_cancelled_campaign_gets_no_further_block(launched, noisy):
     assert (campaign.state, campaign.repetitions) == ("cancelled", 8)
 
 
-def test_runs_without_any_value_end_at_the_most_blocks(launched, stand_in):
+def test_runs_without_any_value_end_at_the_most_blocks(launched, controlled):
     campaign = adaptive(
         launched,
         parameters={"manners": "refusing"},
@@ -251,10 +251,10 @@ def test_an_analysis_that_fails_ends_it_and_is_not_asked_for_again_and_again(
         ({"stop_most": 7}, "stop_most"),
     ],
 )
-def test_a_stop_by_precision_that_cannot_be_kept_is_refused(stand_in, target, changes, field):
+def test_a_stop_by_precision_that_cannot_be_kept_is_refused(controlled, target, changes, field):
     data = {
         "question": "What happens?",
-        "kind": "stand_in",
+        "kind": "controlled",
         "target": target.pk,
         "factors": {"level": [1, 2]},
         "stop_rule": "precision",

@@ -66,8 +66,8 @@ def test_what_is_queued_when_the_budget_ends_is_not_claimed(launched, open_attem
     assert not TargetLease.objects.exclude(attempt=None).exists()
 
 
-def test_no_run_begins_that_is_not_expected_to_end_within_the_budget(launched, stand_in):
-    stand_in.estimate_seconds = lambda parameters: 90.0
+def test_no_run_begins_that_is_not_expected_to_end_within_the_budget(launched, controlled):
+    controlled.estimate_seconds = lambda parameters: 90.0
     campaign = launched(time_budget_seconds=80)
 
     assert execute_next() is None
@@ -108,8 +108,8 @@ def test_after_a_resumption_a_budget_counts_from_the_next_run(launched):
     assert campaign.runs.filter(state=Run.State.DONE).count() == campaign.runs.count()
 
 
-def test_an_extension_gets_a_budget_of_its_own(launched, stand_in):
-    stand_in.estimate_seconds = lambda parameters: 1.0
+def test_an_extension_gets_a_budget_of_its_own(launched, controlled):
+    controlled.estimate_seconds = lambda parameters: 1.0
     campaign = launched(time_budget_seconds=60, repetitions=1)
     execute_next()
     back_date(campaign, 60)
@@ -123,7 +123,7 @@ def test_an_extension_gets_a_budget_of_its_own(launched, stand_in):
     assert campaign.runs.filter(state=Run.State.DONE).count() == 1 + 2
 
 
-def test_a_run_is_expected_to_take_the_median_of_its_cell(launched, stand_in):
+def test_a_run_is_expected_to_take_the_median_of_its_cell(launched, controlled):
     campaign = launched(factors={"level": [1, 2]}, repetitions=4)
     run_all(campaign)
     attempts = Attempt.objects.filter(run__cell__levels_by_factor={"level": 1})
@@ -153,8 +153,8 @@ def test_nothing_begins_in_quiet_hours_and_the_log_says_so_once(launched, target
     assert waiting_for(campaign).why == f"W{lines.get().text[1:]}."
 
 
-def test_no_run_begins_that_would_reach_into_quiet_hours(launched, target, stand_in):
-    stand_in.estimate_seconds = lambda parameters: 3000.0
+def test_no_run_begins_that_would_reach_into_quiet_hours(launched, target, controlled):
+    controlled.estimate_seconds = lambda parameters: 3000.0
     quiet_from(target, -0.5, 2)
     campaign = launched()
 
@@ -165,7 +165,7 @@ def test_no_run_begins_that_would_reach_into_quiet_hours(launched, target, stand
     assert "they begin at " in line
     assert line.endswith("and a run takes about 50 min")
 
-    stand_in.estimate_seconds = lambda parameters: 5.0
+    controlled.estimate_seconds = lambda parameters: 5.0
     assert execute_next() is not None
 
 
@@ -187,12 +187,12 @@ def test_a_run_that_is_on_when_quiet_hours_begin_is_given_back_without_counting(
 
 
 def test_a_run_is_stopped_at_once_when_quiet_hours_begin_and_goes_on_afterwards(
-    launched, target, stand_in, open_attempt
+    launched, target, controlled, open_attempt
 ):
     campaign = launched(factors={"manners": ["slow"]}, repetitions=1)
     dispatch.dispatch()
     measuring = Beside(execute, open_attempt().pk, "measure@here", "here")
-    assert stand_in.measuring.wait(10)
+    assert controlled.measuring.wait(10)
     quiet_from(target, 1, 2)
 
     dispatch.dispatch()
@@ -205,12 +205,12 @@ def test_a_run_is_stopped_at_once_when_quiet_hours_begin_and_goes_on_afterwards(
     assert execute_next() is None
     target.quiet_hours = ""
     target.save()
-    stand_in.go_on.set()
+    controlled.go_on.set()
     assert execute_next().state == Run.State.DONE
 
 
 @pytest.fixture
-def measuring_alone(stand_in, open_attempt, monkeypatch):
+def measuring_alone(controlled, open_attempt, monkeypatch):
     """Execute a slow run; from then on nobody dispatches. Give what waits for its end."""
     monkeypatch.setattr(keeper, "LOOK_SECONDS", 0.05)
     monkeypatch.setattr(keeper, "LIMITS_SECONDS", 0.1)
@@ -218,14 +218,14 @@ def measuring_alone(stand_in, open_attempt, monkeypatch):
     def begin():
         dispatch.dispatch()
         beside = Beside(execute, open_attempt().pk, "measure@here", "here")
-        assert stand_in.measuring.wait(10)
+        assert controlled.measuring.wait(10)
         return beside
 
     return begin
 
 
 def test_a_run_stops_when_quiet_hours_begin_although_nobody_dispatches(
-    launched, target, stand_in, measuring_alone
+    launched, target, controlled, measuring_alone
 ):
     campaign = launched(factors={"manners": ["slow"]}, repetitions=1)
     measuring = measuring_alone()
@@ -240,9 +240,9 @@ def test_a_run_stops_when_quiet_hours_begin_although_nobody_dispatches(
 
 
 def test_a_run_stops_when_the_owner_takes_the_permission_back_and_is_repeated_later(
-    draft, target, stand_in, measuring_alone
+    draft, target, controlled, measuring_alone
 ):
-    stand_in.load = ("level",)
+    controlled.load = ("level",)
     target.is_production, target.overload_until = True, timezone.now() + timedelta(days=1)
     target.save()
     slow = draft(factors={"manners": ["slow"]}, parameters={"level": 50}, repetitions=1)
@@ -260,7 +260,7 @@ def test_a_run_stops_when_the_owner_takes_the_permission_back_and_is_repeated_la
     assert "server may not be overloaded any more, so the run" in campaign.state_reason
     Target.objects.update(overload_until=timezone.now() + timedelta(days=1))
     lifecycle.resume(campaign, None, "server")
-    stand_in.go_on.set()
+    controlled.go_on.set()
     assert execute_next().state == Run.State.DONE
 
 
@@ -281,7 +281,7 @@ def test_a_run_stops_when_the_budget_is_over_although_nobody_dispatches(launched
 
 
 def test_what_is_on_in_a_paused_campaign_stops_when_the_budget_is_over_and_goes_on_later(
-    launched, stand_in, measuring_alone
+    launched, controlled, measuring_alone
 ):
     campaign = launched(factors={"manners": ["slow"]}, repetitions=2, time_budget_seconds=7200)
     measuring = measuring_alone()
@@ -298,7 +298,7 @@ def test_what_is_on_in_a_paused_campaign_stops_when_the_budget_is_over_and_goes_
     line = "time budget of 2 h is over; the current run is stopped, and waits until the campaign is resumed"
     assert campaign.log.filter(text=line).count() == 1
 
-    stand_in.go_on.set()
+    controlled.go_on.set()
     lifecycle.resume(campaign, None)
     run_all(campaign)
     assert campaign.state == Campaign.State.FINISHED
@@ -326,7 +326,7 @@ def test_quiet_hours_of_another_target_on_the_same_server_count_as_well(
     launched()
     dispatch.dispatch()
     other = Target.objects.create(
-        name="other name", family="stand-in", base_url=target.base_url, address=target.address
+        name="other name", family="controlled", base_url=target.base_url, address=target.address
     )
     attempt = claimed(open_attempt)
     quiet_from(other, 1, 2)

@@ -23,9 +23,9 @@ NOT_CARRIED = r"has carried at most 10 level in a stored campaign \(“What happ
 
 
 @pytest.fixture
-def server(stand_in):
+def server(controlled):
     """Let the load be `level`, of which more than 30 fail."""
-    stand_in.load = ("level",)
+    controlled.load = ("level",)
 
     def measure(target, parameters, context):
         failed = parameters["level"] // 2 if parameters["level"] > 30 else 0
@@ -34,8 +34,8 @@ def server(stand_in):
             {"duration": 1.0}, Health("healthy", (), {}), units_done=done, units_failed=failed
         )
 
-    stand_in.measure = measure
-    return stand_in
+    controlled.measure = measure
+    return controlled
 
 
 @pytest.fixture

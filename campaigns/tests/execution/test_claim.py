@@ -185,7 +185,7 @@ def test_a_run_that_ends_before_it_is_locked_is_not_queued(launched, monkeypatch
 
 def test_a_host_that_measures_takes_nothing_else(attempt_of, worker):
     other = Target.objects.create(
-        name="other", family="stand-in", base_url="http://127.0.0.2:9", address="127.0.0.2:9"
+        name="other", family="controlled", base_url="http://127.0.0.2:9", address="127.0.0.2:9"
     )
     Worker.objects.create(
         name="measure@there", host="there", pools=["measure"], seen_at=timezone.now()

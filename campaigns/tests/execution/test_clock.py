@@ -206,8 +206,8 @@ def test_a_resumption_brings_a_budget_of_its_own_right_after_the_clock_was_set_b
     assert budget_used(campaign) < 5
 
 
-def test_a_run_is_not_expected_to_take_less_than_nothing(launched, stand_in):
-    stand_in.estimate_seconds = lambda parameters: 40.0
+def test_a_run_is_not_expected_to_take_less_than_nothing(launched, controlled):
+    controlled.estimate_seconds = lambda parameters: 40.0
     launched()
     run = execute_next()
     Attempt.objects.update(finished_at=F("finished_at") - HOUR)

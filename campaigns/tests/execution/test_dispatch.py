@@ -53,7 +53,10 @@ def test_a_launched_campaign_gets_its_first_run_queued_once(launched):
 
 def test_two_campaigns_on_one_address_take_turns(launched, target):
     twin = Target.objects.create(
-        name="the same server", family="stand-in", base_url=target.base_url, address=target.address
+        name="the same server",
+        family="controlled",
+        base_url=target.base_url,
+        address=target.address,
     )
     Worker.objects.create(name="measure@b", host="b", pools=["measure"], seen_at=timezone.now())
     launched()
@@ -66,7 +69,7 @@ def test_two_campaigns_on_one_address_take_turns(launched, target):
 
 def test_another_address_is_leased_beside_it_where_a_second_worker_lives(launched):
     other = Target.objects.create(
-        name="other", family="stand-in", base_url="http://127.0.0.2:9", address="127.0.0.2:9"
+        name="other", family="controlled", base_url="http://127.0.0.2:9", address="127.0.0.2:9"
     )
     Worker.objects.create(name="measure@b", host="b", pools=["measure"], seen_at=timezone.now())
     launched()
@@ -92,7 +95,7 @@ def test_nothing_is_queued_for_a_pool_without_a_living_worker(launched, worker):
 
 def test_nothing_is_queued_for_a_host_that_measures_already(launched, worker):
     other = Target.objects.create(
-        name="other", family="stand-in", base_url="http://127.0.0.2:9", address="127.0.0.2:9"
+        name="other", family="controlled", base_url="http://127.0.0.2:9", address="127.0.0.2:9"
     )
     Worker.objects.create(name="far@here", host="here", pools=["far"], seen_at=timezone.now())
     busy = launched()
@@ -418,7 +421,7 @@ def test_a_try_out_runs_on_a_draft_and_leaves_it_a_draft(draft):
     assert campaign.state == Campaign.State.FINISHED
 
 
-def test_a_failed_run_can_be_run_again_by_a_person(launched, stand_in):
+def test_a_failed_run_can_be_run_again_by_a_person(launched, controlled):
     campaign = launched(parameters={"manners": "refusing"}, repetitions=1)
     run_all(campaign)
     run = campaign.runs.get(position=1)

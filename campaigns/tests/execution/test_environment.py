@@ -3,14 +3,14 @@
 import pytest
 
 from campaigns.execution.running import execute
-from campaigns.kinds.base import STAND_IN, TargetUnavailable
+from campaigns.kinds.base import SIMULATOR, TargetUnavailable
 from campaigns.models import Attempt, LogLine
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def tells(stand_in, monkeypatch):
+def tells(controlled, monkeypatch):
     """Let the target tell these facts, one answer after another; an error is raised."""
 
     def tell(*answers):
@@ -22,7 +22,7 @@ def tells(stand_in, monkeypatch):
                 raise answer
             return answer
 
-        monkeypatch.setattr(stand_in, "environment", environment, raising=False)
+        monkeypatch.setattr(controlled, "environment", environment, raising=False)
 
     return tell
 
@@ -70,29 +70,29 @@ def test_a_target_that_is_silent_after_the_run_takes_nothing_from_it(
     assert LogLine.objects.filter(text__contains="environment after the run", tone="bad").exists()
 
 
-def test_a_target_that_says_it_is_a_stand_in_labels_the_attempt(attempt_of, tells):
-    told = {STAND_IN: "simulated Pulp 3.1"}
+def test_a_target_that_says_it_is_a_simulator_labels_the_attempt(attempt_of, tells):
+    told = {SIMULATOR: "simulated Pulp 3.1"}
     tells(told, told)
 
-    assert ended(attempt_of()).stand_in == "simulated Pulp 3.1"
+    assert ended(attempt_of()).simulator == "simulated Pulp 3.1"
 
 
-def test_a_target_that_turns_into_a_stand_in_labels_the_attempt_too(attempt_of, tells):
-    tells({}, {STAND_IN: "simulated Pulp 3.1"})
+def test_a_target_that_turns_into_a_simulator_labels_the_attempt_too(attempt_of, tells):
+    tells({}, {SIMULATOR: "simulated Pulp 3.1"})
 
-    assert ended(attempt_of()).stand_in == "simulated Pulp 3.1"
+    assert ended(attempt_of()).simulator == "simulated Pulp 3.1"
 
 
-def test_the_label_is_there_while_the_run_goes_on(attempt_of, tells, stand_in, monkeypatch):
-    tells({STAND_IN: "simulated Pulp 3.1"}, {})
+def test_the_label_is_there_while_the_run_goes_on(attempt_of, tells, controlled, monkeypatch):
+    tells({SIMULATOR: "simulated Pulp 3.1"}, {})
     attempt = attempt_of()
-    measure, seen = stand_in.measure, []
+    measure, seen = controlled.measure, []
 
     def look(target, parameters, context):
-        seen.append(Attempt.objects.get(pk=attempt.pk).stand_in)
+        seen.append(Attempt.objects.get(pk=attempt.pk).simulator)
         return measure(target, parameters, context)
 
-    monkeypatch.setattr(stand_in, "measure", look)
+    monkeypatch.setattr(controlled, "measure", look)
 
     ended(attempt)
 
@@ -102,4 +102,4 @@ def test_the_label_is_there_while_the_run_goes_on(attempt_of, tells, stand_in, m
 def test_a_real_target_has_no_label(attempt_of, tells):
     tells({"workers": "1"}, {"workers": "1"})
 
-    assert ended(attempt_of()).stand_in == ""
+    assert ended(attempt_of()).simulator == ""

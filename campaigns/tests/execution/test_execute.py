@@ -88,16 +88,16 @@ def test_what_did_not_come_through_is_said_in_words(attempt_of, manners, state, 
     assert reason in attempt.reason
 
 
-def test_a_driver_is_told_what_the_owner_of_the_target_allows(attempt_of, stand_in, target):
+def test_a_driver_is_told_what_the_owner_of_the_target_allows(attempt_of, controlled, target):
     Target.objects.filter(pk=target.pk).update(max_concurrency=3, max_requests_per_second=2.5)
 
     finished(attempt_of())
 
-    assert stand_in.context.most_concurrent == 3
-    assert stand_in.context.most_per_second == 2.5
+    assert controlled.context.most_concurrent == 3
+    assert controlled.context.most_per_second == 2.5
 
 
-def test_a_void_run_is_repeated_at_once_up_to_a_limit(attempt_of, stand_in):
+def test_a_void_run_is_repeated_at_once_up_to_a_limit(attempt_of, controlled):
     attempt = attempt_of("unreachable")
     run = attempt.run
     for number in (1, 2, 3):
@@ -109,7 +109,7 @@ def test_a_void_run_is_repeated_at_once_up_to_a_limit(attempt_of, stand_in):
     run.refresh_from_db()
     assert run.state == Run.State.VOID
     assert "refused the connection" in run.reason
-    assert stand_in.cleaned == 3
+    assert controlled.cleaned == 3
 
 
 def test_a_void_run_that_would_end_alike_again_is_not_repeated(attempt_of):
@@ -210,7 +210,7 @@ def test_a_password_that_no_key_opens_is_said_in_words(attempt_of, target):
 
 
 def test_an_attempt_works_in_a_directory_of_its_own_which_is_gone_afterwards(
-    attempt_of, stand_in, tmp_path
+    attempt_of, controlled, tmp_path
 ):
     killed = tmp_path / "attempt-1-killed"
     (killed / "work").mkdir(parents=True)
@@ -219,7 +219,7 @@ def test_an_attempt_works_in_a_directory_of_its_own_which_is_gone_afterwards(
     attempt = attempt_of()
     finished(attempt)
 
-    directory = stand_in.context.directory
+    directory = controlled.context.directory
     assert directory.name == "work"
     assert directory.parent.name.startswith(f"attempt-{attempt.pk}-")
     assert list(tmp_path.iterdir()) == []
@@ -282,10 +282,10 @@ def in_background(attempt):
     return joined
 
 
-def test_cancelling_the_campaign_stops_what_is_measured(attempt_of, stand_in):
+def test_cancelling_the_campaign_stops_what_is_measured(attempt_of, controlled):
     attempt = attempt_of("slow")
     joined = in_background(attempt)
-    assert stand_in.measuring.wait(10)
+    assert controlled.measuring.wait(10)
 
     lifecycle.cancel(attempt.run.campaign, "too slow")
     joined()
@@ -295,13 +295,13 @@ def test_cancelling_the_campaign_stops_what_is_measured(attempt_of, stand_in):
     assert attempt.reason == "too slow"
     assert attempt.run.campaign.runs.get().state == Run.State.CANCELLED
     assert Campaign.objects.get().state == Campaign.State.CANCELLED
-    assert stand_in.cleaned == 1
+    assert controlled.cleaned == 1
 
 
-def test_cancelling_one_run_lets_the_campaign_go_on(attempt_of, stand_in):
+def test_cancelling_one_run_lets_the_campaign_go_on(attempt_of, controlled):
     attempt = attempt_of("slow")
     joined = in_background(attempt)
-    assert stand_in.measuring.wait(10)
+    assert controlled.measuring.wait(10)
 
     lifecycle.cancel_run(attempt.run, "a mistake")
     joined()
@@ -310,10 +310,10 @@ def test_cancelling_one_run_lets_the_campaign_go_on(attempt_of, stand_in):
     assert Campaign.objects.get().state == Campaign.State.RUNNING
 
 
-def test_a_worker_that_shuts_down_gives_the_run_back(attempt_of, stand_in):
+def test_a_worker_that_shuts_down_gives_the_run_back(attempt_of, controlled):
     attempt = attempt_of("slow")
     joined = in_background(attempt)
-    assert stand_in.measuring.wait(10)
+    assert controlled.measuring.wait(10)
 
     interrupt_worker("measure@here")
     joined()
@@ -326,43 +326,43 @@ def test_a_worker_that_shuts_down_gives_the_run_back(attempt_of, stand_in):
     assert not GeneratorLease.objects.exclude(attempt=None).exists()
 
 
-def test_a_run_is_given_back_as_often_as_workers_shut_down(attempt_of, stand_in, open_attempt):
+def test_a_run_is_given_back_as_often_as_workers_shut_down(attempt_of, controlled, open_attempt):
     attempt_of("slow")
     Run.objects.update(attempts_allowed=1)
     for _ in range(2):
-        stand_in.measuring.clear()
+        controlled.measuring.clear()
         joined = in_background(open_attempt())
-        assert stand_in.measuring.wait(10)
+        assert controlled.measuring.wait(10)
         interrupt_worker("measure@here")
         assert joined().state == Attempt.State.LOST
         dispatch.dispatch()
 
-    stand_in.go_on.set()
+    controlled.go_on.set()
     assert finished(open_attempt()).state == Run.State.DONE
 
 
-def test_the_lease_is_renewed_while_it_measures(attempt_of, stand_in, settings):
+def test_the_lease_is_renewed_while_it_measures(attempt_of, controlled, settings):
     settings.RENEW_SECONDS = 0.2
     attempt = attempt_of("slow")
     joined = in_background(attempt)
-    assert stand_in.measuring.wait(10)
+    assert controlled.measuring.wait(10)
     TargetLease.objects.update(expires_at=Now() + timedelta(seconds=1))
 
     for _ in range(100):
         if TargetLease.objects.filter(expires_at__gt=Now() + timedelta(seconds=5)).exists():
             break
-        stand_in.go_on.wait(0.05)
+        controlled.go_on.wait(0.05)
 
     assert TargetLease.objects.filter(expires_at__gt=Now() + timedelta(seconds=5)).exists()
-    stand_in.go_on.set()
+    controlled.go_on.set()
     assert joined().state == Attempt.State.ACCEPTED
 
 
-def test_a_keeper_without_its_lease_stops_and_stores_nothing(attempt_of, stand_in, settings):
+def test_a_keeper_without_its_lease_stops_and_stores_nothing(attempt_of, controlled, settings):
     settings.RENEW_SECONDS = 0.2
     attempt = attempt_of("slow")
     joined = in_background(attempt)
-    assert stand_in.measuring.wait(10)
+    assert controlled.measuring.wait(10)
 
     TargetLease.objects.update(token=99, attempt=None)
     Attempt.objects.update(state=Attempt.State.LOST)
@@ -370,7 +370,7 @@ def test_a_keeper_without_its_lease_stops_and_stores_nothing(attempt_of, stand_i
 
     assert attempt.state == Attempt.State.LOST
     assert not Measurement.objects.exists()
-    assert stand_in.cleaned == 1
+    assert controlled.cleaned == 1
 
 
 def test_the_lease_counts_from_before_the_claim(attempt_of, settings):
@@ -395,13 +395,13 @@ def test_a_keeper_that_was_stopped_for_too_long_renews_nothing(attempt_of, setti
     assert TargetLease.objects.get().expires_at == lease.expires_at
 
 
-def test_a_keeper_that_cannot_renew_stops_at_its_own_deadline(attempt_of, stand_in, settings):
+def test_a_keeper_that_cannot_renew_stops_at_its_own_deadline(attempt_of, controlled, settings):
     settings.LEASE_SECONDS = 1.5
     settings.LEASE_MARGIN_SECONDS = 0.5
     settings.RENEW_SECONDS = 60
     attempt = attempt_of("slow")
     joined = in_background(attempt)
-    assert stand_in.measuring.wait(10)
+    assert controlled.measuring.wait(10)
 
     joined()
 
@@ -409,7 +409,7 @@ def test_a_keeper_that_cannot_renew_stops_at_its_own_deadline(attempt_of, stand_
     assert "could not be renewed" in attempt.reason
 
 
-def test_a_keeper_leaves_no_connection_behind(attempt_of, open_attempt, stand_in):
+def test_a_keeper_leaves_no_connection_behind(attempt_of, open_attempt, controlled):
     def connections():
         with connection.cursor() as cursor:
             cursor.execute(
@@ -421,10 +421,10 @@ def test_a_keeper_leaves_no_connection_behind(attempt_of, open_attempt, stand_in
     attempt = attempt_of("slow")
     before = connections()
     joined = in_background(attempt)
-    assert stand_in.measuring.wait(10)
+    assert controlled.measuring.wait(10)
     assert connections() > before
 
-    stand_in.go_on.set()
+    controlled.go_on.set()
     joined()
 
     # The server notices a closed connection a moment later: also one of the test before, counted first.

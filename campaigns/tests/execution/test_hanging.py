@@ -24,11 +24,11 @@ def _quick_looks(monkeypatch):
 
 
 @pytest.fixture
-def hanging(stand_in, monkeypatch):
-    """Let one step of the stand-in wait before it does what it does; that one alone has little time."""
+def hanging(controlled, monkeypatch):
+    """Let one step of the controlled kind wait before it does what it does; that one alone has little time."""
 
     def let_hang(step, wait, seconds=0.3):
-        done, begin = getattr(stand_in, step), keeper.Keeper.begin
+        done, begin = getattr(controlled, step), keeper.Keeper.begin
 
         def hang(*arguments):
             wait(arguments[2])
@@ -37,7 +37,7 @@ def hanging(stand_in, monkeypatch):
         def begin_with_little_time(self, name, allowed):
             begin(self, name, seconds if name == step.replace("_", "-") else allowed)
 
-        monkeypatch.setattr(stand_in, step, hang)
+        monkeypatch.setattr(controlled, step, hang)
         monkeypatch.setattr(keeper.Keeper, "begin", begin_with_little_time)
 
     return let_hang
@@ -77,10 +77,10 @@ def words(step):
     [(False, 100, 70), (True, 100, 100 + SLACK_SECONDS), (True, 5, 70)],
 )
 def test_measure_may_take_as_long_as_the_longest_run_and_each_other_step_its_own_time(
-    launched, stand_in, open_attempt, monkeypatch, settings, prepares, run_limit, apply
+    launched, controlled, open_attempt, monkeypatch, settings, prepares, run_limit, apply
 ):
     settings.STEP_SECONDS = 70
-    stand_in.prepares_at_length = lambda parameters: prepares
+    controlled.prepares_at_length = lambda parameters: prepares
     begin, given = keeper.Keeper.begin, {}
 
     def begin_and_note(self, name, seconds):
@@ -100,7 +100,7 @@ def test_measure_may_take_as_long_as_the_longest_run_and_each_other_step_its_own
 
 @pytest.mark.parametrize("step", STEPS[:4])
 def test_a_step_that_takes_too_long_is_told_to_stop(
-    launched, stand_in, hanging, open_attempt, step
+    launched, controlled, hanging, open_attempt, step
 ):
     hanging(step, wait_for_the_context)
     launched(repetitions=1)
@@ -111,7 +111,7 @@ def test_a_step_that_takes_too_long_is_told_to_stop(
     attempt = Attempt.objects.get(number=1)
     assert attempt.state == ("failed" if step == "measure" else "void")
     assert attempt.reason.startswith(words(step))
-    assert stand_in.cleaned == 1
+    assert controlled.cleaned == 1
     assert not TargetLease.objects.exclude(attempt=None).exists()
 
 
@@ -139,7 +139,7 @@ def test_a_step_that_hangs_is_ended_with_its_process(launched, hanging, open_att
 
 
 @pytest.fixture
-def slow_to_tell(stand_in, monkeypatch):
+def slow_to_tell(controlled, monkeypatch):
     """Let the target wait before it tells its facts after the run, for which it has little time."""
     monkeypatch.setattr(steps, "LOOK_AGAIN_SECONDS", 0.2)
 
@@ -150,14 +150,14 @@ def slow_to_tell(stand_in, monkeypatch):
             next(looks)(context)
             return {}
 
-        monkeypatch.setattr(stand_in, "environment", environment, raising=False)
+        monkeypatch.setattr(controlled, "environment", environment, raising=False)
 
     return let_wait
 
 
 @pytest.mark.parametrize(("manners", "state"), [("good", "accepted"), ("timed out", "failed")])
 def test_a_target_that_is_slow_to_tell_its_facts_takes_nothing_from_the_run(
-    attempt_of, stand_in, slow_to_tell, manners, state
+    attempt_of, controlled, slow_to_tell, manners, state
 ):
     slow_to_tell(wait_for_the_context)
     attempt = attempt_of(manners)
@@ -165,7 +165,7 @@ def test_a_target_that_is_slow_to_tell_its_facts_takes_nothing_from_the_run(
     execute(attempt.pk, "measure@here", "here")
 
     attempt.refresh_from_db()
-    assert (attempt.state, stand_in.cleaned) == (state, 1)
+    assert (attempt.state, controlled.cleaned) == (state, 1)
     assert attempt.measurements.exists()
     assert attempt.facts_unread.startswith("the look at the facts took longer than ")
 

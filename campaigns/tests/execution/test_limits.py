@@ -12,7 +12,7 @@ from campaigns.tests.execution.going_on import execute_next, run_all
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_a_campaign_pauses_by_itself_after_failures_in_a_row(launched, stand_in):
+def test_a_campaign_pauses_by_itself_after_failures_in_a_row(launched, controlled):
     campaign = launched(
         factors={"manners": ["refusing"]}, repetitions=9, max_consecutive_failures=3
     )
@@ -136,12 +136,12 @@ def test_try_outs_stop_nothing(draft):
     assert campaign.state == Campaign.State.DRAFT
 
 
-def test_the_engines_get_the_strictest_limits_of_the_server(launched, target, stand_in):
+def test_the_engines_get_the_strictest_limits_of_the_server(launched, target, controlled):
     launched(repetitions=1)
     for rate in (7.0, 2.5):
         Target.objects.create(
             name=f"another for {rate}",
-            family="stand-in",
+            family="controlled",
             base_url=target.base_url,
             address=target.address,
             max_concurrency=6,
@@ -150,7 +150,7 @@ def test_the_engines_get_the_strictest_limits_of_the_server(launched, target, st
 
     execute_next()
 
-    context = stand_in.context
+    context = controlled.context
     assert (context.most_concurrent, context.most_per_second) == (6, 2.5)
 
 

@@ -34,8 +34,8 @@ def many(target, parameters, context):
 
 
 @pytest.mark.slow
-def test_100000_samples_are_stored_in_bounded_memory(launched, stand_in, monkeypatch):
-    monkeypatch.setattr(stand_in, "measure", many)
+def test_100000_samples_are_stored_in_bounded_memory(launched, controlled, monkeypatch):
+    monkeypatch.setattr(controlled, "measure", many)
     launched(factors={"level": [3]}, repetitions=1)
     dispatch.dispatch()
     (attempt,) = Attempt.objects.filter(state=Attempt.State.QUEUED)

@@ -50,9 +50,9 @@ def lookout(monkeypatch):
 
 
 @pytest.fixture
-def server(stand_in, lookout):
+def server(controlled, lookout):
     server = Server()
-    stand_in.probe = server.probe
+    controlled.probe = server.probe
     yield server
     server.answer.set()
     assert lookout.wait(10)
@@ -62,17 +62,17 @@ def server(stand_in, lookout):
 def add(target):
     def add(number, **changes):
         place = f"127.0.0.1:{number}"
-        fields = {"family": "stand-in", "base_url": f"http://{place}", "address": place}
+        fields = {"family": "controlled", "base_url": f"http://{place}", "address": place}
         return Target.objects.create(name=f"server {number}", **fields | changes)
 
     return add
 
 
-def test_targets_are_looked_at_several_at_a_time(add, target, stand_in, lookout):
+def test_targets_are_looked_at_several_at_a_time(add, target, controlled, lookout):
     for number in range(1, probing.MOST_AT_ONCE):
         add(number)
     together = threading.Barrier(probing.MOST_AT_ONCE, timeout=10)
-    stand_in.probe = lambda target, rules: [together.wait()][:0]
+    controlled.probe = lambda target, rules: [together.wait()][:0]
 
     probe_all_in_threads()
 
@@ -187,11 +187,11 @@ def test_a_probe_that_died_or_a_clock_that_was_set_back_holds_nobody_up(target, 
     assert target.probe_began_at is None
 
 
-def test_a_driver_that_fails_leaves_the_target_to_be_probed_again(target, stand_in):
+def test_a_driver_that_fails_leaves_the_target_to_be_probed_again(target, controlled):
     def broken(target, rules):
         raise ZeroDivisionError
 
-    stand_in.probe = broken
+    controlled.probe = broken
     with pytest.raises(ZeroDivisionError):
         probing.probe(target)
 
@@ -199,12 +199,12 @@ def test_a_driver_that_fails_leaves_the_target_to_be_probed_again(target, stand_
     assert target.probe_began_at is None
 
 
-def test_what_a_former_address_answered_is_not_kept_for_the_new_one(target, stand_in):
+def test_what_a_former_address_answered_is_not_kept_for_the_new_one(target, controlled):
     def moved_meanwhile(seen, rules):
         Target.objects.update(base_url="http://127.0.0.1:10")
         return []
 
-    stand_in.probe = moved_meanwhile
+    controlled.probe = moved_meanwhile
     probing.probe(target)
 
     target.refresh_from_db()

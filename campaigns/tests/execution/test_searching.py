@@ -40,9 +40,9 @@ SEARCH = {"load": "level", "first": 5, "largest": 500}
 
 
 @pytest.fixture
-def server(stand_in, target):
+def server(controlled, target):
     """Let the duration grow with the load, and reach 10 s at the capacity."""
-    stand_in.load = ("level",)
+    controlled.load = ("level",)
     target.overload_until = timezone.now() + timedelta(days=1)
     target.save()
 
@@ -50,8 +50,8 @@ def server(stand_in, target):
         value = 10 * (parameters["level"] / CAPACITY) ** 1.5
         return Measured({"duration": value}, Health("healthy", (), {}), units_done=1)
 
-    stand_in.measure = measure
-    return stand_in
+    controlled.measure = measure
+    return controlled
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ def secured(target):
 
 
 def test_a_run_whose_password_no_key_opens_is_void_and_touches_nothing(
-    launched, secured, stand_in, settings, open_attempt
+    launched, secured, controlled, settings, open_attempt
 ):
     campaign = launched()
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
@@ -40,14 +40,14 @@ def test_a_run_whose_password_no_key_opens_is_void_and_touches_nothing(
     assert "cannot be read with any key of PERFDASH_ENCRYPTION_KEYS" in attempt.reason
     assert "enter the password again" in attempt.reason
     assert attempt.traceback == ""
-    assert not stand_in.measuring.is_set()
-    assert stand_in.cleaned == 0
+    assert not controlled.measuring.is_set()
+    assert controlled.cleaned == 0
     assert not attempt.proofs.exists()
     assert campaign.runs.exclude(state=Run.State.PLANNED).count() == 0
     assert Target.objects.get().password == secured.password
 
 
-def test_a_probe_whose_password_no_key_opens_says_so(secured, stand_in, settings):
+def test_a_probe_whose_password_no_key_opens_says_so(secured, controlled, settings):
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
 
     probe(secured)
@@ -59,13 +59,13 @@ def test_a_probe_whose_password_no_key_opens_says_so(secured, stand_in, settings
 
 
 def test_a_password_in_the_words_of_a_bug_is_stored_nowhere(
-    launched, secured, stand_in, monkeypatch, open_attempt
+    launched, secured, controlled, monkeypatch, open_attempt
 ):
     def measure(target, parameters, context):
         context.say(f"signing in with {target.password}")
         raise RuntimeError(f"no such user: {target.username}:{target.password}")
 
-    monkeypatch.setattr(stand_in, "measure", measure)
+    monkeypatch.setattr(controlled, "measure", measure)
     launched()
     dispatch.dispatch()
     attempt = open_attempt()
@@ -82,7 +82,7 @@ def test_a_password_in_the_words_of_a_bug_is_stored_nowhere(
 
 
 def test_a_password_in_what_a_driver_observed_is_stored_nowhere(
-    launched, secured, stand_in, monkeypatch, open_attempt
+    launched, secured, controlled, monkeypatch, open_attempt
 ):
     def told_of(target):
         return f"{target.username}:{target.password}"
@@ -93,7 +93,7 @@ def test_a_password_in_what_a_driver_observed_is_stored_nowhere(
     def apply(target, parameters, context):
         return [EffectiveSetting("level", told_of(target), told_of(target), ok=True)]
 
-    measured = stand_in.measure
+    measured = controlled.measure
 
     def measure(target, parameters, context):
         return replace(
@@ -108,7 +108,7 @@ def test_a_password_in_what_a_driver_observed_is_stored_nowhere(
         return {"signed in as": told_of(target)}
 
     for step in (reset, apply, measure, environment):
-        monkeypatch.setattr(stand_in, step.__name__, step)
+        monkeypatch.setattr(controlled, step.__name__, step)
     launched()
     dispatch.dispatch()
     attempt = open_attempt()

@@ -39,7 +39,7 @@ def servers(target, settings):
     return [target] + [
         Target.objects.create(
             name=name,
-            family="stand-in",
+            family="controlled",
             base_url=f"http://127.0.0.{number}:9",
             address=f"127.0.0.{number}:9",
         )
@@ -57,10 +57,10 @@ def side_by_side(launched, servers):
 
 
 @pytest.fixture
-def dead(stand_in, monkeypatch):
+def dead(controlled, monkeypatch):
     """Names of targets that refuse the connection."""
     names: set[str] = set()
-    reset = stand_in.reset
+    reset = controlled.reset
 
     def refuse(target, parameters, context):
         if target.name in names:
@@ -75,10 +75,10 @@ def dead(stand_in, monkeypatch):
         return Measured(values=values, health=Health("healthy", (), {}), units_done=1)
 
     measured = []
-    monkeypatch.setattr(stand_in, "measure", measure)
-    monkeypatch.setattr(stand_in, "reset", refuse)
+    monkeypatch.setattr(controlled, "measure", measure)
+    monkeypatch.setattr(controlled, "reset", refuse)
     monkeypatch.setattr(
-        stand_in, "environment", lambda target, context: {"CPU": target.name[-2:], "version": "3"}
+        controlled, "environment", lambda target, context: {"CPU": target.name[-2:], "version": "3"}
     )
     return names
 
@@ -376,10 +376,10 @@ def test_an_extension_takes_in_again_what_was_out(side_by_side, dead):
     assert campaign.runs.filter(cell__target__name="proxy-16", state="done").count() == 3
 
 
-def test_facts_of_each_target_are_compared_with_its_own(side_by_side, stand_in, monkeypatch):
+def test_facts_of_each_target_are_compared_with_its_own(side_by_side, controlled, monkeypatch):
     version = {"proxy-8": "1", "proxy-16": "2"}
     monkeypatch.setattr(
-        stand_in, "environment", lambda target, context: {"version": version[target.name]}
+        controlled, "environment", lambda target, context: {"version": version[target.name]}
     )
     campaign = side_by_side(1, 2, repetitions=4)
     for block in range(1, 5):
@@ -402,7 +402,7 @@ def test_facts_of_each_target_are_compared_with_its_own(side_by_side, stand_in, 
 
 
 def test_the_idle_target_on_the_same_machine_is_asked_whether_it_is_quiet(
-    side_by_side, servers, stand_in, dead, monkeypatch
+    side_by_side, servers, controlled, dead, monkeypatch
 ):
     Target.objects.filter(pk__in=[servers[1].pk, servers[2].pk]).update(runs_on="rack 7")
     asked = []
@@ -413,7 +413,7 @@ def test_the_idle_target_on_the_same_machine_is_asked_whether_it_is_quiet(
             raise TargetUnavailable("refused.")
         return ""
 
-    monkeypatch.setattr(stand_in, "quiet", quiet)
+    monkeypatch.setattr(controlled, "quiet", quiet)
     monkeypatch.setattr(
         name_service, "addresses_of", lambda names: dict.fromkeys(names, frozenset())
     )

@@ -78,7 +78,10 @@ class Faults(RuleBasedStateMachine):
         self.planned: dict[int, int] = {}
         for n, address in enumerate(ADDRESSES):
             Target.objects.create(
-                name=f"server {n}", family="stand-in", base_url=f"http://{address}", address=address
+                name=f"server {n}",
+                family="controlled",
+                base_url=f"http://{address}",
+                address=address,
             )
         for worker in self.world.workers:
             self.world.start(worker)
@@ -334,7 +337,7 @@ class Faults(RuleBasedStateMachine):
 
 
 def test_whatever_happens_the_books_balance_and_every_run_ends(
-    transactional_db, stand_in, settings, monkeypatch, tmp_path
+    transactional_db, controlled, settings, monkeypatch, tmp_path
 ):
     settings.ALLOWED_ADDRESSES = "127.0.0.0/8:9"
     settings.WORK_DIRECTORY = tmp_path

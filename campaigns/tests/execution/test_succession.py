@@ -116,72 +116,72 @@ def test_lines_of_the_log_keep_their_order(launched, measure):
     "change", [{"cool_down_seconds": 1}, {"state": Campaign.State.PAUSED}], ids=str
 )
 def test_dispatch_decides_where_the_campaign_must_not_go_on_at_once(
-    launched, measure, change, stand_in
+    launched, measure, change, controlled
 ):
     campaign = launched(factors={"level": [1, 2, 3]})
-    verify = stand_in.verify
+    verify = controlled.verify
 
     def changed(*arguments):
         Campaign.objects.update(**change)
         return verify(*arguments)
 
-    stand_in.verify = changed
+    controlled.verify = changed
 
     assert measure(campaign).count(Run.State.DONE) == 1
     assert not Attempt.objects.filter(state__in=Attempt.OPEN).exists()
 
 
-def test_a_campaign_that_was_put_ahead_gets_the_target(launched, measure, stand_in):
+def test_a_campaign_that_was_put_ahead_gets_the_target(launched, measure, controlled):
     first, second = launched(factors={"level": [1, 2, 3]}), launched()
-    verify = stand_in.verify
+    verify = controlled.verify
 
     def changed(*arguments):
         Campaign.objects.filter(pk=second.pk).update(queue_place=0)
         return verify(*arguments)
 
-    stand_in.verify = changed
+    controlled.verify = changed
     measure(first)
     dispatch.dispatch()
 
     assert Attempt.objects.get(state=Attempt.State.QUEUED).run.campaign == second
 
 
-def test_a_run_waits_for_the_analysis_of_another_campaign(launched, measure, stand_in):
+def test_a_run_waits_for_the_analysis_of_another_campaign(launched, measure, controlled):
     first, second = launched(factors={"level": [1, 2, 3]}), launched()
-    verify = stand_in.verify
+    verify = controlled.verify
 
     def changed(*arguments):
         request_analysis(second)
         return verify(*arguments)
 
-    stand_in.verify = changed
+    controlled.verify = changed
 
     assert measure(first).count(Run.State.DONE) == 1
 
 
-def test_a_worker_that_is_about_to_end_begins_no_further_run(launched, measure, stand_in):
+def test_a_worker_that_is_about_to_end_begins_no_further_run(launched, measure, controlled):
     campaign = launched(factors={"level": [1, 2, 3]})
-    verify = stand_in.verify
+    verify = controlled.verify
 
     def changed(*arguments):
         Worker.objects.filter(name="measure@here").delete()
         return verify(*arguments)
 
-    stand_in.verify = changed
+    controlled.verify = changed
 
     assert measure(campaign).count(Run.State.DONE) == 1
     assert TargetLease.objects.get().attempt is None
 
 
-def test_what_is_cancelled_meanwhile_is_not_begun(launched, measure, stand_in):
+def test_what_is_cancelled_meanwhile_is_not_begun(launched, measure, controlled):
     campaign = launched(factors={"level": [1, 2, 3]})
-    verify = stand_in.verify
+    verify = controlled.verify
 
     def cancelled(*arguments):
-        stand_in.verify = verify
+        controlled.verify = verify
         lifecycle.cancel_run(campaign.runs.get(position=2), "not needed")
         return verify(*arguments)
 
-    stand_in.verify = cancelled
+    controlled.verify = cancelled
 
     assert measure(campaign)[:3] == [Run.State.DONE, Run.State.CANCELLED, Run.State.DONE]

@@ -17,7 +17,7 @@ from campaigns.models import (
     Campaign,
     EffectiveSetting,
     FoundSetting,
-    HandRequest,
+    ManualStep,
     Run,
     TargetLease,
 )
@@ -26,7 +26,7 @@ from campaigns.targets import settings as target_settings
 from campaigns.targets import ssh_logins
 from campaigns.targets.actions import fingerprint_of
 from campaigns.tests.targets import ssh_server
-from campaigns.tests.targets.settings_server import by_hand, over_http, serving
+from campaigns.tests.targets.settings_server import manually, over_http, serving
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -243,16 +243,16 @@ def test_commands_over_ssh_set_and_read_and_reset(target, admin, settings, launc
 class TestByHand:
     @pytest.fixture
     def campaign(self, target, admin, launched):
-        target_settings.save_setting(by_hand("workers"), target, admin)
+        target_settings.save_setting(manually("workers"), target, admin)
         return launched(factors={"workers": [4, 8], "level": [1, 2]}, repetitions=1)
 
     def confirm(self, admin):
         manual_steps.confirm(open_requests().get(), admin)
 
-    def test_nothing_is_held_while_a_hand_is_awaited(self, campaign, admin):
+    def test_nothing_is_held_while_a_manual_step_is_awaited(self, campaign, admin):
         go()
         go()
-        asked = HandRequest.objects.get()
+        asked = ManualStep.objects.get()
         assert asked.words.startswith("Set workers to ")
         assert "night" in asked.words
         assert states(campaign) == ["planned"] * 4
@@ -299,11 +299,11 @@ class TestByHand:
         with pytest.raises(NotPossible, match="Nothing waits for it"):
             manual_steps.confirm(request, admin)
 
-    def test_a_hand_that_set_something_else_is_seen_and_asked_again(
+    def test_a_manual_step_that_set_something_else_is_seen_and_asked_again(
         self, server, target, admin, launched
     ):
         read = {"way": "http", "url": "/settings/puma_workers", "at": "value"}
-        target_settings.save_setting(by_hand("workers", read_back=read), target, admin)
+        target_settings.save_setting(manually("workers", read_back=read), target, admin)
         campaign = launched(factors={"workers": [4]}, repetitions=1)
         go()
         self.confirm(admin)
@@ -314,8 +314,8 @@ class TestByHand:
         go()
         assert states(campaign) == ["done"]
 
-    def test_a_reset_by_hand_is_asked_for_before_each_run(self, target, admin, launched):
-        step(target, admin, name="empty it", action={"way": "hand", "words": "Empty the disk."})
+    def test_a_manual_reset_is_asked_for_before_each_run(self, target, admin, launched):
+        step(target, admin, name="empty it", action={"way": "manual", "words": "Empty the disk."})
         campaign = launched(factors={"level": [1, 2]}, repetitions=1)
         for _ in range(2):
             go()
@@ -326,7 +326,7 @@ class TestByHand:
         assert proof.measured == "by hand, says admin"
 
     def test_the_end_asks_to_set_it_back_and_holds_nobody(self, campaign, admin, target, launched):
-        target.setting_rows.update(hand_value=2)
+        target.setting_rows.update(manual_value=2)
         for _ in range(2):
             go()
             self.confirm(admin)
@@ -338,14 +338,14 @@ class TestByHand:
 
     @pytest.mark.parametrize("before", [None, 4, 8])
     def test_what_it_was_is_what_it_was_before_the_campaign(self, campaign, admin, target, before):
-        target.setting_rows.update(hand_value=before)
+        target.setting_rows.update(manual_value=before)
         while campaign.runs.filter(state="planned").exists():
             go()
             for request in open_requests().exclude(run=None):
                 manual_steps.confirm(request, admin)
         go()
         restore(target)
-        found = target.setting_rows.get().hand_value
+        found = target.setting_rows.get().manual_value
         asked = [request.value for request in open_requests()]
         assert asked == ([] if before in (None, found) else [before])
 

@@ -15,16 +15,16 @@ from campaigns.kinds import registry
 from campaigns.kinds.base import CutShort, Measured, cut_short, parts_of
 from campaigns.models import Generator, Worker
 from campaigns.tests.execution.beside import Beside
-from campaigns.tests.execution.conftest import StandIn, StandInForm
+from campaigns.tests.execution.conftest import Controlled, ControlledForm
 
 COUNTING = "campaigns.tests.kinds.programs.counting"
 
 
-class TogetherForm(StandInForm):
+class TogetherForm(ControlledForm):
     """The same parameters."""
 
 
-class Together(StandIn):
+class Together(Controlled):
     """Measures with a program; `request` is what a test adds to what it is asked for.
 
     planned: hosts, of which no more than a tenth may fail; 0: any number may.
@@ -72,9 +72,9 @@ class Workers:
 
 
 @pytest.fixture
-def together(stand_in, monkeypatch):
+def together(controlled, monkeypatch):
     driver = Together()
-    monkeypatch.setitem(registry.all_kinds(), "stand_in", driver)
+    monkeypatch.setitem(registry.all_kinds(), "controlled", driver)
     for module in (gathering, keeper, hold):
         monkeypatch.setattr(module, "LOOK_SECONDS", 0.05)
     monkeypatch.setattr(gathering, "START_MARGIN_SECONDS", 0.4)

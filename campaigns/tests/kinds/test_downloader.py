@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from campaigns.kinds.base import (
-    STAND_IN,
+    SIMULATOR,
     AddressRefused,
     Cancelled,
     DriverError,
@@ -118,13 +118,13 @@ def test_a_probe_tells_that_the_server_answers(target, keeper):
     assert proofs[0].measured == 200
 
 
-def test_the_sandbox_is_a_stand_in_and_says_so_itself(target, keeper):
+def test_the_sandbox_is_a_simulator_and_says_so_itself(target, keeper):
     facts = driver.environment(target, keeper.context())
 
-    assert facts == {"server": "perfdash-sandbox", STAND_IN: "sandbox of perfdash"}
+    assert facts == {"server": "perfdash-sandbox", SIMULATOR: "sandbox of perfdash"}
 
 
-def test_a_server_of_another_name_is_no_stand_in(target, keeper, monkeypatch):
+def test_a_server_of_another_name_is_no_simulator(target, keeper, monkeypatch):
     monkeypatch.setattr("campaigns.kinds.downloader.driver.SANDBOX", "another")
 
     assert driver.environment(target, keeper.context()) == {"server": "perfdash-sandbox"}
@@ -515,7 +515,7 @@ def test_an_engine_with_another_level_in_force_is_found(target, keeper, monkeypa
 
 
 def test_the_page_about_the_kind_names_all_that_there_is():
-    page = (ROOT / "docs" / "kinds" / "downloader.md").read_text()
+    page = (ROOT / "docs" / "reference" / "kinds" / "downloader.md").read_text()
 
     for name in driver.parameters.base_fields:
         assert f"| `{name}` |" in page

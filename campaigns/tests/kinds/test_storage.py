@@ -41,7 +41,7 @@ def world(access, tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def stand_in(tmp_path, monkeypatch):
+def simulator(tmp_path, monkeypatch):
     """A machine whose `fio` is a script that does what is given."""
     if not ssh_server.SSHD:
         pytest.skip("OpenSSH's sshd is not installed here (Debian: openssh-server)")
@@ -240,14 +240,14 @@ def test_the_last_document_counts_and_text_before_it_does_not():
 
 
 @pytest.mark.system
-def test_what_fio_may_print(stand_in, tmp_path, subtests):
+def test_what_fio_may_print(simulator, tmp_path, subtests):
     """Of whatever disk, or no whole report: a value, or a failure that says what there was."""
     report = tmp_path / "report.json"
     for disk, speed in (("SSD", 612e6), ("spinning disk", 148e6), ("disk over a network", 61e6)):
         read = document()["jobs"][0]["read"] | {"bw_bytes": speed}
         report.write_text(json.dumps(document(read=read)))
         with subtests.test(disk):
-            measured = stand_in(f"cat {report}").run(profile="maintenance")
+            measured = simulator(f"cat {report}").run(profile="maintenance")
             assert (measured.failure, measured.values["read_throughput"]) == ("", speed / 1e6)
     report.write_text(json.dumps(document(error=5)))
     for script, failure in (
@@ -265,7 +265,7 @@ def test_what_fio_may_print(stand_in, tmp_path, subtests):
         ),
     ):
         with subtests.test(script):
-            world = stand_in(script)
+            world = simulator(script)
             measured = world.run(profile="maintenance")
             assert failure in measured.failure
             assert measured.values == {} or "error 5" in failure

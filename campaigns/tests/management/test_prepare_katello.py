@@ -32,7 +32,7 @@ def target() -> Target:
     return Target.objects.get(name=KATELLO)
 
 
-def test_the_stand_in_becomes_a_target_whose_ca_is_trusted(prepare, ca):
+def test_the_simulator_becomes_a_target_whose_ca_is_trusted(prepare, ca):
     assert f"Made the target {KATELLO} at {URL}." in prepare()
 
     seen = as_driver_sees_it(target())
@@ -52,7 +52,7 @@ def test_its_settings_can_be_factors_of_campaigns(prepare):
     assert target().setting_rows.get(name="puma_workers").apply == {
         "way": "http",
         "method": "PUT",
-        "url": "/stand-in/settings/puma_workers",
+        "url": "/simulator/settings/puma_workers",
         "body": {"value": "{value}"},
         "seconds": 60.0,
     }
@@ -73,7 +73,7 @@ def test_a_second_call_changes_nothing(prepare):
     assert prepare() == ""
 
 
-def test_the_target_follows_the_stand_in_to_another_port_and_another_ca(prepare, tmp_path):
+def test_the_target_follows_the_simulator_to_another_port_and_another_ca(prepare, tmp_path):
     prepare()
     Target.objects.update(max_concurrency=40, notes="mine")
     target().watches.filter(source="puma").update(is_on=False)

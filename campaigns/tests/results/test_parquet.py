@@ -56,7 +56,7 @@ def test_columns_have_types_of_their_own(interleaved):
         "campaign", "run", "cell", "concurrency", "engine", "block", "repetition", "session",
         "purpose", "state", "reason", "attempts", "started_at", "finished_at", "metric", "unit",
         "lower_is_better", "value", "censored", "bound", "fidelity", "excluded", "excluded_by",
-        "excluded_reason", "worker", "stand_in",
+        "excluded_reason", "worker", "simulator",
     ]  # fmt: skip
     assert (kinds["concurrency"], kinds["engine"]) == ("int64", "string")
     assert (kinds["value"], kinds["excluded"]) == ("double", "bool")

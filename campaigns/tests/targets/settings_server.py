@@ -101,7 +101,7 @@ def over_http(name, **other):
     } | other
 
 
-def by_hand(name, **other):
+def manually(name, **other):
     """What is sent to define one that a person sets."""
-    words = {"way": "hand", "words": "Ask the operator of the night."}
-    return over_http(name, apply=words, read_back={"way": "hand"}) | other
+    words = {"way": "manual", "words": "Ask the operator of the night."}
+    return over_http(name, apply=words, read_back={"way": "manual"}) | other

@@ -186,7 +186,7 @@ def test_an_action_reads_what_it_writes():
     for data in (
         {"way": "http", "method": "PUT", "url": "/a", "body": {"value": "{value}"}, "seconds": 5.0},
         {"way": "command", "arguments": ["set", "{value}"], "seconds": 60.0},
-        {"way": "hand", "words": "Set it."},
+        {"way": "manual", "words": "Set it."},
     ):
         assert parse(data, Role.APPLY).to_json() == data
 

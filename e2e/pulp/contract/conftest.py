@@ -1,4 +1,4 @@
-"""The contract of Pulp's answers: the same tests on the sandbox's stand-in and on a real Pulp.
+"""The contract of Pulp's answers: the same tests on the simulated Pulp and on a real Pulp.
 
 The real one is that of the fixture `shared_pulp`, or, where PERFDASH_TEST_PULP_URL is set, the one there
 (with PERFDASH_TEST_PULP_USER and PERFDASH_TEST_PULP_PASSWORD): it must be on this machine, since the
@@ -14,26 +14,26 @@ import pytest
 from sandbox.process import Sandbox, running
 from sandbox.tests.pulp.client import Pulp
 
-STAND_IN = {"retry_seconds": 0.02, "task_seconds": 0.01, "orphan_protection_minutes": 0}
+SIMULATOR = {"retry_seconds": 0.02, "task_seconds": 0.01, "orphan_protection_minutes": 0}
 
 
 @pytest.fixture(scope="session")
 def feed() -> Iterator[Sandbox]:
-    """The feed, and in the same process the stand-in."""
-    with running(pulp=STAND_IN) as sandbox:
+    """The feed, and in the same process the simulated Pulp."""
+    with running(pulp=SIMULATOR) as sandbox:
         yield sandbox
 
 
 @pytest.fixture(
     scope="session",
     params=[
-        "stand-in",
+        "simulated",
         pytest.param("real", marks=[pytest.mark.nightly, pytest.mark.timeout(300)]),
     ],
 )
 def place(request: pytest.FixtureRequest, feed: Sandbox) -> tuple[str, str, str]:
     """Base URL, user and password."""
-    if request.param == "stand-in":
+    if request.param == "simulated":
         return feed.pulp.base_url, "admin", "password"
     if url := os.environ.get("PERFDASH_TEST_PULP_URL"):
         user = os.environ.get("PERFDASH_TEST_PULP_USER", "admin")

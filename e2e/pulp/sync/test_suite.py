@@ -1,4 +1,4 @@
-"""The kind `sync` against a real Pulp: the same tests as against the stand-in, and its workers killed."""
+"""The kind `sync` against a real Pulp: the same tests as against the simulated one, and its workers killed."""
 
 import os
 import signal

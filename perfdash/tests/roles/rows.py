@@ -21,9 +21,9 @@ from campaigns.models import (
     Distribution,
     Evidence,
     Exclusion,
-    HandRequest,
     Invitation,
     LaunchRequest,
+    ManualStep,
     Program,
     PublicLink,
     Run,
@@ -134,7 +134,7 @@ def rows_of(team: Team, number: int) -> Rows:
             "launch-requests": LaunchRequest.objects.create(
                 campaign=draft, step="launch", definition_hash="x", asked_by=founder
             ).pk,
-            "hands": HandRequest.objects.create(
+            "manual-steps": ManualStep.objects.create(
                 target=target, campaign=campaign, setting=setting, value=1, words="Set it."
             ).pk,
             "submissions": file.pk,

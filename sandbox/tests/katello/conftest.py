@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.katello.process import StandInKatello
+from sandbox.katello.process import SimulatedKatello
 from sandbox.process import running
 from sandbox.tests.katello.tls import REGISTER, Client, Said, described
 
@@ -25,21 +25,21 @@ class Registered:
 
 
 @pytest.fixture(scope="session")
-def registering() -> Iterator[StandInKatello]:
+def registering() -> Iterator[SimulatedKatello]:
     with running(katello={}) as sandbox:
         yield sandbox.katello
 
 
 @pytest.fixture
-def server(registering: StandInKatello) -> Iterator[StandInKatello]:
-    """A stand-in as at the start, over TLS too."""
+def server(registering: SimulatedKatello) -> Iterator[SimulatedKatello]:
+    """A simulator as at the start, over TLS too."""
     registering.renew()
     yield registering
     registering.renew()
 
 
 @pytest.fixture
-def connect(server: StandInKatello) -> Iterator[Callable[..., Client]]:
+def connect(server: SimulatedKatello) -> Iterator[Callable[..., Client]]:
     clients = []
 
     def connected(certificate: str = "") -> Client:

@@ -1,4 +1,4 @@
-"""What the stand-in answers, held against section by section of what is known of Katello's API."""
+"""What the simulator answers, held against section by section of what is known of Katello's API."""
 
 import json
 import urllib.error
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.katello.process import StandInKatello
+from sandbox.katello.process import SimulatedKatello
 from sandbox.process import running
 
 FIELDS = {
@@ -20,20 +20,20 @@ FIELDS = {
 
 
 @pytest.fixture(scope="module")
-def process() -> Iterator[StandInKatello]:
+def process() -> Iterator[SimulatedKatello]:
     with running(katello={"sync_seconds": 0.2}) as sandbox:
         yield sandbox.katello
 
 
 @pytest.fixture
-def katello(process: StandInKatello) -> Iterator[StandInKatello]:
+def katello(process: SimulatedKatello) -> Iterator[SimulatedKatello]:
     process.renew()
     yield process
     process.renew()
 
 
 def ask(
-    katello: StandInKatello, method: str, path: str, body: Any = None, user: str = "admin"
+    katello: SimulatedKatello, method: str, path: str, body: Any = None, user: str = "admin"
 ) -> tuple[int, dict[str, Any]]:
     """Send JSON with the password; give status and body."""
     request = urllib.request.Request(  # noqa: S310 - ours
@@ -53,7 +53,7 @@ def ask(
             return error.code, json.load(error)
 
 
-def test_a_sync_is_begun_with_202_and_a_task_of_whole_seconds(katello: StandInKatello) -> None:
+def test_a_sync_is_begun_with_202_and_a_task_of_whole_seconds(katello: SimulatedKatello) -> None:
     status, task = ask(katello, "POST", "/katello/api/v2/repositories/3/sync", {})
 
     assert status == 202
@@ -64,7 +64,7 @@ def test_a_sync_is_begun_with_202_and_a_task_of_whole_seconds(katello: StandInKa
     assert isinstance(task["duration"], str)
 
 
-def test_older_versions_tell_no_duration(katello: StandInKatello) -> None:
+def test_older_versions_tell_no_duration(katello: SimulatedKatello) -> None:
     katello.behave(duration=False)
 
     _, task = ask(katello, "POST", "/katello/api/v2/repositories/3/sync", {})
@@ -83,7 +83,7 @@ def test_older_versions_tell_no_duration(katello: StandInKatello) -> None:
 )
 @pytest.mark.parametrize("key", ["displayMessage", "message"])
 def test_what_is_refused_is_said_in_the_words_of_both_versions(
-    katello: StandInKatello, repository: int, body: Any, status: int, words: str, key: str
+    katello: SimulatedKatello, repository: int, body: Any, status: int, words: str, key: str
 ) -> None:
     katello.behave(old_errors=key == "displayMessage")
 
@@ -95,7 +95,7 @@ def test_what_is_refused_is_said_in_the_words_of_both_versions(
 
 
 def test_a_repository_is_locked_while_it_is_synced_and_a_proxy_is_not(
-    katello: StandInKatello,
+    katello: SimulatedKatello,
 ) -> None:
     katello.behave(sync_seconds=30)
     sync = "/katello/api/v2/repositories/3/sync"
@@ -112,7 +112,7 @@ def test_a_repository_is_locked_while_it_is_synced_and_a_proxy_is_not(
         assert ask(katello, "POST", "/katello/api/v2/capsules/2/content/sync", {})[0] == 202
 
 
-def test_a_list_of_tasks_has_the_form_of_foremans(katello: StandInKatello) -> None:
+def test_a_list_of_tasks_has_the_form_of_foremans(katello: SimulatedKatello) -> None:
     for pk in (3, 5):
         ask(katello, "POST", f"/katello/api/v2/repositories/{pk}/sync", {})
 
@@ -123,7 +123,7 @@ def test_a_list_of_tasks_has_the_form_of_foremans(katello: StandInKatello) -> No
     assert page["results"][0]["input"]["repository"]["id"] == 3
 
 
-def test_a_login_that_is_wrong_is_refused_as_foreman_does(katello: StandInKatello) -> None:
+def test_a_login_that_is_wrong_is_refused_as_foreman_does(katello: SimulatedKatello) -> None:
     status, answer = ask(katello, "GET", "/api/v2/status", user="nobody")
 
     assert status == 401
@@ -133,19 +133,19 @@ def test_a_login_that_is_wrong_is_refused_as_foreman_does(katello: StandInKatell
 @pytest.mark.parametrize(
     "path", ["/katello/api/v2/nothing", "/api/v2/smart_proxies/77", "/foreman_tasks/api/tasks/77"]
 )
-def test_what_is_not_there_is_a_404(katello: StandInKatello, path: str) -> None:
+def test_what_is_not_there_is_a_404(katello: SimulatedKatello, path: str) -> None:
     status, answer = ask(katello, "GET", path)
 
     assert status == 404
     assert "not found by id" in answer["message"]
 
 
-def test_a_page_that_cannot_be_is_a_400(katello: StandInKatello) -> None:
+def test_a_page_that_cannot_be_is_a_400(katello: SimulatedKatello) -> None:
     assert ask(katello, "GET", "/foreman_tasks/api/tasks?per_page=0")[0] == 400
     assert ask(katello, "POST", "/foreman_tasks/api/tasks/bulk_cancel", {})[0] == 400
 
 
-def test_what_a_test_may_not_do_is_told(katello: StandInKatello) -> None:
+def test_what_a_test_may_not_do_is_told(katello: SimulatedKatello) -> None:
     with pytest.raises(urllib.error.HTTPError) as refused:
         katello.behave(nonsense=1)
 

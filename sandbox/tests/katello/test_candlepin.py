@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.katello.process import StandInKatello
+from sandbox.katello.process import SimulatedKatello
 from sandbox.tests.katello.tls import Client, Said, described
 
 ADMIN = f"Basic {b64encode(b'admin:password').decode()}"
@@ -66,7 +66,7 @@ def test_what_katello_does_not_find_candlepin_does_not_let_in(
 
 
 def test_an_admin_lists_and_deletes_consumers(
-    stranger: Client, admin: Callable[..., Said], server: StandInKatello
+    stranger: Client, admin: Callable[..., Said], server: SimulatedKatello
 ) -> None:
     for number in range(5):
         stranger.ask("POST", REGISTER, described(f"host{number}.example"))

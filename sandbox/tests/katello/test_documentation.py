@@ -5,7 +5,7 @@ from sandbox.katello.behaviour import KatelloBehaviour
 from sandbox.katello.inventory import ACTIVATION_KEYS, ORGANIZATIONS
 from sandbox.katello.machine import BOUNDS, Machine
 
-PAGE = (Path(__file__).parents[3] / "docs" / "stand-in-katello.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "simulated-katello.md").read_text()
 
 
 def test_each_setting_is_explained() -> None:

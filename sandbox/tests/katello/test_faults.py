@@ -6,7 +6,7 @@ import json
 import pytest
 
 from sandbox.katello.behaviour import BadKatello, KatelloBehaviour
-from sandbox.katello.process import StandInKatello
+from sandbox.katello.process import SimulatedKatello
 from sandbox.tests.katello.tls import REGISTER, Client, described
 
 
@@ -21,7 +21,7 @@ from sandbox.tests.katello.tls import REGISTER, Client, described
     ],
 )
 def test_an_answer_may_be_another_than_katellos(
-    server: StandInKatello, stranger: Client, fault: str, status: int, kind: str
+    server: SimulatedKatello, stranger: Client, fault: str, status: int, kind: str
 ) -> None:
     server.behave(fault=fault)
 
@@ -35,14 +35,14 @@ def test_an_answer_may_be_another_than_katellos(
 
 
 @pytest.mark.parametrize("fault", ["half", "reset"])
-def test_an_answer_may_break_off(server: StandInKatello, stranger: Client, fault: str) -> None:
+def test_an_answer_may_break_off(server: SimulatedKatello, stranger: Client, fault: str) -> None:
     server.behave(fault=fault)
 
     with pytest.raises((http.client.HTTPException, ConnectionError)):
         stranger.ask("GET", "/rhsm/")
 
 
-def test_a_share_of_some_requests_goes_wrong(server: StandInKatello, stranger: Client) -> None:
+def test_a_share_of_some_requests_goes_wrong(server: SimulatedKatello, stranger: Client) -> None:
     server.behave(fault="rate", fault_share=0.5, fault_on="^GET /rhsm/status")
 
     statuses = [stranger.ask("GET", "/rhsm/status").status for _ in range(40)]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.katello.process import StandInKatello
+from sandbox.katello.process import SimulatedKatello
 from sandbox.tests.conftest import wait_until
 from sandbox.tests.katello.conftest import Registered
 from sandbox.tests.katello.tls import Client, Said
@@ -83,7 +83,7 @@ def test_a_host_that_is_deleted_is_gone(
 
 
 def test_hosts_are_deleted_in_bulk_by_a_task(
-    server: StandInKatello, admin: Callable[..., Said], three: list[Registered]
+    server: SimulatedKatello, admin: Callable[..., Said], three: list[Registered]
 ) -> None:
     body = {"organization_id": 1, "included": {"search": "name ~ bench"}}
 
@@ -106,10 +106,10 @@ def test_a_bulk_deletion_of_nothing_is_refused(admin: Callable[..., Said]) -> No
 def test_the_statuses_tell_all_versions(admin: Callable[..., Said]) -> None:
     results = admin("GET", "/api/v2/statuses").json["results"]
 
-    assert results["foreman"]["version"].endswith("stand-in")
+    assert results["foreman"]["version"].endswith("simulated")
     assert {"name": "katello", "version": "4.16.0"} in results["foreman"]["plugins"]
     assert results["foreman"]["smart_proxies"][0]["status"] == "ok"
-    assert results["katello"]["version"].endswith("stand-in")
+    assert results["katello"]["version"].endswith("simulated")
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,9 @@ def test_other_things_need_a_login(stranger: Client, admin: Callable[..., Said],
     assert admin("GET", path).status == 200
 
 
-def test_settings_are_told_as_they_are(server: StandInKatello, admin: Callable[..., Said]) -> None:
+def test_settings_are_told_as_they_are(
+    server: SimulatedKatello, admin: Callable[..., Said]
+) -> None:
     server.behave(unregister_delete_host=True)
 
     data = admin("GET", "/api/v2/settings?per_page=all").json["results"]

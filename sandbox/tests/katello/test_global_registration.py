@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from sandbox.katello.process import StandInKatello
+from sandbox.katello.process import SimulatedKatello
 from sandbox.tests.katello.conftest import Registered
 from sandbox.tests.katello.tls import Client, Said
 
@@ -53,7 +53,7 @@ def in_a_shell(text: bytes) -> tuple[int, str]:
 
 
 def test_the_command_names_the_script_with_its_token(
-    server: StandInKatello, stranger: Client
+    server: SimulatedKatello, stranger: Client
 ) -> None:
     answer = command(stranger, jwt_expiration=0, setup_insights=False)
 
@@ -115,7 +115,7 @@ def test_one_token_serves_any_number_of_hosts_and_json_too(
 
 
 def test_a_host_without_katello_is_posted_by_its_name(
-    server: StandInKatello, stranger: Client
+    server: SimulatedKatello, stranger: Client
 ) -> None:
     _, token = fetched(stranger)
 
@@ -148,7 +148,7 @@ def test_errors_end_the_shell_that_they_are_piped_into(
 
 
 def test_a_token_that_has_expired_or_is_forged_is_refused(
-    server: StandInKatello, stranger: Client
+    server: SimulatedKatello, stranger: Client
 ) -> None:
     path, token = fetched(stranger, jwt_expiration=1)
     assert stranger.ask("GET", path, Authorization=token).status == 200

@@ -1,4 +1,4 @@
-"""How many hosts the model lets register at one instant: the capacities that campaigns on the stand-in have to find.
+"""How many hosts the model lets register at one instant: the capacities that campaigns on the simulator have to find.
 
 All hosts begin together and send the ten requests of rhsm one after another. A host's time is that from the first request to the last
 answer; it fails where an answer takes longer than it waits.

@@ -1,4 +1,4 @@
-"""Requests that no client sends: answered as the server would, and never with a failure of the stand-in."""
+"""Requests that no client sends: answered as the server would, and never with a failure of the simulator."""
 
 import ssl
 from base64 import b64encode
@@ -33,7 +33,7 @@ def test_no_value_of_a_body_breaks_it(
             "/api/v2/registration_commands",
             {"registration_command": {"smart_proxy_id": value, "activation_keys": value}},
         ),
-        ("PUT", "/stand-in/settings/puma_workers", value),
+        ("PUT", "/simulator/settings/puma_workers", value),
     ]
 
     for method, path, body in wanted:

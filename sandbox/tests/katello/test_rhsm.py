@@ -6,7 +6,7 @@ import pytest
 from cryptography import x509
 from cryptography.x509.oid import NameOID
 
-from sandbox.katello.process import StandInKatello
+from sandbox.katello.process import SimulatedKatello
 from sandbox.tests.katello.conftest import Registered
 from sandbox.tests.katello.tls import REGISTER, Client, described
 
@@ -64,7 +64,7 @@ def test_registering_gives_the_consumer_with_its_identity(stranger: Client) -> N
 
 @pytest.mark.parametrize("kind", ["rsa2048", "ec", pytest.param("rsa4096", marks=pytest.mark.slow)])
 def test_the_identity_may_be_of_any_kind_of_key(
-    server: StandInKatello, register: Register, kind: str
+    server: SimulatedKatello, register: Register, kind: str
 ) -> None:
     server.behave(identity_key=kind)
 
@@ -113,7 +113,7 @@ def test_content_that_is_known_is_not_told_again(register: Register) -> None:
     assert before.status == 200
 
 
-def test_profiles_and_facts_are_taken(server: StandInKatello, register: Register) -> None:
+def test_profiles_and_facts_are_taken(server: SimulatedKatello, register: Register) -> None:
     host = register()
     package = {
         "name": "bash", "version": "5.1.8", "release": "6.el9", "arch": "x86_64", "epoch": 0,
@@ -131,7 +131,7 @@ def test_profiles_and_facts_are_taken(server: StandInKatello, register: Register
     assert host.ask("GET", "/owner").json["key"] == "ACME"
 
 
-def test_what_is_unregistered_is_gone(server: StandInKatello, register: Register) -> None:
+def test_what_is_unregistered_is_gone(server: SimulatedKatello, register: Register) -> None:
     host = register()
 
     answer = host.ask("DELETE")
@@ -147,7 +147,7 @@ def test_what_is_unregistered_is_gone(server: StandInKatello, register: Register
 
 
 def test_unregistering_deletes_the_host_where_that_is_set(
-    server: StandInKatello, register: Register
+    server: SimulatedKatello, register: Register
 ) -> None:
     server.behave(unregister_delete_host=True)
 
@@ -187,7 +187,7 @@ def test_unknown_keys_and_organizations_are_refused_in_katellos_words(
 
 
 def test_a_key_takes_no_more_hosts_than_its_limit(
-    server: StandInKatello, register: Register, stranger: Client
+    server: SimulatedKatello, register: Register, stranger: Client
 ) -> None:
     server.behave(host_limit=1)
     path = "/rhsm/consumers?owner=ACME&activation_keys=few-ak,bench-ak"
@@ -202,7 +202,7 @@ def test_a_key_takes_no_more_hosts_than_its_limit(
 
 
 def test_two_hosts_may_not_share_a_dmi_uuid(
-    server: StandInKatello, register: Register, stranger: Client
+    server: SimulatedKatello, register: Register, stranger: Client
 ) -> None:
     register("one.example", dmi__system__uuid="4c4c4544")
     cloned = described("two.example", dmi__system__uuid="4c4c4544")
@@ -218,7 +218,7 @@ def test_two_hosts_may_not_share_a_dmi_uuid(
 
 
 def test_a_name_that_is_registered_may_not_come_with_another_dmi_uuid(
-    server: StandInKatello, register: Register, stranger: Client
+    server: SimulatedKatello, register: Register, stranger: Client
 ) -> None:
     first = register("one.example")
     server.behave(host_profile_assume=False)
@@ -248,7 +248,7 @@ def test_a_host_without_a_name_makes_katello_fail(stranger: Client) -> None:
 
 
 def test_nobody_registers_while_candlepin_is_suspended(
-    server: StandInKatello, stranger: Client
+    server: SimulatedKatello, stranger: Client
 ) -> None:
     server.behave(candlepin_mode="SUSPEND")
 

@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 
 from sandbox.katello.machine import BOUNDS, Machine
-from sandbox.katello.process import StandInKatello
+from sandbox.katello.process import SimulatedKatello
 from sandbox.tests.conftest import wait_until
 from sandbox.tests.katello.tls import REGISTER, Client, Said, described
 
 
 def ask(
-    server: StandInKatello, method: str, path: str, body: object = None
+    server: SimulatedKatello, method: str, path: str, body: object = None
 ) -> tuple[int, dict[str, Any]]:
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(  # noqa: S310 - ours
-        f"{server.base_url}/stand-in/{path}", data, method=method
+        f"{server.base_url}/simulator/{path}", data, method=method
     )
     try:
         with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310
@@ -31,7 +31,7 @@ def ask(
             return error.code, json.load(error)
 
 
-def test_each_setting_can_be_read_and_set_again(server: StandInKatello) -> None:
+def test_each_setting_can_be_read_and_set_again(server: SimulatedKatello) -> None:
     status, known = ask(server, "GET", "settings")
 
     assert status == 200
@@ -44,7 +44,7 @@ def test_each_setting_can_be_read_and_set_again(server: StandInKatello) -> None:
     assert BOUNDS.keys() == known.keys()
 
 
-def test_a_setting_that_was_set_is_read_back(server: StandInKatello) -> None:
+def test_a_setting_that_was_set_is_read_back(server: SimulatedKatello) -> None:
     server.set("puma_workers", 12)
 
     assert ask(server, "GET", "settings/puma_workers") == (
@@ -67,7 +67,7 @@ def test_a_setting_that_was_set_is_read_back(server: StandInKatello) -> None:
     ],
 )
 def test_nonsense_is_refused_with_a_sentence(
-    server: StandInKatello, name: str, body: object, words: str
+    server: SimulatedKatello, name: str, body: object, words: str
 ) -> None:
     before = server.setting(name)
 
@@ -78,7 +78,7 @@ def test_nonsense_is_refused_with_a_sentence(
     assert server.setting(name) == before
 
 
-def test_a_setting_that_there_is_not_is_told(server: StandInKatello) -> None:
+def test_a_setting_that_there_is_not_is_told(server: SimulatedKatello) -> None:
     for method, body in (("GET", None), ("PUT", {"value": 1})):
         status, answer = ask(server, method, "settings/puma_wheels", body)
 
@@ -87,7 +87,7 @@ def test_a_setting_that_there_is_not_is_told(server: StandInKatello) -> None:
     assert ask(server, "POST", "settings/puma_workers", {"value": 1})[0] == 405
 
 
-def test_a_setting_can_be_made_to_take_no_effect(server: StandInKatello) -> None:
+def test_a_setting_can_be_made_to_take_no_effect(server: SimulatedKatello) -> None:
     server.behave(ignored_setting="puma_threads")
 
     server.set("puma_threads", 16)
@@ -95,7 +95,7 @@ def test_a_setting_can_be_made_to_take_no_effect(server: StandInKatello) -> None
     assert server.setting("puma_threads") == 5
 
 
-def test_a_restart_takes_its_time_and_is_told(server: StandInKatello, stranger: Client) -> None:
+def test_a_restart_takes_its_time_and_is_told(server: SimulatedKatello, stranger: Client) -> None:
     server.set("restart_seconds", 0.3)
     assert ask(server, "GET", "ready") == (200, {"ready": True, "seconds": 0})
 
@@ -108,7 +108,7 @@ def test_a_restart_takes_its_time_and_is_told(server: StandInKatello, stranger: 
     assert stranger.ask("GET", "/rhsm/").status == 200
 
 
-def test_a_start_without_setting_a_thing_is_a_restart_too(server: StandInKatello) -> None:
+def test_a_start_without_setting_a_thing_is_a_restart_too(server: SimulatedKatello) -> None:
     server.set("restart_seconds", 0.2)
 
     ask(server, "POST", "restart")
@@ -117,7 +117,7 @@ def test_a_start_without_setting_a_thing_is_a_restart_too(server: StandInKatello
 
 
 def test_a_server_that_is_emptied_keeps_its_settings(
-    server: StandInKatello, register: Callable[..., object]
+    server: SimulatedKatello, register: Callable[..., object]
 ) -> None:
     server.set("puma_workers", 9)
     register()
@@ -141,7 +141,7 @@ def registered(connect: Callable[..., Client], hosts: int) -> tuple[float, list[
 
 
 def test_registering_waits_as_the_modelled_server_would(
-    server: StandInKatello, stranger: Client
+    server: SimulatedKatello, stranger: Client
 ) -> None:
     server.set("time_scale", 0.05)
     began = time.perf_counter()
@@ -153,7 +153,7 @@ def test_registering_waits_as_the_modelled_server_would(
 
 
 def test_who_is_one_too_many_for_the_server_gets_a_page(
-    server: StandInKatello, connect: Callable[..., Client]
+    server: SimulatedKatello, connect: Callable[..., Client]
 ) -> None:
     server.set("time_scale", 0.1)
     server.set("puma_workers", 1)
@@ -169,7 +169,7 @@ def test_who_is_one_too_many_for_the_server_gets_a_page(
 
 
 def test_a_pool_that_is_too_small_fails_in_the_words_of_rails(
-    server: StandInKatello, connect: Callable[..., Client]
+    server: SimulatedKatello, connect: Callable[..., Client]
 ) -> None:
     for name, value in {
         "time_scale": 0.02, "puma_workers": 1, "puma_threads": 8, "db_pool": 1,

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from sandbox.katello.machine import Machine
-from sandbox.katello.process import StandInKatello
+from sandbox.katello.process import SimulatedKatello
 from sandbox.katello.puma import Puma, needed_gib
 from sandbox.katello.usage import PAGE_SECONDS, Usage
 from sandbox.katello.work import Work
@@ -65,7 +65,7 @@ def test_the_clock_here_runs_slower_or_faster_and_shares_stay() -> None:
     assert math.isfinite(puma.next_at())
 
 
-def test_an_exporter_answers_anybody_and_is_no_request(server: StandInKatello) -> None:
+def test_an_exporter_answers_anybody_and_is_no_request(server: SimulatedKatello) -> None:
     server.set("time_scale", 0.01)
     before = server.told()["requests"]
 

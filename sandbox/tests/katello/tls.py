@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from sandbox.katello.process import StandInKatello
+from sandbox.katello.process import SimulatedKatello
 
 HEADERS = {"Content-type": "application/json", "Accept": "application/json"}
 REGISTER = "/rhsm/consumers?owner=ACME&activation_keys=bench-ak"
@@ -28,9 +28,9 @@ class Said:
 
 @dataclass
 class Client:
-    """One connection at a time to a stand-in, over TLS."""
+    """One connection at a time to a simulator, over TLS."""
 
-    katello: StandInKatello
+    katello: SimulatedKatello
     certificate: str = ""  # with its key
     _connection: http.client.HTTPSConnection | None = field(default=None, repr=False)
 

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 import pytest
 
 from sandbox.process import Sandbox, running
-from sandbox.pulp.process import StandIn
+from sandbox.pulp.process import SimulatedPulp
 from sandbox.tests.pulp.client import Pulp
 
 
@@ -20,8 +20,8 @@ def feed(process_with_pulp: Sandbox) -> Sandbox:
 
 
 @pytest.fixture
-def stand_in(feed: Sandbox) -> Iterator[StandIn]:
-    """A stand-in in order and empty; whatever a test makes of it is mended after it."""
+def simulator(feed: Sandbox) -> Iterator[SimulatedPulp]:
+    """A simulator in order and empty; whatever a test makes of it is mended after it."""
     feed.pulp.renew()
     feed.pulp.behave(retry_seconds=0.02)
     yield feed.pulp
@@ -29,7 +29,7 @@ def stand_in(feed: Sandbox) -> Iterator[StandIn]:
 
 
 @pytest.fixture
-def pulp(stand_in: StandIn, feed: Sandbox) -> Iterator[Pulp]:
-    with Pulp(stand_in.base_url, "admin", "password", feed=feed, prefix="test") as pulp:
+def pulp(simulator: SimulatedPulp, feed: Sandbox) -> Iterator[Pulp]:
+    with Pulp(simulator.base_url, "admin", "password", feed=feed, prefix="test") as pulp:
         pulp.log_in()
         yield pulp

@@ -3,7 +3,7 @@ from pathlib import Path
 
 from sandbox.pulp.behaviour import Behaviour
 
-PAGE = (Path(__file__).parents[3] / "docs" / "stand-in-pulp.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "simulated-pulp.md").read_text()
 
 
 def test_each_setting_is_explained() -> None:

@@ -1,4 +1,4 @@
-"""What a real Pulp answered, said to the stand-in again: its answers have the same form."""
+"""What a real Pulp answered, said to the simulator again: its answers have the same form."""
 
 import json
 import re
@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from sandbox.pulp.process import StandIn
+from sandbox.pulp.process import SimulatedPulp
 from sandbox.tests.pulp.client import Document, Pulp
 
 RECORDINGS = Path(__file__).parents[2] / "pulp" / "recordings"
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z")
-# What differs from Pulp to Pulp. Of what it publishes the stand-in has no manifest, so no true digest.
+# What differs from Pulp to Pulp. Of what it publishes the simulator has no manifest, so no true digest.
 OTHERWISE = {
     "sha256", "file", "size", "logging_cid", "traceback", "base_url", "next", "url", "versions",
     "online_workers", "online_api_apps", "online_content_apps", "storage", "content_origin",
@@ -77,7 +77,9 @@ def form(value: Any) -> Any:
     return value
 
 
-def test_a_first_sync_has_the_form_of_the_recorded_one(pulp: Pulp, stand_in: StandIn) -> None:
+def test_a_first_sync_has_the_form_of_the_recorded_one(
+    pulp: Pulp, simulator: SimulatedPulp
+) -> None:
     replay = Replay(pulp)
 
     for exchange in exchanges("first-sync"):
@@ -111,7 +113,7 @@ def test_the_status_has_the_form_of_the_recorded_one(pulp: Pulp) -> None:
         "tasks-purge",
     ],
 )
-def test_each_recorded_progress_report_is_one_that_the_stand_in_makes(case: str) -> None:
+def test_each_recorded_progress_report_is_one_that_the_simulator_makes(case: str) -> None:
     """The codes are those of the source: a new one of Pulp's is noticed here."""
     sources = "".join(path.read_text() for path in (RECORDINGS.parent).glob("*.py"))
 

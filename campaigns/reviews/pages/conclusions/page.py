@@ -20,7 +20,7 @@ from campaigns.kit.marks import OUTCOMES
 from campaigns.kit.pages.people import may, takes, user_of
 from campaigns.kit.rights import Right
 from campaigns.models import AuditEvent, Conclusion, Evidence
-from campaigns.results.environment import stand_ins_of
+from campaigns.results.environment import simulators_of
 from campaigns.results.pages_data import outline_of
 from campaigns.reviews.check import Check
 from campaigns.reviews.checklist import checklist, failed, without_word
@@ -222,7 +222,7 @@ def _charts(row: Evidence) -> tuple[Chart, ...]:
     campaign = row.campaign
     query = dict(parse_qsl(urlsplit(row.view).query))
     outline, findings = outline_of(campaign), findings_of(campaign, "")
-    return charts_of(campaign, outline, findings, query, stand_ins_of(campaign))
+    return charts_of(campaign, outline, findings, query, simulators_of(campaign))
 
 
 def _versions(versions: Json) -> str:

@@ -140,7 +140,7 @@ def test_targets_and_their_parts_are_told_and_no_secret_is(api, owner, target, d
     assert done(api.post(f"{path}/settings", setting)) == ["setting_created"]
     assert done(api.patch(f"{path}/settings/puma_workers", {"label": "W"})) == ["setting_edited"]
     assert done(api.delete(f"{path}/settings/puma_workers")) == ["setting_deleted"]
-    step = {"name": "clean", "purpose": "reset", "action": {"way": "hand", "words": "Clean it."}}
+    step = {"name": "clean", "purpose": "reset", "action": {"way": "manual", "words": "Clean it."}}
     made = api.post(f"{path}/steps", step)
     assert done(made) == ["step_created"]
     login = {"host": "127.0.0.1", "port": 2222, "username": "root", "password": secret}

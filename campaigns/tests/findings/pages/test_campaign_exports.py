@@ -85,7 +85,7 @@ def test_exact_values_follow(browser, target, person):
         "position",
         "purpose",
         "reason",
-        "stand_in",
+        "simulator",
         "duration (s)",
         "rate (files/s)",
     ]

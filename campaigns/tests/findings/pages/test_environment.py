@@ -1,4 +1,4 @@
-"""Changes of the environment, and the label of a stand-in: on pages, in charts, in what goes out."""
+"""Changes of the environment, and the label of a simulator: on pages, in charts, in what goes out."""
 
 import csv
 import io
@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from campaigns.findings import compute
 from campaigns.findings.answers import answers_of
+from campaigns.kinds.base import SIMULATOR
 from campaigns.models import Attempt, EnvironmentFact
 from campaigns.results.closing import close
 from campaigns.results.environment import changes_of, environment_of
@@ -18,7 +19,7 @@ from campaigns.tests.browsing import Page
 from campaigns.tests.measured import begin, finish, launched, outcome
 
 pytestmark = pytest.mark.django_db
-STAND_IN = "simulated Pulp 3.123.1"
+SIMULATED = "simulated Pulp 3.123.1"
 RED = "The environment changed during the campaign"
 
 
@@ -26,10 +27,10 @@ RED = "The environment changed during the campaign"
 def measured(target, person):
     """A campaign of six runs, whose environment each test says: one (before, after) a run."""
 
-    def make(*seen, stand_in=""):
+    def make(*seen, simulator=""):
         campaign = launched(target, person, order="interleaved")
         for run, (before, after) in zip(campaign.runs.order_by("position"), seen, strict=True):
-            told = {"stand-in": stand_in} if stand_in else {}
+            told = {SIMULATOR: simulator} if simulator else {}
             ended = replace(
                 outcome(failures={}, units_failed=0),
                 same_work=[],
@@ -133,11 +134,11 @@ def test_the_answer_has_the_change_as_its_caveat(measured):
     assert caveat.startswith("The environment changed during the campaign: workers (target)")
 
 
-def test_a_stand_in_hides_no_other_caveat(measured):
-    campaign = measured(*[("1", "1")] * 3, *[("2", "2")] * 3, stand_in=STAND_IN)
+def test_a_simulator_hides_no_other_caveat(measured):
+    campaign = measured(*[("1", "1")] * 3, *[("2", "2")] * 3, simulator=SIMULATED)
 
     caveat = answers_of([campaign.pk])[campaign.pk].caveat
-    assert caveat.startswith(f"Measured on a {STAND_IN}, not on a real server. The environment")
+    assert caveat.startswith(f"Measured on a {SIMULATED}, not on a real server. The environment")
     assert len(caveat.split(". ")) > 2
 
 
@@ -162,25 +163,25 @@ def test_rest_and_json_tell_the_changes(browser, measured):
     assert run["attempts"][0]["environment"][0]["value_after"] == "2"
 
 
-def test_a_result_of_a_stand_in_is_labelled_wherever_it_is_shown(browser, measured):
-    campaign = measured(*[("1", "1")] * 6, stand_in=STAND_IN)
+def test_a_result_of_a_simulator_is_labelled_wherever_it_is_shown(browser, measured):
+    campaign = measured(*[("1", "1")] * 6, simulator=SIMULATED)
 
     page = browser.get(reverse("campaign", args=[campaign.pk]))
     run = browser.get(reverse("run", args=[campaign.pk, 1]))
     listed = browser.get(reverse("campaign-list"))
     home = browser.get(reverse("home"))
 
-    assert f"not on a real server: {STAND_IN}" in Page(page).text
-    assert STAND_IN in Page(run).text
-    assert STAND_IN in listed.content.decode()
+    assert f"not on a real server: {SIMULATED}" in Page(page).text
+    assert SIMULATED in Page(run).text
+    assert SIMULATED in listed.content.decode()
     assert "simulated" in Page(home).text
     answer = answers_of([campaign.pk])[campaign.pk]
     assert answer.badges[0].word == "simulated"
-    assert STAND_IN in answer.caveat
+    assert SIMULATED in answer.caveat
 
 
-def test_every_chart_of_a_stand_in_carries_the_mark_in_the_plot(browser, measured):
-    campaign = measured(*[("1", "1")] * 6, stand_in=STAND_IN)
+def test_every_chart_of_a_simulator_carries_the_mark_in_the_plot(browser, measured):
+    campaign = measured(*[("1", "1")] * 6, simulator=SIMULATED)
 
     result = browser.get(reverse("campaign", args=[campaign.pk])).context
     run = browser.get(reverse("run", args=[campaign.pk, 1])).context
@@ -190,33 +191,33 @@ def test_every_chart_of_a_stand_in_carries_the_mark_in_the_plot(browser, measure
     for plot in plots:
         assert [a["text"] for a in plot.figure["layout"]["annotations"]][-1] == "simulated"
         assert plot.title.endswith("(simulated)")
-        assert STAND_IN in plot.label
+        assert SIMULATED in plot.label
 
 
-def test_the_live_chart_of_a_stand_in_carries_the_mark_too(browser, target, person):
+def test_the_live_chart_of_a_simulator_carries_the_mark_too(browser, target, person):
     campaign = launched(target, person)
     attempt = begin(campaign.runs.get(position=1))
-    Attempt.objects.filter(pk=attempt.pk).update(stand_in=STAND_IN)
+    Attempt.objects.filter(pk=attempt.pk).update(simulator=SIMULATED)
 
     page = browser.get(reverse("campaign", args=[campaign.pk]))
     live = browser.get(reverse("campaign-live", args=[campaign.pk])).json()
 
-    assert STAND_IN in Page(page).text
+    assert SIMULATED in Page(page).text
     assert live["figure"]["layout"]["annotations"][-1]["text"] == "simulated"
 
 
-def test_exports_and_rest_name_the_stand_in(browser, measured):
-    campaign = measured(*[("1", "1")] * 6, stand_in=STAND_IN)
+def test_exports_and_rest_name_the_simulator(browser, measured):
+    campaign = measured(*[("1", "1")] * 6, simulator=SIMULATED)
 
     lines = browser.get(reverse("campaign-runs-csv", args=[campaign.pk])).getvalue().decode()
     document = json.loads(browser.get(reverse("campaign-json", args=[campaign.pk])).getvalue())
     told = browser.get(reverse("api-campaign", args=[campaign.pk])).json()
     run = browser.get(reverse("api-run", args=[campaign.pk, 1])).json()
 
-    assert {row["stand_in"] for row in csv.DictReader(io.StringIO(lines))} == {STAND_IN}
-    assert document["campaign"]["stand_in"] == [STAND_IN] == told["stand_in"]
-    assert {entry["stand_in"] for entry in document["runs"]} == {STAND_IN}
-    assert run["stand_in"] == run["attempts"][0]["stand_in"] == STAND_IN
+    assert {row["simulator"] for row in csv.DictReader(io.StringIO(lines))} == {SIMULATED}
+    assert document["campaign"]["simulators"] == [SIMULATED] == told["simulators"]
+    assert {entry["simulator"] for entry in document["runs"]} == {SIMULATED}
+    assert run["simulator"] == run["attempts"][0]["simulator"] == SIMULATED
 
 
 def test_a_result_of_a_real_server_has_no_label_anywhere(browser, measured):
@@ -225,7 +226,7 @@ def test_a_result_of_a_real_server_has_no_label_anywhere(browser, measured):
     page = browser.get(reverse("campaign", args=[campaign.pk]))
 
     assert "simulated" not in page.content.decode()
-    assert not EnvironmentFact.objects.filter(name="stand-in").exists()
+    assert not EnvironmentFact.objects.filter(name=SIMULATOR).exists()
 
 
 def test_facts_that_came_after_the_analysis_are_shown_until_it_is_made_anew(browser, measured):

@@ -6,19 +6,19 @@ from sandbox.process import running
 
 
 @pytest.fixture(scope="module")
-def running_stand_in():
+def running_simulator():
     with running(katello={}) as sandbox:
         yield sandbox.katello
 
 
 @pytest.fixture
-def stand_in(running_stand_in, monkeypatch):
+def simulator(running_simulator, monkeypatch):
     monkeypatch.setattr(client_of, "SHORTEST_WAIT", 0.02)
-    running_stand_in.renew()
-    yield running_stand_in
-    running_stand_in.renew()
+    running_simulator.renew()
+    yield running_simulator
+    running_simulator.renew()
 
 
 @pytest.fixture
-def place(stand_in, tmp_path):
-    return Place(target_of(stand_in), tmp_path)
+def place(simulator, tmp_path):
+    return Place(target_of(simulator), tmp_path)

@@ -1,4 +1,4 @@
-"""A keeper of one attempt on a stand-in that runs."""
+"""A keeper of one attempt on a simulator that runs."""
 
 import threading
 import time
@@ -71,7 +71,7 @@ def parameters(family="katello", **changes):
     return form.cleaned_data
 
 
-def target_of(stand_in, **changes):
-    given = {"name": "stand-in", "family": "katello", "base_url": stand_in.tls_url,
-             "username": "admin", "password": "password", "tls": Tls(ca_bundle=stand_in.ca())}  # fmt: skip
+def target_of(simulator, **changes):
+    given = {"name": "simulator", "family": "katello", "base_url": simulator.tls_url,
+             "username": "admin", "password": "password", "tls": Tls(ca_bundle=simulator.ca())}  # fmt: skip
     return Target(**(given | changes))

@@ -12,13 +12,13 @@ pytestmark = pytest.mark.system
 
 
 @pytest.fixture
-def candlepin(stand_in, tmp_path):
-    target = target_of(stand_in, family="candlepin", base_url=f"{stand_in.tls_url}/candlepin")
+def candlepin(simulator, tmp_path):
+    target = target_of(simulator, family="candlepin", base_url=f"{simulator.tls_url}/candlepin")
     return Place(target, tmp_path)
 
 
 @pytest.mark.parametrize("login", [True, False])
-def test_hosts_register_and_are_gone_again(candlepin, stand_in, login):
+def test_hosts_register_and_are_gone_again(candlepin, simulator, login):
     if not login:
         candlepin.target = replace(candlepin.target, username="", password="")
     values = parameters("candlepin", hosts=4)
@@ -29,12 +29,12 @@ def test_hosts_register_and_are_gone_again(candlepin, stand_in, login):
 
     assert measured.units_done == 4, measured.failure
     assert all(proof.ok for proof in candlepin.verify(values, measured))
-    assert stand_in.told()["consumers"] == 4
+    assert simulator.told()["consumers"] == 4
     candlepin.clean_up(values)
-    assert stand_in.told()["consumers"] == 0
+    assert simulator.told()["consumers"] == 0
 
 
-def test_what_a_run_that_died_left_is_removed(candlepin, stand_in, tmp_path):
+def test_what_a_run_that_died_left_is_removed(candlepin, simulator, tmp_path):
     values = parameters("candlepin", hosts=3)
     candlepin.reset(values)
     candlepin.measure(values)
@@ -42,7 +42,7 @@ def test_what_a_run_that_died_left_is_removed(candlepin, stand_in, tmp_path):
     proofs = Place(candlepin.target, tmp_path / "later", attempt=2).reset(values)
 
     assert [proof.measured for proof in proofs] == [3, 0]
-    assert stand_in.told()["consumers"] == 0
+    assert simulator.told()["consumers"] == 0
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ def test_without_a_login_candlepin_says_itself_that_a_key_is_unknown(candlepin):
     assert "None of the activation keys specified exist" in measured.failure
 
 
-def test_a_suspended_candlepin_is_not_measured(candlepin, stand_in):
-    stand_in.behave(candlepin_mode="SUSPEND")
+def test_a_suspended_candlepin_is_not_measured(candlepin, simulator):
+    simulator.behave(candlepin_mode="SUSPEND")
 
     with pytest.raises(TargetUnavailable, match="mode SUSPEND"):
         candlepin.reset(parameters("candlepin"))
@@ -82,8 +82,8 @@ def test_a_probe_tells_what_it_is(candlepin):
     assert proofs[0].name == "Candlepin"
 
 
-def test_hosts_register_through_a_smart_proxy_which_has_nothing_but_the_path(stand_in, tmp_path):
-    target = target_of(stand_in, family="candlepin", base_url=f"{stand_in.tls_url}/rhsm",
+def test_hosts_register_through_a_smart_proxy_which_has_nothing_but_the_path(simulator, tmp_path):
+    target = target_of(simulator, family="candlepin", base_url=f"{simulator.tls_url}/rhsm",
                        username="", password="")  # fmt: skip
     place, values = Place(target, tmp_path), parameters("candlepin", hosts=3)
     assert all(proof.ok for proof in driver.probe(target, place.context().rules))
@@ -96,4 +96,4 @@ def test_hosts_register_through_a_smart_proxy_which_has_nothing_but_the_path(sta
     assert "profile" in {phase.name for phase in measured.phases}
     assert place.environment()["Candlepin"]
     place.clean_up(values)
-    assert stand_in.told()["consumers"] == 0
+    assert simulator.told()["consumers"] == 0

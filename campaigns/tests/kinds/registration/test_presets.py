@@ -20,7 +20,7 @@ def _sandbox(settings):
 
 @pytest.fixture
 def katello(person, settings):
-    """A target with the settings of the sandbox's stand-in."""
+    """A target with the settings of the simulated Katello."""
     settings.ALLOWED_ADDRESSES = "127.0.0.1:*"
     assert simulated_katello.katello_target("http://127.0.0.1:8399", "", person)
     return Target.objects.get(family="katello")

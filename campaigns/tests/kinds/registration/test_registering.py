@@ -1,4 +1,4 @@
-"""A whole run on the stand-in: clean before, hosts there, clean after; and what comes of failures."""
+"""A whole run on the simulator: clean before, hosts there, clean after; and what comes of failures."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ import pytest
 
 from campaigns.execution.machine import Machine, judge
 from campaigns.kinds.base import (
-    STAND_IN,
+    SIMULATOR,
     Cancelled,
     DriverError,
     NotClean,
@@ -38,7 +38,7 @@ def whole(place, **changes):
 
 
 @pytest.mark.parametrize("profile", ["rhsm-1.30", "rhsm-1.29", "foreman-global"])
-def test_hosts_register_are_there_and_are_gone_again(place, stand_in, profile):
+def test_hosts_register_are_there_and_are_gone_again(place, simulator, profile):
     values, measured, proofs = whole(place, hosts=6, profile=profile)
 
     assert measured.failure == ""
@@ -46,11 +46,11 @@ def test_hosts_register_are_there_and_are_gone_again(place, stand_in, profile):
     assert measured.values["passed"] == 6
     assert measured.values["first_try"] == measured.values["eventual"] == 100
     assert all(proof.ok for proof in proofs), proofs
-    assert stand_in.told()["consumers"] == stand_in.told()["hosts"] == 6
+    assert simulator.told()["consumers"] == simulator.told()["hosts"] == 6
 
     place.clean_up(values)
 
-    assert stand_in.told()["consumers"] == stand_in.told()["hosts"] == 0
+    assert simulator.told()["consumers"] == simulator.told()["hosts"] == 0
     assert not list(place.directory.rglob("identities-*"))
 
 
@@ -104,8 +104,8 @@ def test_a_ramp_spreads_the_starts(place):
     assert 0.7 < measured.values["start_spread"] < 1.5
 
 
-def test_hosts_arrive_at_a_rate_each_another_and_who_finds_no_place_is_not_begun(place, stand_in):
-    stand_in.behave(answer_seconds=0.2)
+def test_hosts_arrive_at_a_rate_each_another_and_who_finds_no_place_is_not_begun(place, simulator):
+    simulator.behave(answer_seconds=0.2)
 
     _, measured, proofs = whole(place, hosts=3, start="arrivals", rate=10, ramp_seconds=2.0)
 
@@ -119,8 +119,8 @@ def test_hosts_arrive_at_a_rate_each_another_and_who_finds_no_place_is_not_begun
     assert measured.health.verdict == "saturated"
 
 
-def test_hosts_that_failed_try_again_apart_from_the_others(place, stand_in):
-    stand_in.behave(fault="unavailable", fault_on="^POST /rhsm/consumers", fault_share=0.5)
+def test_hosts_that_failed_try_again_apart_from_the_others(place, simulator):
+    simulator.behave(fault="unavailable", fault_on="^POST /rhsm/consumers", fault_share=0.5)
 
     _, measured, proofs = whole(place, hosts=12, retry_rounds=5, retry_hosts=3)
 
@@ -135,8 +135,8 @@ def test_hosts_that_failed_try_again_apart_from_the_others(place, stand_in):
     assert all(proof.ok for proof in proofs), proofs
 
 
-def test_a_run_without_any_host_has_failed_and_says_why(place, stand_in):
-    stand_in.behave(fault="rate", fault_on="^POST /rhsm/consumers")
+def test_a_run_without_any_host_has_failed_and_says_why(place, simulator):
+    simulator.behave(fault="rate", fault_on="^POST /rhsm/consumers")
     values = parameters(hosts=4)
     place.reset(values)
 
@@ -147,8 +147,8 @@ def test_a_run_without_any_host_has_failed_and_says_why(place, stand_in):
     assert measured.values["failed"] == 4
 
 
-def test_what_timed_out_is_above_its_limit(place, stand_in):
-    stand_in.behave(fault="hang", fault_on="certificates/serials", fault_share=0.7)
+def test_what_timed_out_is_above_its_limit(place, simulator):
+    simulator.behave(fault="hang", fault_on="certificates/serials", fault_share=0.7)
     values = parameters(hosts=20, timeout_seconds=0.8)
     place.reset(values)
 
@@ -159,33 +159,33 @@ def test_what_timed_out_is_above_its_limit(place, stand_in):
     assert measured.values["registration_time_p50"] >= 0.8
 
 
-def test_hosts_of_a_run_that_died_are_removed_and_no_others(place, stand_in, tmp_path):
+def test_hosts_of_a_run_that_died_are_removed_and_no_others(place, simulator, tmp_path):
     whole(place, hosts=3)
     stranger = Place(place.target, tmp_path / "other", attempt=7)
     mine = installation_prefix()
     values = parameters(hosts=2)
     request_of_another(stranger, values)
-    assert stand_in.told()["hosts"] == 5
+    assert simulator.told()["hosts"] == 5
 
     fresh = Place(place.target, tmp_path / "later", attempt=2)
     proofs = fresh.reset(values)
 
     assert [proof.measured for proof in proofs[:2]] == [3, 0]
-    assert stand_in.told()["hosts"] == stand_in.told()["consumers"] == 2
+    assert simulator.told()["hosts"] == simulator.told()["consumers"] == 2
     assert mine not in str(proofs)
 
 
-def test_hosts_of_every_organization_are_removed(place, stand_in, tmp_path):
+def test_hosts_of_every_organization_are_removed(place, simulator, tmp_path):
     whole(place, hosts=2)
     other = Place(place.target, tmp_path / "other", attempt=2)
     values = parameters(hosts=2, organization="Other", activation_keys="other-ak")
     other.context().directory.mkdir(parents=True)
     other.measure(values)
-    assert stand_in.told()["hosts"] == 4
+    assert simulator.told()["hosts"] == 4
 
     Place(place.target, tmp_path / "later", attempt=3).reset(parameters())
 
-    assert stand_in.told()["hosts"] == stand_in.told()["consumers"] == 0
+    assert simulator.told()["hosts"] == simulator.told()["consumers"] == 0
 
 
 def test_what_so_many_identities_cost_is_told(place):
@@ -199,14 +199,14 @@ def test_what_so_many_identities_cost_is_told(place):
 
 
 def test_a_host_of_somebody_else_that_the_search_finds_too_stops_everything(
-    place, stand_in, tmp_path
+    place, simulator, tmp_path
 ):
     stranger = Place(place.target, tmp_path / "other", attempt=7)
     request_of_another(stranger, parameters(hosts=1), f"old-{installation_prefix()}")
 
     with pytest.raises(NotClean, match="which is none of them"):
         place.reset(parameters())
-    assert stand_in.told()["hosts"] == 1
+    assert simulator.told()["hosts"] == 1
 
 
 def request_of_another(place, values, prefix="perfdash-00-a7-"):
@@ -218,11 +218,11 @@ def request_of_another(place, values, prefix="perfdash-00-a7-"):
     assert outcome.result["hosts_done"] == values["hosts"]
 
 
-def test_a_task_that_runs_keeps_a_run_from_beginning(place, stand_in, monkeypatch):
+def test_a_task_that_runs_keeps_a_run_from_beginning(place, simulator, monkeypatch):
     monkeypatch.setattr("campaigns.kinds.registration.katello.IDLE_SECONDS", 0.1)
-    stand_in.behave(sync_seconds=30)
-    stand_in.begin_sync(repository=3, user="jane")
-    assert until(lambda: stand_in.told()["tasks"].get("running"))
+    simulator.behave(sync_seconds=30)
+    simulator.begin_sync(repository=3, user="jane")
+    assert until(lambda: simulator.told()["tasks"].get("running"))
 
     proofs = place.reset(parameters())
 
@@ -238,16 +238,18 @@ def test_a_task_that_runs_keeps_a_run_from_beginning(place, stand_in, monkeypatc
         ({"organization": "X"}, "no organization with the label X"),
     ],
 )
-def test_an_unknown_key_or_organization_is_refused_before_any_load(place, stand_in, changes, words):
+def test_an_unknown_key_or_organization_is_refused_before_any_load(
+    place, simulator, changes, words
+):
     with pytest.raises(ParametersRefused, match=words) as refused:
         place.apply(parameters(**changes))
 
     assert set(refused.value.refused) == set(changes)
-    assert "POST rhsm" not in stand_in.told()["requests"]
+    assert "POST rhsm" not in simulator.told()["requests"]
 
 
-def test_a_key_that_lets_fewer_in_is_warned_of_and_refuses_the_rest(place, stand_in):
-    stand_in.behave(host_limit=3)
+def test_a_key_that_lets_fewer_in_is_warned_of_and_refuses_the_rest(place, simulator):
+    simulator.behave(host_limit=3)
 
     _, measured, _ = whole(place, hosts=5, activation_keys="few-ak")
 
@@ -268,8 +270,8 @@ def test_a_server_that_is_not_trusted_is_no_observation(place):
             place.measure(values)
 
 
-def test_without_tls_no_host_could_show_its_certificate(place, stand_in):
-    place.target = target_of(stand_in, base_url=stand_in.base_url, tls=Tls())
+def test_without_tls_no_host_could_show_its_certificate(place, simulator):
+    place.target = target_of(simulator, base_url=simulator.base_url, tls=Tls())
 
     with pytest.raises(DriverError, match="has to begin with https"):
         place.reset(parameters())
@@ -295,11 +297,11 @@ def when_some_registered(sandbox):
     os.kill(sandbox.pid, signal.SIGKILL)
 
 
-def test_a_cancelled_run_leaves_no_host(place, stand_in):
-    stand_in.behave(answer_seconds=0.1)
+def test_a_cancelled_run_leaves_no_host(place, simulator):
+    simulator.behave(answer_seconds=0.1)
     values = parameters(hosts=10)
     place.reset(values)
-    waiting = threading.Thread(target=cancel_when_registered, args=(place, stand_in))
+    waiting = threading.Thread(target=cancel_when_registered, args=(place, simulator))
     waiting.start()
 
     with pytest.raises(Cancelled):
@@ -307,11 +309,11 @@ def test_a_cancelled_run_leaves_no_host(place, stand_in):
     waiting.join()
     place.clean_up(values)
 
-    assert stand_in.told()["consumers"] == stand_in.told()["hosts"] == 0
+    assert simulator.told()["consumers"] == simulator.told()["hosts"] == 0
 
 
-def cancel_when_registered(place, stand_in):
-    assert until(lambda: stand_in.told()["consumers"] >= 3)
+def cancel_when_registered(place, simulator):
+    assert until(lambda: simulator.told()["consumers"] >= 3)
     place.cancelled.set()
 
 
@@ -345,7 +347,7 @@ def test_the_facts_say_what_no_api_tells(place):
     assert facts["puma_threads"] == "16 (typed in by the operator)"
     assert facts["db_pool"] == "unknown: no API tells it"
     assert facts["setting host_profile_assume"] == "True"
-    assert facts[STAND_IN].startswith("simulated Katello")
+    assert facts[SIMULATOR].startswith("simulated Katello")
     assert facts["online workers"] == "4"
 
 
@@ -374,15 +376,15 @@ def test_settings_that_a_run_puts_in_force_are_advised_on_too(place):
     assert place.environment()["puma_threads"].startswith("set and read back by perfdash")
 
 
-def test_services_that_are_away_keep_a_run_from_beginning(place, stand_in):
-    stand_in.behave(failing_service="pulp3")
+def test_services_that_are_away_keep_a_run_from_beginning(place, simulator):
+    simulator.behave(failing_service="pulp3")
 
     with pytest.raises(TargetUnavailable, match="pulp3"):
         place.reset(parameters())
 
 
-def test_a_run_that_fails_for_certain_is_cut_short(place, stand_in):
-    stand_in.behave(
+def test_a_run_that_fails_for_certain_is_cut_short(place, simulator):
+    simulator.behave(
         fault="unavailable", fault_on="^POST /rhsm/consumers", fault_share=0.5, answer_seconds=1
     )
     values = parameters(hosts=20)
@@ -396,13 +398,13 @@ def test_a_run_that_fails_for_certain_is_cut_short(place, stand_in):
     assert measured.units_failed > 1
     assert measured.units_done + measured.units_failed == 20
     assert measured.values == {}
-    stand_in.behave(fault="", answer_seconds=0)
+    simulator.behave(fault="", answer_seconds=0)
     place.clean_up(values)
-    assert stand_in.told()["hosts"] == stand_in.told()["consumers"] == 0
+    assert simulator.told()["hosts"] == simulator.told()["consumers"] == 0
 
 
-def test_a_run_whose_failures_are_few_goes_on_to_its_end(place, stand_in):
-    stand_in.behave(fault="unavailable", fault_on="^POST /rhsm/consumers", fault_share=0.5)
+def test_a_run_whose_failures_are_few_goes_on_to_its_end(place, simulator):
+    simulator.behave(fault="unavailable", fault_on="^POST /rhsm/consumers", fault_share=0.5)
     values = parameters(hosts=6)
     place.reset(values)
 

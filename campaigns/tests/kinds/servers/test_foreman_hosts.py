@@ -1,4 +1,4 @@
-"""What is asked of hosts, organizations, keys and commands, on the stand-in; and what Foreman writes."""
+"""What is asked of hosts, organizations, keys and commands, on the simulator; and what Foreman writes."""
 
 import pytest
 
@@ -20,23 +20,23 @@ WRITTEN = (
 
 
 @pytest.fixture(scope="module")
-def stand_in():
+def simulator():
     with running(katello={}) as sandbox:
         yield sandbox.katello
 
 
 @pytest.fixture
-def connection(stand_in):
+def connection(simulator):
     made = Connection(
-        stand_in.tls_url, parse_rules("127.0.0.1:*"), tls=Tls(ca_bundle=stand_in.ca())
+        simulator.tls_url, parse_rules("127.0.0.1:*"), tls=Tls(ca_bundle=simulator.ca())
     )
     yield made
     made.close()
 
 
 @pytest.fixture
-def katello(connection, stand_in):
-    return Katello(connection, stand_in.tls_url, Login("admin", "password"))
+def katello(connection, simulator):
+    return Katello(connection, simulator.tls_url, Login("admin", "password"))
 
 
 def test_a_command_as_foreman_writes_it_gives_url_and_token():
@@ -47,13 +47,13 @@ def test_a_command_as_foreman_writes_it_gives_url_and_token():
     assert match[2] == "eyJ0.eyJ1.c2ln-_"
 
 
-def test_a_command_is_asked_for_and_its_token_is_not_shown(katello, stand_in):
+def test_a_command_is_asked_for_and_its_token_is_not_shown(katello, simulator):
     command = foreman_hosts.command_for(
         katello, {"organization_id": 1, "activation_keys": ["bench-ak"]}
     )
 
     assert command.path.startswith("/register?activation_keys=bench-ak")
-    assert command.origin == stand_in.tls_url
+    assert command.origin == simulator.tls_url
     assert command.token not in repr(command)
 
 
@@ -84,17 +84,17 @@ def test_a_host_without_a_name_is_strange():
         foreman_hosts._host({"id": 1})
 
 
-def test_a_candlepin_without_a_login_tells_its_status_alone(connection, stand_in):
-    candlepin = Candlepin(connection, f"{stand_in.tls_url}/candlepin", Login())
+def test_a_candlepin_without_a_login_tells_its_status_alone(connection, simulator):
+    candlepin = Candlepin(connection, f"{simulator.tls_url}/candlepin", Login())
 
     assert candlepin.status()["mode"] == "NORMAL"
     with pytest.raises(LoginRefused):
         candlepin.has_owner("ACME")
 
 
-def test_deleting_a_consumer_that_is_gone_is_no_error(connection, stand_in):
+def test_deleting_a_consumer_that_is_gone_is_no_error(connection, simulator):
     login = Login("admin", "password")
-    candlepin = Candlepin(connection, f"{stand_in.tls_url}/candlepin", login)
+    candlepin = Candlepin(connection, f"{simulator.tls_url}/candlepin", login)
 
     candlepin.delete("00000000-0000-0000-0000-000000000000")
     assert candlepin.has_owner("ACME")

@@ -20,20 +20,20 @@ def process():
 
 
 @pytest.fixture
-def stand_in(process):
+def simulator(process):
     process.renew()
     yield process
     process.renew()
 
 
 @pytest.fixture
-def client(stand_in):
+def client(simulator):
     """Make clients, whose connections are closed at the end."""
     made = []
 
-    def make(end="", password="password", user="admin"):  # noqa: S107 - the stand-in's
-        made.append(Connection(stand_in.base_url, RULES))
-        return Katello(made[-1], stand_in.base_url + end, Login(user, password))
+    def make(end="", password="password", user="admin"):  # noqa: S107 - the simulator's
+        made.append(Connection(simulator.base_url, RULES))
+        return Katello(made[-1], simulator.base_url + end, Login(user, password))
 
     yield make
     for connection in made:
@@ -46,47 +46,47 @@ def answered(body, kind="application/json"):
 
 @pytest.mark.parametrize("end", ["", "/", "/api/v2", "/katello/api/v2/", "/katello"])
 def test_the_base_url_may_name_an_api(client, end):
-    assert client(end).foreman_version() == "3.14.0 stand-in"
-    assert client(end).katello_version() == "4.16.0 stand-in"
+    assert client(end).foreman_version() == "3.14.0 simulated"
+    assert client(end).katello_version() == "4.16.0 simulated"
 
 
-def test_one_password_is_sent_and_then_the_session(client, stand_in):
+def test_one_password_is_sent_and_then_the_session(client, simulator):
     katello = client()
 
     for _ in range(3):
         katello.ping()
 
-    assert stand_in.told()["passwords"] == 1
+    assert simulator.told()["passwords"] == 1
 
 
-def test_a_session_that_ended_is_begun_anew_once(client, stand_in):
+def test_a_session_that_ended_is_begun_anew_once(client, simulator):
     katello = client()
     katello.ping()
-    stand_in.expire_sessions()
+    simulator.expire_sessions()
 
     katello.ping()
 
-    assert stand_in.told()["passwords"] == 2
+    assert simulator.told()["passwords"] == 2
 
 
-def test_a_wrong_password_is_not_sent_again_and_again(client, stand_in):
+def test_a_wrong_password_is_not_sent_again_and_again(client, simulator):
     with pytest.raises(LoginRefused, match="Unable to authenticate user admin") as refused:
         client(password="wrong").ping()  # noqa: S106
 
     assert refused.value.status == 401
-    assert stand_in.told()["passwords"] == 1
+    assert simulator.told()["passwords"] == 1
 
 
-def test_what_a_user_may_not_do_names_the_permission(client, stand_in):
-    stand_in.behave(may_write=False)
+def test_what_a_user_may_not_do_names_the_permission(client, simulator):
+    simulator.behave(may_write=False)
 
     with pytest.raises(NotPermitted, match=r"may not POST .*sync_products"):
         client().sync_repository(3, {}, "mark")
 
 
 @pytest.mark.parametrize("fault", [{"unavailable": True}, {"broken": True}])
-def test_pages_of_errors_are_not_quoted(client, stand_in, fault):
-    stand_in.behave(**fault)
+def test_pages_of_errors_are_not_quoted(client, simulator, fault):
+    simulator.behave(**fault)
 
     with pytest.raises(Unavailable) as raised:
         client().ping()
@@ -111,8 +111,8 @@ def test_lists_are_read_page_by_page(client, monkeypatch):
     assert names == ["katello.example", "capsule.example", "dns.example"]
 
 
-def test_a_task_is_marked_found_cancelled_and_seen_to_its_end(client, stand_in):
-    stand_in.behave(sync_seconds=30)
+def test_a_task_is_marked_found_cancelled_and_seen_to_its_end(client, simulator):
+    simulator.behave(sync_seconds=30)
     katello = client()
     begun = katello.sync_repository(3, {"skip_metadata_check": True}, "perfdash-attempt-1-beef")
     search = "state != stopped and resource_type = Katello::Repository and resource_id = "

@@ -1,4 +1,4 @@
-"""A stand-in of Katello under test, and a keeper of one attempt on it."""
+"""A simulated Katello under test, and a keeper of one attempt on it."""
 
 import threading
 
@@ -16,20 +16,20 @@ from sandbox.process import running
 
 
 @pytest.fixture(scope="module")
-def stand_in():
+def simulator():
     with running(katello={"sync_seconds": 0.4, "skip_seconds": 0.1}) as sandbox:
         yield sandbox.katello
 
 
 @pytest.fixture
-def katello(stand_in, tmp_path, monkeypatch):
+def katello(simulator, tmp_path, monkeypatch):
     monkeypatch.setattr(client_of, "SHORTEST_WAIT", 0.02)
-    stand_in.renew()
-    target = Target("stand-in", "katello", stand_in.base_url, "admin", "password")
+    simulator.renew()
+    target = Target("simulator", "katello", simulator.base_url, "admin", "password")
     place = KatelloPlace(target, tmp_path)
     yield place
     place.close()
-    stand_in.renew()
+    simulator.renew()
 
 
 class KatelloPlace(Place):
@@ -58,11 +58,11 @@ def begin(katello, **changes):
     return values
 
 
-def when_it_runs(stand_in, action):
+def when_it_runs(simulator, action):
     """Do something as soon as a sync runs."""
 
     def wait():
-        assert until(lambda: stand_in.told()["tasks"].get("running"))
+        assert until(lambda: simulator.told()["tasks"].get("running"))
         action()
 
     thread = threading.Thread(target=wait)
@@ -70,5 +70,5 @@ def when_it_runs(stand_in, action):
     return thread
 
 
-def unfinished(stand_in):
-    return {s: n for s, n in stand_in.told()["tasks"].items() if s != "stopped"}
+def unfinished(simulator):
+    return {s: n for s, n in simulator.told()["tasks"].items() if s != "stopped"}

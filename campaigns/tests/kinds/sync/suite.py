@@ -1,4 +1,4 @@
-"""What a sync has to be, whatever Pulp it is asked of: the stand-in, or a real one.
+"""What a sync has to be, whatever Pulp it is asked of: the simulated one, or a real one.
 
 A module that imports these tests gives the fixtures `pulp` (a target, and a client to look with) and
 `feed` (a sandbox).

@@ -1,4 +1,4 @@
-"""What is told of feeds that are broken or none, on the stand-in and on a real Pulp; see suite.py."""
+"""What is told of feeds that are broken or none, on the simulated and on a real Pulp; see suite.py."""
 
 import socket
 

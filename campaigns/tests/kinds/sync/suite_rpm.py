@@ -1,4 +1,4 @@
-"""What a sync of packages has to be, on the stand-in and on a real Pulp with pulp_rpm; see suite.py."""
+"""What a sync of packages has to be, on the simulated and on a real Pulp with pulp_rpm; see suite.py."""
 
 import pytest
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import sandbox.pulp
-from campaigns.kinds.base import STAND_IN, Target
+from campaigns.kinds.base import SIMULATOR, Target
 from campaigns.kinds.sync.facts import facts_of, simulator_of
 
 RECORDING = Path(sandbox.pulp.__file__).parent / "recordings/status.json"
@@ -71,10 +71,10 @@ def test_a_pulp_that_tells_little_has_facts_all_the_same():
     assert facts["workers"] == "0"
 
 
-def test_only_a_component_of_that_name_makes_a_stand_in(status):
+def test_only_a_component_of_that_name_makes_a_simulator(status):
     assert simulator_of(status) == ""
-    assert STAND_IN not in facts_of(status, TARGET)
+    assert SIMULATOR not in facts_of(status, TARGET)
 
-    status["versions"].append({"component": "stand-in", "version": "3.123.1"})
+    status["versions"].append({"component": "simulated", "version": "3.123.1"})
 
-    assert facts_of(status, TARGET)[STAND_IN] == "simulated Pulp 3.123.1"
+    assert facts_of(status, TARGET)[SIMULATOR] == "simulated Pulp 3.123.1"

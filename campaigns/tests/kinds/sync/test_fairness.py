@@ -26,7 +26,7 @@ def feed(process):
 @pytest.fixture
 def pulp(feed, tmp_path):
     feed.pulp.renew()
-    target = Target("stand-in", "pulp", feed.pulp.base_url, "admin", "password", dedicated=True)
+    target = Target("simulator", "pulp", feed.pulp.base_url, "admin", "password", dedicated=True)
     place = Place(target, tmp_path)
     yield place
     place.close()

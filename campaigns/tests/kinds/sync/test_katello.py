@@ -1,14 +1,14 @@
-"""The kind `sync` with a Katello, against the sandbox's stand-in: none has been seen for real yet."""
+"""The kind `sync` with a Katello, against the simulated one: none has been seen for real yet."""
 
 from dataclasses import replace
 
 import pytest
 
-from campaigns.kinds.base import STAND_IN, DriverError, NotClean, TargetUnavailable
+from campaigns.kinds.base import SIMULATOR, DriverError, NotClean, TargetUnavailable
 from campaigns.kinds.sync.driver import driver
 from campaigns.tests.kinds.sync.katello_place import begin, parameters, when_it_runs
 from campaigns.tests.kinds.sync.katello_place import katello as katello
-from campaigns.tests.kinds.sync.katello_place import stand_in as stand_in
+from campaigns.tests.kinds.sync.katello_place import simulator as simulator
 from campaigns.tests.kinds.sync.suite import RULES, found, good
 
 pytestmark = pytest.mark.system
@@ -19,8 +19,8 @@ def test_a_probe_tells_what_katello_this_is(katello):
 
     assert good(proofs)
     told = found(proofs)
-    assert told["Foreman"] == "3.14.0 stand-in"
-    assert told["Katello"] == "4.16.0 stand-in"
+    assert told["Foreman"] == "3.14.0 simulated"
+    assert told["Katello"] == "4.16.0 simulated"
     assert told["service pulp3"] == "ok"
     assert abs(told["clock"]) < 5
 
@@ -29,8 +29,8 @@ def test_a_katello_without_tasks_is_quiet(katello):
     assert driver.quiet(katello.target, RULES) == ""
 
 
-def test_a_probe_tells_of_a_service_and_of_a_clock_that_are_wrong(katello, stand_in):
-    stand_in.behave(failing_service="pulp3", clock_offset_seconds=-900)
+def test_a_probe_tells_of_a_service_and_of_a_clock_that_are_wrong(katello, simulator):
+    simulator.behave(failing_service="pulp3", clock_offset_seconds=-900)
 
     bad = {
         proof.name: proof.measured for proof in driver.probe(katello.target, RULES) if not proof.ok
@@ -50,14 +50,14 @@ def test_a_login_that_is_refused_is_told(katello, changes):
         driver.probe(target, RULES)
 
 
-def test_a_server_that_is_no_katello_is_told(katello, stand_in):
-    target = replace(katello.target, base_url=f"{stand_in.base_url}/elsewhere")
+def test_a_server_that_is_no_katello_is_told(katello, simulator):
+    target = replace(katello.target, base_url=f"{simulator.base_url}/elsewhere")
 
     with pytest.raises(NotClean, match="this Foreman has no Katello"):
         driver.probe(target, RULES)
 
 
-def test_a_sync_that_looks_at_everything_is_timed_by_foremans_duration(katello, stand_in):
+def test_a_sync_that_looks_at_everything_is_timed_by_foremans_duration(katello, simulator):
     measured, proofs = katello.run(parameters())
 
     assert good(proofs), proofs
@@ -69,7 +69,7 @@ def test_a_sync_that_looks_at_everything_is_timed_by_foremans_duration(katello, 
     assert found(proofs)["skip_metadata_check"] == 1
     assert found(proofs)["units of content, repository 3"] == 120
     assert measured.samples["state"] == ["stopped, success"]
-    assert stand_in.told()["forced"] == [True]
+    assert simulator.told()["forced"] == [True]
     assert {phase.name: phase.seconds for phase in measured.phases}["task"] == pytest.approx(0.4)
     assert "parses packages" in {phase.name for phase in measured.phases}
     assert measured.phases[-1].name == "indexes, and the rest"
@@ -103,8 +103,8 @@ def test_a_proxy_is_synced_too(katello, ids, name):
     assert found(proofs)["units counted, proxy 2"] == 360
 
 
-def test_whole_seconds_are_recorded_and_warned_of(katello, stand_in):
-    stand_in.behave(duration=False, sync_seconds=1.2)
+def test_whole_seconds_are_recorded_and_warned_of(katello, simulator):
+    simulator.behave(duration=False, sync_seconds=1.2)
 
     measured, proofs = katello.run(parameters())
 
@@ -115,8 +115,8 @@ def test_whole_seconds_are_recorded_and_warned_of(katello, stand_in):
     assert measured.health.figures["resolution_seconds"] == 1.0
 
 
-def test_instants_with_fractions_are_as_good_as_a_duration(katello, stand_in):
-    stand_in.behave(duration=False, iso=True)
+def test_instants_with_fractions_are_as_good_as_a_duration(katello, simulator):
+    simulator.behave(duration=False, iso=True)
 
     measured, proofs = katello.run(parameters(repository_ids="3, 5"))
 
@@ -148,8 +148,8 @@ def test_a_login_in_the_url_of_a_feed_is_not_kept(katello):
     assert settings["repository 5: url"] == "http://feed.example/more/"
 
 
-def test_a_user_who_may_not_see_the_smart_proxies_can_measure_repositories(katello, stand_in):
-    stand_in.behave(may_list_proxies=False)
+def test_a_user_who_may_not_see_the_smart_proxies_can_measure_repositories(katello, simulator):
+    simulator.behave(may_list_proxies=False)
 
     facts = driver.environment(katello.target, katello.context())
 
@@ -181,46 +181,46 @@ def test_what_cannot_be_synced_is_told_before_the_clock_runs(katello, changes, w
     ],
 )
 @pytest.mark.parametrize("old_errors", [True, False])
-def test_what_katello_refuses_is_told_in_its_words(katello, stand_in, ids, words, old_errors):
-    stand_in.behave(old_errors=old_errors)
+def test_what_katello_refuses_is_told_in_its_words(katello, simulator, ids, words, old_errors):
+    simulator.behave(old_errors=old_errors)
     values = begin(katello, repository_ids=ids)
 
     with pytest.raises(DriverError, match=words):
         katello.measure(values)
 
 
-def test_services_that_are_away_keep_a_run_from_beginning(katello, stand_in):
-    stand_in.behave(failing_service="foreman_tasks")
+def test_services_that_are_away_keep_a_run_from_beginning(katello, simulator):
+    simulator.behave(failing_service="foreman_tasks")
 
     with pytest.raises(TargetUnavailable, match="foreman_tasks: foreman_tasks does not answer"):
         katello.reset(parameters())
 
 
-def test_a_user_without_rights_is_told(katello, stand_in):
+def test_a_user_without_rights_is_told(katello, simulator):
     values = begin(katello)
-    stand_in.behave(may_write=False)
+    simulator.behave(may_write=False)
 
     with pytest.raises(DriverError, match=r"required permissions: sync_products.*administrator"):
         katello.measure(values)
 
 
-def test_the_password_is_sent_once_and_again_where_the_session_ends(katello, stand_in):
-    stand_in.behave(sync_seconds=1.0)
+def test_the_password_is_sent_once_and_again_where_the_session_ends(katello, simulator):
+    simulator.behave(sync_seconds=1.0)
     values = begin(katello)
-    before = stand_in.told()["passwords"]
-    thread = when_it_runs(stand_in, stand_in.expire_sessions)
+    before = simulator.told()["passwords"]
+    thread = when_it_runs(simulator, simulator.expire_sessions)
 
     measured = katello.measure(values)
 
     thread.join()
     assert not measured.failure
-    assert stand_in.told()["passwords"] == before + 2
+    assert simulator.told()["passwords"] == before + 2
 
 
-def test_a_result_of_a_stand_in_says_so(katello):
+def test_a_result_of_a_simulator_says_so(katello):
     facts = driver.environment(katello.target, katello.context())
 
-    assert facts["Foreman"] == "3.14.0 stand-in"
-    assert facts[STAND_IN] == "simulated Katello 4.16.0"
+    assert facts["Foreman"] == "3.14.0 simulated"
+    assert facts[SIMULATOR] == "simulated Katello 4.16.0"
     assert "pulp3 ok" in facts["services"]
     assert "capsule.example (Dynflow, Pulpcore)" in facts["smart proxies"]

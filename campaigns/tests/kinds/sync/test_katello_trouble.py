@@ -1,4 +1,4 @@
-"""Syncs of others, locks, failures, limits and servers that are away, on the stand-in of Katello."""
+"""Syncs of others, locks, failures, limits and servers that are away, on the simulated Katello."""
 
 import threading
 
@@ -9,15 +9,15 @@ from campaigns.kinds.sync.driver import driver
 from campaigns.kinds.sync.katello import clearing, watching
 from campaigns.tests.kinds.sync.katello_place import begin, parameters, unfinished, when_it_runs
 from campaigns.tests.kinds.sync.katello_place import katello as katello
-from campaigns.tests.kinds.sync.katello_place import stand_in as stand_in
+from campaigns.tests.kinds.sync.katello_place import simulator as simulator
 from campaigns.tests.kinds.sync.suite import found
 
 pytestmark = pytest.mark.system
 
 
-def test_a_sync_of_somebody_else_is_left_alone_and_named(katello, stand_in):
-    stand_in.behave(sync_seconds=30)
-    stand_in.begin_sync(repository=3, user="jane", skip_metadata_check=True)
+def test_a_sync_of_somebody_else_is_left_alone_and_named(katello, simulator):
+    simulator.behave(sync_seconds=30)
+    simulator.begin_sync(repository=3, user="jane", skip_metadata_check=True)
 
     with pytest.raises(
         NotClean, match=r"Synchronize: Skip Metadata Check repository 'bench'.* of jane"
@@ -25,22 +25,22 @@ def test_a_sync_of_somebody_else_is_left_alone_and_named(katello, stand_in):
         katello.reset(parameters())
 
     driver.clean_up(katello.target, parameters(), katello.context())
-    assert sum(unfinished(stand_in).values()) == 1
+    assert sum(unfinished(simulator).values()) == 1
 
 
-def test_a_sync_of_somebody_else_on_the_proxy_is_named_too(katello, stand_in):
-    stand_in.behave(sync_seconds=30)
-    stand_in.begin_sync(proxy=2, user="jane")
+def test_a_sync_of_somebody_else_on_the_proxy_is_named_too(katello, simulator):
+    simulator.behave(sync_seconds=30)
+    simulator.begin_sync(proxy=2, user="jane")
 
     with pytest.raises(NotClean, match=r"capsule\.example.* of jane"):
         katello.reset(parameters(repository_ids="", proxy=2))
     assert found(katello.reset(parameters()))["other tasks running in Foreman"] == 1
 
 
-def test_a_lock_makes_the_run_void_and_names_who_holds_it(katello, stand_in):
+def test_a_lock_makes_the_run_void_and_names_who_holds_it(katello, simulator):
     values = begin(katello)
-    stand_in.behave(sync_seconds=30)
-    stand_in.begin_sync(repository=3, user="jane", skip_metadata_check=True)
+    simulator.behave(sync_seconds=30)
+    simulator.begin_sync(repository=3, user="jane", skip_metadata_check=True)
 
     with pytest.raises(
         NotClean, match=r"something else holds it: Required lock .*foreman_tasks/tasks/"
@@ -56,8 +56,8 @@ def test_a_lock_makes_the_run_void_and_names_who_holds_it(katello, stand_in):
         ("pause", "the step broke", "paused"),
     ],
 )
-def test_a_sync_that_does_not_come_through_is_failed(katello, stand_in, outcome, error, failure):
-    stand_in.behave(outcome=outcome, error=error)
+def test_a_sync_that_does_not_come_through_is_failed(katello, simulator, outcome, error, failure):
+    simulator.behave(outcome=outcome, error=error)
 
     measured, _ = katello.run(parameters())
 
@@ -67,21 +67,21 @@ def test_a_sync_that_does_not_come_through_is_failed(katello, stand_in, outcome,
     assert "task_duration" not in measured.values
 
 
-def test_a_paused_sync_is_stopped_so_that_the_next_one_can_begin(katello, stand_in):
-    stand_in.behave(outcome="pause")
+def test_a_paused_sync_is_stopped_so_that_the_next_one_can_begin(katello, simulator):
+    simulator.behave(outcome="pause")
     measured, _ = katello.run(parameters())
     assert "could be resumed in Foreman" in measured.failure
 
     driver.clean_up(katello.target, parameters(), katello.context())
 
-    assert unfinished(stand_in) == {}
-    stand_in.behave(outcome="success")
+    assert unfinished(simulator) == {}
+    simulator.behave(outcome="success")
     katello.attempt = 2
     assert not katello.run(parameters())[0].failure
 
 
-def test_a_paused_sync_that_cannot_be_stopped_is_told(katello, stand_in):
-    stand_in.behave(outcome="pause", can_stop=False)
+def test_a_paused_sync_that_cannot_be_stopped_is_told(katello, simulator):
+    simulator.behave(outcome="pause", can_stop=False)
     katello.run(parameters())
     katello.attempt = 2
 
@@ -91,8 +91,8 @@ def test_a_paused_sync_that_cannot_be_stopped_is_told(katello, stand_in):
         katello.reset(parameters())
 
 
-def test_what_says_nothing_of_the_level_makes_the_run_void(katello, stand_in):
-    stand_in.behave(outcome="warning", error="[Errno 28] No space left on device")
+def test_what_says_nothing_of_the_level_makes_the_run_void(katello, simulator):
+    simulator.behave(outcome="warning", error="[Errno 28] No space left on device")
 
     with pytest.raises(
         TargetUnavailable, match=r"disk full.*No space left on device\. Make room where"
@@ -100,9 +100,9 @@ def test_what_says_nothing_of_the_level_makes_the_run_void(katello, stand_in):
         katello.run(parameters())
 
 
-def test_a_sync_that_somebody_cancels_makes_the_run_void(katello, stand_in):
-    stand_in.behave(sync_seconds=30)
-    thread = when_it_runs(stand_in, stand_in.cancel_tasks)
+def test_a_sync_that_somebody_cancels_makes_the_run_void(katello, simulator):
+    simulator.behave(sync_seconds=30)
+    thread = when_it_runs(simulator, simulator.cancel_tasks)
 
     with pytest.raises(TargetUnavailable, match=r"Task canceled\. Somebody cancelled the task"):
         katello.run(parameters())
@@ -110,8 +110,8 @@ def test_a_sync_that_somebody_cancels_makes_the_run_void(katello, stand_in):
     thread.join()
 
 
-def test_the_time_limit_ends_the_tasks_and_is_a_lower_limit(katello, stand_in):
-    stand_in.behave(sync_seconds=30)
+def test_the_time_limit_ends_the_tasks_and_is_a_lower_limit(katello, simulator):
+    simulator.behave(sync_seconds=30)
     katello.deadline_seconds = 0.5
 
     measured, _ = katello.run(parameters(repository_ids="3, 5"))
@@ -119,14 +119,14 @@ def test_the_time_limit_ends_the_tasks_and_is_a_lower_limit(katello, stand_in):
     assert "time limit of 0.5 s" in measured.failure
     assert measured.censored == {"task_duration", "wall_duration"}
     assert measured.values["task_duration"] >= 0.5
-    assert unfinished(stand_in) == {}
+    assert unfinished(simulator) == {}
 
 
 def test_a_run_whose_tasks_do_not_end_at_the_time_limit_keeps_what_was_measured(
-    katello, stand_in, monkeypatch
+    katello, simulator, monkeypatch
 ):
     monkeypatch.setattr(clearing, "CANCEL_SECONDS", 0.0)
-    stand_in.behave(sync_seconds=30, cancel_seconds=30)
+    simulator.behave(sync_seconds=30, cancel_seconds=30)
     katello.deadline_seconds = 0.2
 
     measured, _ = katello.run(parameters())
@@ -136,30 +136,30 @@ def test_a_run_whose_tasks_do_not_end_at_the_time_limit_keeps_what_was_measured(
     assert measured.censored == {"task_duration", "wall_duration"}
 
 
-def test_cancelling_ends_the_tasks_in_foreman(katello, stand_in):
-    stand_in.behave(sync_seconds=30)
+def test_cancelling_ends_the_tasks_in_foreman(katello, simulator):
+    simulator.behave(sync_seconds=30)
     values = begin(katello)
-    thread = when_it_runs(stand_in, katello.cancelled.set)
+    thread = when_it_runs(simulator, katello.cancelled.set)
 
     with pytest.raises(Cancelled):
         katello.measure(values)
     thread.join()
     driver.clean_up(katello.target, values, katello.context())
 
-    assert unfinished(stand_in) == {}
+    assert unfinished(simulator) == {}
 
 
-def test_a_run_that_nobody_ended_is_ended_by_the_next(katello, stand_in):
-    stand_in.behave(sync_seconds=30)
+def test_a_run_that_nobody_ended_is_ended_by_the_next(katello, simulator):
+    simulator.behave(sync_seconds=30)
     mark = clearing.mark_of(katello.context())
     katello.client().sync_repository(3, {"skip_metadata_check": True}, mark + "beef")
-    stand_in.behave(sync_seconds=0.4)
+    simulator.behave(sync_seconds=0.4)
     katello.attempt = 2
 
     proofs = katello.reset(parameters())
 
     assert found(proofs)["tasks of earlier runs ended"] == 1
-    assert unfinished(stand_in) == {}
+    assert unfinished(simulator) == {}
     assert not katello.run(parameters())[0].failure
 
 
@@ -172,12 +172,12 @@ FOLLOWS = {
 """What Katello begins by itself after a sync, with the same request's id."""
 
 
-def test_what_katello_begins_after_a_sync_is_waited_for_and_not_cancelled(katello, stand_in):
-    stand_in.behave(sync_seconds=30)
-    stand_in.begin_sync(**FOLLOWS)
+def test_what_katello_begins_after_a_sync_is_waited_for_and_not_cancelled(katello, simulator):
+    simulator.behave(sync_seconds=30)
+    simulator.begin_sync(**FOLLOWS)
     driver.clean_up(katello.target, parameters(), katello.context())
-    assert unfinished(stand_in) == {"running": 1}
-    its_end = threading.Timer(0.3, stand_in.cancel_tasks)
+    assert unfinished(simulator) == {"running": 1}
+    its_end = threading.Timer(0.3, simulator.cancel_tasks)
     its_end.start()
 
     proofs = found(katello.reset(parameters()))
@@ -187,39 +187,39 @@ def test_what_katello_begins_after_a_sync_is_waited_for_and_not_cancelled(katell
     assert proofs["unfinished tasks on what is synced"] == 0
 
 
-def test_what_katello_begins_after_a_sync_and_does_not_end_is_told(katello, stand_in, monkeypatch):
+def test_what_katello_begins_after_a_sync_and_does_not_end_is_told(katello, simulator, monkeypatch):
     monkeypatch.setattr(clearing, "CLEAR_SECONDS", 0.1)
-    stand_in.behave(sync_seconds=30)
-    stand_in.begin_sync(**FOLLOWS)
+    simulator.behave(sync_seconds=30)
+    simulator.begin_sync(**FOLLOWS)
 
     with pytest.raises(NotClean, match="Katello began it after a sync of an earlier run"):
         katello.reset(parameters())
 
 
-def test_a_clean_up_ends_what_another_attempt_began_never(katello, stand_in):
-    stand_in.behave(sync_seconds=30)
+def test_a_clean_up_ends_what_another_attempt_began_never(katello, simulator):
+    simulator.behave(sync_seconds=30)
     katello.client().sync_repository(3, {"skip_metadata_check": True}, "perfdash-attempt-77-beef")
 
     driver.clean_up(katello.target, parameters(), katello.context())
 
-    assert sum(unfinished(stand_in).values()) == 1
+    assert sum(unfinished(simulator).values()) == 1
 
 
-def test_tasks_are_known_by_their_ids_where_no_request_id_reaches_foreman(katello, stand_in):
-    stand_in.behave(sync_seconds=30, request_ids=False)
+def test_tasks_are_known_by_their_ids_where_no_request_id_reaches_foreman(katello, simulator):
+    simulator.behave(sync_seconds=30, request_ids=False)
     values = begin(katello)
-    thread = when_it_runs(stand_in, katello.cancelled.set)
+    thread = when_it_runs(simulator, katello.cancelled.set)
     with pytest.raises(Cancelled):
         katello.measure(values)
     thread.join()
 
     driver.clean_up(katello.target, values, katello.context())
 
-    assert unfinished(stand_in) == {}
+    assert unfinished(simulator) == {}
 
 
-def test_content_that_changes_meanwhile_is_not_the_same_work(katello, stand_in):
-    stand_in.behave(added=5)
+def test_content_that_changes_meanwhile_is_not_the_same_work(katello, simulator):
+    simulator.behave(added=5)
 
     _, proofs = katello.run(parameters())
 
@@ -230,17 +230,17 @@ def test_content_that_changes_meanwhile_is_not_the_same_work(katello, stand_in):
 
 
 @pytest.mark.parametrize("fault", [{"unavailable": True}, {"broken": True}])
-def test_a_foreman_that_is_away_for_a_while_is_waited_for(katello, stand_in, fault):
-    stand_in.behave(sync_seconds=1.0)
+def test_a_foreman_that_is_away_for_a_while_is_waited_for(katello, simulator, fault):
+    simulator.behave(sync_seconds=1.0)
     values = begin(katello)
 
     def away():
-        stand_in.behave(**fault)
-        timer = threading.Timer(0.3, stand_in.behave, kwargs=dict.fromkeys(fault, False))
+        simulator.behave(**fault)
+        timer = threading.Timer(0.3, simulator.behave, kwargs=dict.fromkeys(fault, False))
         timer.start()
         timer.join()
 
-    thread = when_it_runs(stand_in, away)
+    thread = when_it_runs(simulator, away)
 
     measured = katello.measure(values)
 
@@ -248,11 +248,11 @@ def test_a_foreman_that_is_away_for_a_while_is_waited_for(katello, stand_in, fau
     assert measured.values["task_duration"] == pytest.approx(1.0)
 
 
-def test_a_foreman_that_stays_away_makes_the_run_void(katello, stand_in, monkeypatch):
+def test_a_foreman_that_stays_away_makes_the_run_void(katello, simulator, monkeypatch):
     monkeypatch.setattr(watching, "AWAY_SECONDS", 0.2)
-    stand_in.behave(sync_seconds=30)
+    simulator.behave(sync_seconds=30)
     values = begin(katello)
-    thread = when_it_runs(stand_in, lambda: stand_in.behave(unavailable=True))
+    thread = when_it_runs(simulator, lambda: simulator.behave(unavailable=True))
 
     with pytest.raises(TargetUnavailable, match="away for more than"):
         katello.measure(values)
@@ -267,8 +267,8 @@ def test_a_lost_lease_sends_nothing_more(katello):
         driver.clean_up(katello.target, {}, katello.context())
 
 
-def test_a_task_that_does_not_say_why_it_failed_is_told_by_its_result(katello, stand_in):
-    stand_in.behave(outcome="warning", error="")
+def test_a_task_that_does_not_say_why_it_failed_is_told_by_its_result(katello, simulator):
+    simulator.behave(outcome="warning", error="")
 
     measured, _ = katello.run(parameters())
 

@@ -7,11 +7,11 @@ import pytest
 
 from campaigns.findings import compute
 from campaigns.findings.answers import answers_of
-from campaigns.kinds.base import STAND_IN
+from campaigns.kinds.base import SIMULATOR
 from campaigns.kit.errors import BadFile, Invalid
 from campaigns.models import Attempt, Campaign, Run, Session
 from campaigns.results import importing, readers
-from campaigns.results.environment import stand_ins_of
+from campaigns.results.environment import simulators_of
 from campaigns.results.importing.files import About, import_file
 from campaigns.results.values import observed_runs_by_metric
 from campaigns.tests.results.readers.files import DATA, FORMATS
@@ -137,10 +137,10 @@ def test_every_run_has_one_accepted_attempt_with_its_duration_and_facts():
         assert attempt.environment.get().value == "7200 rpm"
 
 
-def test_runs_of_a_stand_in_are_imported_as_such():
-    campaign = imported(PUBLISHED, replace(ABOUT, context={STAND_IN: "model of a server"}))
+def test_runs_of_a_simulator_are_imported_as_such():
+    campaign = imported(PUBLISHED, replace(ABOUT, context={SIMULATOR: "model of a server"}))
 
-    assert stand_ins_of(campaign) == ["model of a server"]
+    assert simulators_of(campaign) == ["model of a server"]
 
 
 def test_levels_with_different_numbers_of_runs_are_imported():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from campaigns.models import Conclusion, HandRequest, LaunchRequest, Setting, Target, Team
+from campaigns.models import Conclusion, LaunchRequest, ManualStep, Setting, Target, Team
 from campaigns.reviews import comments
 from campaigns.reviews.comments.inbox import inbox_line
 from campaigns.reviews.inbox import count, waiting
@@ -121,19 +121,19 @@ def test_a_mention_of_who_has_left_the_team_waits_no_more(campaign, ada, bea):
     assert whys(ada) == []
 
 
-def test_a_hand_that_is_needed_waits_for_operators_of_the_team(target, ada):
+def test_a_manual_step_waits_for_operators_of_the_team(target, ada):
     setting = Setting.objects.create(target=target, name="threads", apply={}, read_back={})
-    HandRequest.objects.create(target=target, setting=setting, value=4, words="Set it to 4.")
+    ManualStep.objects.create(target=target, setting=setting, value=4, words="Set it to 4.")
     stranger = somebody("eve", team=Team.objects.create(name="Others"))
 
-    assert (whys(ada), whys(stranger)) == (["hand"], [])
+    assert (whys(ada), whys(stranger)) == (["manual_step"], [])
 
 
 def test_the_longest_waiting_comes_first_and_the_count_is_two_queries(
     team, target, campaign, ada, bea, django_assert_num_queries
 ):
     setting = Setting.objects.create(target=target, name="threads", apply={}, read_back={})
-    HandRequest.objects.create(target=target, setting=setting, value=4, words="Set it to 4.")
+    ManualStep.objects.create(target=target, setting=setting, value=4, words="Set it to 4.")
     conclusion(team, ada, "reopened")
     for number in range(5):
         comments.begin(comments.place_on(campaign), f"@ada {number}", bea)

@@ -1,15 +1,15 @@
-"""Settings, steps, SSH logins and hands over REST: by the same rules as on the pages, no secret told."""
+"""Settings, steps, SSH logins and manual steps over REST: by the same rules as on the pages, no secret told."""
 
 import pytest
 
 from campaigns.accounts.access import make_token
-from campaigns.models import Campaign, HandRequest, Setting, SshLogin
+from campaigns.models import Campaign, ManualStep, Setting, SshLogin
 from campaigns.planning.roles import Role, roles_of
 from campaigns.targets.actions.values import FIELDS
 from campaigns.targets.api.settings import ACTION
 from campaigns.targets.setting_forms import ActionForm
 from campaigns.tests.rest import ApiClient
-from campaigns.tests.targets.settings_server import by_hand, over_http
+from campaigns.tests.targets.settings_server import manually, over_http
 from campaigns.tests.targets.ssh_server import new_key, private, public
 from campaigns.tests.toy import definition
 
@@ -81,7 +81,7 @@ def test_page_and_api_have_the_fields_of_an_action_that_are_parsed():
         ({"apply": {"way": "command", "arguments": ["sh", "-c", "{value}"]}}, "apply.arguments"),
         ({"apply": {"way": "http", "url": "http://[a/", "body": "{value}"}}, "apply.url"),
         ({"read_back": {"way": "http", "method": "POST", "url": "/a"}}, "read_back.method"),
-        ({"read_back": {"way": "hand"}}, "read_back"),
+        ({"read_back": {"way": "manual"}}, "read_back"),
         ({"read_back": {"way": "http", "url": "/a", "seconds": 0}}, "read_back.seconds"),
         ({"read_back": {"way": "http", "url": "/a", "colour": 1}}, "read_back.colour"),
     ],
@@ -156,7 +156,7 @@ def test_steps_are_kept_in_their_order(api, path):
     assert [step["name"] for step in found] == ["first", "second"]
     number = found[0]["id"]
     assert api.patch(f"{path}/steps/{number}", {"position": 3})[1]["position"] == 3
-    ready = {"name": "up", "purpose": "ready", "action": {"way": "hand", "words": "look"}}
+    ready = {"name": "up", "purpose": "ready", "action": {"way": "manual", "words": "look"}}
     assert fields_of(api.post(f"{path}/steps", ready)[1]) == {"action.way"}
     assert api.delete(f"{path}/steps/{number}")[0] == 204
 
@@ -195,7 +195,7 @@ def test_a_build_is_a_version_that_the_server_itself_tells_and_always_hard_to_ch
     for wrong, field in (
         ({"type": "integer", "name": "core"}, "type"),
         (
-            {"read_back": by_hand("core")["read_back"], "apply": by_hand("core")["apply"]},
+            {"read_back": manually("core")["read_back"], "apply": manually("core")["apply"]},
             "read_back",
         ),
     ):
@@ -230,16 +230,16 @@ def test_a_setting_that_a_campaign_needs_stays(api, path, target):
 
 
 def test_hands_are_listed_and_confirmed(api, path, target):
-    api.post(f"{path}/settings", by_hand("puma_workers"))
-    hand = HandRequest.objects.create(
+    api.post(f"{path}/settings", manually("puma_workers"))
+    manual = ManualStep.objects.create(
         target=target, setting=Setting.objects.get(), value=4, words="Set workers back to 4."
     )
-    listed = api.get("hands")[1]["results"]
+    listed = api.get("manual-steps")[1]["results"]
     assert [(row["setting"], row["value"]) for row in listed] == [("puma_workers", 4)]
-    assert api.post(f"hands/{hand.pk}/done")[1]["done_by"] == "owner"
-    assert api.post(f"hands/{hand.pk}/done")[0] == 409
-    assert api.get("hands")[1]["results"] == []
-    assert Setting.objects.get().hand_value == 4
+    assert api.post(f"manual-steps/{manual.pk}/done")[1]["done_by"] == "owner"
+    assert api.post(f"manual-steps/{manual.pk}/done")[0] == 409
+    assert api.get("manual-steps")[1]["results"] == []
+    assert Setting.objects.get().manual_value == 4
 
 
 def test_a_token_that_reads_defines_nothing(path, owner, target):

@@ -5,8 +5,8 @@ import re
 import pytest
 from django.urls import reverse
 
-from campaigns.models import HandRequest, Setting, SshLogin, TargetStep
-from campaigns.tests.targets.settings_server import by_hand, over_http
+from campaigns.models import ManualStep, Setting, SshLogin, TargetStep
+from campaigns.tests.targets.settings_server import manually, over_http
 
 pytestmark = pytest.mark.django_db
 
@@ -111,20 +111,20 @@ def test_only_administrators_reach_the_machine(browser, target, settings):
 def test_who_is_asked_sees_it_on_the_first_page_and_says_that_it_is_done(browser, target):
     row = Setting.objects.create(
         target=target,
-        **{name: by_hand("workers_of_puma")[name] for name in ("name", "apply", "read_back")},
+        **{name: manually("workers_of_puma")[name] for name in ("name", "apply", "read_back")},
     )
-    hand = HandRequest.objects.create(
+    manual = ManualStep.objects.create(
         target=target, setting=row, value=4, words="Set workers back to 4."
     )
     assert "Set workers back to 4." in browser.get("/").content.decode()
-    done = reverse("hand-done", args=[hand.pk])
+    done = reverse("manual-step-done", args=[manual.pk])
     assert browser.post(done).status_code == 302
     assert (
         "Set workers back to 4."
         not in browser.get("/?again").content.decode().partition("needs a manual step")[2]
     )
     row.refresh_from_db()
-    assert row.hand_value == 4
+    assert row.manual_value == 4
     assert browser.post(done, follow=True).status_code == 200
 
 

@@ -18,7 +18,7 @@ def server() -> Iterator[Recording]:
 
 @pytest.fixture
 def katello(server: Recording) -> Recording:
-    """A recording stand-in on which nothing was asked yet, and nobody is registered."""
+    """A recording simulator on which nothing was asked yet, and nobody is registered."""
     server.renew()
     return server
 

@@ -1,4 +1,4 @@
-"""The stand-in of Katello in this process, with every request that reached it written down."""
+"""The simulated Katello in this process, with every request that reached it written down."""
 
 import asyncio
 import json

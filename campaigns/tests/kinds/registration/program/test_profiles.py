@@ -1,4 +1,4 @@
-"""The tables of requests, as they were recorded; and what they look like on the wire of the stand-in."""
+"""The tables of requests, as they were recorded; and what they look like on the wire of the simulator."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What goes wrong on the way of a host, on the real stand-in: one failure a host, no retry, one resend."""
+"""What goes wrong on the way of a host, on the real simulator: one failure a host, no retry, one resend."""
 
 import pytest
 

@@ -1,10 +1,10 @@
-"""The kind `sync` against the stand-in of Pulp, which can also break in every way that Pulp can."""
+"""The kind `sync` against the simulated Pulp, which can also break in every way that Pulp can."""
 
 import threading
 
 import pytest
 
-from campaigns.kinds.base import STAND_IN, NotClean, Target, TargetUnavailable
+from campaigns.kinds.base import SIMULATOR, NotClean, Target, TargetUnavailable
 from campaigns.kinds.sync import repositories, steps, syncing
 from campaigns.kinds.sync.driver import driver
 from campaigns.tests.kinds.programs.processes import until
@@ -31,7 +31,7 @@ def feed(process):
 def pulp(feed, tmp_path):
     feed.pulp.renew()
     feed.pulp.behave(retry_seconds=0.02)
-    target = Target("stand-in", "pulp", feed.pulp.base_url, "admin", "password", dedicated=True)
+    target = Target("simulator", "pulp", feed.pulp.base_url, "admin", "password", dedicated=True)
     place = Place(target, tmp_path)
     yield place
     place.close()
@@ -166,7 +166,7 @@ def test_a_task_that_no_worker_ends_keeps_the_next_run_from_beginning(
         pulp.reset(values)
 
 
-def test_content_of_others_in_a_stand_in_is_never_touched(pulp, feed):
+def test_content_of_others_in_a_simulator_is_never_touched(pulp, feed):
     feed.pulp.add_content("theirs", files=7)
 
     with pytest.raises(NotClean, match="“theirs”"):
@@ -175,10 +175,10 @@ def test_content_of_others_in_a_stand_in_is_never_touched(pulp, feed):
     assert pulp.client().count("content/") == 7
 
 
-def test_a_result_of_a_stand_in_says_so(pulp):
+def test_a_result_of_a_simulator_says_so(pulp):
     facts = driver.environment(pulp.target, pulp.context())
 
-    assert facts[STAND_IN] == "simulated Pulp 3.123.1"
+    assert facts[SIMULATOR] == "simulated Pulp 3.123.1"
 
 
 def test_a_worker_more_is_seen_by_the_next_look(pulp, feed):
