@@ -34,6 +34,7 @@ EXAMPLES = {
     "position": "1",
     "token": "x",
     "chart": "curve",
+    "plot": "samples",
     "kind": "sync",
     "number": "1",
     "source": "ssh",
