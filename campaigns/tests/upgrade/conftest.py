@@ -122,14 +122,15 @@ def of_a_test(settings, django_db_blocker):
     """Copy a database for one test, and let Django use the copy."""
     settings.ENCRYPTION_KEYS = [upgrade.ENCRYPTION_KEY]
     settings.OWNER_CONFIRMS = True
+    copy = name_of("", "test")
 
     @contextmanager
     def use(template: str) -> Iterator[None]:
         with django_db_blocker.unblock():
-            make_database("upgrade_test", template=template)
-            with connected("upgrade_test"):
+            make_database(copy, template=template)
+            with connected(copy):
                 yield
-            drop_database("upgrade_test")
+            drop_database(copy)
 
     return use
 
