@@ -7,12 +7,16 @@ alone. STATISTICS 2.2b; Montgomery, Design and Analysis of Experiments, randomis
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from campaigns.stats.log_means import NO_NOISE, Fit
+
+MOST_KEPT = 64
+"""Cells and blocks of a design that is kept: of more, its tables would take megabytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,7 @@ def fit_blocks(runs: Sequence[BlockRun], cells: int) -> BlockFit | None:
     numbers, block = np.unique([run.block for run in runs], return_inverse=True)
     if np.unique(cell).size != cells:
         raise ValueError("Every cell needs a run.")
-    design = _Design(cell, block, cells, numbers.size)
+    design = _design_of(cell, block, cells, numbers.size)
     solution = design.solve(logs)
     residuals = logs - solution[cell] - solution[cells + block]
     sse, df = float(residuals @ residuals), logs.size - design.rank
@@ -81,6 +85,20 @@ def fit_blocks(runs: Sequence[BlockRun], cells: int) -> BlockFit | None:
         rank=design.rank,
         efficiency=_efficiency(effects, cells, sd) if design.complete else None,
     )
+
+
+def _design_of(
+    cell: NDArray[np.int64], block: NDArray[np.int64], cells: int, blocks: int
+) -> "_Design":
+    """Return the design of these runs; small ones are kept, since many fits of an analysis share them."""
+    if cells + blocks > MOST_KEPT:
+        return _Design(cell, block, cells, blocks)
+    return _kept_design(tuple(cell.tolist()), tuple(block.tolist()), cells, blocks)
+
+
+@lru_cache(maxsize=256)
+def _kept_design(cell: Sequence[int], block: Sequence[int], cells: int, blocks: int) -> "_Design":
+    return _Design(np.array(cell), np.array(block), cells, blocks)
 
 
 class _Design:
@@ -117,6 +135,8 @@ class _Design:
         reduced -= np.asarray((shared @ self.table.T).todense())
         reduced += (self.sums * self.weights) @ self.sums.T
         self.inverse = np.linalg.inv(reduced)
+        for table in (self.groups, self.inverse, self.sums):
+            table.flags.writeable = False
 
     def solve(self, logs: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the effects of cells, then of blocks."""

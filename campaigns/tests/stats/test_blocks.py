@@ -135,6 +135,16 @@ def test_the_order_of_the_runs_does_not_matter(golden, fitted):
     assert again.fit.sd == pytest.approx(found.fit.sd, rel=1e-10)
 
 
+def test_a_design_that_is_kept_is_not_changed_by_a_fit():
+    runs = [BlockRun(cell, block, 5.0 + cell * block) for cell in range(3) for block in range(4)]
+
+    first, again = fit_blocks(runs, 3), fit_blocks(runs, 3)
+
+    assert not first.fit.groups.flags.writeable
+    assert np.array_equal(first.fit.covariance, again.fit.covariance)
+    assert np.array_equal(first.effects, again.effects)
+
+
 def test_equal_values_have_no_noise_at_all():
     runs = [BlockRun(cell, block, 5.0 + cell) for cell in range(3) for block in range(4)]
 
