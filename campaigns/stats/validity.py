@@ -19,6 +19,7 @@ from campaigns.stats.density import density_of
 from campaigns.stats.little import check_little
 from campaigns.stats.log_means import NO_NOISE
 from campaigns.stats.logs import pct_of
+from campaigns.stats.pooled import levene
 from campaigns.stats.units import Number, Position
 from campaigns.stats.verdict import Contrast, interval_of, p_value
 
@@ -198,8 +199,7 @@ def equal_noise(samples: Sequence[Sequence[float]]) -> Check:
     groups = [np.array(sample, dtype=float) for sample in samples if len(sample) > 2]
     if len(groups) < 2 or all(np.ptp(group) < NO_NOISE for group in groups):
         return Check("equal_noise", Outcome.NOT_POSSIBLE)
-    with np.errstate(all="ignore"):
-        p = _p(scipy.stats.levene(*groups).pvalue)
+    p = _p(levene(groups))
     spreads = [100 * float(np.expm1(group.std(ddof=1))) for group in groups]
     return _check(
         "equal_noise", p, warn=p < NOISE_P, smallest_pct=min(spreads), largest_pct=max(spreads)

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from campaigns.stats.logs import pct_of
-from campaigns.stats.pooled import equal_noise, fit_pooled, may_be_pooled, welch
+from campaigns.stats.pooled import equal_noise, fit_pooled, levene, may_be_pooled, welch
 from campaigns.stats.verdict import judge, p_value
 
 
@@ -86,3 +86,11 @@ def test_samples_without_spread_are_equal():
 def test_a_cell_without_values_is_refused():
     with pytest.raises(ValueError, match="Every cell"):
         fit_pooled([np.zeros(2), np.empty(0)])
+
+
+def test_levene_is_that_of_scipy_to_the_digit():
+    rng = np.random.default_rng(3)
+    for cells in range(2, 9):
+        for _ in range(20):
+            samples = [rng.normal(0, rng.exponential(), rng.integers(1, 14)) for _ in range(cells)]
+            assert levene(samples) == stats.levene(*samples).pvalue
