@@ -56,6 +56,7 @@ from campaigns.findings.values import (
 from campaigns.kinds.base import Metric
 from campaigns.kit.events import findings_stored
 from campaigns.kit.network import normalised_address
+from campaigns.kit.statements import Message
 from campaigns.models import Campaign, Exclusion, Finding, LogLine
 from campaigns.planning import drafts
 from campaigns.planning.amendments import was_adaptive
@@ -71,7 +72,7 @@ from campaigns.stats.hashing import data_hash
 from campaigns.stats.methods import METHODS
 
 ROWS_AT_ONCE = 10
-"""Findings in one statement: those of many runs are megabytes each."""
+"""Findings in one message: those of many runs are megabytes each."""
 NOT_HASHED = frozenset(name for name, field in FIELDS.items() if not field.hashed)
 """Fields of a definition that only limit the execution, or that the criteria contain already."""
 
@@ -307,26 +308,22 @@ def _store(campaign: Campaign, results: Mapping[str, Any], hashed: str, read_at:
         return
     if Finding.objects.filter(campaign=campaign, computed_at__gt=read_at).exists():
         return
-    versions = versions_now()
-    rows = [
-        Finding(
-            campaign=campaign,
-            name=name,
-            result=result,
-            data_hash=hashed,
-            versions=versions,
-            computed_at=read_at,
-        )
-        for name, result in results.items()
-    ]
-    Finding.objects.bulk_create(
-        rows,
-        batch_size=ROWS_AT_ONCE,
-        update_conflicts=True,
-        unique_fields=["campaign", "name"],
-        update_fields=["result", "data_hash", "versions", "computed_at"],
-    )
-    Finding.objects.filter(campaign=campaign).exclude(name__in=results).delete()
+    Finding.objects.filter(campaign=campaign).delete()
+    versions, names = versions_now(), list(results)
+    for first in range(0, len(names), ROWS_AT_ONCE):
+        message = Message()  # the ORM would send arrays, and escape each quotation mark by itself
+        for name in names[first : first + ROWS_AT_ONCE]:
+            message.insert(
+                Finding(
+                    campaign=campaign,
+                    name=name,
+                    result=results[name],
+                    data_hash=hashed,
+                    versions=versions,
+                    computed_at=read_at,
+                )
+            )
+        message.send()
     findings_stored.send(sender=None, campaign=campaign)
 
 
