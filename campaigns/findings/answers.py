@@ -84,18 +84,22 @@ class ListedAnswer:
 def publish_answer(campaign: Campaign) -> None:
     """Store the answer of a campaign as lists and readers of the database see it; see `PublishedAnswer`."""
     for key, answer in answers_of([campaign.pk]).items():
-        PublishedAnswer.objects.update_or_create(
+        row = PublishedAnswer(
             campaign_id=key,
-            defaults={
-                "sentence": answer.sentence,
-                "caveat": answer.caveat,
-                "badges": msgspec.to_builtins(answer.badges),
-                "means": _means_of_cells(campaign),
-                "computed_at": Finding.objects.values_list("computed_at", flat=True).get(
-                    campaign=key, name="answer"
-                ),
-                "version": __version__,
-            },
+            sentence=answer.sentence,
+            caveat=answer.caveat,
+            badges=msgspec.to_builtins(answer.badges),
+            means=_means_of_cells(campaign),
+            computed_at=Finding.objects.values_list("computed_at", flat=True).get(
+                campaign=key, name="answer"
+            ),
+            version=__version__,
+        )
+        PublishedAnswer.objects.bulk_create(
+            [row],
+            update_conflicts=True,
+            unique_fields=["campaign"],
+            update_fields=["sentence", "caveat", "badges", "means", "computed_at", "version"],
         )
 
 
