@@ -5,6 +5,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import prefetch_related_objects
 from django.db.models.functions import Now
 
 from campaigns.kinds.base.values import BLIND_LABEL, TARGET
@@ -142,16 +143,19 @@ def delete(campaign: Campaign, seen: Seen = None) -> None:
 
 def as_data(campaign: Campaign) -> CleanedData:
     """Return a campaign as input of `checking.check`: a clone or an edit begins with it."""
+    factors = list(campaign.factors.all())
+    prefetch_related_objects(factors, "levels")
+    several = [place.target_id for place in campaign.places.all()]
     return {
         "question": campaign.question,  # first, as people write it
         "name": campaign.name,
         "kind": campaign.kind,
         "target": campaign.target_id,
-        **_several(campaign),
+        **_several(several),
         "parameters": campaign.parameters,
         "factors": {
             factor.name: [level.value for level in factor.levels.all()]
-            for factor in campaign.factors.prefetch_related("levels")
+            for factor in factors
             if not campaign.search or factor.name != campaign.search["load"]
             if factor.role != Factor.Role.TARGET or campaign.target_id is None
         },
@@ -159,9 +163,9 @@ def as_data(campaign: Campaign) -> CleanedData:
         "excluded": campaign.excluded,
         "primary_metric": campaign.primary_metric,
         **_contrast(campaign),
-        **_hard(campaign),
+        **_hard(campaign, factors, several),
         **_criterion(campaign),
-        **_roles(campaign),
+        **_roles(campaign, factors),
         **design.values_of(campaign),
     }
 
@@ -206,31 +210,31 @@ def _criterion(campaign: Campaign) -> JsonObject:
     return {"criterion": campaign.criterion} if campaign.criterion else {}
 
 
-def _roles(campaign: Campaign) -> JsonObject:
+def _roles(campaign: Campaign, factors: Sequence[Factor]) -> JsonObject:
     """Return the roles only where some are stated, for the same reason. Several targets are a factor by themselves."""
-    stated = stated_roles(campaign)
+    stated = stated_roles(campaign.kind, factors)
     return {"roles": stated} if stated else {}
 
 
-def _several(campaign: Campaign) -> JsonObject:
+def _several(keys: Sequence[int]) -> JsonObject:
     """Return the targets only where there are several: the hash of other campaigns does not cover them."""
-    keys = [place.target_id for place in campaign.places.all()]
     return {"targets": keys} if keys else {}
 
 
-def _hard(campaign: Campaign) -> JsonObject:
+def _hard(campaign: Campaign, factors: Sequence[Factor], several: Sequence[int]) -> JsonObject:
     """Return the factors only where some are hard to change, or might be."""
-    hard = [factor.name for factor in campaign.factors.all() if factor.hard_to_change]
+    hard = [factor.name for factor in factors if factor.hard_to_change]
     return (
-        {"hard_to_change": hard} if hard or _several(campaign) or _varies_settings(campaign) else {}
+        {"hard_to_change": hard} if hard or several or _varies_settings(campaign, factors) else {}
     )
 
 
-def _varies_settings(campaign: Campaign) -> bool:
+def _varies_settings(campaign: Campaign, factors: Sequence[Factor]) -> bool:
     """Return whether a factor is one that a target's setting may mark as hard to change."""
-    target = campaign.target
-    names = [factor.name for factor in campaign.factors.all()]
-    return target is not None and target.setting_rows.filter(name__in=names).exists()
+    if campaign.target_id is None:
+        return False
+    names = [factor.name for factor in factors]
+    return Setting.objects.filter(target=campaign.target_id, name__in=names).exists()
 
 
 def _make_cells(campaign: Campaign, definition: Definition) -> None:

@@ -4,7 +4,7 @@ The kind of test declares the roles of its parameters; a campaign may declare on
 allows that (`Driver.may_be_load`). Submitted factors have the role that came with them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from campaigns.kinds.base import Driver
@@ -51,15 +51,15 @@ def _with(campaign: Campaign, role: Role) -> tuple[str, ...]:
     return tuple(name for name, each in roles_of(campaign).items() if each == role)
 
 
-def stated_roles(campaign: Campaign) -> dict[str, str]:
+def stated_roles(kind: str, factors: Iterable[Factor]) -> dict[str, str]:
     """Return the roles that a definition names: those that a campaign has declared, or that were submitted.
 
     Work has a field of its own in submissions, so it is left out.
     """
-    driver = driver_if_known(campaign.kind)
+    driver = driver_if_known(kind)
     executable = driver is not None and driver.executable
     stated = (Role.LOAD,) if executable else tuple(role for role in Role if role != Role.WORK)
-    return {factor.name: factor.role for factor in campaign.factors.all() if factor.role in stated}
+    return {factor.name: factor.role for factor in factors if factor.role in stated}
 
 
 def read_roles(
