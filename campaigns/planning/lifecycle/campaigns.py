@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import F, Max
+from django.db.models import F, Max, prefetch_related_objects
 from django.db.models.functions import Now
 
 from campaigns.kit.activity import Action, record
@@ -70,6 +70,7 @@ def launch(
     still a draft then.
     """
     campaign = locked(campaign)
+    prefetch_related_objects([campaign], "places__target")
     require_right(user, campaign, Right.OPERATE)
     require_draft(campaign)
     require_executable(campaign)
@@ -132,7 +133,7 @@ def _tell_who_stops_it(campaign: Campaign, user: User | None) -> None:
 
 def _store_machines(campaign: Campaign) -> None:
     """Resolve the hosts of several targets, so that no analysis needs a name server."""
-    places = list(campaign.places.select_related("target"))
+    places = list(campaign.places.all())
     machines = machines_of([place.target for place in places]) if places else {}
     for place in places:
         place.machine = sorted(machines[place.target_id])
