@@ -40,7 +40,7 @@ class Loop:
 def loop_of(campaign: Campaign) -> Loop | None:
     """Return the closed loop of a campaign whose number at a time varies; None without one."""
     loop = _declared(campaign) if campaign.closed_loop else _of_kind(campaign)
-    if loop is None or not campaign.factors.filter(name=loop.parameter).exists():
+    if loop is None or loop.parameter not in {factor.name for factor in campaign.factors.all()}:
         return None
     return loop
 

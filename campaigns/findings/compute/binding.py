@@ -28,7 +28,7 @@ SATURATED = "bound"
 def binding(campaign: Campaign, runs: Sequence[ObservedRun], alpha: float) -> BindingFinding | None:
     """Return which resource binds at which level; None where no counted run was watched, and beyond MOST_CELLS."""
     judged = _judged(campaign)
-    cells = list(campaign.cells.order_by("position"))
+    cells = list(campaign.cells.all())
     if not judged or len(cells) > MOST_CELLS:
         return None
     counted = [run for run in runs if run.state in (*COUNTED, SATURATED)]

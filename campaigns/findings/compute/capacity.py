@@ -71,7 +71,7 @@ class _Setting:
 
 def capacity(campaign: Campaign, conditions: Conditions) -> CapacityFinding | None:
     """Return what each setting carries; None without a load of two levels above 0, and beyond MOST_CELLS."""
-    cells = list(campaign.cells.order_by("position"))
+    cells = list(campaign.cells.all())
     load = next(iter(varied_loads(campaign)), None)
     if load is None or not 1 < len(cells) <= MOST_CELLS:
         return None

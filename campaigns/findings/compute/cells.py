@@ -47,7 +47,7 @@ def summarise_cells(
                 counts=_counts(by_cell.get(cell.pk, []), criteria),
                 runs=[_run(run) for run in by_cell.get(cell.pk, [])],
             )
-            for cell in campaign.cells.order_by("position")
+            for cell in campaign.cells.all()
         ],
     )
 

@@ -13,6 +13,7 @@ from importlib.metadata import version
 from typing import Any
 
 from django.db import InterfaceError, OperationalError, transaction
+from django.db.models import prefetch_related_objects
 from django.db.models.functions import Now
 from msgspec import Struct
 
@@ -73,6 +74,8 @@ from campaigns.stats.methods import METHODS
 
 ROWS_AT_ONCE = 10
 """Findings in one message: those of many runs are megabytes each."""
+READ_ONCE = ("cells", "factors__levels", "places__target")
+"""Rows of the design that almost every finding asks for."""
 NOT_HASHED = frozenset(name for name, field in FIELDS.items() if not field.hashed)
 """Fields of a definition that only limit the execution, or that the criteria contain already."""
 
@@ -117,6 +120,7 @@ class _Read:
 
 
 def _read(campaign: Campaign) -> _Read:
+    prefetch_related_objects([campaign], *READ_ONCE)
     metrics = {metric.name: metric for metric in analysed_metrics_of(campaign)}
     surroundings = count_surroundings(campaign)
     observed = without_exploring(observed_runs_by_metric(campaign, metrics))

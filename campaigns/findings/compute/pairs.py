@@ -44,7 +44,7 @@ def compare(
         return None
     candidate = next(
         level
-        for cell in campaign.cells.order_by("position")
+        for cell in campaign.cells.all()
         if (level := cell.levels_by_factor[campaign.paired_factor]) != campaign.baseline
     )
     blocks, strata, family = family_of(campaign, metric, runs, criteria)
@@ -95,7 +95,7 @@ def family_of(
     bootstrap: bool = True,
 ) -> tuple[ByStratum, list[Stratum], PairedFamily]:
     """Judge the strata as one family, with the runs and pairs of each. bootstrap: not needed for verdicts."""
-    cells = {cell.pk: cell for cell in campaign.cells.order_by("position")}
+    cells = {cell.pk: cell for cell in campaign.cells.all()}
     blocks = _blocks_by_stratum(campaign, cells, runs)
     strata = [_stratum(campaign, metric, name, by_block) for name, (_, by_block) in blocks.items()]
     primary = strata_of(campaign, [levels for levels, _ in blocks.values()])

@@ -60,7 +60,7 @@ def _table(
                     for name, by_cell in table.items()
                 },
             )
-            for cell in campaign.cells.order_by("position")
+            for cell in campaign.cells.all()
             if cell.pk in numbers
         ],
     )

@@ -102,7 +102,7 @@ def sameness_of(campaign: Campaign) -> Sameness:
     other: list[OtherContent] = []
     varied = addresses_varied(campaign)
     contents = contents_of([campaign.pk]).get(campaign.pk, {}) if varied else {}
-    cells = list(campaign.cells.order_by("position")) if contents else []
+    cells = list(campaign.cells.all()) if contents else []
     for factor in sorted(varied) if contents else ():
         groups = _groups(factor, cells)
         pairs = [pair for group in groups for pair in combinations(group, 2)]

@@ -71,7 +71,7 @@ def scalability(
         return None
     by_metric = _with_metrics(campaign, by_metric, loop)
     groups: dict[str, tuple[dict[str, Any], list[Point]]] = {}
-    cells = {cell.pk: cell.levels_by_factor for cell in campaign.cells.order_by("position")}
+    cells = {cell.pk: cell.levels_by_factor for cell in campaign.cells.all()}
     steady = _steady(campaign, loop)
     response = (
         _responses(by_metric, loop) if loop.response_seconds else means.get(loop.response, {})

@@ -177,7 +177,7 @@ class _Judge:
 
     def __init__(self, campaign: Campaign, metric: Metric, criteria: Criteria) -> None:
         self.campaign, self.metric, self.criteria = campaign, metric, criteria
-        self.cells = list(campaign.cells.order_by("position"))
+        self.cells = list(campaign.cells.all())
         self.factor = next(iter(comparable_factors(campaign)), None)
         self.groups = groups_of(self.factor, self.cells) if self.factor else []
         self.ranked = self.factor not in instruments_of(campaign)

@@ -74,7 +74,7 @@ def judged_cells(
     campaign: Campaign, runs: Sequence[ObservedRun]
 ) -> tuple[list[Cell], Sequence[ObservedRun]]:
     """Return the cells and their runs, in order, without loads at which a search only explored."""
-    cells = list(campaign.cells.order_by("position"))
+    cells = list(campaign.cells.all())
     explored = {run.cell for run in runs if run.state == EXPLORED}
     explored -= {run.cell for run in runs if run.state != EXPLORED}
     if not explored:

@@ -8,6 +8,8 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
+from django.db.models import prefetch_related_objects
+
 from campaigns.findings.values import (
     FactOnBoth,
     QuietMeanwhile,
@@ -34,7 +36,8 @@ def targets_told(campaign: Campaign, stretches: Mapping[str, int]) -> TargetsTol
 
     stretches: the number of environments of each.
     """
-    places = list(campaign.places.select_related("target"))
+    prefetch_related_objects([campaign], "places__target")
+    places = list(campaign.places.all())
     if not places:
         return None
     took_part: dict[str, set[int]] = {place.level: set() for place in places}

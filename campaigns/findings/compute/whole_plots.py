@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from django.db.models import Count
-
+from campaigns.findings.compute.groups import several_levels
 from campaigns.findings.values import PlotNoise
 from campaigns.models import Campaign, Cell
 from campaigns.stats.compared import Comparisons
@@ -22,8 +21,10 @@ def hard_factors(campaign: Campaign) -> list[str]:
     """Return the factors of several levels that are changed as seldom as possible within a block."""
     if campaign.order != Campaign.Order.INTERLEAVED:
         return []
-    factors = campaign.factors.filter(hard_to_change=True).annotate(several=Count("levels"))
-    return [each.name for each in factors if each.several > 1]
+    several = several_levels(campaign)
+    return [
+        each.name for each in campaign.factors.all() if each.hard_to_change and each.name in several
+    ]
 
 
 def places_of(hard: Sequence[str], cells: Sequence[Cell]) -> list[Place] | None:
