@@ -1,7 +1,9 @@
 """The tiers of the tests, and what each worker of a parallel run has of its own."""
 
 import fcntl
+import gc
 import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -72,6 +74,13 @@ def _is_quick(item: pytest.Item, own: list[str]) -> bool:
     return tier in QUICK or (tier == "system" and sharing.below(sharing.file_of(item.nodeid), own))
 
 
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector from all that stays until the end: the modules and the tests."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 10, 10)
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Keep the quick tiers quick: what starts a program fails in them."""
@@ -86,10 +95,11 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 programs_allowed = True
 
 
-def refuse_programs(event: str, arguments: tuple[Any, ...]) -> None:
-    """Raise where a test of a quick tier starts a program."""
-    if event == "subprocess.Popen" and not programs_allowed and not _looks_for_a_library():
-        pytest.fail(f"{arguments[0]} is started in a quick tier: mark the test `system`")
+def start_program(process: Any, *arguments: Any, **options: Any) -> None:
+    """Start a program, as `Popen` does; fail where a test of a quick tier does so."""
+    if not programs_allowed and not _looks_for_a_library():
+        pytest.fail(f"{arguments} is started in a quick tier: mark the test `system`")
+    start_unasked(process, *arguments, **options)
 
 
 def _looks_for_a_library() -> bool:
@@ -100,7 +110,8 @@ def _looks_for_a_library() -> bool:
     return frame is not None
 
 
-sys.addaudithook(refuse_programs)
+start_unasked = subprocess.Popen.__init__
+subprocess.Popen.__init__ = start_program  # type: ignore[assignment,method-assign]
 
 
 @pytest.hookimpl(optionalhook=True)
