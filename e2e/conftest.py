@@ -14,9 +14,11 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
+from typing import Any
 
 import psycopg
 import pytest
+from psycopg.rows import RowFactory, tuple_row
 
 from campaigns.kit import kernel
 from e2e.loads_kind import install
@@ -30,6 +32,10 @@ FAST = {
     "DISPATCH_SECONDS": "1",
 }
 TOKEN = "token-of-the-tests"  # noqa: S105 - the name of a file
+CLOSED = """
+    SELECT 1 FROM campaigns_campaign
+    WHERE id = %s AND state = ANY(%s) AND analysis_requested_at IS NULL
+"""
 
 
 def wait_for(condition, what, seconds=60.0):
@@ -60,9 +66,11 @@ class Refused(AssertionError):
 class Perfdash:
     """A running one: its state file, its database, its REST API, its sandbox."""
 
-    def __init__(self, data, process, log, root=ROOT):
+    def __init__(self, data, process, log, root=ROOT, row_factory: RowFactory[Any] = tuple_row):
         self.data, self.process, self.log, self.root = data, process, log, root
+        self.row_factory = row_factory
         self.token = ""
+        self._connection: psycopg.Connection[Any] | None = None
 
     @property
     def state(self):
@@ -112,10 +120,37 @@ class Perfdash:
     def rows(self, query, *arguments):
         """Ask the database; an empty list while it is away."""
         try:
-            with psycopg.connect(self.state["environment"]["DATABASE_URL"]) as connection:
-                return connection.execute(query, arguments).fetchall()
+            return self.connection().execute(query, arguments).fetchall()
         except psycopg.OperationalError:
+            self.forget_connection()
             return []
+
+    def connection(self):
+        """The tests' own connection. Raise OperationalError while the database is away."""
+        if self._connection is None or self._connection.closed:
+            self._connection = psycopg.connect(
+                self.database_url(),
+                autocommit=True,
+                row_factory=self.row_factory,
+                connect_timeout=5,
+            )
+        return self._connection
+
+    def database_url(self):
+        return self.state.get("environment", {}).get("DATABASE_URL", "host=/nonexistent")
+
+    def forget_connection(self):
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def until(self, campaign, *states, seconds=120.0):
+        """Wait until a campaign is in one of the states, and analysed. The database is asked: an answer of REST costs much more."""
+        wait_for(
+            lambda: self.rows(CLOSED, campaign, list(states)),
+            f"campaign {campaign} to be {' or '.join(states)}",
+            seconds,
+        )
 
     def sandbox_stats(self):
         url = f"{self.state['sandbox_url']}/stats"
@@ -157,6 +192,7 @@ def served(data, root=ROOT, **environment):
         assert process.poll() is None, log.read_text()
         yield perfdash
     finally:
+        perfdash.forget_connection()
         process.send_signal(signal.SIGINT)
         try:
             process.wait(timeout=60)

@@ -53,11 +53,8 @@ def campaign_of(perfdash, target, builds, **others):
 
 
 def ended(perfdash, campaign, *states):
-    def look():
-        found = perfdash.api("GET", f"campaigns/{campaign}")
-        return found if found["state"] in states else None
-
-    return wait_for(look, f"{' or '.join(states)} of campaign {campaign}", 180)
+    perfdash.until(campaign, *states, seconds=180)
+    return perfdash.api("GET", f"campaigns/{campaign}")
 
 
 def core_of(perfdash):
@@ -84,11 +81,6 @@ def test_builds_are_compared_and_the_one_of_before_is_put_back(perfdash, target)
     )
     assert sorted(read_back) == [(OLD, OLD)] * 6 + [(NEW, NEW)] * 6
     wait_for(lambda: core_of(perfdash) == NEW, "the build of before")
-    names = f"campaigns/{campaign}/findings?limit=100"
-    wait_for(
-        lambda: "levels" in [each["name"] for each in perfdash.api("GET", names)["results"]],
-        "a comparison",
-    )
     levels = perfdash.api("GET", f"campaigns/{campaign}/findings/levels")["result"]
     assert levels["hard"] == ["pulpcore"]
 

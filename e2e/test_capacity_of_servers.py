@@ -62,12 +62,7 @@ def launch(perfdash, clients, number, criterion, **changes):
 
 def finding_of(perfdash, campaign):
     """Wait for the end of a campaign; return what is carried, and all that the answer says."""
-
-    def ended():
-        state = perfdash.api("GET", f"campaigns/{campaign}")
-        return state["state"] == "finished" and not state["analysis_pending"]
-
-    wait_for(ended, f"the analysis of campaign {campaign}", 500)
+    perfdash.until(campaign, "finished", seconds=500)
     found = perfdash.api("GET", f"campaigns/{campaign}/findings/capacity")["result"]
     return found, str(perfdash.api("GET", f"campaigns/{campaign}/findings/answer")["text"])
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from e2e.conftest import wait_for
 from sandbox.process import running
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
@@ -59,9 +58,7 @@ def test_three_generators_measure_what_one_does(perfdash, sandbox):
             "launch": True,
         },
     )["id"]
-    wait_for(
-        lambda: perfdash.api("GET", f"campaigns/{campaign}")["state"] == "finished", "the end", 120
-    )
+    perfdash.until(campaign, "finished")
 
     generators = {
         run["position"]: run["cell"]["levels"]["generators"]

@@ -52,11 +52,8 @@ def launched(perfdash, target, question, parameters, factors):
 
 
 def ended(perfdash, campaign):
-    def done():
-        state = perfdash.api("GET", f"campaigns/{campaign}")
-        return state["state"] == "finished" and not state["analysis_pending"] and state
-
-    return wait_for(done, f"the analysis of campaign {campaign}", 200)
+    perfdash.until(campaign, "finished", seconds=200)
+    return perfdash.api("GET", f"campaigns/{campaign}")
 
 
 def text_of_tables(perfdash):
@@ -70,7 +67,7 @@ def test_a_closed_loop_over_hosts_and_an_open_one_over_rates(perfdash):
     target = perfdash.api("POST", "targets", {
         "name": "sandbox of scenarios", "family": "http", "base_url": perfdash.state["sandbox_url"],
     })["id"]  # fmt: skip
-    short = {"scenario": FILE, "duration_seconds": 1, "warm_up_seconds": 0.25}
+    short = {"scenario": FILE, "duration_seconds": 2, "warm_up_seconds": 0.5}
 
     closed = launched(perfdash, target, "How many hosts?", short, {"hosts": [2, 8]})
     opened = launched(

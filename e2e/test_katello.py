@@ -9,6 +9,8 @@ from e2e.conftest import wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
+PROBED = "SELECT 1 FROM campaigns_target WHERE id = %s AND health <> 'unknown'"
+FAILED = "SELECT position FROM campaigns_run WHERE campaign_id = %s AND state = 'failed'"
 SYNC = {
     "question": "What does skip_metadata_check cost?",
     "kind": "sync",
@@ -45,12 +47,8 @@ def behave(perfdash, **settings):
 
 def test_a_probe_tells_what_it_is(perfdash, target):
     perfdash.api("POST", f"targets/{target}/probe")
-    told = wait_for(
-        lambda: (
-            (found := perfdash.api("GET", f"targets/{target}"))["health"] != "unknown" and found
-        ),
-        "an answer",
-    )
+    wait_for(lambda: perfdash.rows(PROBED, target), "an answer")
+    told = perfdash.api("GET", f"targets/{target}")
 
     assert told["health"] == "ready", told["health_message"]
     proofs = {proof["name"]: proof["measured"] for proof in told["proofs"]}
@@ -62,13 +60,8 @@ def test_a_campaign_is_run_proved_and_labelled(perfdash, target):
 
     campaign = perfdash.api("POST", "campaigns", SYNC | {"target": target})["id"]
 
-    done = wait_for(
-        lambda: (
-            (found := perfdash.api("GET", f"campaigns/{campaign}"))["state"] == "finished" and found
-        ),
-        "the campaign's end",
-        120,
-    )
+    perfdash.until(campaign, "finished")
+    done = perfdash.api("GET", f"campaigns/{campaign}")
     assert done["simulators"] == ["simulated Katello 4.16.0"]
     runs = perfdash.api("GET", f"campaigns/{campaign}/runs")["results"]
     assert [run["state"] for run in runs] == ["done"] * 4
@@ -84,19 +77,11 @@ def test_a_sync_that_fails_is_told_in_foremans_words(perfdash, target):
     try:
         sent = SYNC | {"target": target, "repetitions": 1, "factors": {"optimize": ["off"]}}
         campaign = perfdash.api("POST", "campaigns", sent)["id"]
-        run = wait_for(
-            lambda: (
-                (found := perfdash.api("GET", f"campaigns/{campaign}/runs")["results"][0])["state"]
-                == "failed"
-                and found
-            ),
-            "a run that failed",
-            60,
-        )
+        failed = wait_for(lambda: perfdash.rows(FAILED, campaign), "a run that failed", 60)
     finally:
         behave(perfdash, outcome="success")
     assert "the step broke" in json.dumps(
-        perfdash.api("GET", f"campaigns/{campaign}/runs/{run['position']}")
+        perfdash.api("GET", f"campaigns/{campaign}/runs/{failed[0][0]}")
     )
 
 

@@ -23,8 +23,8 @@ def receiver():
 
 @pytest.fixture
 def channel(perfdash, receiver):
-    """A channel to the receiver."""
-    sent = {"name": "hook", "kind": "webhook", "address": receiver.url}
+    """A channel to the receiver, which is told of nothing that happens."""
+    sent = {"name": "hook", "kind": "webhook", "address": receiver.url, "kinds": []}
     made = perfdash.api("POST", "notifications/channels", sent)
     yield made
     perfdash.api("PATCH", f"notifications/channels/{made['id']}", {"is_on": False})

@@ -27,6 +27,9 @@ SEARCH = {
 }
 
 
+RUNS = "SELECT state FROM campaigns_run WHERE campaign_id = %s ORDER BY position"
+
+
 @pytest.fixture
 def target(perfdash):
     """The simulated Katello, which nobody may overload."""
@@ -53,24 +56,15 @@ def test_a_search_is_refused_until_the_owner_allows_it_and_survives_a_kill(perfd
     perfdash.api("PATCH", f"targets/{target}", {"overload_until": "2099-01-01T00:00:00Z"})
 
     campaign = perfdash.api("POST", "campaigns", SEARCH | {"target": target})["id"]
-    wait_for(lambda: len(runs_of(perfdash, campaign)) >= 2, "the second run")
+    wait_for(lambda: len(perfdash.rows(RUNS, campaign)) >= 2, "the second run")
     kill_measuring(perfdash)
-    wait_for(
-        lambda: perfdash.api("GET", f"campaigns/{campaign}")["state"] == "finished",
-        "the end of the search",
-        200,
-    )
+    perfdash.until(campaign, "finished", seconds=200)
 
     runs = runs_of(perfdash, campaign)
     assert [run["state"] for run in runs] == ["done"] * len(runs)
     loads = [run["cell"]["levels"]["hosts"] for run in runs]
     assert loads[:2] == [8, 16]
     assert max(loads) == 16
-    names = f"campaigns/{campaign}/findings?limit=100"
-    wait_for(
-        lambda: "capacity" in [each["name"] for each in perfdash.api("GET", names)["results"]],
-        "what is carried",
-    )
     found = perfdash.api("GET", f"campaigns/{campaign}/findings/capacity")["result"]
     (setting,) = found["settings"]
     assert setting["capacity"]["blocks"] == 3
@@ -108,13 +102,12 @@ def test_the_load_stops_within_two_seconds_when_the_owner_takes_the_permission_b
     wait_for(lambda: not load_programs(perfdash), "the end of the load")
 
     assert time.monotonic() - began_at < 2.5  # it is looked for every half second
-    read = lambda: perfdash.api("GET", f"campaigns/{campaign}")  # noqa: E731
-    wait_for(lambda: read()["state"] == "paused", "the pause")
+    perfdash.until(campaign, "paused")
     assert (
         "may not be overloaded any more, so the run that was on is stopped"
-        in (read()["state_reason"])
+        in (perfdash.api("GET", f"campaigns/{campaign}")["state_reason"])
     )
-    wait_for(lambda: runs_of(perfdash, campaign)[0]["state"] == "planned", "the run given back")
+    wait_for(lambda: perfdash.rows(RUNS, campaign) == [("planned",)], "the run given back")
     with pytest.raises(AssertionError, match=r"409: .*its owner has not allowed that"):
         perfdash.api("POST", f"campaigns/{campaign}/resume")
     perfdash.api("POST", f"campaigns/{campaign}/cancel", {"reason": "tried"})

@@ -25,7 +25,6 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(400)]
 PASSWORD = """Qz7%41 'w"x<y>&\\$(id);--ß/+=#"""  # noqa: S105
 ENTRY_POINT = "[perfdash.drivers]\ntelltale = e2e.secrets_kind:driver\n"
 TABLES = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"
-STATES = "SELECT state FROM campaigns_campaign WHERE id = %s"
 PROGRAMS = "campaigns.kinds."
 
 
@@ -147,7 +146,7 @@ def measure(perfdash, target, kind, **changes):
         "max_consecutive_failures": 100,
     }
     campaign = perfdash.api("POST", "campaigns", definition | changes)["id"]
-    wait_for(lambda: perfdash.rows(STATES, campaign) == [("finished",)], "the end", seconds=120)
+    perfdash.until(campaign, "finished")
     return campaign
 
 

@@ -14,7 +14,6 @@ from sandbox.process import running
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 
-STATE = "SELECT state FROM campaigns_campaign WHERE id = %s"
 BOOKS = """
     SELECT target.name, block.number, run.state, count(DISTINCT run.id)
     FROM campaigns_run run JOIN campaigns_cell cell ON cell.id = run.cell_id
@@ -97,15 +96,6 @@ def launch(perfdash, keys, **changes):
     return perfdash.api("POST", "campaigns", body | changes)["id"]
 
 
-def until_finished(perfdash, *campaigns):
-    for campaign in campaigns:
-        wait_for(
-            lambda key=campaign: perfdash.rows(STATE, key) == [("finished",)],
-            f"the end of campaign {campaign}",
-            seconds=400,
-        )
-
-
 def test_one_is_slow_and_one_is_killed_in_the_middle(perfdash, servers):
     keys, boxes = servers
     campaign = launch(perfdash, list(keys.values()))
@@ -128,7 +118,7 @@ def test_one_is_slow_and_one_is_killed_in_the_middle(perfdash, servers):
         seconds=200,
     )
     os.kill(boxes[1].pid, signal.SIGKILL)
-    until_finished(perfdash, campaign)
+    perfdash.until(campaign, "finished", seconds=400)
 
     kept = [row for row in books() if row[0] != "proxy-16"]
     assert {row[2:] for row in kept} == {("done", 2)}
@@ -136,9 +126,6 @@ def test_one_is_slow_and_one_is_killed_in_the_middle(perfdash, servers):
     assert "cancelled" in lost.values()
     assert perfdash.rows(AT_ONCE) == [(0,)]
 
-    wait_for(
-        lambda: not perfdash.api("GET", f"campaigns/{campaign}")["analysis_pending"], "the analysis"
-    )
     text = str(perfdash.api("GET", f"campaigns/{campaign}/findings/answer")["text"])
     assert "proxy-16" in text
     assert "took part in" in text
@@ -151,8 +138,7 @@ def test_two_campaigns_over_the_same_targets_in_opposite_order_both_end(perfdash
     first = launch(perfdash, [one, two], repetitions=3, factors={})
     second = launch(perfdash, [two, one], repetitions=3, factors={})
 
-    until_finished(perfdash, first, second)
-
     for campaign in (first, second):
+        perfdash.until(campaign, "finished", seconds=400)
         assert {row[2:] for row in perfdash.rows(BOOKS, campaign)} == {("done", 1)}
     assert perfdash.rows(AT_ONCE) == [(0,)]

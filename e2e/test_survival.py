@@ -64,14 +64,6 @@ def until_measuring(perfdash, campaign, label):
     )
 
 
-def until_finished(perfdash, campaign):
-    wait_for(
-        lambda: perfdash.rows(STATE, campaign) == [("finished",)],
-        "the end of the campaign",
-        seconds=180,
-    )
-
-
 def test_cancelling_stops_the_load_for_good(perfdash):
     campaign = launch(perfdash, "cancelled")
     until_measuring(perfdash, campaign, "cancelled")
@@ -101,7 +93,7 @@ def data(first_start):
 def test_after_ctrl_c_the_next_start_goes_on_at_once(data):
     patient = FAST | {"LEASE_SECONDS": "600", "LEASE_GRACE_SECONDS": "600"}
     with served(data, **patient) as perfdash:
-        campaign = launch(perfdash, "ctrl-c", files=160, repetitions=1)
+        campaign = launch(perfdash, "ctrl-c", files=80, repetitions=1)
         until_measuring(perfdash, campaign, "ctrl-c")
         everything = psutil.Process(perfdash.process.pid).children(recursive=True)
 
@@ -109,7 +101,7 @@ def test_after_ctrl_c_the_next_start_goes_on_at_once(data):
     assert not alive
 
     with served(data, **patient) as perfdash:
-        until_finished(perfdash, campaign)
+        perfdash.until(campaign, "finished", seconds=180)
         rows = perfdash.rows(ATTEMPTS, campaign)
         reasons = perfdash.rows(REASONS, campaign)
     assert sorted(row[0] for row in rows if row[3] == "accepted") == [1, 2], rows

@@ -1,11 +1,5 @@
 """Campaigns against the sandbox, made through the REST interface, for pages to show."""
 
-from e2e.conftest import wait_for
-
-STATE = """
-    SELECT state FROM campaigns_campaign WHERE id = %s AND analysis_requested_at IS NULL
-"""
-
 
 def manifest(label, files=20, latency=100):
     """The path of a repository of small files; the sandbox counts what is asked for by label."""
@@ -42,16 +36,7 @@ def launch(perfdash, label, **changes):
 def cancel(perfdash, campaign):
     """End it; give the machine back to other tests."""
     perfdash.api("POST", f"campaigns/{campaign}/cancel", {"reason": "the test has seen enough"})
-    until_closed(perfdash, campaign, "cancelled")
-
-
-def until_closed(perfdash, campaign, state):
-    """Wait until it is closed in that state, and analysed."""
-    wait_for(
-        lambda: perfdash.rows(STATE, campaign) == [(state,)],
-        f"campaign {campaign} to be {state}",
-        seconds=120,
-    )
+    perfdash.until(campaign, "cancelled")
 
 
 def runs_of(perfdash, campaign):

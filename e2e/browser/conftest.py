@@ -10,7 +10,7 @@ from http.cookiejar import CookieJar
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from e2e.browser.campaigns import cancel, launch, manifest, until_closed
+from e2e.browser.campaigns import cancel, launch, manifest
 
 CHROMIUM = "/usr/bin/chromium"
 ARGUMENTS = [
@@ -114,7 +114,7 @@ def paired(perfdash):
         perfdash, "paired", factors={"engine": ["futures", "asyncio"]},
         order="paired", paired_factor="engine", baseline="futures", repetitions=2,
     )  # fmt: skip
-    until_closed(perfdash, campaign, "finished")
+    perfdash.until(campaign, "finished")
     return campaign
 
 

@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import expect
 
-from e2e.browser.campaigns import launch, manifest, until_closed
+from e2e.browser.campaigns import launch, manifest
 from e2e.browser.charts import points
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
@@ -24,7 +24,7 @@ def two(perfdash):
         for loop in ("asyncio", "uvloop")
     ]  # fmt: skip
     for key in keys:
-        until_closed(perfdash, key, "finished")
+        perfdash.until(key, "finished")
     return keys
 
 
@@ -36,7 +36,7 @@ def other_work(perfdash):
         parameters={"manifest": manifest("other", files=30)},
         factors={"concurrency": [5, 10]}, repetitions=2,
     )  # fmt: skip
-    until_closed(perfdash, key, "finished")
+    perfdash.until(key, "finished")
     return key
 
 

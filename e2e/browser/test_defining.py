@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from e2e.browser.campaigns import manifest, runs_of, until_closed
+from e2e.browser.campaigns import manifest, runs_of
 from e2e.browser.pages import campaign_in, choose, figure, levels, tiles, vary
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
@@ -149,7 +149,7 @@ def test_a_first_campaign_with_the_defaults_of_the_form_runs_to_its_end(page, pe
     page.get_by_role("button", name="Lock and launch").click()
 
     campaign = campaign_in(page)
-    until_closed(perfdash, campaign, "finished")
+    perfdash.until(campaign, "finished")
     assert {run["state"] for run in runs_of(perfdash, campaign).values()} == {"done"}
 
 

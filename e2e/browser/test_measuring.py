@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from e2e.browser.campaigns import launch, manifest, runs_of, until_closed
+from e2e.browser.campaigns import launch, manifest, runs_of
 from e2e.browser.charts import points, points_of_runs
 from e2e.browser.pages import LONG, campaign_in, choose, finished_runs, levels, vary
 from e2e.conftest import wait_for
@@ -188,7 +188,7 @@ def test_a_tab_behind_tells_how_far_it_is_and_that_it_ended(page, perfdash):
 
     notified = page.expect_console_message(lambda said: "notified" in said.text, timeout=LONG)
     with notified as said:
-        until_closed(perfdash, campaign_in(page), "finished")
+        perfdash.until(campaign_in(page), "finished")
     expect(page).to_have_title(re.compile("^✓ tab"), timeout=LONG)
     expect(icon).to_have_attribute("href", re.compile("icon-done"))
     title, body = json.loads(said.value.text)["notified"]

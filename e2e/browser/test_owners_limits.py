@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from e2e.browser.campaigns import cancel, definition, draft, launch, manifest, until_closed
+from e2e.browser.campaigns import cancel, definition, draft, launch, manifest
 from e2e.browser.pages import LONG, campaign_in
 from e2e.conftest import wait_for
 from sandbox.process import running
@@ -52,7 +52,7 @@ def test_a_production_server_is_loaded_only_by_its_name(
     page.get_by_role("button", name="Lock and launch").click()
 
     expect(page.locator("main .badge").first).not_to_have_text("Draft")
-    until_closed(perfdash, number, "finished")
+    perfdash.until(number, "finished")
 
 
 def test_the_form_asks_for_the_name_after_it_saved_a_draft(page, perfdash, production):
@@ -128,8 +128,8 @@ def test_a_campaign_that_is_moved_up_runs_first(page, perfdash):
     expect(page.locator("#log")).to_contain_text("moved before “busy” in the queue by owner")
 
     cancel(perfdash, busy)
-    until_closed(perfdash, third, "finished")
-    until_closed(perfdash, second, "finished")
+    perfdash.until(third, "finished")
+    perfdash.until(second, "finished")
     rows = perfdash.rows(
         "SELECT campaign_id, min(started_at) FROM campaigns_run"
         " WHERE campaign_id IN (%s, %s) GROUP BY 1", second, third,

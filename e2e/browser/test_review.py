@@ -7,8 +7,6 @@ import secrets
 import pytest
 from playwright.sync_api import expect
 
-from e2e.browser.campaigns import until_closed
-from e2e.browser.conftest import sign_in_link
 from e2e.browser.pages import LONG
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(400)]
@@ -36,15 +34,13 @@ def campaign(perfdash):
         ],
     }
     made = perfdash.api("POST", "submissions", document)["submission"]["campaign"]["id"]
-    until_closed(perfdash, made, "finished")
+    perfdash.until(made, "finished")
     return made
 
 
 @pytest.fixture
-def owner(perfdash, visit):
-    page = visit(**SIGHT)
-    page.goto(sign_in_link(perfdash))
-    return page
+def owner(visit, cookies):
+    return visit(cookies, **SIGHT)
 
 
 @pytest.fixture

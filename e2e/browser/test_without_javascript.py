@@ -3,9 +3,9 @@
 import pytest
 from playwright.sync_api import expect
 
-from e2e.browser.campaigns import launch, manifest, until_closed
+from e2e.browser.campaigns import launch, manifest
 from e2e.browser.conftest import sign_in_link
-from e2e.conftest import wait_for
+from e2e.browser.pages import campaign_in
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
@@ -31,11 +31,9 @@ def test_a_campaign_is_defined_launched_and_read_without_javascript(perfdash, vi
     expect(page.get_by_role("heading", level=1)).to_have_text("Does it work without scripts?")
     expect(page.locator("#matrix a.cell")).to_have_count(2)
 
-    def read():
-        page.reload()
-        return page.locator(".answer .sentence").count()
-
-    wait_for(read, "the answer after a reload", seconds=120)
+    perfdash.until(campaign_in(page), "finished")
+    page.reload()
+    expect(page.locator(".answer .sentence")).to_be_visible()
     expect(page.locator("main .badge").first).to_have_text("Finished")
     expect(page.locator("#curve .wide > svg")).to_be_visible()
     assert page.locator(f"#curve .wide :is({POINT})").count() > 0
@@ -59,4 +57,4 @@ def test_a_running_campaign_is_paused_and_cancelled_without_javascript(perfdash,
     page.get_by_role("button", name="Cancel the campaign").click()
 
     expect(page.locator("main")).to_contain_text("no script needed")
-    until_closed(perfdash, campaign, "cancelled")
+    perfdash.until(campaign, "cancelled")

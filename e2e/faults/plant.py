@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from http import HTTPStatus
 from time import monotonic, sleep
 
-import psycopg
 from psycopg.rows import dict_row
 
 from e2e.conftest import ROOT, Perfdash, Refused, free_port, wait_for
@@ -44,7 +43,7 @@ class Plant(Perfdash):
     """
 
     def __init__(self, data, *, before="", **environment):
-        super().__init__(data, None, data.parent / f"{data.name}.log")
+        super().__init__(data, None, data.parent / f"{data.name}.log", row_factory=dict_row)
         self.program = f"{SERVE}{before}\n{GO}"
         self.mark = f"/nonexistent/perfdash-{secrets.token_hex(8)}"
         inherited = {k: v for k, v in os.environ.items() if k not in ("DATABASE_URL", "BROKER_URL")}
@@ -55,7 +54,6 @@ class Plant(Perfdash):
             **environment,
         }
         self.port = free_port()
-        self._connection = None
         self._seen = set()
 
     @property
@@ -100,30 +98,6 @@ class Plant(Perfdash):
             left = self.orphans()
             processes.kill(left)
         assert not left, f"still there after the end: {left}"
-
-    def rows(self, query, *arguments):
-        """Ask the database; an empty list while it is away."""
-        try:
-            return self.connection().execute(query, arguments).fetchall()
-        except psycopg.OperationalError:
-            self.forget_connection()
-            return []
-
-    def connection(self):
-        """The tests' own connection. Raise OperationalError while the database is away."""
-        if self._connection is None or self._connection.closed:
-            self._connection = psycopg.connect(
-                self.database_url(), autocommit=True, row_factory=dict_row, connect_timeout=5
-            )
-        return self._connection
-
-    def database_url(self):
-        return self.state.get("environment", {}).get("DATABASE_URL", "host=/nonexistent")
-
-    def forget_connection(self):
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
 
     def own_backend(self):
         """The process of the database that serves the tests themselves."""

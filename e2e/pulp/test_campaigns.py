@@ -121,11 +121,8 @@ def launch(perfdash, target, factors, **others):
 
 
 def ended(perfdash, campaign, *states):
-    def look():
-        found = perfdash.api("GET", f"campaigns/{campaign}")
-        return found if found["state"] in states else None
-
-    return wait_for(look, f"{' or '.join(states)} of campaign {campaign}", ALLOWED_SECONDS)
+    perfdash.until(campaign, *states, seconds=ALLOWED_SECONDS)
+    return perfdash.api("GET", f"campaigns/{campaign}")
 
 
 def runs_of(perfdash, campaign):
@@ -135,10 +132,7 @@ def runs_of(perfdash, campaign):
 
 
 def text_of(perfdash, campaign):
-    """The whole answer of a campaign, once it is analysed."""
-    wait_for(
-        lambda: not perfdash.api("GET", f"campaigns/{campaign}")["analysis_pending"], "the analysis"
-    )
+    """The whole answer of a campaign that has ended."""
     return json.dumps(
         perfdash.api("GET", f"campaigns/{campaign}/findings/answer")["text"], ensure_ascii=False
     )
