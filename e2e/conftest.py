@@ -220,23 +220,30 @@ def first_start():
     """
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
     made = Path(tempfile.gettempdir()) / f"perfdash-tests-{run}-start"
-    with made.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not made.exists():
-            with place() as path:
-                with served(path / "data") as started:
-                    token = started.made_token()
-                (path / "data" / TOKEN).write_text(token)
-                for log in (path / "data" / "log").iterdir():
-                    log.unlink()
-                (path / "data").rename(made)
-        fcntl.flock(lock, fcntl.LOCK_SH)
+    with made.with_suffix(".users").open("w") as users:
+        fcntl.flock(users, fcntl.LOCK_SH)
+        with made.with_suffix(".maker").open("w") as maker:
+            fcntl.flock(maker, fcntl.LOCK_EX)
+            if not made.exists():
+                make_first_start(made)
         yield made
-        fcntl.flock(lock, fcntl.LOCK_UN)
+        fcntl.flock(users, fcntl.LOCK_UN)
         with suppress(BlockingIOError):  # another worker has it yet
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            for left in (made.with_suffix(".users"), made.with_suffix(".maker")):
+                left.unlink(missing_ok=True)
             shutil.rmtree(made, ignore_errors=True)
-            made.with_suffix(".lock").unlink(missing_ok=True)
+
+
+def make_first_start(made):
+    """Start a perfdash as a person does, make a token for the tests, and stop it: its data directory is `made`."""
+    with place() as path:
+        with served(path / "data") as started:
+            token = started.made_token()
+        (path / "data" / TOKEN).write_text(token)
+        for log in (path / "data" / "log").iterdir():
+            log.unlink()
+        (path / "data").rename(made)
 
 
 def copied(first_start, data):
