@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
+from urllib.parse import urlsplit
 
 import psycopg
 import pytest
@@ -53,6 +54,13 @@ def free_port():
     with socket.socket() as chosen:
         chosen.bind(("127.0.0.1", 0))
         return chosen.getsockname()[1]
+
+
+def listens(url):
+    """Whether something accepts connections at the address of a URL."""
+    address = urlsplit(url)
+    with socket.socket() as tried:
+        return tried.connect_ex((address.hostname, address.port)) == 0
 
 
 class Refused(AssertionError):
@@ -152,6 +160,11 @@ class Perfdash:
             seconds,
         )
 
+    def simulators_listen(self):
+        """Whether the sandbox and its servers are there; a start does not wait for them."""
+        urls = [self.state.get(name) for name in ("sandbox_url", "pulp_url", "katello_url")]
+        return all(map(listens, filter(None, urls)))
+
     def sandbox_stats(self):
         url = f"{self.state['sandbox_url']}/stats"
         with urllib.request.urlopen(url, timeout=10) as answer:  # noqa: S310
@@ -190,6 +203,7 @@ def served(data, root=ROOT, **environment):
         while not perfdash.state.get("ready") and process.poll() is None:  # it gives up by itself
             sleep(0.05)
         assert process.poll() is None, log.read_text()
+        wait_for(perfdash.simulators_listen, "the simulators")
         yield perfdash
     finally:
         perfdash.forget_connection()
