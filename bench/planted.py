@@ -41,28 +41,26 @@ def main() -> int:
     chosen = [
         (number, fault)
         for number, fault in enumerate(FAULTS, 1)
-        if not options.only or options.only in (str(number), fault.area)
+        if not options.only or {str(number), fault.area} & {*options.only}
     ]
     results: dict[int, Found] = {}
     with copy_of(options.ref) as copy:
         for number, fault in chosen:
             results[number] = found = find(copy, fault, whole=options.whole)
+            write(results, options)  # what is known, should it be interrupted
             print(f"{number:2} {fault.area}: {found.text}", file=sys.stderr, flush=True)
         broken = failing_anyway(copy, results.values())
     for number, found in results.items():
         if found.test in broken:
             results[number] = replace(found, error=f"without the fault, {found.test} fails, too")
-    table = "\n".join(markdown(results, options.ref))
-    if options.write:
-        options.write.write_text(f"{table}\n", encoding="utf-8")
-    print(table)
+    print(write(results, options))
     return int(any(found.is_bad for found in results.values()))
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="script/bench planted", description=__doc__)
     parser.add_argument("--ref", default="HEAD", metavar="COMMIT", help="where they are planted")
-    parser.add_argument("--only", metavar="FAULT", help="a number of the table, or an area")
+    parser.add_argument("--only", nargs="+", metavar="FAULT", help="numbers of the table, or areas")
     parser.add_argument(
         "--whole",
         action="store_true",
@@ -70,6 +68,14 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the table there, too")
     return parser.parse_args()
+
+
+def write(results: dict[int, Found], options: argparse.Namespace) -> str:
+    """Return the table, and write it where that was asked for."""
+    table = "\n".join(markdown(results, options.ref))
+    if options.write:
+        options.write.write_text(f"{table}\n", encoding="utf-8")
+    return table
 
 
 def find(copy: Copy, fault: Fault, *, whole: bool) -> Found:
