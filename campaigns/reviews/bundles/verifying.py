@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from campaigns.models import (
     Conclusion,
     Distribution,
     Measurement,
+    PublishedAnswer,
     RawSamples,
     Run,
 )
@@ -233,14 +235,11 @@ def _analysing(part: CampaignEntry) -> Iterator[None]:
 
 @contextmanager
 def apart() -> Iterator[None]:
-    """Shadow all tables by empty temporary ones until the block ends, and roll everything back."""
+    """Have empty temporary tables in place of all others until the block ends, and roll everything back."""
     with transaction.atomic():
-        with connection.schema_editor(collect_sql=True, atomic=False) as editor:
-            for model in _models():
-                editor.create_model(model)
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL search_path TO pg_temp")
-            cursor.execute("\n".join(editor.collected_sql))
+            cursor.execute(_definitions())
         try:
             yield
         finally:
@@ -275,10 +274,29 @@ def _load(archive: Archive, name: str, table: Table) -> None:
             (table.save or table.model._default_manager.bulk_create)(some)
 
 
-def _models() -> list[type[Model]]:
-    """Return all models with tables, each before those that refer to it."""
-    results = [model for label in APPS for model in apps.get_app_config(label).get_models()]
-    return [model for model in results if model._meta.managed and not model._meta.proxy]
+@cache
+def _definitions() -> str:
+    """Return the statements that create the tables of a bundle and of an analysis, and those that these refer to."""
+    needed = _referred_to([PublishedAnswer, *(table.model for table in (*TABLES, FINDINGS))])
+    models = [model for label in APPS for model in apps.get_app_config(label).get_models()]
+    with connection.schema_editor(collect_sql=True, atomic=False) as editor:
+        for model in models:
+            if model in needed and not model._meta.auto_created:
+                editor.create_model(model)
+    return "\n".join(editor.collected_sql)
+
+
+def _referred_to(models: Iterable[type[Model]]) -> set[type[Model]]:
+    """Return models with all that they refer to."""
+    results = set()
+    left = list(models)
+    while left:
+        model = left.pop()
+        if model not in results:
+            results.add(model)
+            fields = (*model._meta.local_fields, *model._meta.local_many_to_many)
+            left += [each.related_model for each in fields if each.related_model]
+    return results
 
 
 def _text(error: Exception) -> str:
