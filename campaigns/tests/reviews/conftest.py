@@ -12,6 +12,7 @@ from campaigns.reviews.freezing import data_hash_of
 from campaigns.reviews.sending import send
 from campaigns.tests.findings.compute.conftest import interleaved, noisy, store, target
 from campaigns.tests.people import somebody
+from campaigns.tests.remembered import remembered
 
 __all__ = ["interleaved", "target"]
 
@@ -21,9 +22,13 @@ LEVELS = {5: 10.0, 10: 8.0, 20: 7.0}
 @pytest.fixture
 def campaign(interleaved):
     """Nine runs that were stored, and their findings."""
-    found = interleaved(list(LEVELS))
-    store(found, noisy(LEVELS))
-    return finished(found)
+
+    def make():
+        found = interleaved(list(LEVELS))
+        store(found, noisy(LEVELS))
+        return finished(found)
+
+    return remembered(make)
 
 
 def finished(campaign):
@@ -37,17 +42,17 @@ def finished(campaign):
 
 @pytest.fixture
 def author(db):
-    return somebody("ann", "author")
+    return remembered(somebody, "ann", "author")
 
 
 @pytest.fixture
 def reviewer(db):
-    return somebody("rob", "reviewer")
+    return remembered(somebody, "rob", "reviewer")
 
 
 @pytest.fixture
 def other(db):
-    return somebody("rita", "reviewer")
+    return remembered(somebody, "rita", "reviewer")
 
 
 def content(campaign, **fields):
@@ -64,15 +69,23 @@ def words_on(conclusion):
     }
 
 
-@pytest.fixture
-def draft(author, campaign):
-    """With a word on every warning."""
+def drafted(author, campaign):
     made = create(author, content(campaign))
     return edit(made.pk, author, content(campaign, words=words_on(made)))
 
 
 @pytest.fixture
+def draft(author, campaign):
+    """With a word on every warning."""
+    return remembered(drafted, author, campaign)
+
+
+@pytest.fixture
 def sent(draft, author, reviewer):
+    return remembered(sent_to, draft, author, reviewer)
+
+
+def sent_to(draft, author, reviewer):
     return send(draft.pk, author, [reviewer])
 
 

@@ -8,6 +8,7 @@ from campaigns.reviews.drafting import create, edit
 from campaigns.reviews.sending import send, withdraw
 from campaigns.tests.findings.compute.conftest import noisy, store
 from campaigns.tests.people import somebody
+from campaigns.tests.remembered import remembered
 from campaigns.tests.reviews.conftest import LEVELS, content, finished, say, words_on
 
 pytestmark = pytest.mark.django_db
@@ -15,15 +16,19 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def accepted(sent, reviewer):
-    return say(sent, reviewer)
+    return remembered(say, sent, reviewer)
 
 
 @pytest.fixture
 def later(interleaved):
     """A campaign that was measured after the one that somebody has concluded from."""
-    made = interleaved(list(LEVELS))
-    store(made, noisy({5: 12.0, 10: 8.0, 20: 7.0}, seed=2))
-    return finished(made)
+
+    def make():
+        made = interleaved(list(LEVELS))
+        store(made, noisy({5: 12.0, 10: 8.0, 20: 7.0}, seed=2))
+        return finished(made)
+
+    return remembered(make)
 
 
 def clone(later, of):

@@ -17,6 +17,7 @@ from campaigns.reviews.errors import Moved
 from campaigns.reviews.reopening import look_again, look_at_overdue, moved_since, overdue
 from campaigns.reviews.sending import send
 from campaigns.tests.people import somebody
+from campaigns.tests.remembered import remembered
 from campaigns.tests.reviews.conftest import say
 
 pytestmark = pytest.mark.django_db
@@ -25,7 +26,7 @@ State = Conclusion.State
 
 @pytest.fixture
 def accepted(sent, reviewer):
-    return say(sent, reviewer)
+    return remembered(say, sent, reviewer)
 
 
 def exclude(campaign, user, position=3):

@@ -14,6 +14,7 @@ from campaigns.models import Run, Target
 from campaigns.planning import checking, drafts, lifecycle
 from campaigns.results.importing import demonstration
 from campaigns.results.storing import Value
+from campaigns.tests.remembered import remembered
 from campaigns.tests.stored import import_run
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -22,6 +23,10 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 @pytest.fixture
 def target(settings):
     settings.ALLOWED_ADDRESSES = "127.0.0.1:9"
+    return remembered(http_server)
+
+
+def http_server():
     return Target.objects.create(
         name="server", family="http", base_url="http://127.0.0.1:9", address="127.0.0.1:9"
     )
