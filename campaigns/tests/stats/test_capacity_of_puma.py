@@ -138,9 +138,10 @@ def test_a_setting_that_changed_between_two_loads_makes_no_number():
 @pytest.mark.parametrize(
     ("workers", "seeds", "enough"),
     [
-        (2, 3, 3),
-        pytest.param(2, 20, 19, marks=pytest.mark.slow),
-        pytest.param(4, 20, 19, marks=pytest.mark.slow),
+        (2, 2, 2),
+        (4, 2, 2),
+        pytest.param(2, 20, 19, marks=pytest.mark.nightly),
+        pytest.param(4, 20, 19, marks=pytest.mark.nightly),
     ],
 )
 def test_searches_find_what_the_model_carries(workers, seeds, enough):
