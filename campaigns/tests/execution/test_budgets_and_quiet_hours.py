@@ -16,7 +16,9 @@ from campaigns.planning.expected import expected_seconds
 from campaigns.tests.execution.beside import Beside
 from campaigns.tests.execution.going_on import back_date, claimed, execute_next, quiet_from, run_all
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
+COMMITS = pytest.mark.django_db(transaction=True)
+"""Of tests in which somebody else, with a connection of its own, reads what was stored."""
 
 
 def test_a_time_budget_that_is_over_cancels_the_rest_and_finishes_the_campaign(launched):
@@ -186,6 +188,7 @@ def test_a_run_that_is_on_when_quiet_hours_begin_is_given_back_without_counting(
     assert campaign.runs.filter(state=Run.State.PLANNED).count() == 3
 
 
+@COMMITS
 def test_a_run_is_stopped_at_once_when_quiet_hours_begin_and_goes_on_afterwards(
     launched, target, controlled, open_attempt
 ):
@@ -224,6 +227,7 @@ def measuring_alone(controlled, open_attempt, monkeypatch):
     return begin
 
 
+@COMMITS
 def test_a_run_stops_when_quiet_hours_begin_although_nobody_dispatches(
     launched, target, controlled, measuring_alone
 ):
@@ -239,6 +243,7 @@ def test_a_run_stops_when_quiet_hours_begin_although_nobody_dispatches(
     assert (campaign.runs.get().state, campaign.runs.get().reason) == (Run.State.PLANNED, "")
 
 
+@COMMITS
 def test_a_run_stops_when_the_owner_takes_the_permission_back_and_is_repeated_later(
     draft, target, controlled, measuring_alone
 ):
@@ -264,6 +269,7 @@ def test_a_run_stops_when_the_owner_takes_the_permission_back_and_is_repeated_la
     assert execute_next().state == Run.State.DONE
 
 
+@COMMITS
 def test_a_run_stops_when_the_budget_is_over_although_nobody_dispatches(launched, measuring_alone):
     campaign = launched(factors={"manners": ["slow"]}, repetitions=3, time_budget_seconds=7200)
     measuring = measuring_alone()
@@ -280,6 +286,7 @@ def test_a_run_stops_when_the_budget_is_over_although_nobody_dispatches(launched
     assert campaign.state_reason == "time budget of 2 h is over"
 
 
+@COMMITS
 def test_what_is_on_in_a_paused_campaign_stops_when_the_budget_is_over_and_goes_on_later(
     launched, controlled, measuring_alone
 ):

@@ -35,7 +35,7 @@ from campaigns.models import (
 from campaigns.planning import lifecycle
 from campaigns.tests.execution.going_on import execute_next, run_all
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 def test_a_launched_campaign_gets_its_first_run_queued_once(launched):

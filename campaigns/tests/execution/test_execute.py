@@ -25,7 +25,9 @@ from campaigns.planning.pages.define import refused_levels
 from campaigns.tests.execution.beside import Beside
 from campaigns.tests.execution.together import until
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
+COMMITS = pytest.mark.django_db(transaction=True)
+"""Of tests in which somebody else, with a connection of its own, reads what was stored."""
 
 
 def finished(attempt):
@@ -282,6 +284,7 @@ def in_background(attempt):
     return joined
 
 
+@COMMITS
 def test_cancelling_the_campaign_stops_what_is_measured(attempt_of, controlled):
     attempt = attempt_of("slow")
     joined = in_background(attempt)
@@ -298,6 +301,7 @@ def test_cancelling_the_campaign_stops_what_is_measured(attempt_of, controlled):
     assert controlled.cleaned == 1
 
 
+@COMMITS
 def test_cancelling_one_run_lets_the_campaign_go_on(attempt_of, controlled):
     attempt = attempt_of("slow")
     joined = in_background(attempt)
@@ -310,6 +314,7 @@ def test_cancelling_one_run_lets_the_campaign_go_on(attempt_of, controlled):
     assert Campaign.objects.get().state == Campaign.State.RUNNING
 
 
+@COMMITS
 def test_a_worker_that_shuts_down_gives_the_run_back(attempt_of, controlled):
     attempt = attempt_of("slow")
     joined = in_background(attempt)
@@ -326,6 +331,7 @@ def test_a_worker_that_shuts_down_gives_the_run_back(attempt_of, controlled):
     assert not GeneratorLease.objects.exclude(attempt=None).exists()
 
 
+@COMMITS
 def test_a_run_is_given_back_as_often_as_workers_shut_down(attempt_of, controlled, open_attempt):
     attempt_of("slow")
     Run.objects.update(attempts_allowed=1)
@@ -341,6 +347,7 @@ def test_a_run_is_given_back_as_often_as_workers_shut_down(attempt_of, controlle
     assert finished(open_attempt()).state == Run.State.DONE
 
 
+@COMMITS
 def test_the_lease_is_renewed_while_it_measures(attempt_of, controlled, settings):
     settings.RENEW_SECONDS = 0.2
     attempt = attempt_of("slow")
@@ -358,6 +365,7 @@ def test_the_lease_is_renewed_while_it_measures(attempt_of, controlled, settings
     assert joined().state == Attempt.State.ACCEPTED
 
 
+@COMMITS
 def test_a_keeper_without_its_lease_stops_and_stores_nothing(attempt_of, controlled, settings):
     settings.RENEW_SECONDS = 0.2
     attempt = attempt_of("slow")
@@ -395,6 +403,7 @@ def test_a_keeper_that_was_stopped_for_too_long_renews_nothing(attempt_of, setti
     assert TargetLease.objects.get().expires_at == lease.expires_at
 
 
+@COMMITS
 def test_a_keeper_that_cannot_renew_stops_at_its_own_deadline(attempt_of, controlled, settings):
     settings.LEASE_SECONDS = 1.5
     settings.LEASE_MARGIN_SECONDS = 0.5
@@ -409,6 +418,7 @@ def test_a_keeper_that_cannot_renew_stops_at_its_own_deadline(attempt_of, contro
     assert "could not be renewed" in attempt.reason
 
 
+@COMMITS
 def test_a_keeper_leaves_no_connection_behind(attempt_of, open_attempt, controlled):
     def connections():
         with connection.cursor() as cursor:

@@ -9,7 +9,7 @@ from campaigns.models import Attempt, Campaign, Run, Target
 from campaigns.planning import lifecycle
 from campaigns.tests.execution.going_on import execute_next, run_all
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 def test_a_campaign_pauses_by_itself_after_failures_in_a_row(launched, controlled):

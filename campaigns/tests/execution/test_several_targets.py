@@ -30,7 +30,7 @@ from campaigns.planning import lifecycle
 from campaigns.reviews.reports.parts import part_of
 from campaigns.tests.execution.going_on import execute_next, run_all
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -226,13 +226,16 @@ def end_what_is_on():
     return bool(attempts)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_random_launches_and_moves_over_overlapping_targets_all_end(side_by_side, seed):
-    """25 launches a seed; every run is on its own target, and nothing waits in a circle."""
+@pytest.mark.parametrize(
+    ("seed", "launches"),
+    [(0, 10), *(pytest.param(seed, 25, marks=pytest.mark.nightly) for seed in range(4))],
+)
+def test_random_launches_and_moves_over_overlapping_targets_all_end(side_by_side, seed, launches):
+    """Every run is on its own target, and nothing waits in a circle."""
     draw = random.Random(seed)
     Worker.objects.create(name="measure@b", host="b", pools=["measure"], seen_at=timezone.now())
     made = []
-    for _ in range(25):
+    for _ in range(launches):
         indices = draw.sample(range(4), draw.randint(2, 3))
         made.append(side_by_side(*indices, repetitions=1))
         waiting = [each for each in made if place_of(each)]

@@ -28,7 +28,7 @@ from campaigns.targets.actions import fingerprint_of
 from campaigns.tests.targets import ssh_server
 from campaigns.tests.targets.settings_server import manually, over_http, serving
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
