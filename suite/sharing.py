@@ -14,11 +14,19 @@ CACHE = "perfdash/seconds"
 """The key of pytest's cache under which the last run of this checkout is."""
 FEW_SECONDS = 1.0
 """Files below are not kept: they fill gaps."""
+TOGETHER = ("campaigns/tests/upgrade",)
+"""Folders whose tests share what takes seconds to make: one worker gets them all."""
 
 
 def file_of(nodeid: str) -> str:
     """Return the file of a test."""
     return nodeid.partition("::")[0]
+
+
+def scope_of(nodeid: str) -> str:
+    """Return what one worker gets as a whole: the file of a test, or its folder."""
+    file = file_of(nodeid)
+    return next((folder for folder in TOGETHER if below(file, [folder])), file)
 
 
 def below(path: str, paths: Iterable[str]) -> bool:
@@ -68,12 +76,15 @@ class ByFile(LoadScopeScheduling):  # type: ignore[misc]
 
     def __init__(self, config: pytest.Config, log: Any) -> None:
         super().__init__(config, log)
-        self.seconds = known_seconds(config)
+        self.seconds: dict[str, float] = {}
+        for file, seconds in known_seconds(config).items():
+            scope = scope_of(file)
+            self.seconds[scope] = self.seconds.get(scope, 0.0) + seconds
 
     def _split_scope(self, nodeid: str) -> str:
-        return file_of(nodeid)
+        return scope_of(nodeid)
 
     def _assign_work_unit(self, node: Any) -> None:
-        longest = max(self.workqueue, key=lambda file: self.seconds.get(file, 0.0))
+        longest = max(self.workqueue, key=lambda scope: self.seconds.get(scope, 0.0))
         self.workqueue.move_to_end(longest, last=False)
         super()._assign_work_unit(node)

@@ -29,8 +29,8 @@ class Node:
 TESTS = ["a.py::1", "a.py::2", "b.py::1", "b.py::2", "c.py::1", "c.py::2", "c.py::3", "d.py::1"]
 
 
-def test_the_longest_file_comes_first_and_files_stay_whole(pytestconfig, monkeypatch):
-    seconds = {"a.py": 1.0, "b.py": 5.0, "c.py": 3.0, "d.py": 9.0}
+def shared_out(monkeypatch, seconds, tests):
+    """The tests that each of two workers gets first."""
     monkeypatch.setattr(sharing, "known_seconds", lambda config: seconds)
     option = SimpleNamespace(
         loadscopereorder=False, tx=["popen", "popen"], dist="loadfile", numprocesses=2
@@ -41,12 +41,29 @@ def test_the_longest_file_comes_first_and_files_stay_whole(pytestconfig, monkeyp
     for node in nodes:
         scheduler.add_node(node)
     for node in nodes:
-        scheduler.add_node_collection(node, TESTS)
+        scheduler.add_node_collection(node, tests)
     scheduler.schedule()
-    first, second = ([TESTS[number] for number in node.numbers] for node in nodes)
+    return [[tests[number] for number in node.numbers] for node in nodes]
+
+
+def test_the_longest_file_comes_first_and_files_stay_whole(monkeypatch):
+    seconds = {"a.py": 1.0, "b.py": 5.0, "c.py": 3.0, "d.py": 9.0}
+    first, second = shared_out(monkeypatch, seconds, TESTS)
     assert first[0] == "d.py::1"
     assert second[:2] == ["b.py::1", "b.py::2"]
     assert first[1:4] == ["c.py::1", "c.py::2", "c.py::3"]
+
+
+def test_files_that_share_a_database_are_one_workers(monkeypatch):
+    folder = "campaigns/tests/upgrade"
+    files = [f"{folder}/a.py", "b.py", f"{folder}/c.py", "d.py"]
+    first, second = shared_out(
+        monkeypatch,
+        dict(zip(files, (3.0, 4.0, 2.0, 1.0), strict=True)),
+        [f"{file}::1" for file in files],
+    )
+    assert first[:2] == [f"{folder}/a.py::1", f"{folder}/c.py::1"]
+    assert second[0] == "b.py::1"
 
 
 def test_seconds_are_of_setup_call_and_teardown():

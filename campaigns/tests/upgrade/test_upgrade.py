@@ -94,6 +94,7 @@ def test_nothing_is_left_to_migrate(upgraded):
     call_command("migrate", check_unapplied=True, verbosity=0)
 
 
+@pytest.mark.nightly
 def test_measurements_are_the_same_migrated_to_0_1_0_and_back_again(upgraded):
     call_command("migrate", "campaigns", "0010", verbosity=0)
     with_texts = books()
