@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import isfinite
 from random import SystemRandom
 from typing import Any
@@ -47,7 +48,7 @@ NUMBERS = (forms.IntegerField, forms.FloatField)
 Errors = Mapping[str, list[str]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Entered:
     """The input of the form, as text, valid or not.
 
@@ -56,6 +57,8 @@ class Entered:
     excluded: one combination per line. hard: factors that are ticked as hard to change; None: those that
     the settings mark, before the form was sent. loads: factors that are ticked as load. also: the keys of targets
     to compare with the chosen one. teams: the teams whose targets may be chosen.
+
+    What the database says of it is read once.
     """
 
     kind: str
@@ -74,13 +77,13 @@ class Entered:
         """The targets that may be measured."""
         return Target.objects.filter(team__in=self.teams, retired_at=None)
 
-    @property
+    @cached_property
     def target(self) -> Target | None:
         """The chosen target; None for an invalid choice."""
         key = self.values.get("target", "")
         return self.targets.filter(pk=int(key)).first() if is_key(key) else None
 
-    @property
+    @cached_property
     def compared(self) -> list[Target]:
         """The chosen target and those to compare it with, in their order; empty where there is one alone."""
         keys = [int(key) for key in self.also if is_key(key) and key != self.values.get("target")]
@@ -89,7 +92,7 @@ class Entered:
         others = [rows[key] for key in keys if key in rows]
         return [first, *others] if first is not None and others else []
 
-    @property
+    @cached_property
     def factor_levels(self) -> dict[str, tuple[str, ...]]:
         """The levels of all factors: of the parameters that vary, and of several targets."""
         several = {TARGET: tuple(target.name for target in self.compared)}
@@ -98,13 +101,13 @@ class Entered:
             name: levels for name, levels in varied.items() if name in self.varied
         }
 
-    @property
+    @cached_property
     def variables(self) -> Variables:
         """The parameters of the kind and the settings of the chosen target; none without a kind."""
         driver = self.driver
         return Variables({}, ()) if driver is None else variables_of(driver, self.target)
 
-    @property
+    @cached_property
     def metrics(self) -> tuple[Metric, ...]:
         """The metrics that may be chosen: of the kind, of the watches of the target, and a chosen one of a watch that is gone."""
         driver = self.driver
@@ -115,7 +118,7 @@ class Entered:
         chosen = watched_metric(self.values.get("primary_metric", ""))
         return known if chosen is None or chosen in known else (*known, chosen)
 
-    @property
+    @cached_property
     def driver(self) -> Driver | None:
         """The driver of the chosen kind; None for an invalid choice."""
         return driver_to_choose(self.teams, self.kind)
