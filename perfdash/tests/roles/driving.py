@@ -2,12 +2,17 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from http.cookies import SimpleCookie
 from typing import Any
+from unittest.mock import patch
 
 from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, get_resolver
+
+from campaigns.kit import owners
+from campaigns.kit.pages import people
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 OWN = ("tokens", "channels", "sessions", "keys")
@@ -76,8 +81,37 @@ def answer(client: Client, method: str, path: str) -> Any:
 FORM = "application/x-www-form-urlencoded"
 
 
+class Admitted(BaseException):
+    """Ends a request: who sends it has the right that the view declares. Nothing on the way may take it for an error."""
+
+
+def answer_unless_admitted(client: Client, method: str, path: str) -> Any:
+    """Send it as `answer` does, but end it where its view admits the one who asks: None."""
+
+    def admit(*arguments: Any) -> None:
+        admit_unpatched(*arguments)
+        raise Admitted
+
+    admit_unpatched = owners.admit
+    with (
+        suppress(Admitted),
+        patch.object(owners, "admit", admit),
+        patch.object(people, "admit", admit),
+    ):
+        return answer(client, method, path)
+    return None
+
+
+def allowed_by(response: Any) -> set[str] | None:
+    """Return the methods that a refusal names, but OPTIONS; None where it names none."""
+    named = response.get("Allow")
+    return None if named is None else set(re.findall(r"\w+", named)) - {"OPTIONS"}
+
+
 def word_of(response: Any) -> str:
-    """How the table says it: yes, a refusal by its number, or the way to the sign-in page."""
+    """How the table says it: yes, a refusal by its number, or the way to the sign-in page. None: admitted."""
+    if response is None:
+        return "yes"
     status = int(response.status_code)
     if status in (301, 302) and response["Location"].startswith("/sign-in/?next="):
         return "sign in"
