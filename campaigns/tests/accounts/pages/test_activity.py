@@ -194,13 +194,13 @@ def test_files_hold_what_fits_and_formulas_are_text(browser, ada, campaign):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["csv", "jsonl"])
-def test_a_hundred_thousand_rows_are_streamed_without_being_held(ada, team, name):
+def test_fifty_thousand_rows_are_streamed_without_being_held(ada, team, name):
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO campaigns_auditevent (at, user_id, team_id, means, action, details,"
             " subject_kind, subject_name)"
             " SELECT now(), %s, %s, 'browser', 'campaign_launched', '{\"runs\": 30}', 'campaign', n"
-            " FROM generate_series(1, 100000) n",
+            " FROM generate_series(1, 50000) n",
             [ada.pk, team.pk],
         )
     process = psutil.Process()
@@ -209,5 +209,5 @@ def test_a_hundred_thousand_rows_are_streamed_without_being_held(ada, team, name
         sent += len(piece)
         most = max(most, process.memory_info().rss)
 
-    assert sent > 10_000_000
-    assert most - before < 30_000_000, "bytes that are held at a time"
+    assert sent > 5_000_000
+    assert most - before < 15_000_000, "bytes that are held at a time"
