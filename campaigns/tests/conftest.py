@@ -4,6 +4,7 @@ import pytest
 
 from campaigns.models import Campaign, Team
 from campaigns.models.teams import default_team
+from campaigns.tests import remembered
 from sandbox.process import Sandbox, running
 
 
@@ -14,9 +15,17 @@ def sandbox() -> Iterator[Sandbox]:
         yield process
 
 
+@pytest.fixture
+def what_is_patched(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let rows that were made under other patches not be taken for the same."""
+    remembered.patched_by = monkeypatch
+    yield
+    remembered.patched_by = None
+
+
 @pytest.fixture(autouse=True)
 def few_resamples_of_a_knee(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, what_is_patched: None
 ) -> None:
     """Draw fewer resamples of a knee, but for tests of `stats/`, which need no database, and `all_resamples`."""
     if request.node.get_closest_marker("db") and "all_resamples" not in request.fixturenames:

@@ -3,18 +3,23 @@
 To launch, measure and analyse a campaign takes ten times as long as to insert its rows. `remembered` calls a function that
 makes rows, and keeps what it has inserted into any table, and changed there. Later it does the same to the database, with
 the same keys. It makes the rows anew where they might not be the same: settings differ, or any table has other rows than it
-had then. What the function does beside rows (a kind that is registered, a callback of the transaction) is not
-done again: leave it to the fixture. Nor does it see what is patched: where a test patches what the function calls, the test
-makes its rows itself.
+had then, or something else is patched by `monkeypatch`. What the function does beside rows (a kind that is registered) is
+not done again, but for callbacks of the transaction: leave it to the fixture.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cache
+from itertools import count
+from pathlib import Path
 from time import monotonic
+from types import NoneType
 from typing import Any, TypeVar, cast
 from weakref import WeakSet
 
+import pytest
 from django.apps import apps
 from django.conf import UserSettingsHolder, settings
 from django.contrib.auth.models import User
@@ -23,9 +28,9 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import Field, Model
 from psycopg import sql
 
-from campaigns.models import AuditEvent, Membership, Team, Worker
+from campaigns.kit import rates
+from campaigns.models import ApiToken, AuditEvent, Membership, Team, Worker
 from campaigns.models.teams import default_team
-from campaigns.stats import knee
 
 Made = TypeVar("Made")
 Row = tuple[str | None, ...]
@@ -35,8 +40,13 @@ MOST_SECONDS = 600.0
 """How old rows may be: nothing that a page says of a time may depend on it."""
 MOST_MISSES = 5
 """More often than this, and than they were of use, rows are not kept: what they rest on is another one each time."""
-APART = {model._meta.db_table for model in (User, Membership, AuditEvent, Session, Worker)}
-"""Tables whose other rows change nothing: people that came before, what they did, who has signed in, who is present."""
+PLAIN = (bool, int, float, str, bytes, Path, timedelta, NoneType)
+MOST_KEPT = 60
+"""Of one function, with different arguments: those of a large campaign take some hundred KB."""
+APART = {
+    model._meta.db_table for model in (User, Membership, ApiToken, AuditEvent, Session, Worker)
+}
+"""Tables whose other rows change nothing: people that came before, how they come in and what they did, who is present."""
 CONSTANT = {"django_content_type", "auth_permission"}
 NOT_COMPARED = {("auth_user", "last_login")}
 
@@ -66,6 +76,7 @@ class _Memory:
     statement: str
     others: tuple[str | None, ...]
     people: Rows
+    callbacks: Sequence[Callable[[], object]]
     kept_at: float
 
 
@@ -80,14 +91,17 @@ class _Place:
 
 _places: dict[tuple[str, str], _Place] = {}
 
+patched_by: pytest.MonkeyPatch | None = None
+"""What the running test patches with."""
+
 
 def remembered(make: Callable[..., Made], *given: Any) -> Made:
     """Return what `make(*given)` returns: rows of models, or tuples of them.
 
     given: rows, and what `repr` tells apart. `make` may use nothing else that differs between tests.
     """
-    if make is not _team:
-        remembered(_team)
+    if make is not default:
+        remembered(default)
     place = _places.setdefault((make.__module__, make.__qualname__), _Place({}))
     memories = place.memories.setdefault((_told(given), _surroundings()), [])
     memories[:] = [each for each in memories if monotonic() - each.kept_at < MOST_SECONDS]
@@ -95,30 +109,56 @@ def remembered(make: Callable[..., Made], *given: Any) -> Made:
     for memory in memories:
         if memory.others == others and _people_are_there(memory) and _do_again(memory):
             place.hits += 1
+            for callback in memory.callbacks:
+                transaction.on_commit(callback)
             return cast("Made", _found(memory.made))
     if place.misses > MOST_MISSES + place.hits:
         return make(*given)
     place.misses += 1
-    before = _rows(_tables())
-    made = make(*given)
-    memories.append(_memory(made, others, before, _rows(_tables())))
+    with transaction.atomic():
+        before, waiting = _rows(_tables()), len(connection.run_on_commit)
+        made = make(*given)
+        callbacks = [entry[1] for entry in connection.run_on_commit[waiting:]]
+        memories.append(_memory(made, others, before, _rows(_tables()), callbacks))
+    if len(place.memories) > MOST_KEPT:
+        del place.memories[next(iter(place.memories))]
     return made
 
 
-def _team() -> Team:
+def default() -> Team:
     """The team that everything belongs to: first, so that its key is the same whatever comes first then."""
     return Team.objects.get(pk=default_team())
 
 
 def _surroundings() -> tuple[Any, ...]:
-    """What changes rows without being one: settings that tests have overridden, and how much a knee is resampled."""
+    """What changes rows without being one: settings that are overridden, and what is patched."""
     found: dict[str, str] = {}
     holder: Any = vars(settings)["_wrapped"]
     while isinstance(holder, UserSettingsHolder):
         own = {name: repr(value) for name, value in vars(holder).items() if name.isupper()}
         found = own | found
         holder = holder.default_settings
-    return (connection.settings_dict["NAME"], knee.RESAMPLES, *sorted(found.items()))
+    return (connection.settings_dict["NAME"], *sorted(found.items()), *_patches())
+
+
+def _patches() -> list[tuple[str, ...]]:
+    """What is patched, and by which value: of a function, which does other things in each test, one that never comes again."""
+    if patched_by is None:
+        return []
+    found: list[tuple[str, ...]] = []
+    for target, name, _ in patched_by._setattr:
+        if (target, name) != (rates, "PREFIX") and target is not sys.modules[__name__]:
+            found.append((str(target), name, _plain(getattr(target, name, None))))
+    for mapping, key, _ in patched_by._setitem:
+        found.append((str(id(mapping)), str(key), _plain(dict(mapping).get(key))))
+    return found
+
+
+def _plain(value: object) -> str:
+    return repr(value) if isinstance(value, PLAIN) else f"number {next(_numbers)}"
+
+
+_numbers = count()
 
 
 def _told(value: Any) -> Any:
@@ -155,11 +195,18 @@ def _do_again(memory: _Memory) -> bool:
     return True
 
 
-def _memory(made: Any, others: tuple[str | None, ...], before: Rows, after: Rows) -> _Memory:
+def _memory(
+    made: Any,
+    others: tuple[str | None, ...],
+    before: Rows,
+    after: Rows,
+    callbacks: Sequence[Callable[[], object]],
+) -> _Memory:
     tables = _tables()
     new = {name: rows for name in tables if (rows := after[name] - before[name])}
     gone = {name: rows for name in tables if (rows := before[name] - after[name])}
-    return _Memory(_told(made), _statement(new, gone), others, _people(new, before), monotonic())
+    people = _people(new, before)
+    return _Memory(_told(made), _statement(new, gone), others, people, callbacks, monotonic())
 
 
 def _people(new: Rows, before: Rows) -> Rows:
@@ -247,7 +294,10 @@ def _digesting() -> str:
         for name in _tables()
         if name not in APART
     )
-    return f"SELECT {', '.join(digests)}"
+    present = (
+        f"(SELECT string_agg(name || pools::text, ' ' ORDER BY name) FROM {Worker._meta.db_table})"  # noqa: S608
+    )
+    return f"SELECT {', '.join(digests)}, {present}"
 
 
 @cache

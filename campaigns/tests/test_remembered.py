@@ -1,5 +1,6 @@
 """What is inserted again is what was made, and it is made anew where that would not be so."""
 
+from functools import partial
 from time import monotonic
 
 import pytest
@@ -13,7 +14,7 @@ from campaigns.planning.analyses import request_analysis
 from campaigns.tests import remembered as kept
 from campaigns.tests.findings.compute.conftest import interleaved, noisy, store, target
 from campaigns.tests.people import somebody
-from campaigns.tests.remembered import remembered
+from campaigns.tests.remembered import default, remembered
 from campaigns.tests.reviews.conftest import LEVELS, drafted, finished, say, sent_to
 
 __all__ = ["interleaved", "target"]
@@ -159,6 +160,31 @@ def test_it_is_made_anew_where_a_kept_row_would_meet_another_one():
     type(other).objects.filter(pk=other.pk).update(id=first.pk)
 
     assert remembered(somebody, "ann").pk != first.pk
+
+
+def test_it_is_made_anew_where_something_else_is_patched(counted, monkeypatch):
+    make, calls = counted
+    in_a_test_of_its_own(lambda: remembered(make))
+    monkeypatch.setattr("campaigns.stats.knee.RESAMPLES", 198)
+
+    in_a_test_of_its_own(lambda: remembered(make))
+    in_a_test_of_its_own(lambda: remembered(make))
+    assert len(calls) == 2
+
+
+def test_callbacks_of_the_transaction_wait_again(django_capture_on_commit_callbacks):
+    def make():
+        transaction.on_commit(partial(sent.append, 1))
+        return default()
+
+    sent: list[int] = []
+    with django_capture_on_commit_callbacks(execute=True):
+        remembered(make)
+    with django_capture_on_commit_callbacks(execute=True):
+        remembered(make)
+    assert sent == [1, 1]
+    (place,) = (place for (_, name), place in kept._places.items() if name.endswith("make"))
+    assert place.hits == 1
 
 
 def test_it_is_made_anew_after_minutes(counted, monkeypatch):
