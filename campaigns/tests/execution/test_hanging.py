@@ -245,6 +245,7 @@ def test_a_person_who_cancels_does_not_wait_for_a_step_that_hangs(
 def test_an_outcome_that_waits_for_the_database_is_not_taken_for_a_step_that_hangs(
     launched, open_attempt, monkeypatch
 ):
+    monkeypatch.setattr(running, "FIRST_PAUSE_SECONDS", 0.1)
     monkeypatch.setattr(keeper, "STOP_SECONDS", 0.0)
     monkeypatch.setattr(keeper, "HUNG_SECONDS", 0.0)
     store, failures = running._store, iter(range(3))

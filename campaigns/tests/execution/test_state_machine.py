@@ -1,7 +1,8 @@
 """The runs' state machine under random faults, against the real database.
 
-`HYPOTHESIS_PROFILE=long` looks for longer. What a failure printed is tried again by itself, from
-Hypothesis's own store of examples, or with @reproduce_failure as it says.
+By day a few examples, the same every time; at night many new ones, and more of them with `HYPOTHESIS_PROFILE=long`.
+What a failure printed is tried again by itself, from Hypothesis's own store of examples, or with @reproduce_failure as
+it says.
 """
 
 import os
@@ -30,22 +31,25 @@ from campaigns.tests.execution.books import check_the_books
 from campaigns.tests.execution.people import nth
 from campaigns.tests.execution.world import World, empty_the_database
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 profile.register_profile(
     "quick",
-    max_examples=25,
+    max_examples=4,
     stateful_step_count=30,
-    derandomize=True,  # the same examples every time; the long profile looks for new ones
+    derandomize=True,  # the same examples every time; the other profiles look for new ones
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 profile.register_profile(
-    "long",
+    "night",
     profile.get_profile("quick"),
-    max_examples=400,
-    stateful_step_count=60,
+    max_examples=100,
+    stateful_step_count=40,
     derandomize=False,
+)
+profile.register_profile(
+    "long", profile.get_profile("night"), max_examples=400, stateful_step_count=60
 )
 
 MOST_CAMPAIGNS = 3
@@ -336,8 +340,9 @@ class Faults(RuleBasedStateMachine):
         return quietly
 
 
+@pytest.mark.parametrize("name", ["quick", pytest.param("night", marks=pytest.mark.nightly)])
 def test_whatever_happens_the_books_balance_and_every_run_ends(
-    transactional_db, controlled, settings, monkeypatch, tmp_path
+    transactional_db, controlled, settings, monkeypatch, tmp_path, name
 ):
     settings.ALLOWED_ADDRESSES = "127.0.0.0/8:9"
     settings.WORK_DIRECTORY = tmp_path
@@ -345,8 +350,8 @@ def test_whatever_happens_the_books_balance_and_every_run_ends(
     class Machine(Faults):
         make_world = staticmethod(lambda: World(settings, monkeypatch))
 
-    name = os.environ.get("HYPOTHESIS_PROFILE", "quick")
+    chosen = os.environ.get("HYPOTHESIS_PROFILE", name)
     try:
-        run_state_machine_as_test(Machine, settings=profile.get_profile(name))
+        run_state_machine_as_test(Machine, settings=profile.get_profile(chosen))
     finally:
         empty_the_database()
