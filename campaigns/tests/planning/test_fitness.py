@@ -22,6 +22,7 @@ from campaigns.planning.fitness.checks import CHECKS
 from campaigns.planning.fitness.judging import interval, judge
 from campaigns.planning.fitness.known import fitness_of, names_for
 from campaigns.planning.fitness.making import make_check, make_more
+from campaigns.planning.fitness.requiring import missing_of
 from campaigns.planning.preview import preview
 from campaigns.results.storing import Value, store_values
 from campaigns.tests.people import somebody
@@ -207,6 +208,10 @@ def test_the_rate_of_most_clients_is_compared_with_the_best(database):
     assert (connections.outcome, "allows 510" in connections.reason) == ("fit", True)
     (fewer,) = fitness_of(database, ["database-connections"], clients=501)
     assert fewer.outcome == "not fit"
+    asking = Campaign(required_checks=["database-connections"], team=database.team)
+    assert missing_of(asking, [database], [1, 500]) == []
+    (missing,) = missing_of(asking, [database], [501, 1])
+    assert "“pg1” is not fit" in missing
 
 
 def test_a_check_that_has_not_decided_takes_two_more_runs(target):

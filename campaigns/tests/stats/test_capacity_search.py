@@ -72,6 +72,18 @@ def test_it_doubles_then_halves_the_bracket_then_confirms_around_the_crossing() 
     assert end.why == Why.CONFIRMED
 
 
+def test_within_a_bracket_the_next_load_is_where_the_line_crosses_the_limit() -> None:
+    history = [
+        SearchRun(400, Phase.EXPLORE, None, False, {"p95": math.log(400 / 250)}, None),
+        SearchRun(100, Phase.EXPLORE, None, True, {"p95": math.log(100 / 250)}, None),
+    ]
+
+    step = next_step(Bounds(first=25, largest=2000), {"": history})
+
+    assert step.why == Why.CROSSING
+    assert step.load == pytest.approx(250, abs=1)
+
+
 def test_blocks_are_fresh_and_each_has_every_load_once_in_an_order_of_the_seed() -> None:
     histories, _ = searched(Bounds(first=25, largest=2000, seed=3), closed_loop(410, 0.05))
 
