@@ -20,6 +20,7 @@ from campaigns.results.importing.demonstration import published_campaign
 from campaigns.results.storing import Outcome
 from campaigns.reviews.bundles import write_bundle
 from campaigns.tests.people import somebody
+from campaigns.tests.remembered import remembered
 
 MANIFEST = "manifest.json"
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -28,6 +29,10 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 @pytest.fixture
 def published():
     """The imported campaign of Pulp's download_concurrency, analysed."""
+    return remembered(_published)
+
+
+def _published():
     campaign, _ = published_campaign(None)
     compute.analyse(campaign)
     return campaign
@@ -107,6 +112,10 @@ def download_of(run, seconds, files=40):
 def downloads(settings, db):
     """A finished, analysed campaign of three pairs with all the evidence that a driver gives."""
     settings.ALLOWED_ADDRESSES = "127.0.0.1:9"
+    return remembered(_downloads)
+
+
+def _downloads():
     target = Target.objects.create(
         name="server", family="http", base_url="http://127.0.0.1:9", address="127.0.0.1:9"
     )

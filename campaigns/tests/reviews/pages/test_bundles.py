@@ -13,6 +13,7 @@ from campaigns.reviews.checklist import checklist
 from campaigns.reviews.deciding import decide
 from campaigns.reviews.freezing import data_hash_of
 from campaigns.tests.people import somebody
+from campaigns.tests.remembered import remembered
 from campaigns.tests.reviews.bundles.conftest import contents, packed, repaired
 
 pytestmark = pytest.mark.django_db
@@ -20,6 +21,10 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def published(person):
+    return remembered(_published, person)
+
+
+def _published(person):
     campaign, _ = published_campaign(person)
     compute.analyse(campaign)
     return campaign
