@@ -8,7 +8,6 @@ from django.test import Client
 from campaigns.planning import drafts
 from campaigns.planning.checking import check
 from campaigns.tests.people import somebody
-from campaigns.tests.remembered import remembered
 from campaigns.tests.toy import definition, target, toy, worker
 
 __all__ = ["target", "toy", "worker"]
@@ -18,10 +17,10 @@ PASSWORD = "only for tests 1"  # noqa: S105
 
 @pytest.fixture
 def person(db) -> User:
-    return remembered(_reviewer)
+    return reviewer()
 
 
-def _reviewer() -> User:
+def reviewer() -> User:
     return somebody("reviewer", password=PASSWORD)
 
 
@@ -36,10 +35,6 @@ def browser(person) -> Client:
 @pytest.fixture
 def draft(target, person):
     """Six runs: two engines, three pairs."""
-    return remembered(_draft, target, person)
-
-
-def _draft(target, person):
     return drafts.create(check(definition(target=target.pk, seed=5)), person)
 
 

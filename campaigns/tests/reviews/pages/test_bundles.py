@@ -12,11 +12,18 @@ from campaigns.reviews.bundles import verify
 from campaigns.reviews.checklist import checklist
 from campaigns.reviews.deciding import decide
 from campaigns.reviews.freezing import data_hash_of
+from campaigns.tests.browsing import reviewer
 from campaigns.tests.people import somebody
 from campaigns.tests.remembered import remembered
 from campaigns.tests.reviews.bundles.conftest import contents, packed, repaired
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def person(db):
+    """With the same key in each test, as what somebody imported has."""
+    return remembered(reviewer)
 
 
 @pytest.fixture
