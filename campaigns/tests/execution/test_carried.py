@@ -221,6 +221,21 @@ def test_a_run_above_it_waits_and_one_within_it_begins(measured, draft, target, 
     assert "its owner has not allowed that" in waiting_for(campaign).why
 
 
+def test_a_queued_run_above_it_does_not_begin_after_the_permission_was_taken_back(
+    measured, draft, production
+):
+    measured(5, 10)
+    production(tomorrow())
+    lifecycle.launch(draft(factors={}, parameters={"level": 20}, repetitions=1), None, "server")
+    dispatch.dispatch()
+    queued = Attempt.objects.get(state="queued")
+
+    production()
+
+    assert claim(queued.pk, "measure@here", "here") is None
+    assert queued.run.attempts.filter(state="running").count() == 0
+
+
 @pytest.mark.parametrize("kind", ["taken back", "over", "hours"])
 def test_a_run_above_it_is_stopped_when_the_permission_ends(
     measured, draft, target, production, kind
