@@ -33,10 +33,13 @@ FAST = {
     "DISPATCH_SECONDS": "1",
 }
 TOKEN = "token-of-the-tests"  # noqa: S105 - the name of a file
+LOGGED = 40
+"""Lines of the log of all services that are shown beside a test that failed."""
 CLOSED = """
     SELECT 1 FROM campaigns_campaign
     WHERE id = %s AND state = ANY(%s) AND analysis_requested_at IS NULL
 """
+NOT_CLOSED = "SELECT id FROM campaigns_campaign WHERE state IN ('running', 'paused')"
 
 
 def wait_for(condition, what, seconds=60.0):
@@ -281,3 +284,17 @@ def perfdash(first_start):
         ) as running,
     ):
         yield running
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Show what was logged last beside a test that failed, and end what it left running: other tests use its workers, too."""
+    report = yield
+    running = getattr(item, "funcargs", {}).get("perfdash")
+    if report.failed and isinstance(running, Perfdash):
+        lines = (running.data / "log" / "combined.log").read_text(errors="replace").splitlines()
+        report.sections.append(("combined.log, the end", "\n".join(lines[-LOGGED:])))
+        for (campaign,) in running.rows(NOT_CLOSED):
+            with suppress(Refused, OSError):
+                running.api("POST", f"campaigns/{campaign}/cancel", {"reason": "its test failed"})
+    return report

@@ -9,6 +9,7 @@ import pytest
 
 from campaigns.results.importing.simulated_katello import KATELLO
 from e2e.conftest import wait_for
+from e2e.faults.processes import tree, words
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
@@ -75,13 +76,9 @@ def test_a_search_is_refused_until_the_owner_allows_it_and_survives_a_kill(perfd
 
 
 def load_programs(perfdash):
-    """Return the processes below the worker that measures which load the target."""
-    worker = psutil.Process(perfdash.state["services"]["measure"])
-    return [
-        process
-        for process in worker.children(recursive=True)
-        if "campaigns.kinds.registration.program" in " ".join(process.cmdline())
-    ]
+    """Return the command lines of the processes below the worker that measures that load the target."""
+    lines = [" ".join(words(process)) for process in tree(perfdash.state["services"]["measure"])]
+    return [line for line in lines if "campaigns.kinds.registration.program" in line]
 
 
 def test_the_load_stops_within_two_seconds_when_the_owner_takes_the_permission_back(

@@ -53,6 +53,7 @@ from campaigns.kit.api.views import READING, Api, checked
 from campaigns.kit.downloads import lines_of
 from campaigns.kit.errors import NotPossible
 from campaigns.kit.mappings import Json, JsonObject
+from campaigns.kit.moment import one_moment
 from campaigns.kit.rights import May
 from campaigns.models import Cell
 
@@ -260,6 +261,7 @@ class Compare(Api):
         answer={"application/json": ComparisonOutput, "text/csv": OpenApiTypes.STR},
         refusals=[CONFLICT],
     )
+    @one_moment()
     def get(self, request: Request) -> HttpResponse:
         """Compare campaigns, or cells of them, with the first one: two or more, all of them finished.
 

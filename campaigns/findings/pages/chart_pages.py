@@ -13,6 +13,7 @@ from campaigns.findings.pages.panels import panel_of, shown_of
 from campaigns.findings.pages.result import main_plot, pairs_of
 from campaigns.findings.store import findings_of
 from campaigns.kit.charts.labels import level_text
+from campaigns.kit.moment import one_moment
 from campaigns.kit.pages.people import takes
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
@@ -26,6 +27,7 @@ from campaigns.results.run_plots import Plot, labelled
 
 @require_GET
 @takes(Right.SEE, Campaign)
+@one_moment()
 def chart_page(request: HttpRequest, pk: int, chart: str) -> HttpResponse:
     """Return a chart of the result page for the same query, as an HTML file in which it can be zoomed."""
     campaign = get_object_or_404(Campaign, pk=pk)

@@ -16,6 +16,7 @@ from campaigns.findings.pages.panels import comes_late, panel_of, shown_of
 from campaigns.findings.pages.result import CELLS, STATEMENTS, cells_of, levels_of, main_plot
 from campaigns.findings.store import findings_of
 from campaigns.kit.charts.drawings import placed
+from campaigns.kit.moment import one_moment
 from campaigns.kit.pages.people import takes
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
@@ -29,6 +30,7 @@ from perfdash import __version__
 
 @require_GET
 @takes(Right.SEE, Campaign)
+@one_moment()
 def chart(request: HttpRequest, pk: int, chart: str) -> HttpResponse:
     """Return a part of the result page for the same query; 304 where its findings are unchanged."""
     return _unless_known(request, pk, chart, _chart)
@@ -36,6 +38,7 @@ def chart(request: HttpRequest, pk: int, chart: str) -> HttpResponse:
 
 @require_GET
 @takes(Right.SEE, Campaign)
+@one_moment()
 def figures(request: HttpRequest, pk: int) -> HttpResponse:
     """Return the figures of the chart next to the answer by their ids, where its page has their drawings alone."""
     return _unless_known(request, pk, CURVE, _figures)

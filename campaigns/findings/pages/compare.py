@@ -24,6 +24,7 @@ from campaigns.findings.pages.compare_tables import carried_tables, environment_
 from campaigns.findings.pages.demand import DemandTable, demand_table
 from campaigns.findings.wording.compare import answer_of
 from campaigns.kit.downloads import lines_of
+from campaigns.kit.moment import one_moment
 from campaigns.kit.numbers import plain_percent
 from campaigns.kit.pages.forms import selector
 from campaigns.kit.pages.people import may, takes
@@ -38,6 +39,7 @@ MOST_OPTIONS = 400
 
 @require_GET
 @takes(Right.SEE)
+@one_moment()
 def compare(request: HttpRequest) -> HttpResponse:
     """Compare the campaigns or cells in the query, in their order; offer campaigns where they are too few."""
     text = request.GET.get("q", "").replace("\x00", "").strip()[:200]
@@ -47,10 +49,11 @@ def compare(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 @takes(Right.SEE)
+@one_moment()
 def compare_csv(request: HttpRequest) -> StreamingHttpResponse:
     """Return a line for each comparison, with its verdict and exact numbers, below a head."""
     return StreamingHttpResponse(
-        lines_of(rows_of_campaigns(compared_of(read(request.GET), may(request).see))),
+        lines_of(list(rows_of_campaigns(compared_of(read(request.GET), may(request).see)))),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": 'attachment; filename="comparison.csv"'},
     )
@@ -58,6 +61,7 @@ def compare_csv(request: HttpRequest) -> StreamingHttpResponse:
 
 @require_GET
 @takes(Right.SEE)
+@one_moment()
 def compare_chart(request: HttpRequest) -> HttpResponse:
     """Return the chart of a comparison as an HTML file in which it can be zoomed."""
     address = read(request.GET)

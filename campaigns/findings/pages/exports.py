@@ -9,6 +9,7 @@ from campaigns.findings.pages.panels import panel_of, shown_of
 from campaigns.findings.store import findings_of
 from campaigns.findings.texts import texts_of
 from campaigns.kit.downloads import lines_of
+from campaigns.kit.moment import one_moment
 from campaigns.kit.pages.people import takes
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
@@ -40,6 +41,7 @@ def document(request: HttpRequest, pk: int) -> StreamingHttpResponse:
 
 @require_GET
 @takes(Right.SEE, Campaign)
+@one_moment()
 def comparisons_csv(request: HttpRequest, pk: int) -> StreamingHttpResponse:
     """Return a line for each comparison, with its verdict and exact numbers; only the head before the analysis.
 
@@ -49,7 +51,7 @@ def comparisons_csv(request: HttpRequest, pk: int) -> StreamingHttpResponse:
     if campaign.state in Campaign.ACTIVE:
         raise Http404("Verdicts are withheld until the stop rule is met.")
     return StreamingHttpResponse(
-        lines_of(comparison_rows(campaign)),
+        lines_of(list(comparison_rows(campaign))),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": exports.attachment(campaign, "comparisons.csv")},
     )
@@ -57,6 +59,7 @@ def comparisons_csv(request: HttpRequest, pk: int) -> StreamingHttpResponse:
 
 @require_GET
 @takes(Right.SEE, Campaign)
+@one_moment()
 def chart_csv(request: HttpRequest, pk: int, chart: str) -> StreamingHttpResponse:
     """Return the exact numbers of a chart of the result page, for the same query."""
     campaign = get_object_or_404(Campaign, pk=pk)

@@ -11,6 +11,7 @@ from campaigns.kit.api.inputs import CancelInput, ConfirmInput
 from campaigns.kit.api.openapi import operation
 from campaigns.kit.errors import Invalid
 from campaigns.kit.events import work_waits
+from campaigns.kit.moment import one_moment
 from campaigns.kit.owners import team_for
 from campaigns.kit.revisions import revision_of
 from campaigns.kit.rights import Right
@@ -30,10 +31,11 @@ class WholeCampaignApi(CampaignApi):
 
     def answer(self, campaign: Campaign, code: int = status.HTTP_200_OK) -> Response:
         """Read a campaign as it is now, with everything that belongs to it."""
-        fresh = records.campaigns().get(pk=campaign.pk)
-        if fresh.state == Campaign.State.DRAFT:  # what was launched is not changed any more
-            self.revision = revision_of(drafts.revised(fresh))
-        data = self.shown(fresh, CampaignDetail)
+        with one_moment():
+            fresh = records.campaigns().get(pk=campaign.pk)
+            if fresh.state == Campaign.State.DRAFT:  # what was launched is not changed any more
+                self.revision = revision_of(drafts.revised(fresh))
+            data = self.shown(fresh, CampaignDetail)
         made = code == status.HTTP_201_CREATED
         headers = {"Location": data["links"]["self"]} if made else {}
         return Response(data, status=code, headers=headers)

@@ -11,6 +11,7 @@ from campaigns.findings.pages import result
 from campaigns.kit.charts.labels import LevelLabels, level_text
 from campaigns.kit.errors import Invalid
 from campaigns.kit.mappings import TemplateContext
+from campaigns.kit.moment import one_moment
 from campaigns.kit.pages.people import takes
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
@@ -32,6 +33,7 @@ CANCELLING = "The load is being stopped; the page changes when the target is cle
 
 @require_GET
 @takes(Right.SEE, Campaign)
+@one_moment()
 def campaign(request: HttpRequest, pk: int) -> HttpResponse:
     """Show the page for the campaign's state; `?view=results` shows the results so far of a running campaign."""
     rows = Campaign.objects.select_related("target", "author", "team").prefetch_related(

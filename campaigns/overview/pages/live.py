@@ -18,6 +18,7 @@ from django.views.decorators.http import require_GET
 from campaigns.execution import live
 from campaigns.execution.pages.run import STOP_POLLING
 from campaigns.kit.forms import is_key
+from campaigns.kit.moment import one_moment
 from campaigns.kit.pages.people import takes
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
@@ -44,6 +45,7 @@ def polled(
     def decorate(view: View) -> Callable[..., HttpResponse]:
         @require_GET
         @takes(Right.SEE, Campaign)
+        @one_moment()
         @wraps(view)
         def answer(request: HttpRequest, pk: int) -> HttpResponse:
             campaign = get_object_or_404(Campaign.objects.select_related("target"), pk=pk)

@@ -16,6 +16,7 @@ from campaigns.kit.api.openapi import NOT_FOUND, operation
 from campaigns.kit.api.outputs import picked, selected
 from campaigns.kit.api.views import Api
 from campaigns.kit.mappings import JsonObject
+from campaigns.kit.moment import one_moment
 from campaigns.kit.revisions import revision_of
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign, Cell, Conclusion, Decision
@@ -163,6 +164,7 @@ class OneConclusion(ConclusionApi):
     takes = {"patch": Right.WRITE, "delete": Right.WRITE}
 
     @operation("get_conclusion", TAG, answer=ConclusionDetail)
+    @one_moment()
     def get(self, request: Request, pk: int) -> Response:
         """Return a conclusion with its evidence, checklist, decisions and the changes that re-opened it."""
         return self.one(prefetched(Conclusion.objects).get(pk=pk), ConclusionDetail, revised)

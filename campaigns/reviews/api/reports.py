@@ -16,6 +16,7 @@ from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.outputs import IgnoresAccept, Selectable
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import NotPossible
+from campaigns.kit.moment import one_moment
 from campaigns.kit.rights import Right
 from campaigns.models import Conclusion, PublicLink
 from campaigns.reviews import public_links
@@ -73,6 +74,7 @@ class OneReport(Api):
         query=ReportQuery,
         answer={"text/markdown": OpenApiTypes.STR, "text/html": OpenApiTypes.STR},
     )
+    @one_moment()
     def get(self, request: Request, pk: int) -> HttpResponse:
         """Return the report as a file: `md` for a pull request, or self-contained `html`."""
         ending = self.read_query(ReportQuery)["format"]
@@ -99,6 +101,7 @@ class Sizing(Api):
         query=SizingQuery,
         answer={"text/csv": OpenApiTypes.STR, "text/markdown": OpenApiTypes.STR},
     )
+    @one_moment()
     def get(self, request: Request, pk: int) -> HttpResponse:
         """Return what each target carries with its recommended setting, a line a target: `csv`, or `md` for a document."""
         ending = self.read_query(SizingQuery)["format"]

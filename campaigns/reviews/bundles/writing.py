@@ -2,16 +2,14 @@
 
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import IO, Any
 
-from django.db import connection, transaction
-
 from campaigns.findings.compute.findings import document_of
 from campaigns.kit.errors import NotPossible
 from campaigns.kit.mappings import Json, JsonObject
+from campaigns.kit.moment import one_moment
 from campaigns.models import Campaign, Finding
 from campaigns.planning import drafts
 from campaigns.planning.analyses import failure_of
@@ -80,7 +78,7 @@ def write_bundle(
 
     Raise NotReady, before anything is written, where a campaign is active or its findings are out of date.
     """
-    with _one_moment():
+    with one_moment():
         fresh = [Campaign.objects.get(pk=campaign.pk) for campaign in campaigns]
         redactor = Redactor(fresh)
         notes = [_entry(campaign, redactor) for campaign in fresh]
@@ -172,17 +170,6 @@ def _write(archive: zipfile.ZipFile, name: str, pieces: Iterable[str]) -> Listed
             size += len(data)
             member.write(data)
     return Listed(digest.hexdigest(), size)
-
-
-@contextmanager
-def _one_moment() -> Iterator[None]:
-    """Read from one snapshot of the database until the block ends."""
-    begins = not connection.in_atomic_block
-    with transaction.atomic():
-        if begins:
-            with connection.cursor() as cursor:
-                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        yield
 
 
 def readme(entries: Sequence[CampaignEntry], more: Sequence[str]) -> str:

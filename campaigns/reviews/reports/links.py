@@ -11,6 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from campaigns.kit import rates
+from campaigns.kit.moment import one_moment
 from campaigns.kit.pages.people import campaign_of, takes, user_of
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign, Conclusion, PublicLink
@@ -121,6 +122,7 @@ def _page(
 
 @require_safe
 @takes(Right.SEE, Conclusion)
+@one_moment()
 def report(request: HttpRequest, pk: int) -> HttpResponse:
     """Show the report of a conclusion, also for printing."""
     result = _conclusion(request, pk)
@@ -130,6 +132,7 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_safe
 @takes(Right.SEE, Conclusion)
+@one_moment()
 def report_html(request: HttpRequest, pk: int) -> HttpResponse:
     """Send the report as one self-contained HTML file."""
     result = _conclusion(request, pk)
@@ -140,6 +143,7 @@ def report_html(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_safe
 @takes(Right.SEE, Conclusion)
+@one_moment()
 def report_markdown(request: HttpRequest, pk: int) -> HttpResponse:
     """Send the report as Markdown, for a pull request."""
     result = _conclusion(request, pk)
@@ -148,6 +152,7 @@ def report_markdown(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_safe
 @takes(Right.SEE, Conclusion)
+@one_moment()
 def sizing_file(request: HttpRequest, pk: int, ending: str) -> HttpResponse:
     """Send the sizing tables as CSV or Markdown."""
     result = _conclusion(request, pk)
@@ -157,6 +162,7 @@ def sizing_file(request: HttpRequest, pk: int, ending: str) -> HttpResponse:
 
 @require_safe
 @takes(Right.SEE, Campaign)
+@one_moment()
 def draft_report(request: HttpRequest, pk: int) -> HttpResponse:
     """Show the report of a campaign without a conclusion."""
     campaign = campaign_of(request, pk)

@@ -17,6 +17,7 @@ from campaigns.kit.activity import Action
 from campaigns.kit.charts.labels import contrast_label
 from campaigns.kit.mappings import Json, TemplateContext
 from campaigns.kit.marks import OUTCOMES
+from campaigns.kit.moment import one_moment
 from campaigns.kit.pages.people import may, takes, user_of
 from campaigns.kit.rights import Right
 from campaigns.models import AuditEvent, Conclusion, Evidence
@@ -116,6 +117,7 @@ def conclusion_list(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @takes(Right.SEE, Conclusion)
+@one_moment()
 def conclusion_page(request: HttpRequest, pk: int) -> HttpResponse:
     """Show a conclusion, and the actions that the user may take."""
     rows = Conclusion.objects.select_related("author", "team", "supersedes")

@@ -5,6 +5,7 @@ from contextlib import closing
 import pytest
 
 from campaigns.kinds.sql.engine import pgbench
+from campaigns.kinds.sql.server import SCHEMA
 from campaigns.kit import kernel
 from campaigns.tests.kinds.sql import servers
 from campaigns.tests.kinds.sql.place import Place
@@ -23,6 +24,8 @@ def database(tmp_path_factory):
 
 @pytest.fixture
 def place(database, tmp_path):
+    """A driver and the module's database, without what a test before left that did not go to the clean-up."""
+    database.run(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE")
     return Place(database, tmp_path)
 
 
