@@ -221,7 +221,7 @@ def test_what_cannot_be_restored_touches_nothing(saved, place, spoil, told):
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.e2e
+@pytest.mark.nightly
 def test_an_older_backup_is_brought_up_to_date(place):
     made = subprocess.run(
         [sys.executable, "-m", "perfdash.local", "run", sys.executable, "-c", OLDER, str(place)],

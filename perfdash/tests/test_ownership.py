@@ -249,7 +249,7 @@ def test_a_start_after_the_directory_was_deleted_works_and_the_old_data_is_kept(
 
 
 @needs_root
-@pytest.mark.e2e
+@pytest.mark.nightly
 @pytest.mark.timeout(900)
 def test_restoring_and_resetting_leave_a_deleted_directorys_database_alone(hidden, cleared):
     data, file = hidden / "data", hidden / "saved"

@@ -9,7 +9,6 @@ from django.db import connection
 from django.urls import reverse
 
 from campaigns.findings import compute
-from campaigns.models import Finding
 from campaigns.tests.measured import finish, launched, store
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -27,9 +26,9 @@ class Replaced:
 
     def __call__(self, execute, sql, params, many, context):
         result = execute(sql, params, many, context)
-        if not self.deleted and f'"{Finding._meta.db_table}"' in sql:
+        if not self.deleted and '"campaigns_finding"' in sql:
             with psycopg.connect(**connection.get_connection_params(), autocommit=True) as other:
-                self.deleted = other.execute(f"DELETE FROM {Finding._meta.db_table}").rowcount
+                self.deleted = other.execute("DELETE FROM campaigns_finding").rowcount
         return result
 
 

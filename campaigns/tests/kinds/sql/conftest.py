@@ -5,7 +5,7 @@ from contextlib import closing
 import pytest
 
 from campaigns.kinds.sql.engine import pgbench
-from campaigns.kinds.sql.server import SCHEMA
+from campaigns.kinds.sql.scripts import SCHEMA
 from campaigns.kit import kernel
 from campaigns.tests.kinds.sql import servers
 from campaigns.tests.kinds.sql.place import Place

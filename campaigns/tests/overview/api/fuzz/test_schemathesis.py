@@ -1,8 +1,8 @@
 """Whatever is sent: no crash, and every answer is one that the OpenAPI document tells of.
 
-PERFDASH_FUZZ_SECONDS says for how long (60), PERFDASH_FUZZ_CASES how many an operation (60). No
-worker is there, so that what is launched loads nobody. What schemathesis says is kept in pytest's
-directory of the test, as report.txt.
+PERFDASH_FUZZ_SECONDS says for how long (15 by day, 120 at night), PERFDASH_FUZZ_CASES how many an operation (60).
+No worker is there, so that what is launched loads nobody. What schemathesis says is kept in pytest's directory of the
+test, as report.txt.
 """
 
 import json
@@ -28,10 +28,11 @@ from campaigns.tests.measured import begin, launched, outcome
 
 HERE = Path(__file__).parent
 PROGRAM = Path(sys.executable).with_name("schemathesis")
-SECONDS = float(os.environ.get("PERFDASH_FUZZ_SECONDS", "60"))
+SECONDS = os.environ.get("PERFDASH_FUZZ_SECONDS", "")
+BY_DAY, AT_NIGHT = 15, 120
 CASES = os.environ.get("PERFDASH_FUZZ_CASES", "60")
-FEWEST_CASES = 100
-"""Fewer mean that hardly anything was sent; a busy machine sends two hundred in its minute, an idle one thousands."""
+FEWEST_CASES_A_SECOND = 1.5
+"""Fewer mean that hardly anything was sent; a busy machine sends two hundred in a minute, an idle one thousands."""
 
 
 @pytest.fixture
@@ -71,9 +72,13 @@ def spare(stored, target):
 
 
 @pytest.mark.e2e
-@pytest.mark.timeout(SECONDS + 180)
+@pytest.mark.timeout(AT_NIGHT + 180)
+@pytest.mark.parametrize("seconds", [BY_DAY, pytest.param(AT_NIGHT, marks=pytest.mark.nightly)])
 @pytest.mark.django_db(transaction=True, reset_sequences=True)
-def test_every_answer_is_one_that_is_documented(stored, spare, live_server, tmp_path, settings):
+def test_every_answer_is_one_that_is_documented(
+    stored, spare, live_server, tmp_path, settings, seconds
+):
+    seconds = float(SECONDS or seconds)
     settings.API_RATES = dict.fromkeys(settings.API_RATES)
     settings.API_WAITING = 0
     token = make_token(stored, "fuzz")[1]
@@ -89,7 +94,7 @@ def test_every_answer_is_one_that_is_documented(stored, spare, live_server, tmp_
             ),
             *("run", f"{live_server.url}/api/v1/openapi.json", "--no-color"),
             *("--header", f"Authorization: Bearer {token}"),
-            *("--max-examples", CASES, "--max-time", str(int(SECONDS))),
+            *("--max-examples", CASES, "--max-time", str(int(seconds))),
         ],
         cwd=tmp_path,
         env={
@@ -107,4 +112,4 @@ def test_every_answer_is_one_that_is_documented(stored, spare, live_server, tmp_
     cases = re.search(r"(\d+) generated", done.stdout)
     assert done.returncode == 0, done.stdout[-20_000:] + done.stderr
     assert cases
-    assert int(cases[1]) > FEWEST_CASES
+    assert int(cases[1]) > FEWEST_CASES_A_SECOND * seconds
