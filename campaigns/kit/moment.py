@@ -13,9 +13,10 @@ def one_moment() -> Iterator[None]:
     Without it a page that is read while an analysis replaces its findings shows some of both, or misses what
     it has just listed. Within a transaction of the caller, the snapshots are the caller's.
     """
-    begins = not connection.in_atomic_block
+    if connection.in_atomic_block:
+        yield
+        return
     with transaction.atomic():
-        if begins:
-            with connection.cursor() as cursor:
-                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         yield
