@@ -65,6 +65,9 @@ class Submission(models.Model):
     info = models.JSONField(default=dict)
     received_at = models.DateTimeField(db_default=Now())
     sent_at = models.DateTimeField(null=True, blank=True, help_text="To the worker that reads it.")
+    tries = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="How often a worker began to read it."
+    )
     done_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -10,7 +10,7 @@ from django.http import HttpResponse
 from campaigns.kinds.base import Found, FoundMetric
 from campaigns.kit.mappings import Json
 from campaigns.models import AttemptOutput
-from campaigns.results import readers
+from campaigns.results import reading
 from campaigns.results.readers.base import Read, ReadRun, Scalar
 
 MOST_LETTERS = 80
@@ -25,7 +25,7 @@ def read_output(format: str, content: bytes, mapping: Json | None = None) -> Fou
 
     An output with several benchmarks has their names in those of its metrics: `mean [sort]`.
     """
-    return found_in(readers.read(content, format=format, mapping=mapping))
+    return found_in(reading.read(content, format=format, mapping=mapping, limits=reading.OUTPUT))
 
 
 def found_in(read: Read) -> Found:

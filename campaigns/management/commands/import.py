@@ -14,6 +14,7 @@ from campaigns.planning.analyses import request_analysis
 from campaigns.results.importing.files import About, import_file
 from campaigns.results.importing.receiving import Received
 from campaigns.results.readers import all_readers
+from campaigns.results.reading import LATER
 
 
 class Command(RecordedCommand):
@@ -74,7 +75,7 @@ class Command(RecordedCommand):
         )
         try:
             with path.open("rb") as file, transaction.atomic():
-                received = import_file(file, about, author=None)
+                received = import_file(file, about, author=None, limits=LATER)
                 transaction.set_rollback(options["dry_run"])
         except OSError as error:
             raise CommandError(f"{path} cannot be read: {error.strerror}.") from None

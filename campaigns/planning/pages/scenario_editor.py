@@ -13,7 +13,7 @@ import yaml
 from django import forms
 from django.http import HttpRequest
 
-from campaigns.kinds.http.importing.reading import read_sketch
+from campaigns.kinds.http.importing.reading import read_apart
 from campaigns.kinds.http.importing.recorded import BadImport
 from campaigns.kinds.http.importing.sketch import Sketch, written
 from campaigns.kinds.http.program.reading import BadScenario, read_scenario
@@ -205,7 +205,7 @@ def _imported(request: HttpRequest, editor: Editor) -> Editor:
     if not content.strip():
         return replace(editor, refusal="Choose a file, or paste curl commands.")
     try:
-        sketch = read_sketch(content, editor.target.base_url if editor.target else "")
+        sketch = read_apart(content, editor.target.base_url if editor.target else "")
     except BadImport as problem:  # what was typed stays
         form = ImportForm({"import-text": request.POST.get("import-text", "")}, prefix="import")
         return replace(editor, refusal=str(problem), form=form)

@@ -9,12 +9,13 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from msgspec import structs
 
+from campaigns.kit.apart import Limits
 from campaigns.kit.mappings import Json
 from campaigns.kit.redaction import storable
 from campaigns.models import Campaign, Submission, Team
 from campaigns.models.campaigns import METRIC_LETTERS
 from campaigns.models.teams import default_team
-from campaigns.results import readers
+from campaigns.results import reading
 from campaigns.results.importing.known import wait_for_turn
 from campaigns.results.importing.receiving import Received, create
 from campaigns.results.importing.submitted import MOST_UNITS, Submitted, SubmittedRun
@@ -40,22 +41,27 @@ class About:
     fidelity: str = ""
 
 
-@transaction.atomic
 def import_file(
-    content: IO[bytes], about: About, author: User | None, team: Team | None = None
+    content: IO[bytes],
+    about: About,
+    author: User | None,
+    team: Team | None = None,
+    limits: Limits = reading.AT_ONCE,
 ) -> Received:
     """Read a file and store it as a finished campaign of a team: the default one unless named.
 
     A file that is already stored with the same description is not stored again. Raise readers.BadFile
-    where it cannot be read, Invalid where its description cannot be that of a campaign.
+    where it cannot be read within the limits, Invalid where its description cannot be that of a campaign.
     """
     digest = digest_of(content, about)
-    wait_for_turn(f"file {digest}")
     known = stored_already(digest, team)
     if known is not None:
         return known
-    read = readers.read(content, about.filename, about.format, about.mapping)
-    return create(submitted_of(read, about, digest), author, team=team)
+    read = reading.read(content, about.filename, about.format, about.mapping, limits)
+    submitted = submitted_of(read, about, digest)
+    with transaction.atomic():
+        wait_for_turn(f"file {digest}")
+        return stored_already(digest, team) or create(submitted, author, team=team)
 
 
 def digest_of(content: IO[bytes], about: About) -> str:

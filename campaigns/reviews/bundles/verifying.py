@@ -239,6 +239,8 @@ def apart() -> Iterator[None]:
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL search_path TO pg_temp")
+            # An analysis may take minutes between two statements, and locks nothing of anybody.
+            cursor.execute("SET LOCAL idle_in_transaction_session_timeout TO 0")
             cursor.execute(_definitions())
         try:
             yield

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.kinds.http.importing.reading import MOST_BYTES as MOST_FILE_BYTES
-from campaigns.kinds.http.importing.reading import read_sketch
+from campaigns.kinds.http.importing.reading import read_apart
 from campaigns.kinds.http.importing.recorded import BadImport
 from campaigns.kinds.http.importing.sketch import Sketch, written
 from campaigns.kinds.http.program.reading import (
@@ -184,7 +184,7 @@ class ImportScenario(Api):
 def _imported(content: bytes, base_url: str, query: JsonObject) -> Response:
     """Return what became of a file. Raise Invalid."""
     try:
-        sketch = read_sketch(content, base_url)
+        sketch = read_apart(content, base_url)
         steps, offers = _chosen(sketch, query)
         scenario = written(sketch, steps, offers, think=query["think"])
     except BadImport as problem:

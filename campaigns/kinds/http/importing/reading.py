@@ -1,6 +1,9 @@
-"""Read a file of requests, whatever its format: HAR, OpenAPI as JSON or YAML, or curl commands. Pure; what REST and the form call."""
+"""Read a file of requests, whatever its format: HAR, OpenAPI as JSON or YAML, or curl commands. No Django.
 
-from typing import Any
+REST and the form call `read_apart`: the worst file costs one request.
+"""
+
+from typing import IO, Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -11,6 +14,7 @@ from campaigns.kinds.http.importing.har import is_har, read_har
 from campaigns.kinds.http.importing.openapi import is_openapi, read_openapi
 from campaigns.kinds.http.importing.recorded import BadImport, Recording
 from campaigns.kinds.http.importing.sketch import Sketch, sketch_of
+from campaigns.kit import apart
 
 MOST_BYTES = 16 * 1024 * 1024
 MOST_YAML_BYTES = 2 * 1024 * 1024
@@ -18,6 +22,43 @@ MOST_NODES = 1_000_000
 """Of YAML, what aliases stand for included."""
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 KNOWN = "Give a HAR file, an OpenAPI document of version 3 (JSON or YAML), or lines that begin with curl."
+
+
+LIMITS = apart.Limits(memory_mb=1_000, seconds=20)
+
+
+class _Answer(msgspec.Struct):
+    """What the child says: what it read, or why the file cannot be read."""
+
+    sketch: Sketch | None
+    problem: str = ""
+
+
+def read_apart(data: bytes, base_url: str = "") -> Sketch:
+    """Return what `read_sketch` returns for the same, read in a process of its own. Raise BadImport."""
+    if len(data) > MOST_BYTES:
+        raise BadImport(too_large(len(data)))
+    try:
+        told = apart.work(answered, data, base_url, LIMITS)
+    except apart.TookTooMuch as reason:
+        raise BadImport(str(reason)) from None
+    answer = msgspec.json.decode(told, type=_Answer)
+    if answer.sketch is None:
+        raise BadImport(answer.problem)
+    return answer.sketch
+
+
+def answered(file: IO[bytes], base_url: str) -> bytes:
+    """Read a file, in the child."""
+    try:
+        return msgspec.json.encode(_Answer(read_sketch(file.read(), base_url)))
+    except BadImport as refused:
+        return msgspec.json.encode(_Answer(None, str(refused)))
+
+
+def too_large(size: int) -> str:
+    """Return the message about a file that is too large."""
+    return f"The file has {size:,} bytes; at most {MOST_BYTES:,} are read. Record less at once."
 
 
 def read_sketch(data: bytes, base_url: str = "") -> Sketch:
@@ -37,9 +78,7 @@ def read_sketch(data: bytes, base_url: str = "") -> Sketch:
 def read_recording(data: bytes) -> Recording:
     """Return the requests of a file. Raise BadImport."""
     if len(data) > MOST_BYTES:
-        raise BadImport(
-            f"The file has {len(data):,} bytes; at most {MOST_BYTES:,} are read. Record less at once."
-        )
+        raise BadImport(too_large(len(data)))
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -2,6 +2,7 @@
 
 import json
 import random
+import tracemalloc
 from contextlib import suppress
 
 import msgspec
@@ -297,3 +298,43 @@ def test_any_change_of_a_file_is_read_or_refused(data):
             sketch = read_sketch(bytes(changed), URL)
             steps = range(min(50, len(sketch.proposals)))
             read_scenario(written(sketch, steps, range(len(sketch.offers))))
+
+
+def peak_of(data):
+    """The bytes that reading a file takes at most, and its sketch."""
+    tracemalloc.start()
+    try:
+        sketch = read_sketch(data)
+        return tracemalloc.get_traced_memory()[1], sketch
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"k" * 40_000: list(range(10_000_000, 10_005_000))},
+        {"k" * 200: {f"{n}": {"k" * 200: "a" * 8} for n in range(200)}},
+        [[["a" * 8] * 10_000]],
+        {"a": [{"b": [{"c": list(range(10_000_000, 10_000_030))}] * 30}] * 30},
+    ],
+    ids=["a long key", "long keys in each other", "a long list", "lists in each other"],
+)
+def test_an_answer_takes_memory_as_it_has_bytes(answer):
+    data = har(entry("GET", "/a", answer=answer), entry("GET", "/b"))
+
+    peak, sketch = peak_of(data)
+
+    assert peak < 40 * len(data) + 1_000_000
+    assert len(sketch.proposals) == 2
+
+
+def test_a_value_below_many_keys_is_still_carried():
+    place = {"a": [{"b": {"c": ["first", "token-of-a-run"]}}]}
+    data = har(
+        entry("GET", "/a", answer=place), entry("GET", "/b", headers=[("X-Run", "token-of-a-run")])
+    )
+
+    sketch, _, _ = drafted(data)
+
+    assert [offer.take for offer in sketch.offers] == [{"json": "a.0.b.c.1"}]
