@@ -7,6 +7,7 @@ definitions are one kind everywhere, and a changed one is another.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
+from itertools import islice
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -31,6 +32,7 @@ STANDARD_OUTPUT = ""
 CSV_READER = "plain_csv"
 MOST_PARAMETERS, MOST_METRICS = 20, 60
 MOST_LETTERS_OF_TEXT = 1000
+MOST_MESSAGES = 20
 LARGEST = 1e15
 """Of a number; beyond that not every whole number is one."""
 PRINTED = ("stdout", "stderr")
@@ -137,10 +139,11 @@ def read_definition(
         quotes = "; put it into quotes" if message.startswith("Expected `str`, got") else ""
         raise Invalid({path: [f"{message}{quotes}."]}) from None
     errors: dict[str, list[str]] = {}
-    for path, message in _unstorable(definition.as_json()):
+    for path, message in islice(_unstorable(definition.as_json()), MOST_MESSAGES):
         errors.setdefault(path, []).append(message)
     if not errors:
-        for path, message in _errors(definition, readers, families, taken):
+        wrong = _errors(definition, readers, families, taken)
+        for path, message in islice(wrong, MOST_MESSAGES):
             errors.setdefault(path, []).append(message)
     if errors:
         raise Invalid(errors)
@@ -292,9 +295,11 @@ def _wrong_place(
         return ""
     if name not in types:
         return f"There is no parameter “{name}”; write {{{{{name}}}}} for these letters."
+    if types[name] != "text":
+        return ""
     before, after = text[: match.start()], text[match.end() :]
     in_words = len(before.split()) > 1 or before != before.strip()
-    if types[name] == "text" and (after or in_words or (before and before[-1] not in "=:,/")):
+    if after or in_words or (before and before[-1] not in "=:,/"):
         return (
             f"“{name}” is a text: let it be an argument of its own, or the end of one word behind “=”, “:”, “,” or “/”, so "
             "that it cannot become an option or a command."

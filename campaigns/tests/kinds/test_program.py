@@ -5,7 +5,12 @@ from typing import Any
 import pytest
 
 from campaigns.kinds.base import Target
-from campaigns.kinds.program.definition import filled, read_definition, stored_definition
+from campaigns.kinds.program.definition import (
+    MOST_MESSAGES,
+    filled,
+    read_definition,
+    stored_definition,
+)
 from campaigns.kinds.program.driver import driver_for, places
 from campaigns.kit.errors import Invalid
 
@@ -118,3 +123,10 @@ def test_its_parameters_are_factors_with_roles():
     assert driver.primary_metric.name == "command_duration"
     form = driver.parameters({"n": 1, "path": "--output=/etc/x"})
     assert "could take it for an option" in str(form.errors["path"])
+
+
+def test_of_many_mistakes_the_first_are_told():
+    with pytest.raises(Invalid) as caught:
+        read(arguments=["sort", *["{x}" * 600] * 90, "{n}", "{path}"])
+
+    assert sum(map(len, caught.value.errors.values())) == MOST_MESSAGES

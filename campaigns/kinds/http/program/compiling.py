@@ -162,13 +162,15 @@ def _names_of(scenario: Scenario, step: Step) -> Iterator[str]:
 
 def _filler(pieces: Iterable[Piece]) -> Fill:
     """Return what writes the pieces with the values of a round: a request's cost, so one `%` instead of a join."""
-    template, fills = b"", []
+    parts: list[bytes] = []
+    fills: list[Fill] = []
     for piece in pieces:
         if isinstance(piece, bytes):
-            template += piece.replace(b"%", b"%%")
+            parts.append(piece.replace(b"%", b"%%"))
         else:
-            template += b"%b"
+            parts.append(b"%b")
             fills.append(piece)
+    template = b"".join(parts)
     if len(fills) == 1:
         (fill,) = fills
         return lambda values: template % fill(values)

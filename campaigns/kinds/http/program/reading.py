@@ -6,11 +6,12 @@ tags, no dates, and `yes` is a text. Its types are those of `scenario`; what typ
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import lru_cache
 from hashlib import sha256
+from itertools import islice
 from typing import Any, get_args
 
 import msgspec
@@ -26,6 +27,7 @@ from campaigns.kinds.http.program.names import (
     texts_in,
 )
 from campaigns.kinds.http.program.scenario import METHODS, Scalar, Scenario, Step
+from campaigns.kit.suggesting import listed, nearest
 
 MOST_BYTES = 256 * 1024
 MOST_TABLE_BYTES = 1024 * 1024
@@ -34,6 +36,7 @@ MOST_COLUMNS = 100
 MOST_DEPTH = 40
 MOST_NODES = 200_000
 MOST_MESSAGES = 20
+"""Messages that are looked for: a person mends these first, and a text of mistakes costs no more."""
 FORBIDDEN_HEADERS = {
     "host": "it is the target's",
     "content-length": "it is counted",
@@ -63,8 +66,8 @@ class BadScenario(ValueError):
     """A scenario, its data, or what is set for all hosts is wrong. `where`: scenario, data or fixed."""
 
     def __init__(self, messages: Sequence[str], where: str = "scenario") -> None:
-        super().__init__(" ".join(messages))
         self.messages = list(messages)[:MOST_MESSAGES]
+        super().__init__(" ".join(self.messages))
         self.where = where
 
 
@@ -78,7 +81,7 @@ class Loaded:
 
 
 def read_scenario(text: str, table: str = "", fixed: str = "") -> Loaded:
-    """Return a scenario that was checked. Raise BadScenario with every message.
+    """Return a scenario that was checked. Raise BadScenario with the first MOST_MESSAGES messages.
 
     table: CSV with the names of the columns in its first line. fixed: `name=value, …`, which replace columns for all hosts.
     """
@@ -106,10 +109,10 @@ def _read(text: str, table: str, fixed: str) -> Loaded:
     columns = _columns(scenario, _table(table), lines, value)
     for name, each in fixed_values(fixed).items():
         if name not in columns:
-            known = f"; there are {', '.join(columns)}" if columns else ": the scenario has no data"
+            known = f"; there are {listed(columns)}" if columns else ": the scenario has no data"
             raise BadScenario([f"There is no column “{name}”{known}."], "fixed")
         columns[name] = [each]
-    if messages := list(_Checks(scenario, columns, lines).messages()):
+    if messages := list(islice(_Checks(scenario, columns, lines).messages(), MOST_MESSAGES)):
         raise BadScenario(messages)
     content = msgspec.json.encode([scenario, columns], order="deterministic")
     return Loaded(scenario, columns, sha256(content).hexdigest())
@@ -144,7 +147,8 @@ def scalar_of(text: str) -> Scalar:
 # The document
 
 
-def _document(text: str) -> tuple[Any, dict[Place, int]]:
+@lru_cache(maxsize=4)
+def _document(text: str) -> tuple[Any, Mapping[Place, int]]:
     """Return the value of a YAML document, and the line of each key and item. Raise BadScenario."""
     size = len(text.encode(errors="replace"))
     if size > MOST_BYTES:
@@ -173,7 +177,7 @@ class _Document:
         self.nodes = 0
         self.flow: set[int] = set()  # mappings in braces, by id
 
-    def read(self) -> tuple[Any, dict[Place, int]]:
+    def read(self) -> tuple[Any, Mapping[Place, int]]:
         root: list[Any] = []
         stack: list[tuple[Any, Place]] = [(root, ())]
         keys: list[tuple[bool, Any]] = [(False, None)]  # whether a key is known, and which
@@ -209,7 +213,7 @@ class _Document:
             raise BadScenario([f"Line {line}: the scenario is nested too deeply, or too long."])
         tag = getattr(event, "tag", None)
         if tag and tag != "!":
-            raise BadScenario([f"Line {line}: tags ({tag}) are not taken."])
+            raise BadScenario([f"Line {line}: tags ({tag[:60]}) are not taken."])
         inside, place = stack[-1]
         known, key = keys[-1]
         if isinstance(inside, dict) and not known:
@@ -273,9 +277,9 @@ def _worded(error: msgspec.ValidationError, value: Any, lines: Mapping[Place, in
         text = f"“{missing[1]}” is missing"
     elif unknown := re.match(r"Object contains unknown field `(.*)`\Z", text):
         name, known = unknown[1], _known_fields(place)
-        close = get_close_matches(name, known, 1)
-        text = f"there is no “{name}” here"
-        text += f"; did you mean “{close[0]}”" if close else ""
+        close = nearest(name, known)
+        text = f"there is no “{name[:60]}” here"
+        text += f"; did you mean “{close}”" if close else ""
         if (*place, name) in lines:
             place.append(name)
     elif "got `object`" in text and "`str" in text:
@@ -291,7 +295,7 @@ def _worded(error: msgspec.ValidationError, value: Any, lines: Mapping[Place, in
             else "a name has at most 40 letters, digits and “_”, no digit first"
         )
     named = f" ({'.'.join(str(part) for part in place[2:] or place)})" if place else ""
-    text = text if "“" in text else f"{text}{named}"
+    text = text[:300] if "“" in text else f"{text[:300]}{named}"
     end = "?" if "did you mean" in text else "."
     return f"{_where(tuple(place), value, lines)}{text[:1].lower()}{text[1:]}{end}"
 
@@ -330,7 +334,8 @@ def _where(place: Place, value: Any, lines: Mapping[Place, int]) -> str:
 # The data
 
 
-def _table(text: str) -> dict[str, list[Scalar]]:
+@lru_cache(maxsize=4)
+def _table(text: str) -> Mapping[str, list[Scalar]]:
     """Return the columns of a CSV text. Raise BadScenario."""
     if not text.strip():
         return {}
@@ -392,22 +397,27 @@ def _columns(
     scenario: Scenario, table: Mapping[str, list[Scalar]], lines: Mapping[Place, int], value: Any
 ) -> dict[str, list[Scalar]]:
     """Return all columns: of the scenario, and of the table. Raise BadScenario."""
-    columns: dict[str, list[Scalar]] = dict(table)
-    messages = []
+    wrong = _wrong_columns(scenario, table, lines, value)
+    if messages := list(islice(wrong, MOST_MESSAGES)):
+        raise BadScenario(messages)
+    own = {name: [*each] for name, each in scenario.data.items() if isinstance(each, list)}
+    return {**table, **own}
+
+
+def _wrong_columns(
+    scenario: Scenario, table: Mapping[str, list[Scalar]], lines: Mapping[Place, int], value: Any
+) -> Iterator[str]:
+    """Yield what is wrong with the columns that the scenario has, or asks for."""
+    there = f"they have {listed(table)}" if table else "there are none"
     for name, column in scenario.data.items():
         where = _where(("data", name), value, lines)
         if name in GIVEN or name == RANDOM:
-            messages.append(f"{where}“{name}” is a name that perfdash uses; choose another.")
+            yield f"{where}“{name}” is a name that perfdash uses; choose another."
         elif isinstance(column, list):
             if name in table:
-                messages.append(f"{where}“{name}” is a column of the data, too; take one away.")
-            columns[name] = list(column)
+                yield f"{where}“{name}” is a column of the data, too; take one away."
         elif name not in table:
-            there = f"they have {', '.join(table)}" if table else "there are none"
-            messages.append(f"{where}the data need a column “{name}” ({column[:60]}); {there}.")
-    if messages:
-        raise BadScenario(messages)
-    return columns
+            yield f"{where}the data need a column “{name}” ({column[:60]}); {there}."
 
 
 # What types cannot say
@@ -424,15 +434,16 @@ class _Checks:
         if CONTROL.search(self.scenario.name):
             yield self._say(("name",), "the name holds a control character.")
         yield from self._headers(("headers",), self.scenario.headers)
+        given = dict.fromkeys([*GIVEN, *self.columns])
         for name in names_of_headers(self.scenario.headers):
-            yield from self._name(("headers",), name, [*GIVEN, *self.columns], "headers")
+            yield from self._name(("headers",), name, given, "headers")
         yield from self._names_of_steps()
-        taken: dict[str, list[str]] = {"before": [], "steps": [], "after": []}
+        taken: dict[str, dict[str, None]] = {"before": {}, "steps": {}, "after": {}}
         for part, place, step in self.scenario.parts():
-            known = [*GIVEN, *self.columns, *taken["before"], *taken[part]]
+            known = ChainMap(taken[part], taken["before"], given)
             yield from self._step((part, place), step, known)
-            taken[part] += [name for name in step.take if name not in taken[part]]
-        yield from self._proofs()
+            taken[part].update(dict.fromkeys(step.take))
+        yield from self._proofs(given)
 
     def _say(self, place: Place, text: str) -> str:
         value = {
@@ -448,7 +459,7 @@ class _Checks:
                 yield self._say(("steps", place, "name"), "another step has that name.")
             seen.add(step.name.lower())
 
-    def _step(self, place: Place, step: Step, known: Sequence[str]) -> Iterator[str]:
+    def _step(self, place: Place, step: Step, known: Mapping[str, None]) -> Iterator[str]:
         requests = step.requests
         if len(requests) != 1:
             methods = ", ".join(METHODS)
@@ -484,7 +495,7 @@ class _Checks:
         yield from self._names(place, at, step, path, known)
 
     def _names(
-        self, place: Place, at: Place, step: Step, path: str, known: Sequence[str]
+        self, place: Place, at: Place, step: Step, path: str, known: Mapping[str, None]
     ) -> Iterator[str]:
         method = at[-1]
         for name in names_in(path):
@@ -494,7 +505,9 @@ class _Checks:
                 yield from self._name(at, name, known, str(method))
         for header, text in step.headers.items():
             for name in names_in(text):
-                yield from self._name((*place, "headers", header), name, known, f"header {header}")
+                yield from self._name(
+                    (*place, "headers", header), name, known, f"header {header[:60]}"
+                )
         bodies = (
             ("json", [] if step.json is msgspec.UNSET else texts_in(step.json)),
             ("form", texts_in(step.form or {})),
@@ -505,33 +518,33 @@ class _Checks:
                 for name in names_in(text):
                     yield from self._name((*place, what), name, known, what)
 
-    def _name(self, place: Place, name: str, known: Iterable[str], what: str) -> Iterator[str]:
+    def _name(self, place: Place, name: str, known: Mapping[str, None], what: str) -> Iterator[str]:
         kind = name.partition(":")[0]
         if kind == RANDOM:
             if range_of(name) is None:
-                yield self._say(place, f"{{{name}}} in {what} is no range; write {{random:1-100}}.")
+                yield self._say(
+                    place, f"{{{name[:60]}}} in {what} is no range; write {{random:1-100}}."
+                )
             return
-        known = list(dict.fromkeys(known))
         if name in known:
             return
-        close = get_close_matches(name, known, 1, 0.5)
+        close = nearest(name, known, 0.5)
         hint = (
-            f"Did you mean {{{close[0]}}}?"
-            if close
-            else f"Known are {', '.join(known)}, random:1-100."
+            f"Did you mean {{{close}}}?" if close else f"Known are {listed(known)}, random:1-100."
         )
         later = ""
         if any(name in step.take for step in self.scenario.steps):
             later = " A step that comes later takes it."
-        text = f"the name {{{name}}} in {what} is not known here.{later} {hint}"
-        yield self._say(place, f"{text} For the text itself write {{{{{name}}}}}.")
+        text = f"the name {{{name[:60]}}} in {what} is not known here.{later} {hint}"
+        yield self._say(place, f"{text} For the text itself write {{{{{name[:60]}}}}}.")
 
     def _path(self, place: Place, path: str) -> Iterator[str]:
         name = next((text for text, is_name in split(path)[:1] if is_name), "")
         begins_with_name = bool(name)
         if name in GIVEN or name.startswith(f"{RANDOM}:"):
             yield self._say(
-                place, f"{{{name}}} is no path that a path could begin with; write /{{{name}}}."
+                place,
+                f"{{{name[:60]}}} is no path that a path could begin with; write /{{{name[:60]}}}.",
             )
         if path.startswith("//") or not (path.startswith("/") or begins_with_name):
             yield self._say(
@@ -563,7 +576,7 @@ class _Checks:
         if think is not None and (think.seconds is None) == (think.exponential is None):
             yield self._say((*place, "think"), "think has either seconds or exponential.")
 
-    def _takes(self, place: Place, step: Step, known: Sequence[str]) -> Iterator[str]:
+    def _takes(self, place: Place, step: Step, known: Mapping[str, None]) -> Iterator[str]:
         for name, take in step.take.items():
             at = (*place, "take", name)
             given = [each for each in (take.json, take.header, take.between, take.cookie) if each]
@@ -584,13 +597,13 @@ class _Checks:
             if not path:
                 yield self._say((*place, "expect", "json"), "name the value: count: {at_least: 1}.")
 
-    def _proofs(self) -> Iterator[str]:
+    def _proofs(self, given: Mapping[str, None]) -> Iterator[str]:
         names = [step.name for step in self.scenario.steps]
         for number, proof in enumerate(self.scenario.counters):
             at: Place = ("prove", number) if isinstance(self.scenario.prove, list) else ("prove",)
             yield from self._path((*at, "get"), proof.get)
             for name in names_in(proof.get):
-                yield from self._name((*at, "get"), name, [*GIVEN, *self.columns], "prove")
+                yield from self._name((*at, "get"), name, given, "prove")
             if proof.delta != "requests" and proof.delta not in names:
                 yield self._say(
                     (*at, "delta"), f"there is no step “{proof.delta[:40]}”; name one, or requests."

@@ -1,14 +1,22 @@
 """Reading scenarios: what is taken, and what is refused with line, step and name."""
 
+import csv
 import json
+from difflib import SequenceMatcher
 from pathlib import Path
 
 import pytest
 from django.conf import settings
 from jsonschema import Draft202012Validator
 
-from campaigns.kinds.http.program.reading import BadScenario, read_scenario, scalar_of
+from campaigns.kinds.http.program.reading import (
+    MOST_MESSAGES,
+    BadScenario,
+    read_scenario,
+    scalar_of,
+)
 from campaigns.kinds.http.program.scenario import json_schema
+from campaigns.kit.suggesting import MOST_COMPARED
 from campaigns.tests.kinds.http.scenarios import LIST_AND_READ, USERS
 
 PUBLISHED = Path(settings.BASE_DIR, "docs/reference/scenario.schema.json")
@@ -184,3 +192,73 @@ def test_a_value_that_is_none_of_a_list_is_told_with_the_list(text, message):
         read_scenario(text)
 
     assert str(refused.value).startswith(message)
+
+
+# A small text costs little, however wrong it is
+
+
+def step_with(body: str, before: str = "") -> str:
+    return f"{before}steps: [{{name: a, post: /, body: '{body}'}}]"
+
+
+@pytest.fixture
+def compared(monkeypatch):
+    """The names that were compared with others, to find one that is alike."""
+    seen: list[str] = []
+    plain = SequenceMatcher.set_seq1
+
+    def noted(self, name):
+        if name:
+            seen.append(name)
+        plain(self, name)
+
+    monkeypatch.setattr(SequenceMatcher, "set_seq1", noted)
+    return seen
+
+
+def test_of_many_unknown_names_only_those_that_are_told_are_compared(compared):
+    columns = ", ".join(f"a{number}: [1]" for number in range(500))
+    names = "".join(f"{{b{number}}}" for number in range(3000))
+
+    messages = refused(step_with(names, f"data: {{{columns}}}\n"))
+
+    assert len(messages) == MOST_MESSAGES
+    assert "the name {b19} in body is not known here" in messages[-1]
+    assert len(compared) <= MOST_MESSAGES * MOST_COMPARED
+
+
+def test_a_name_that_is_no_name_is_compared_with_none(compared):
+    (message,) = refused(step_with(f"{{a:{'b' * 100_000}}}"))
+
+    assert not compared
+    assert len(message) < 1000
+
+
+def test_messages_hold_neither_long_names_nor_all_columns():
+    table = ",".join(f"c{number:039d}" for number in range(100)) + "\n" + ",".join("1" * 100)
+    wanted = ", ".join(f"a{number}: b" for number in range(5000))
+
+    with pytest.raises(BadScenario) as caught:
+        read_scenario(f"steps: [{{name: a, get: /}}]\ndata: {{{wanted}}}", table)
+
+    assert len(caught.value.messages) == MOST_MESSAGES
+    assert " and 70 more." in caught.value.messages[0]
+    assert len(str(caught.value)) < 50_000
+
+
+def test_a_table_is_read_once_for_all_that_is_fixed_beside_it(monkeypatch):
+    read = []
+    plain = csv.reader
+
+    def noted(*arguments, **options):
+        read.append(arguments)
+        return plain(*arguments, **options)
+
+    monkeypatch.setattr(csv, "reader", noted)
+    table = "size,colour\n1,red\n2,blue-of-this-test\n"
+
+    for size in range(30):
+        loaded = read_scenario(step_with("{size} {colour}"), table, f"size={size}")
+        assert loaded.columns == {"size": [size], "colour": ["red", "blue-of-this-test"]}
+
+    assert len(read) == 1
