@@ -1,7 +1,8 @@
 """Turn the input of a form or a request into a Definition, or into errors by field."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from random import SystemRandom
 from typing import Any
 
@@ -17,12 +18,15 @@ from campaigns.kit.forms import LISTS_OF_TEXTS, is_list_of_texts, many_for_one, 
 from campaigns.kit.mappings import CleanedData, FieldValues, Levels
 from campaigns.kit.network import normalised_address
 from campaigns.kit.numbers import is_number
+from campaigns.kit.processor_time import ProcessorTime, TooLong
+from campaigns.kit.suggesting import MOST_LETTERS
 from campaigns.models import Campaign, Factor, Target
 from campaigns.planning import design as declared
 from campaigns.planning.contrasts import read_contrast
 from campaigns.planning.criterion import read_criterion
 from campaigns.planning.design import DesignForm
 from campaigns.planning.kind_fields import (
+    MOST_MESSAGES,
     check_settings,
     note_misfits,
     read_excluded,
@@ -112,8 +116,10 @@ def check(data: FieldValues, targets: QuerySet[Target] | None = None) -> Definit
     `factors` (lists of levels by name), `excluded` (list of combinations), `tags` (list or text)
     and the fields of DesignForm.
     """
+    unknown = (str(name) for name in data if name not in KNOWN_FIELDS)
     errors: dict[str, list[str]] = {
-        str(name): [f"There is no field “{name}”."] for name in data if name not in KNOWN_FIELDS
+        name[:MOST_LETTERS]: [f"There is no field “{name[:MOST_LETTERS]}”."]
+        for name in islice(unknown, MOST_MESSAGES)
     }
     form = DesignForm(_for_form(data))
     form.is_valid()
@@ -259,21 +265,24 @@ def _short(question: str) -> str:
 
 def _check_plan(definition: Definition, driver: Driver) -> None:
     """Plan once, and check every cell's parameters together. Raise Invalid."""
-    try:
-        plan = plan_runs(definition.design)
-    except Unplannable as error:
-        raise Invalid({error.field: [str(error)]}) from None
-    if len(plan.runs) > MOST_RUNS:
+    design = definition.design
+    cells = len(possible_cells(design.factors, design.excluded))
+    runs = cells and cells * design.repetitions + design.warm_ups
+    if runs > MOST_RUNS:  # before they are made
         raise Invalid(
             {
                 "repetitions": [
-                    f"This plan has {len(plan.runs):,} runs; at most {MOST_RUNS:,} are allowed. "
+                    f"This plan has {runs:,} runs; at most {MOST_RUNS:,} are allowed. "
                     "Lower the repetitions, or take out levels."
                 ]
             }
         )
+    try:
+        plan = plan_runs(design)
+    except Unplannable as error:
+        raise Invalid({error.field: [str(error)]}) from None
     limits = {target.pk: allowed_on(target) for target in definition.targets}
-    for levels in plan.cells:
+    for levels in in_time(plan.cells):
         target, cell = definition.target_at(levels), driver_levels(levels)
         allowed = None if target is None else limits[target.pk]
         _check_urls(target, definition, driver, cell)
@@ -287,6 +296,16 @@ def _check_plan(definition: Definition, driver: Driver) -> None:
             )
         if allowed is not None:
             _check_concurrency(definition, driver, cell, allowed)
+
+
+def in_time(cells: Sequence[Levels]) -> Iterator[Levels]:
+    """Yield the cells of a plan as long as what is done with them takes little enough processor time. Raise Invalid."""
+    what = f"Looking at the {len(cells):,} cells of this plan"
+    limit = ProcessorTime(what, "Shorten its longest text, or take out levels.")
+    try:
+        yield from limit.each(cells)
+    except TooLong as error:
+        raise Invalid({"parameters": [str(error)]}) from None
 
 
 def _check_urls(

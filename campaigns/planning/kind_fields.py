@@ -1,7 +1,7 @@
 """Read the parts of a definition that depend on its kind, and record errors by field path."""
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -11,12 +11,15 @@ from campaigns.kinds.base import Driver
 from campaigns.kinds.base.values import BLIND_LABEL, BLIND_LEVELS, TARGET
 from campaigns.kit.forms import CONTROL, is_list_of_texts, many_for_one, messages_of, plain
 from campaigns.kit.mappings import CleanedData, FieldValues, Parameters
+from campaigns.kit.suggesting import MOST_LETTERS
 from campaigns.models import Campaign, Target, TargetStep
 from campaigns.planning.levels import check_lengths, read_levels, same_level
 from campaigns.planning.plan import number_of_cells
 from campaigns.targets.variables import Variables, cleaned, variables_of
 
 MOST_CELLS = 500
+MOST_MESSAGES = 20
+"""Messages about names that are not known."""
 MOST_FACTORS = 6
 MOST_TARGETS = 6
 INTERLEAVE = "Leave two levels, or choose the order “interleaved”, which takes any number."
@@ -154,7 +157,7 @@ def read_factors(
             continue
         if name not in variables.factors:
             errors[path] = [
-                f"“{name}” cannot vary; those that can are {', '.join(variables.factors)}."
+                f"“{str(name)[:MOST_LETTERS]}” cannot vary; those that can are {', '.join(variables.factors)}."
             ]
         elif not isinstance(levels, list | tuple) or not levels:
             errors[path] = ["Give at least one level."]
@@ -208,11 +211,11 @@ def read_parameters(
         errors["parameters"] = ["Give the parameters by name: {“concurrency”: 10}."]
         return {}
     known = driver.parameters.base_fields
-    for name in provided:
-        if name not in variables.fields:
-            errors[f"parameters.{name}"] = [
-                f"There is no parameter “{name}”; there are {', '.join(variables.fields)}."
-            ]
+    unknown = (str(name)[:MOST_LETTERS] for name in provided if name not in variables.fields)
+    for name in islice(unknown, MOST_MESSAGES):
+        errors[f"parameters.{name}"] = [
+            f"There is no parameter “{name}”; there are {', '.join(variables.fields)}."
+        ]
     values = {name: field.initial for name, field in known.items() if field.initial is not None}
     values |= {name: value for name, value in provided.items() if name in known}
     first = {name: levels[0] for name, levels in factors.items() if levels}
@@ -359,10 +362,12 @@ def read_excluded(
         return ()
     checked = []
     for combination in value:
+        if len(errors.get("excluded", ())) >= MOST_MESSAGES:
+            break
         matched = {}
         if not combination:
             errors.setdefault("excluded", []).append("A combination names no level.")
-        for name, level in combination.items():
+        for name, level in islice(combination.items(), MOST_FACTORS + MOST_MESSAGES):
             known = factors.get(name, ())
             same = known and same_level(driver.parameters.base_fields.get(name), level, known)
             if name not in factors:

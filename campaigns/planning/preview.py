@@ -12,7 +12,7 @@ from campaigns.kit.numbers import counted, grouped, number, plain_percent, witho
 from campaigns.kit.units import written
 from campaigns.models import Campaign, Target
 from campaigns.planning.carried import LEAST, Asked, asked_of
-from campaigns.planning.checking import Definition
+from campaigns.planning.checking import Definition, in_time
 from campaigns.planning.criterion import criterion_of
 from campaigns.planning.design import IN_BLOCKS
 from campaigns.planning.expected import usual_run
@@ -114,7 +114,7 @@ def preview(definition: Definition) -> Preview:
     else:
         guesses = [
             driver.estimate_seconds({**definition.campaign.parameters, **driver_levels(cell)})
-            for cell in plan.cells
+            for cell in in_time(plan.cells)
         ]
         seconds = sum(guesses[run.cell] + OVERHEAD_SECONDS for run in plan.runs)
     sight = sight_of(definition, len(plan.cells))
@@ -290,7 +290,9 @@ def _remarks_on_criterion(
                 "“interleaved” for a capacity.",
             )
         )
-    units = [driver.units({**campaign.parameters, **driver_levels(cell)}) for cell in plan.cells]
+    units = [
+        driver.units({**campaign.parameters, **driver_levels(cell)}) for cell in in_time(plan.cells)
+    ]
     known = sorted({each * blocks for each in units if each is not None})
     shown = (
         f"To show that at most {plain_percent(failed)} fail takes {number(needed)} units of work in a cell "

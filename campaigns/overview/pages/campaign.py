@@ -57,10 +57,9 @@ def _draft(campaign: Campaign, outline: Outline) -> TemplateContext:
     plan = None
     try:
         definition = check(drafts.as_data(campaign))
+        plan = plan_view(definition, preview(definition))
     except Invalid as invalid:
         problems = [text for texts in invalid.errors.values() for text in texts]
-    else:
-        plan = plan_view(definition, preview(definition))
     trials = running.trials_context(campaign, etag_of(versions.version(campaign)))
     cells = campaign.cells.all()[: result.MOST_CHOICES]
     return {

@@ -210,7 +210,10 @@ def _planned(entered: Entered) -> TemplateContext:
     definition, errors = _checked(_with_question(entered))
     plan: PlanView | None = None
     if definition is not None:
-        plan = plan_view(definition, preview(definition))
+        try:
+            plan = plan_view(definition, preview(definition))
+        except Invalid as invalid:
+            errors = invalid.errors
     return {"plan": plan, "plan_problems": problems(errors, entered)}
 
 

@@ -1,5 +1,6 @@
 import math
 from contextlib import suppress
+from itertools import count
 from random import Random
 from typing import Any
 
@@ -8,10 +9,13 @@ from django import forms
 from django.db import transaction
 from django.db.models.functions import Now
 
+from campaigns.kit import processor_time
 from campaigns.kit.errors import Invalid
 from campaigns.models import Target
-from campaigns.planning import drafts
+from campaigns.planning import checking, drafts
 from campaigns.planning.checking import KNOWN_FIELDS, check
+from campaigns.planning.kind_fields import MOST_MESSAGES
+from campaigns.planning.preview import preview
 from campaigns.tests.toy import ToyForm, definition
 
 pytestmark = pytest.mark.django_db
@@ -392,3 +396,44 @@ def test_a_manifest_on_another_server_than_the_target_is_refused_at_its_field(ma
     assert "is not on server (127.0.0.1:8080)" in caught.value.errors["parameters.manifest"][0]
     allowed = {"parameters": {"manifest": "http://127.0.0.1:8080/PULP_MANIFEST"}}
     assert check(data | allowed).campaign.target == server
+
+
+# Nobody's definition holds up the pages of others
+
+
+def test_of_many_unknown_names_the_first_are_told(errors_of):
+    many = {f"a{number}": 1 for number in range(5000)}
+
+    assert len(errors_of(**many)) == MOST_MESSAGES
+    assert len(errors_of(parameters=many)) == MOST_MESSAGES + 1  # and the missing path
+    excluded = errors_of(excluded=[{f"b{number}": 1 for number in range(5000)}] * 500)["excluded"]
+    assert MOST_MESSAGES <= len(excluded) <= 3 * MOST_MESSAGES
+
+
+def test_a_plan_of_too_many_runs_is_refused_before_it_is_made(errors_of, monkeypatch):
+    monkeypatch.setattr(checking, "plan_runs", None)
+
+    levels = {"slow": [number / 100 for number in range(500)]}
+    assert errors_of(factors=levels, order="random", repetitions=100, warm_ups=3) == {
+        "repetitions": [
+            "This plan has 50,003 runs; at most 5,000 are allowed. Lower the repetitions, or take out levels."
+        ]
+    }
+
+
+def test_checking_and_previewing_end_when_they_took_their_processor_time(
+    target, errors_of, monkeypatch
+):
+    many = {"factors": {"slow": [number / 100 for number in range(30)]}, "order": "random"}
+    found = check(definition(target=target.pk) | many)
+    clock = count()
+    monkeypatch.setattr(processor_time, "thread_time", lambda: next(clock))
+
+    assert errors_of(**many) == {
+        "parameters": [
+            "Looking at the 30 cells of this plan took more than 20 s of processor time, and was ended. "
+            "Shorten its longest text, or take out levels."
+        ]
+    }
+    with pytest.raises(Invalid, match="took more than 20 s of processor time"):
+        preview(found)
