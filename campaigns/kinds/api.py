@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.http import Http404
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -12,14 +13,13 @@ from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
 from campaigns.kinds.base import Driver, Metric
-from campaigns.kinds.registry import UnknownKind, all_kinds, driver_of, offered_kinds, pinned
+from campaigns.kinds.registry import UnknownKind, chosen_kind, offered_kinds
 from campaigns.kit.api.inputs import NoQuery
 from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.outputs import Part, Selectable, picked, selected, text
 from campaigns.kit.api.views import Api
 from campaigns.kit.mappings import JsonObject
 from campaigns.kit.rights import teams_with
-from campaigns.models import Program
 
 
 class ChoiceOutput(Part):
@@ -204,9 +204,7 @@ class OneKind(Api):
     def get(self, request: Request, kind: str) -> Response:
         """Return a kind of test with its question, parameters, factors and metrics."""
         self.read_query(NoQuery)
-        driver, name = driver_at(kind), pinned(kind)
-        if name not in all_kinds() and not self.visible(Program.objects.filter(kind=name)).exists():
-            raise Http404(f"There is no kind “{kind}”.")
+        name, driver = kind_at(kind, self.user)
         return Response(picked(_kind(name, driver, request), selected(request, KindOutput)))
 
 
@@ -218,9 +216,9 @@ def _kind(kind: str, driver: Driver, request: Request) -> JsonObject:
     }
 
 
-def driver_at(kind: str) -> Driver:
-    """Return the driver of a kind. Raise Http404 where there is none."""
+def kind_at(kind: str, user: User) -> tuple[str, Driver]:
+    """Return the kind that an address names, with its driver. Raise Http404 where there is none that the user may see."""
     try:
-        return driver_of(kind)
+        return chosen_kind(kind, user)
     except UnknownKind as error:
         raise Http404(str(error)) from None

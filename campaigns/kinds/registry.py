@@ -10,9 +10,12 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from pkgutil import iter_modules
 
+from django.contrib.auth.models import User
+
 import campaigns.kinds
 from campaigns.kinds.base import Driver
 from campaigns.kinds.program import stored
+from campaigns.kit.rights import Right, may
 
 SHARED = frozenset({"api", "base", "load", "program", "programs", "registry", "servers"})
 """Modules of this package that are no kinds."""
@@ -56,10 +59,27 @@ def driver_of(kind: str) -> Driver:
         driver = stored.stored_driver(kind, families)
         if driver is not None:
             return driver
-        known = ", ".join(all_kinds())
-        raise UnknownKind(
-            f"There is no kind “{kind}”; there are {known}, and the programs in use of your teams, by their names."
-        ) from None
+        raise _unknown(kind) from None
+
+
+def chosen_kind(kind: str, user: User | None) -> tuple[str, Driver]:
+    """Return a kind as campaigns keep it, with its driver, for a user who names it; no user: perfdash itself.
+
+    Raise UnknownKind, in the same words for a program of a team whose rows the user may not see.
+    """
+    name = pinned(kind)
+    if user is not None and name not in all_kinds():
+        row = stored.program_of(name)
+        if row is not None and not may(user, row.team_id, Right.SEE):
+            raise _unknown(kind)
+    return name, driver_of(name)
+
+
+def _unknown(kind: str) -> UnknownKind:
+    known = ", ".join(all_kinds())
+    return UnknownKind(
+        f"There is no kind “{kind}”; there are {known}, and the programs in use of your teams, by their names."
+    )
 
 
 def pinned(kind: str) -> str:

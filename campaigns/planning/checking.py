@@ -11,8 +11,9 @@ from django.db.models import QuerySet
 from campaigns.kinds.base import Driver, Metric
 from campaigns.kinds.base.values import TARGET, driver_levels
 from campaigns.kinds.program.stored import program_of, why_not_run
-from campaigns.kinds.registry import UnknownKind, all_kinds, driver_of, pinned
+from campaigns.kinds.registry import UnknownKind, all_kinds, chosen_kind
 from campaigns.kit import network
+from campaigns.kit.activity import current_user
 from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import LISTS_OF_TEXTS, is_list_of_texts, many_for_one, messages_of
 from campaigns.kit.mappings import CleanedData, FieldValues, Levels
@@ -40,6 +41,7 @@ from campaigns.planning.limits import cell_label, excess_at
 from campaigns.planning.plan import Design, Unplannable, plan_runs, possible_cells
 from campaigns.planning.roles import check_loads, load_among, read_roles
 from campaigns.planning.search import Search, as_json, read_search
+from campaigns.planning.stopper import no_one_to_stop, who_stops
 from campaigns.planning.watched_metrics import PREFIX, choosable_metrics, watched_metric
 from campaigns.targets.allowed import Allowed, allowed_on
 from campaigns.targets.variables import Variables, variables_of
@@ -110,7 +112,8 @@ class Definition:
 def check(data: FieldValues, targets: QuerySet[Target] | None = None) -> Definition:
     """Check everything at once. Raise Invalid with all errors.
 
-    targets: those that may be measured, such as those of a team; by default all.
+    targets: those that may be measured, such as those of a team; by default all. A program of a team that the sender of the
+    request may not see is no kind.
 
     `data` has the fields of the REST API: `kind`, `target` (primary key or name), `parameters` (by name),
     `factors` (lists of levels by name), `excluded` (list of combinations), `tags` (list or text)
@@ -126,10 +129,9 @@ def check(data: FieldValues, targets: QuerySet[Target] | None = None) -> Definit
     errors.update(messages_of(form))
     errors.update(many_for_one(data, DesignForm.base_fields))
     try:
-        driver = driver_of(str(data.get("kind", "")))
+        kind, driver = chosen_kind(str(data.get("kind", "")), current_user())
     except UnknownKind as error:
         raise Invalid(errors | {"kind": [str(error)]}) from None
-    kind = pinned(str(data["kind"]))
     servers = read_targets(data, driver, errors, targets)
     _check_program(kind, servers, errors)
     target = servers[0] if servers else None
@@ -145,6 +147,7 @@ def check(data: FieldValues, targets: QuerySet[Target] | None = None) -> Definit
             errors.setdefault("search", []).append(
                 "A search for capacity loads one target. Leave one, or vary the load by levels."
             )
+        _check_who_stops(search, servers, errors)
     hard = read_hard(data, form.cleaned_data.get("order", ""), variables, factors, errors, servers)
     for server in servers:
         note_misfits(server, driver, parameters, driver_levels(factors), errors)
@@ -217,6 +220,14 @@ def _check_program(kind: str, targets: Sequence[Target], errors: dict[str, list[
         errors["kind"] = [
             f"“{row.name}” is a program of the team {row.team}; “{others[0].name}” belongs to another team."
         ]
+
+
+def _check_who_stops(
+    search: Search, targets: Sequence[Target], errors: dict[str, list[str]]
+) -> None:
+    """Add an error where whom a search names may not stop it: in the same words for an account of another team, and for none."""
+    if search.person and targets and who_stops(search, targets[0].team) is None:
+        errors.setdefault("search.person", []).append(no_one_to_stop(search, targets[0].team))
 
 
 def time_limit_of(

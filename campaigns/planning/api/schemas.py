@@ -13,7 +13,7 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.kinds.api import described, driver_at
+from campaigns.kinds.api import described, kind_at
 from campaigns.kinds.base import Driver
 from campaigns.kinds.base.values import BLIND_LABEL, BLIND_LEVELS
 from campaigns.kinds.program.stored import VERSION
@@ -372,4 +372,4 @@ class KindSchema(Api):
     def get(self, request: Request, kind: str) -> Response:
         """What `parameters` of a definition may hold, as JSON Schema, with units, choices, bounds."""
         self.read_query(NoQuery)
-        return Response(parameters_schema(kind, driver_at(kind)))
+        return Response(parameters_schema(kind, kind_at(kind, self.user)[1]))

@@ -51,6 +51,7 @@ from campaigns.planning.lifecycle.rows import (
 )
 from campaigns.planning.plan import plan_runs
 from campaigns.planning.search import search_of
+from campaigns.planning.stopper import who_stops
 from campaigns.targets.machines import machines_of
 
 MOST_RUNS_EVER = 20_000
@@ -117,7 +118,7 @@ def launch(
 def _tell_who_stops_it(campaign: Campaign, user: User | None) -> None:
     """Tell the person whom a search names to stop it that it begins."""
     search = search_of(campaign.search)
-    person = search and User.objects.filter(username=search.person, is_active=True).first()
+    person = search and who_stops(search, campaign.team)
     if not search or not person or campaign.target is None:
         return
     announce(

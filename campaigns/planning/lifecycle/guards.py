@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from itertools import combinations
 
-from django.contrib.auth.models import User
-
 from campaigns.kinds.base.values import driver_levels
 from campaigns.kinds.program.stored import why_not_run
 from campaigns.kinds.registry import UnknownKind, driver_of
@@ -12,11 +10,11 @@ from campaigns.kit import network
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.errors import NotConfirmed, NotPossible
 from campaigns.kit.owners import quoted_target
-from campaigns.kit.rights import Right, may
 from campaigns.models import Campaign, Cell, Target
 from campaigns.planning.carried import why_permission
 from campaigns.planning.limits import excess_at
 from campaigns.planning.search import search_of
+from campaigns.planning.stopper import no_one_to_stop, who_stops
 from campaigns.targets import overload
 from campaigns.targets.allowed import allowed_on, allowed_on_each
 from campaigns.targets.saving import rules_for
@@ -70,11 +68,8 @@ def require_watched_search(campaign: Campaign) -> None:
             f"“{target.name}” is a production server: a search needs `most_failed`, the work that may fail in all its runs "
             "together, and `person`, the account of who is to stop it."
         )
-    user = User.objects.filter(username=search.person, is_active=True).first()
-    if user is None or not may(user, campaign.team, Right.OPERATE):
-        raise NotPossible(
-            f"“{search.person}” is no account that may cancel this campaign. Name an operator of the team {campaign.team}."
-        )
+    if who_stops(search, campaign.team) is None:
+        raise NotPossible(no_one_to_stop(search, campaign.team))
 
 
 def require_apart(targets: Sequence[Target]) -> None:

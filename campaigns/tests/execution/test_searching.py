@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import User
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -22,9 +23,12 @@ from campaigns.models import (
     Campaign,
     Finding,
     LogLine,
+    Membership,
     Run,
     TargetLease,
+    Team,
 )
+from campaigns.models.teams import default_team
 from campaigns.planning import checking, drafts, lifecycle
 from campaigns.planning import preview as previewing
 from campaigns.planning.amending import amend
@@ -368,8 +372,6 @@ def test_a_production_server_has_to_be_allowed_anew(searching, target):
     [
         ({}, "needs `most_failed`"),
         ({"most_failed": 100}, "and `person`"),
-        ({"most_failed": 100, "person": "nobody"}, "is no account that may cancel"),
-        ({"most_failed": 100, "person": "reader"}, "is no account that may cancel"),
     ],
 )
 def test_a_production_server_needs_a_limit_of_failures_and_somebody_to_stop_it(
@@ -377,10 +379,36 @@ def test_a_production_server_needs_a_limit_of_failures_and_somebody_to_stop_it(
 ):
     target.is_production = True
     target.save()
-    somebody("reader", "viewer")
 
     with pytest.raises(NotPossible, match=message):
         searching(search=SEARCH | stated)
+
+
+def test_who_may_not_stop_it_any_more_stops_no_search_of_a_production_server(draft, server, target):
+    person = somebody("op", "operator")
+    campaign = draft(factors={}, search=SEARCH | {"most_failed": 100, "person": "op"})
+    Membership.objects.filter(user=person).update(roles=["viewer"])
+    target.is_production = True
+    target.save()
+
+    with pytest.raises(NotPossible, match="“op” is no account that may cancel"):
+        lifecycle.launch(campaign, None, "server")
+
+
+@pytest.mark.parametrize("name", ["nobody", "reader", "elsewhere", "gone"])
+def test_a_search_names_an_operator_of_its_team_alone(draft, server, name):
+    somebody("reader", "viewer")
+    somebody("elsewhere", "operator", team=Team.objects.create(name="Others"))
+    User.objects.filter(pk=somebody("gone", "operator").pk).update(is_active=False)
+
+    with pytest.raises(Invalid) as refused:
+        draft(factors={}, search=SEARCH | {"person": name})
+
+    assert refused.value.errors == {
+        "search.person": [
+            f"“{name}” is no account that may cancel this campaign. Name an operator of the team {Team.objects.get(pk=default_team())}."
+        ]
+    }
 
 
 def test_who_is_to_stop_it_is_told_when_it_begins(searching, target):

@@ -1,5 +1,6 @@
 """Sends requests as anybody, at real rows, and says in a word what came of it."""
 
+import json
 import re
 from collections.abc import Mapping
 from contextlib import suppress
@@ -19,8 +20,10 @@ OWN = ("tokens", "channels", "sessions", "keys")
 """Addresses of rows of the one who asks."""
 BY_NAME = ("user", "exclusion", "link", "kind", "chart")
 """Parts of an address that are called the same everywhere."""
-OF_NOBODY = 2**40
-"""A primary key that no row has."""
+OF_NOBODY = 2**31 - 1
+"""A primary key that no row has, and that every field takes."""
+NAMING = {"<pk>": OF_NOBODY, "<kind>": "nobodys-00000000"}
+"""Parts of an address by which it names a row of a team, each with a name that no row has."""
 NAME = re.compile(r"<(\w+)>")
 
 
@@ -53,18 +56,25 @@ def filled(address: str, named: Mapping[str, Any]) -> str:
 
 def is_named(address: str, named: Mapping[str, Any]) -> bool:
     """Whether an address names a row of a team."""
-    before = address.partition("<pk>")[0].rstrip("/").rpartition("/")[2]
-    return "<pk>" in address and before in named and before not in OWN
+    before, part = of_which(address)
+    return bool(part) and before in named and before not in OWN
 
 
-def answer(client: Client, method: str, path: str) -> Any:
-    """Send it, and take back what it did."""
+def of_which(address: str) -> tuple[str, str]:
+    """Return which rows an address names a row of, and by which part; empty where it names none."""
+    part = next((part for part in NAMING if part in address), "")
+    before = address.partition(part)[0] if part else ""
+    return before.rstrip("/").rpartition("/")[2], part
+
+
+def answer(client: Client, method: str, path: str, body: Any = None) -> Any:
+    """Send it, and take back what it did. body: what is sent as JSON; by default nothing."""
     send = getattr(client, method.lower())
     sent: dict[str, Any] = {}
     if method not in ("GET", "HEAD"):
         is_api = path.startswith("/api/") and path != "/api/v1/docs"
         sent = {
-            "data": "{}" if is_api else "",
+            "data": json.dumps(body or {}) if is_api else "",
             "content_type": "application/json" if is_api else FORM,
         }
     cookies: SimpleCookie = SimpleCookie()

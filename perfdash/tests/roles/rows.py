@@ -94,6 +94,13 @@ def rows_of(team: Team, number: int) -> Rows:
     program = Program.objects.create(
         team=team, name=f"program-{number}", definition={"name": "program", "arguments": ["true"]}
     )
+    published = Program.objects.create(
+        team=team,
+        name=f"published-{number}",
+        kind=f"published-{number}-00000000",
+        state="published",
+        definition={"name": "published", "label": "Published", "arguments": ["true"]},
+    )
     exclusion = Exclusion.objects.create(
         run=campaign.runs.get(position=2), user=founder, reason="a slip", withdrawn_at=Now()
     )
@@ -154,7 +161,8 @@ def rows_of(team: Team, number: int) -> Rows:
                 expires_at=Now(),
             ).pk,
             "help": "api",
-            "kinds": "toy",
+            "kinds": published.kind,
+            "drafts": draft.pk,
             "chart": "differences",
         },
     )

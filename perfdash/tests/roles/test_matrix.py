@@ -15,21 +15,31 @@ from django.test import Client, override_settings
 from campaigns.accounts.access import make_token
 from campaigns.kinds.registry import all_kinds
 from campaigns.kit.rights import RIGHTS, Right
-from campaigns.models import Membership, Role, Team
+from campaigns.models import (
+    Comment,
+    Conclusion,
+    Membership,
+    Role,
+    Submission,
+    Team,
+    Template,
+)
 from campaigns.models.teams import default_team
+from campaigns.planning.pages import forms
 from campaigns.templatetags import comments
 from campaigns.tests.people import somebody
 from campaigns.tests.toy import Toy, toy
 from perfdash.tests.roles import table
 from perfdash.tests.roles.driving import (
     METHODS,
-    OF_NOBODY,
+    NAMING,
     addresses,
     allowed_by,
     answer,
     answer_unless_admitted,
     filled,
     is_named,
+    of_which,
     word_of,
 )
 from perfdash.tests.roles.rows import own_of, rows_of
@@ -47,6 +57,11 @@ SESSIONS = "django.contrib.sessions.backends.cached_db"
 """Whoever asks has signed in for all requests: one query of each would read that again."""
 WHATEVER = re.compile(rb'[0-9a-f]{16}|X-CSRFToken": "\w+"|name="csrfmiddlewaretoken" value="\w+"')
 """What differs from one answer to the next: the request's id, tokens of forms."""
+
+
+NAMED, HERE, OURS = "(the row)", "(a target of the own team)", "(a campaign of the own team)"
+OUTSIDE = {"kind": "external", "question": "Is it?", "repetitions": 1}
+CLAIM = {"claim": "a", "evidence": [{"campaign": OURS}]}
 
 
 class House:
@@ -265,9 +280,10 @@ def differing_elsewhere(house, address, method, words, asking):
         if word != words["elsewhere"]:
             yield f"{method} {address} of another team, {who}: {word}, not {words['elsewhere']}"
     if words["elsewhere"] == "404":
-        before = address.partition("<pk>")[0].rstrip("/").rpartition("/")[2]
-        nobodys = filled(address, {"token": "x", **house.other.named, before: OF_NOBODY})
-        if bare(response, path) != bare(answer(house.clients[who], method, nobodys), nobodys):
+        before, part = of_which(address)
+        nobodys = filled(address, {"token": "x", **house.other.named, before: NAMING[part]})
+        status, told = bare(answer(house.clients[who], method, nobodys), nobodys)
+        if bare(response, path) != (status, renamed(told, NAMING[part], house.other.named[before])):
             yield f"{method} {address} of another team is answered unlike one of nobody"
 
 
@@ -284,6 +300,82 @@ ALLOWED = {200, 204, 286, 301, 302, 400, 422}
 def bare(response, path):
     """Status and body, without the address that was asked for and what differs every time."""
     return response.status_code, WHATEVER.sub(b"", response.told).replace(path.encode(), b"")
+
+
+def renamed(told, nobodys, name):
+    """A body that quotes a name that no row has, with another in its place."""
+    return told.replace(str(nobodys).encode(), str(name).encode())
+
+
+REFERENCES = (
+    # What is named besides the address: by which method and address, in which body or query, a row of what.
+    ("POST", "/api/v1/campaigns", {"kind": "toy", "target": NAMED}, "targets"),
+    ("POST", "/api/v1/campaigns", {"kind": "toy", "targets": [NAMED]}, "targets"),
+    ("POST", "/api/v1/campaigns", {"kind": NAMED, "target": HERE}, "kinds"),
+    ("POST", "/api/v1/campaigns", OUTSIDE | {"team": NAMED}, "teams"),
+    ("POST", "/api/v1/campaigns/preview", {"kind": "toy", "target": NAMED}, "targets"),
+    ("POST", "/api/v1/campaigns/preview", {"kind": NAMED, "target": HERE}, "kinds"),
+    ("PUT", "/api/v1/campaigns/<drafts>", {"kind": "toy", "target": NAMED}, "targets"),
+    ("PUT", "/api/v1/campaigns/<drafts>", {"kind": NAMED, "target": HERE}, "kinds"),
+    ("PATCH", "/api/v1/campaigns/<drafts>", {"target": NAMED}, "targets"),
+    ("PATCH", "/api/v1/campaigns/<drafts>", {"kind": NAMED}, "kinds"),
+    ("POST", "/api/v1/campaigns/<campaigns>/clone", {"target": NAMED}, "targets"),
+    ("POST", "/api/v1/campaigns/<campaigns>/clone", {"kind": NAMED}, "kinds"),
+    ("POST", "/api/v1/templates/<templates>/campaigns", {"target": NAMED}, "targets"),
+    ("POST", "/api/v1/templates/<templates>/campaigns", {"kind": NAMED, "target": HERE}, "kinds"),
+    ("POST", "/api/v1/programs", {"team": NAMED, "definition": {"name": "a"}}, "teams"),
+    ("POST", "/api/v1/programs/<programs>/try", {"target": NAMED}, "targets"),
+    ("POST", "/api/v1/targets", {"team": NAMED}, "teams"),
+    ("POST", "/api/v1/conclusions", {"claim": "a", "evidence": [{"campaign": NAMED}]}, "campaigns"),
+    ("POST", "/api/v1/conclusions", CLAIM | {"supersedes": NAMED}, "conclusions"),
+    ("POST", "/api/v1/notifications/channels", {"name": "a", "kind": "email", "teams": [NAMED]}, "teams"),
+    ("GET", "/api/v1/compare?campaign=<campaigns>&campaign=?", None, "campaigns"),
+    ("GET", "/api/v1/campaigns?target=?", None, "targets"),
+    ("GET", "/api/v1/launch-requests?campaign=?", None, "drafts"),
+    ("GET", "/campaigns/?target=?", None, "targets"),
+    ("GET", "/campaigns/?kind=?", None, "kinds"),
+    ("GET", "/campaigns/new/?kind=toy&calibrate=1&target=?", None, "targets"),
+    ("GET", "/campaigns/new/?kind=?", None, "kinds"),
+    ("GET", "/conclusions/new/?campaign=?", None, "campaigns"),
+    ("GET", "/conclusions/new/?campaign=<campaigns>&supersedes=?", None, "conclusions"),
+    ("GET", "/compare/?c=<campaigns>&c=?", None, "campaigns"),
+)  # fmt: skip
+
+
+def test_a_row_of_another_team_is_named_in_vain_in_bodies_and_queries(house, subtests, monkeypatch):
+    monkeypatch.setattr(forms, "new_seed", lambda: 7)  # it stands on the page
+    for method, address, body, of in REFERENCES:
+        with subtests.test(f"{method} {address} {body}"):
+            theirs, nobodys = house.other.named[of], NAMING["<kind>" if of == "kinds" else "<pk>"]
+            status, told = referring(house, method, address, body, nobodys)
+            assert referring(house, method, address, body, theirs) == (
+                status,
+                renamed(told, nobodys, theirs),
+            )
+            ours = house.home.named[of]
+            assert referring(house, method, address, body, ours) != (
+                status,
+                renamed(told, nobodys, ours),
+            )
+
+
+def referring(house, method, address, body, name):
+    """The bare answer of an address whose body or query refers to a name."""
+
+    def filled_in(value):
+        if isinstance(value, dict):
+            return {key: filled_in(inner) for key, inner in value.items()}
+        if isinstance(value, list):
+            return [filled_in(inner) for inner in value]
+        return {NAMED: name, HERE: house.home.named["targets"], OURS: house.home.campaign.pk}.get(
+            value, value
+        )
+
+    path = re.sub(r"<(\w+)>", lambda match: str(house.home.named[match[1]]), address)
+    path = path.replace("=?", f"={name}")
+    response = answer(house.clients["admin"], method, path, filled_in(body))
+    assert response.status_code in {*ALLOWED, 201, 202, 404}, response.told
+    return bare(response, path)
 
 
 def test_what_belongs_to_one_person_does_not_exist_for_another(house, subtests):
@@ -320,13 +412,18 @@ def test_no_list_of_a_team_names_what_another_team_has(house):
     target = house.other.campaign.target
     target.name = f"{word} server"
     target.save()
+    program = house.other.named["kinds"]
+    for rows, column in ((Template, "name"), (Conclusion, "claim"), (Submission, "filename")):
+        rows.objects.filter(team=house.other.team).update(**{column: f"A {word}"})
+    Comment.objects.filter(thread__team=house.other.team).update(text=f"A {word}")
     messages = []
     for address, methods in table.by_address().items():
         if "GET" not in methods or is_named(address, house.home.named) or "<" in address:
             continue
         response = answer(house.clients["admin"], "GET", address)
-        if word.encode() in response.told:
+        if word.encode() in response.told or program.encode() in response.told:
             messages.append(address)
+    assert program in str(house.clients["owner"].get("/api/v1/kinds").json())
     for query in (f"?q={word}", f"?tag={word}", f"?target={target.pk}"):
         page = house.clients["admin"].get(f"/campaigns/{query}").content.decode()
         assert f"{word} server" not in page

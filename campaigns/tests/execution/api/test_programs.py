@@ -7,10 +7,11 @@ from django.urls import reverse
 from campaigns.accounts.access import make_token
 from campaigns.models import Program, Team
 from campaigns.models.teams import default_team
-from campaigns.tests.people import somebody
-from campaigns.tests.rest import ApiClient, api, own_rates, owner, token
+from campaigns.tests.people import join, somebody
+from campaigns.tests.rest import ApiClient, api, own_rates, owner, target, token, toy
+from campaigns.tests.toy import definition as toy_definition
 
-__all__ = ["api", "own_rates", "owner", "token"]
+__all__ = ["api", "own_rates", "owner", "target", "token", "toy"]
 pytestmark = pytest.mark.django_db
 
 SORT = {
@@ -115,12 +116,58 @@ def test_a_program_of_another_team_is_no_kind_here(api, other_team, settings):
         definition={"name": "theirs", "arguments": ["true"]},
     )
     for name in ("theirs", row.kind):
-        assert api.get(f"kinds/{name}")[0] == 404
+        for path in ("kinds/{}", "kinds/{}/schema"):
+            assert in_words_of_none(api.get(path.format(name)), name) == in_words_of_none(
+                api.get(path.format("nothing")), "nothing"
+            )
     assert "theirs" not in str(api.get("kinds")[1]["results"])
     status, problem = api.get("kinds/nothing")
     assert (status, "theirs" in str(problem)) == (404, False)
     status, problem = api.post("programs", {"definition": SORT | {"name": "theirs"}})
     assert (status, "of another team" in str(problem)) == (400, True)
+
+
+def in_words_of_none(answer, name):
+    """An answer without the name that was asked for, and without what differs every time."""
+    status, body = answer
+    told = {key: value for key, value in body.items() if key not in ("instance", "request_id")}
+    return status, str(told).replace(name, "?")
+
+
+@pytest.mark.parametrize("member_of_one", [True, False])
+def test_a_definition_with_a_program_of_another_team_is_answered_as_one_with_none(
+    api, owner, other_team, target, member_of_one
+):
+    row = Program.objects.create(
+        team=other_team,
+        name="theirs",
+        kind="theirs-12345678",
+        state="published",
+        definition={
+            "name": "theirs",
+            "label": "Hidden label",
+            "arguments": ["true", "{way}"],
+            "parameters": [{"name": "way", "initial": 7}],
+        },
+    )
+    mine = api.post("campaigns", toy_definition(target=target.pk))[1]["id"]
+    requests = [
+        (api.post, "campaigns/preview"),
+        (api.post, "campaigns"),
+        (api.put, f"campaigns/{mine}"),
+        (api.patch, f"campaigns/{mine}"),
+        (api.post, f"campaigns/{mine}/clone"),
+    ]
+    if not member_of_one:
+        join(owner, "viewer", team=other_team)
+    for send, path in requests:
+        for kind in ("theirs", row.kind):
+            body = {"question": "Whose?", "target": target.pk, "factors": {}, "parameters": {}}
+            answer = send(path, body | {"kind": kind})
+            of_none = in_words_of_none(send(path, body | {"kind": "nothing"}), "nothing")
+            assert answer[0] == 400, (path, answer)
+            assert (in_words_of_none(answer, kind) == of_none) is member_of_one, (path, answer)
+            assert ("program of the team Others" in str(answer)) is not member_of_one
 
 
 @pytest.mark.parametrize(
