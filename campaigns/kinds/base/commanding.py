@@ -52,7 +52,11 @@ def run_here(command: Command, context: Context, directory: Path | None = None) 
     try:
         outcome = run_program(
             ENGINE,
-            {**command.request(str(directory)), "account": account and asdict(account)},
+            {
+                **command.request(str(directory)),
+                "account": account and asdict(account),
+                "hidden": [str(settings.DATA_DIRECTORY), str(settings.WORK_DIRECTORY)],
+            },
             cancelled=context.cancelled,
             lease_seconds=context.lease_seconds,
             deadline_seconds=command.seconds + SECONDS_TO_START_AND_END,

@@ -113,6 +113,8 @@ class Program(Driver):
         outputs = outputs_of(ran, context.secrets)
         values = own_values(ran)
         failure = why_failed(command, shown_of(ran, context.secrets))
+        if ran.not_separated:
+            context.say(f"The program could read what the worker's user can: {ran.not_separated}.")
         if not failure and ran.left:
             names = (
                 redacted(f" ({', '.join(ran.left_names)})", context.secrets)

@@ -56,6 +56,7 @@ class Ran:
     exit_status: None where a signal ended it. ended_by: the limit that it exceeded, or empty. out_of_memory: the kernel ended
     a process for want of memory meanwhile. left: processes that it had left behind, and that were
     ended; left_names: of the first of them, known on a worker alone.
+    not_separated: why the command had no namespaces of its own on the worker; empty where it had, and on a target.
     peak_memory_bytes, cpu_seconds: None where they were not observed. cut: names of files that were longer than the limit.
     """
 
@@ -72,6 +73,7 @@ class Ran:
     peak_memory_bytes: int | None = None
     left: int = 0
     left_names: Sequence[str] = ()
+    not_separated: str = ""
 
 
 def new_marker() -> str:

@@ -2,11 +2,13 @@
 
 Request: `Command.request`. It prints into the files `output` and `errors` of the directory; the result says how it ended.
 
-The command is killed with all that it started as soon as this program ends, however that comes about: a *guard*, forked
-before, in a session of its own, sees the end of a pipe and kills who belongs to the group of this program, or has its mark in
-the environment. So neither a keeper that is killed, nor a command that makes a session of its own, leaves a process behind.
+The command is killed with all that it started as soon as this program ends, however that comes about. Where the machine allows,
+it has namespaces of its own (`separated`), with which the kernel ends all that is in them. Elsewhere this program adopts what
+the command leaves behind, and kills all its descendants; and a *guard*, forked before, in a session of its own, sees the end
+of a pipe if this program is killed itself, and kills who belongs to its group, or has its mark in the environment.
 """
 
+import json
 import os
 import selectors
 import signal
@@ -15,10 +17,11 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
-from campaigns.kinds.programs import lifeline
+from campaigns.kinds.programs import lifeline, separated
 from campaigns.kinds.programs.commands import MARK, MEMORY, OUTPUT, SECRET_FILE_MODE, TIME
+from campaigns.kit import kernel
 from campaigns.kit.mappings import ProgramResult
 
 LOOK_SECONDS = 0.25
@@ -27,6 +30,7 @@ CHUNK = 1 << 16
 MOST_SWEEPS = 50
 MOST_NAMES = 10
 DRAIN_SECONDS = 2.0
+ENDED = (b"Z", b"X")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -35,6 +39,8 @@ def main(line: lifeline.Lifeline) -> ProgramResult:
     request = line.request
     guard = _start_guard(line, request["marker"])
     line.watch()
+    with suppress(OSError):  # a kernel that refuses: the mark and the group are left
+        kernel.adopt_orphans()
     directory = Path(request["directory"])
     work, secrets = directory / "work", directory / "secrets"
     account = request.get("account")
@@ -59,7 +65,7 @@ def main(line: lifeline.Lifeline) -> ProgramResult:
     }
     with (directory / "output").open("wb") as output, (directory / "errors").open("wb") as errors:
         try:
-            return _Run(line, guard).run(work, environment, output, errors)
+            return _Run(line, guard).run((work, secrets), environment, output, errors)
         finally:
             kill_all(os.getpgrp(), request["marker"], (os.getpid(), guard))
             os.kill(
@@ -77,26 +83,39 @@ class _Run:
         self.ended_by = ""
 
     def run(
-        self, work: Path, environment: dict[str, str], output: IO[bytes], errors: IO[bytes]
+        self,
+        own: tuple[Path, Path],
+        environment: dict[str, str],
+        output: IO[bytes],
+        errors: IO[bytes],
     ) -> ProgramResult:
         request = self.line.request
+        account = request.get("account") or {}
+        arguments = request["arguments"]
+        prefix = separated.words(own, own[0], request.get("hidden", ()), arguments)
+        why_not = separated.why_not(prefix, account)
+        told, tells = os.pipe()
+        if not why_not:
+            arguments = [*prefix, *separated.inside(tells, arguments)]
         killed_before = oom_kills()
         begun = time.monotonic()
         try:
-            account = request.get("account") or {}
             process = subprocess.Popen(  # noqa: S603 - an operator has defined it
-                request["arguments"],
+                arguments,
                 user=account.get("uid"),
                 group=account.get("gid"),
                 extra_groups=[] if account else None,
-                cwd=work,
+                cwd=own[0],
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
+                pass_fds=[] if why_not else [tells],
             )
         except OSError as error:
             return {"not_started": f"{error.strerror or error}"}
+        finally:
+            os.close(tells)
         assert process.stdout and process.stderr  # noqa: S101, PT018 - they are pipes
         ends = os.pidfd_open(process.pid)
         selector = selectors.DefaultSelector()
@@ -111,7 +130,7 @@ class _Run:
                 now - looked >= LOOK_SECONDS
             ):  # not at each line that it prints: that would slow it down
                 looked = now
-                self._look_at_memory(process.pid)
+                self._look_at_memory(process.pid, separate=not why_not)
             if now >= limit:
                 self.ended_by = TIME
             elif self.printed > request["output_bytes"]:
@@ -124,19 +143,28 @@ class _Run:
                 self.line.report("progress", {"seconds": now - begun, "output_bytes": self.printed})
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.monotonic() - begun
+        cpu_seconds: float | None = usage.ru_utime + usage.ru_stime
         process.returncode = os.waitstatus_to_exitcode(status)
-        left = kill_all(os.getpgrp(), request["marker"], (os.getpid(), self.guard))
+        left = [*kill_all(os.getpgrp(), request["marker"], (os.getpid(), self.guard)).values()]
         self._drain(selector, ends)
+        result = _told(told)
+        if "not_started" in result:
+            return result
+        if not why_not:
+            status, seconds = result.get("status", status), result.get("seconds", seconds)
+            cpu_seconds, left = result.get("cpu_seconds"), result.get("left", [])
+        code = os.waitstatus_to_exitcode(status)
         return {
-            "exit_status": process.returncode if process.returncode >= 0 else None,
-            "signal": max(0, -process.returncode),
+            "exit_status": code if code >= 0 else None,
+            "signal": max(0, -code),
             "ended_by": self.ended_by,
             "out_of_memory": oom_kills() > killed_before,
             "seconds": seconds,
-            "cpu_seconds": usage.ru_utime + usage.ru_stime,
+            "cpu_seconds": cpu_seconds,
             "peak_memory_bytes": self.peak or None,
             "left": 0 if self.ended_by else len(left),
-            "left_names": [] if self.ended_by else sorted(left.values())[:MOST_NAMES],
+            "left_names": [] if self.ended_by else sorted(left)[:MOST_NAMES],
+            "not_separated": why_not,
         }
 
     def _exchange(self, selector: selectors.BaseSelector, ends: int, seconds: float) -> bool:
@@ -155,12 +183,17 @@ class _Run:
             key.data.write(data[: max(0, room)])
         return over
 
-    def _look_at_memory(self, pid: int) -> None:
-        """Note how much it uses, and whether that is too much."""
-        used = memory_of_tree(pid)
-        self.peak = max(self.peak, used)
+    def _look_at_memory(self, process: int, *, separate: bool) -> None:
+        """Note how much the command and all that it started use, and whether that is too much; let go of adopted ones."""
+        ours = {self.guard, *(_separators(process) if separate else ())}
+        below = descendants(os.getpid())
+        self.peak = max(self.peak, sum(each.memory for each in below if each.pid not in ours))
+        for child in _children(os.getpid()):
+            if child not in (process, self.guard):
+                with suppress(ChildProcessError):
+                    os.waitpid(child, os.WNOHANG)
         most = self.line.request["memory_bytes"]
-        if most and used > most:
+        if most and self.peak > most:
             self.ended_by = MEMORY
 
     def _drain(self, selector: selectors.BaseSelector, ends: int) -> None:
@@ -194,10 +227,15 @@ def _start_guard(line: lifeline.Lifeline, marker: str) -> int:
 
 
 def kill_all(group: int, marker: str, spare: tuple[int, ...]) -> dict[int, str]:
-    """Kill every process of a group, or with the mark, until there is none; return their names by number."""
+    """Kill every process of a group, with the mark, or below this process, until there is none; return their names by number."""
     found: dict[int, str] = {}
     for _ in range(MOST_SWEEPS):
-        living = {pid: name for pid, name in _belonging(group, marker) if pid not in spare}
+        below = {each.pid: each.name for each in descendants(os.getpid())}
+        living = {
+            pid: name
+            for pid, name in (below | dict(_belonging(group, marker))).items()
+            if pid not in spare
+        }
         if not living:
             break
         found |= living
@@ -215,7 +253,7 @@ def _belonging(group: int, marker: str) -> Iterator[tuple[int, str]]:
             continue
         with suppress(OSError, ValueError, IndexError):
             state, _, of_group = _stat(name)[:3]
-            if state in (b"Z", b"X"):
+            if state in ENDED:
                 continue
             if int(of_group) == group or mark in Path(f"/proc/{name}/environ").read_bytes().split(
                 b"\0"
@@ -223,27 +261,60 @@ def _belonging(group: int, marker: str) -> Iterator[tuple[int, str]]:
                 yield int(name), _name(name)
 
 
+class Descendant(NamedTuple):
+    """A living process below another one. memory: resident, in bytes."""
+
+    pid: int
+    name: str
+    memory: int
+
+
+def descendants(pid: int) -> list[Descendant]:
+    """Return the living processes below a process."""
+    found, todo = [], [pid]
+    while todo:
+        each = todo.pop()
+        for child in _children(each):
+            todo.append(child)
+            with suppress(OSError, ValueError, IndexError):
+                fields = _stat(child)
+                if fields[0] not in ENDED:
+                    found.append(Descendant(child, _name(child), int(fields[21]) * PAGE))
+    return found
+
+
+def _separators(pid: int) -> list[int]:
+    """Return the processes that separate a command and are no part of it: bubblewrap, its child, and the first child of that."""
+    first = [pid]
+    for _ in range(2):
+        first += _children(first[-1])[:1]
+    return first
+
+
+def _children(pid: int) -> list[int]:
+    result: list[int] = []
+    with suppress(OSError, ValueError):
+        for task in os.listdir(f"/proc/{pid}/task"):
+            result += map(int, Path(f"/proc/{pid}/task/{task}/children").read_text().split())
+    return result
+
+
+def _told(descriptor: int) -> dict[str, Any]:
+    """Return what the process within has reported; nothing where it was killed before."""
+    os.set_blocking(descriptor, False)  # the first process of the namespaces may not have ended yet
+    with os.fdopen(descriptor, "rb") as file, suppress(ValueError):
+        return dict(json.loads(file.read() or b"{}"))
+    return {}
+
+
 def _stat(pid: Any) -> list[bytes]:
     """Return the fields of a process after its name: state, parent, group and so on."""
     return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
 
 
-def _name(pid: str) -> str:
+def _name(pid: Any) -> str:
     """Return the name of a process, as `ps` shows it."""
     return Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()
-
-
-def memory_of_tree(pid: int) -> int:
-    """Return the resident memory of a process and its descendants, in bytes."""
-    total, todo = 0, [pid]
-    while todo:
-        each = todo.pop()
-        with suppress(OSError, ValueError, IndexError):
-            total += int(_stat(each)[21]) * PAGE
-            for task in os.listdir(f"/proc/{each}/task"):
-                children = Path(f"/proc/{each}/task/{task}/children").read_text()
-                todo += map(int, children.split())
-    return total
 
 
 def oom_kills() -> int:

@@ -1,6 +1,7 @@
 """Commands on this machine, in the engine program."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from campaigns.kinds.programs.commands import MARK, Command, Ran, new_marker, why_failed
-from campaigns.kinds.programs.program import run_program
+from campaigns.kinds.programs.program import ProgramFailed, run_program
 
 pytestmark = pytest.mark.system
 MODULE = "campaigns.kinds.programs.run_command"
@@ -122,3 +123,116 @@ def test_a_killed_worker_leaves_no_process(tmp_path):
     worker.send_signal(signal.SIGKILL)
     worker.wait()
     wait_until(lambda: not processes_of(what))
+
+
+# What escapes its group, its session and its environment
+
+
+@pytest.fixture(params=["separated", "not separated"])
+def way(request, tmp_path, monkeypatch):
+    """Whether the machine has bubblewrap; the other programs of these tests are there."""
+    if request.param == "not separated":
+        place = tmp_path / "programs"
+        place.mkdir()
+        for name in ("sh", "setsid", "env", "sleep"):
+            (place / name).symlink_to(shutil.which(name))
+        monkeypatch.setenv("PATH", str(place))
+    return request.param
+
+
+def with_argument(text):
+    """The living processes that have an argument."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if text.encode() in path.read_bytes().split(b"\0"):
+                found.append(int(path.parent.name))
+    return found
+
+
+ESCAPES = "setsid env -i {path} sleep {long} & (env -i {path} setsid sh -c 'sleep {long} & sleep {long} &' &); sleep 0.1"
+
+
+def escaping(path):
+    long = f"300.{os.getpid()}"
+    return command("sh", "-c", ESCAPES.format(long=long, path=f"PATH={path}")), long
+
+
+def test_nothing_escapes_the_end_of_a_command(tmp_path, way):
+    what, long = escaping(os.environ["PATH"])
+
+    result = run(what, tmp_path).result
+
+    assert (result["exit_status"], result["left"]) == (0, 3)
+    assert bool(result["not_separated"]) == (way == "not separated")
+    wait_until(lambda: not with_argument(long))
+
+
+def test_nothing_that_is_separated_escapes_a_killed_engine(tmp_path):
+    long = f"301.{os.getpid()}"
+    what = command("sh", "-c", f"setsid env -i PATH=$PATH sleep {long} & sleep {long}")
+    engines = []
+
+    def kill():
+        wait_until(lambda: len(with_argument(long)) >= 2)
+        engines.extend(with_argument(MODULE))
+        for engine in engines:
+            os.kill(engine, signal.SIGKILL)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    with suppress(ProgramFailed):
+        run(what, tmp_path)
+    thread.join()
+
+    assert engines
+    wait_until(lambda: not with_argument(long))
+
+
+def test_a_program_that_is_not_there_is_told(tmp_path, way):
+    assert run(command("no-such-program"), tmp_path).result == {
+        "not_started": "No such file or directory"
+    }
+
+
+def test_memory_and_time_are_those_of_the_command_alone(tmp_path):
+    result = run(command("sleep", "0.6"), tmp_path).result
+
+    assert result["not_separated"] == ""
+    assert result["peak_memory_bytes"] < 5_000_000
+    assert 0.6 <= result["seconds"] < 0.6 + 0.5
+    assert result["cpu_seconds"] < 0.02
+
+
+def test_a_separated_command_sees_its_own_directory_alone(tmp_path):
+    data = tmp_path / "data"
+    here, other = data / "work" / "mine", data / "work" / "other"
+    for each in (here, other):
+        each.mkdir(parents=True)
+    (data / "state.json").write_text("SECRET_KEY")
+    (other / "password").write_text("of another run")
+    outside, tool = tmp_path / "outside", tmp_path / "tool"
+    tool.write_text("echo a tool")
+    script = (
+        f"cat {data}/state.json {other}/password; ls {data} {data}/work; echo mine >kept; echo x >{outside}; echo x >/tmp/x; "
+        "sh $1; ls -d /proc/[0-9]* | wc -l"
+    )
+    what = command("sh", "-c", script, "sh", str(tool), str(data / "state.json"))
+
+    result = run_program(
+        MODULE,
+        {**what.request(str(here)), "hidden": [str(data)]},
+        cancelled=threading.Event(),
+        lease_seconds=lambda: 15.0,
+        deadline_seconds=60.0,
+    ).result
+
+    printed = (here / "output").read_text()
+    assert result["exit_status"] == 0
+    assert "SECRET_KEY" not in printed
+    assert "of another run" not in printed
+    assert printed.split()[:4] == [f"{data}:", "work", f"{data}/work:", "mine"]
+    assert printed.splitlines()[-2] == "a tool"
+    assert int(printed.split()[-1]) <= 6
+    assert (here / "work" / "kept").read_text() == "mine\n"
+    assert not outside.exists()
