@@ -55,7 +55,7 @@ class ProgramForm(forms.Form):
         label="Values of secrets",
         widget=SecretArea(attrs={"rows": 3, "spellcheck": "false", "autocomplete": "off"}),
         help_text="One per line, name=value, of those that the definition names. Encrypted at rest, and never shown again; a "
-        "program gets the path of a file. Not given: as it was.",
+        "program gets the path of a file. Not given: as it was, unless what runs, or where, has changed.",
     )
 
     def clean_secrets(self) -> dict[str, str]:

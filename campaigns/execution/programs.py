@@ -1,6 +1,6 @@
 """Define programs: drafts, their trial, their publication, and their end."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -15,6 +15,7 @@ from campaigns.execution.program_rights import require_definer
 from campaigns.kinds.program.definition import (
     Definition,
     ProgramMetric,
+    changed_use,
     read_definition,
     stored_definition,
 )
@@ -104,7 +105,7 @@ def save_draft(
     """Store a definition as the draft of a version, and return it. Raise Invalid, PermissionDenied.
 
     row: the version that it changes; a published one stays, and gets a draft beside it. A secret that is not given stays, as
-    long as the definition names it.
+    long as the definition names it and the program does the same with it; else it is forgotten, see `Program.forgotten`.
     """
     definition = checked_definition(data)
     require_definer(definition, user)
@@ -127,8 +128,10 @@ def save_draft(
     for other in others:
         _require_admin_for(stored_definition(other.definition), user)
     draft = next((each for each in others if each.state == Program.State.DRAFT), None)
-    known = {**(others[0].secrets if others else {}), **(draft.secrets if draft else {})}
-    kept = _secrets(definition, secrets, known)
+    latest = others[0] if others else None  # the draft, where there is one
+    changed = changed_use(stored_definition(latest.definition), definition) if latest else []
+    known = latest.secrets if latest else {}
+    kept = _secrets(definition, secrets, {} if changed else known)
     if draft is None:
         draft = Program(
             team=team, name=definition.name, version=1 + (others[0].version if others else 0)
@@ -136,6 +139,10 @@ def save_draft(
     elif _without_metrics(draft.definition) != _without_metrics(definition.as_json()):
         draft.trial, draft.trial_began_at = None, None
     draft.author, draft.definition, draft.secrets = user, definition.as_json(), kept
+    draft.forgotten = [
+        name for name in definition.secrets if known.get(name) and not kept.get(name)
+    ]
+    draft.forgotten_for = changed if draft.forgotten else []
     try:
         with transaction.atomic():
             draft.save()
@@ -149,6 +156,7 @@ def save_draft(
         where=definition.where,
         program=definition.arguments[0],
         secrets_changed=sorted(name for name in secrets if secrets[name]),
+        secrets_forgotten=draft.forgotten,
     )
     return draft
 
@@ -177,7 +185,7 @@ def publish(row: Program, user: User, metrics: Any = None) -> Program:
         )
     if row.trial and row.trial.get("metrics") is not None and definition.reader:
         _check_found(definition, row.trial)
-    if missing := [name for name in definition.secrets if not row.secrets.get(name)]:
+    if missing := missing_secrets(row):
         raise Invalid({"secrets": [f"The secret “{missing[0]}” has no value."]})
     former = Program.objects.select_for_update(no_key=True).filter(kind=definition.kind).first()
     if former is not None and former.state == Program.State.PUBLISHED:
@@ -329,6 +337,30 @@ def versions(rows: QuerySet[Program]) -> list[Program]:
     return [
         row for row in rows.select_related("team", "author") if (row.name, row.version) in wanted
     ]
+
+
+def missing_secrets(row: Program) -> list[str]:
+    """Return the names of the secrets of a version that have no value."""
+    return [name for name in row.definition.get("secrets", ()) if not row.secrets.get(name)]
+
+
+def remarks_on(row: Program) -> list[str]:
+    """Return warnings for the user who saved a draft: which secrets were forgotten."""
+    if not row.forgotten:
+        return []
+    fields, names = _quoted(row.forgotten_for), _quoted(row.forgotten)
+    have = "have" if len(row.forgotten_for) > 1 else "has"
+    secrets, were, them = (
+        ("secrets", "were", "them") if len(row.forgotten) > 1 else ("secret", "was", "it")
+    )
+    return [
+        f"{fields} {have} changed, so the stored {secrets} {names} {were} forgotten. Enter {them} again. "
+        "A stored secret does not go to a changed program by itself."
+    ]
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f"“{name}”" for name in names)
 
 
 def revised(row: Program) -> Columns:

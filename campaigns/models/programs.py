@@ -1,5 +1,7 @@
 """Programs that operators have defined, and what they printed in runs."""
 
+from collections.abc import Sequence
+
 from django.conf import settings
 from django.db import models
 from django.db.models.functions import Now
@@ -12,8 +14,12 @@ class Program(models.Model):
     """One version of a program, which is a kind of test. What was published is never changed: a change is a new version.
 
     kind: the name by which campaigns keep it, from the hash of the definition; null for a draft. `secrets` are encrypted,
-    and never shown. trial: what the last trial of a draft found; trial_began_at: null: none is on.
+    and never shown. trial: what the last trial of a draft found; trial_began_at: null: none is on. forgotten, forgotten_for: the
+    secrets that saving this draft dropped, and the changed fields because of which; not stored.
     """
+
+    forgotten: Sequence[str] = ()
+    forgotten_for: Sequence[str] = ()
 
     class State(models.TextChoices):
         DRAFT = "draft", "draft"

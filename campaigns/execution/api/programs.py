@@ -40,7 +40,7 @@ class MetricsField(serializers.JSONField):
 
 
 class ProgramInput(Input):
-    """A definition, and the secrets that it names: of those that are not sent, the stored values stay."""
+    """A definition, and the secrets that it names. Those that are not sent stay, unless the program does something else with them."""
 
     definition = DefinitionField()
     secrets = serializers.DictField(
@@ -93,6 +93,19 @@ class ProgramOutput(ModelOutput[Program]):
         return row.trial_began_at is not None
 
 
+class ProgramAnswer(ProgramOutput):
+    """A draft that was saved. `warnings`: which secrets were forgotten because the program has changed."""
+
+    warnings = serializers.SerializerMethodField()
+
+    class Meta(ProgramOutput.Meta):
+        fields = [*ProgramOutput.Meta.fields, "warnings"]
+
+    def get_warnings(self, row: Program) -> list[str]:
+        """Return the remarks for whoever saved it."""
+        return programs.remarks_on(row)
+
+
 class Programs(Api):
     """GET: all versions of programs. POST: the draft of a new program."""
 
@@ -103,7 +116,7 @@ class Programs(Api):
         """List all versions of the programs of the sender's teams, by their number."""
         return self.page(self.visible(Program.objects.all()), ProgramOutput, "pk")
 
-    @operation("create_program", TAG, body=NewProgramInput, answer=ProgramOutput)
+    @operation("create_program", TAG, body=NewProgramInput, answer=ProgramAnswer)
     def post(self, request: Request) -> Response:
         """Save a program as a draft; try it, then publish it. One that runs on targets takes an admin, as does one on workers beside other teams."""
         data = self.read(NewProgramInput)
@@ -111,7 +124,7 @@ class Programs(Api):
         row = _saved(
             data, lambda body, secrets: programs.save_draft(body, secrets, team, self.user)
         )
-        output = self.shown(row, ProgramOutput)
+        output = self.shown(row, ProgramAnswer)
         return Response(output, status=status.HTTP_201_CREATED, headers={"Location": output["url"]})
 
 
@@ -126,16 +139,19 @@ class OneProgram(Api):
         """Return one version with its definition."""
         return self.one(get_object_or_404(Program, pk=pk), ProgramOutput, programs.revised)
 
-    @operation("replace_program", TAG, body=ProgramInput, answer=ProgramOutput)
+    @operation("replace_program", TAG, body=ProgramInput, answer=ProgramAnswer)
     def put(self, request: Request, pk: int) -> Response:
-        """Replace the definition of a draft; what was published stays, and the answer is a draft of its next version."""
+        """Replace the definition of a draft; what was published stays, and the answer is a draft of its next version.
+
+        Stored secrets are forgotten if the command, its environment, its files, its reader or its place change; `warnings` name them.
+        """
         row, data = get_object_or_404(Program, pk=pk), self.read(ProgramInput)
         with self.unchanged(row, programs.revised):
             saved = _saved(
                 data,
                 lambda body, secrets: programs.save_draft(body, secrets, row.team, self.user, row),
             )
-        return Response(self.shown(saved, ProgramOutput))
+        return Response(self.shown(saved, ProgramAnswer))
 
     @operation("delete_program", TAG)
     def delete(self, request: Request, pk: int) -> Response:

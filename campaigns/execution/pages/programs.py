@@ -168,6 +168,7 @@ def _context(request: HttpRequest, row: Program) -> TemplateContext:
         "may_define": may_define,
         "why_not": may_change and why_not,
         "is_draft": draft,
+        "missing_secrets": programs.missing_secrets(row) if draft and may_define else [],
         "trial": row.trial if row.trial and row.trial_began_at is None else None,
         "trial_form": TrialForm(row) if draft and may_define else None,
         "metrics_form": metrics if metrics and metrics.found else None,
@@ -221,6 +222,8 @@ def _edit(request: HttpRequest, row: Program | None) -> HttpResponse:
             )
         else:
             messages.success(request, f"“{saved}” is saved as a draft; try it, then publish it.")
+            for remark in programs.remarks_on(saved):
+                messages.warning(request, remark)
             return redirect("program", saved.pk)
     wrong = request.method == "POST"
     context = {

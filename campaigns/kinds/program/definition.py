@@ -39,6 +39,11 @@ PRINTED = ("stdout", "stderr")
 """Names of what a command prints, which no file has."""
 OWN_METRICS = ("command_duration", "command_cpu_time", "command_peak_memory")
 """Metrics of every program; the output of none may have a metric of these names."""
+KEEP_SECRETS = frozenset(
+    {"name", "label", "summary", "question", "secrets", "metrics", "families"}
+    | {"seconds", "memory_mib", "output_bytes"}
+)
+"""Fields that may change without the stored secrets being forgotten. Any other could let a program print them differently."""
 
 Text = Annotated[str, Meta(max_length=2000)]
 Short = Annotated[str, Meta(max_length=200)]
@@ -120,6 +125,22 @@ class Definition(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
 def stored_definition(data: Mapping[str, Any]) -> Definition:
     """Return a definition that was checked when it was stored."""
     return msgspec.convert(data, Definition)
+
+
+def changed_use(before: Definition, after: Definition) -> list[str]:
+    """Return the fields by which a changed program could show a secret that was entered for another command."""
+    names = [name for name in Definition.__struct_fields__ if name not in KEEP_SECRETS]
+    return [name for name in names if _use(before, name) != _use(after, name)]
+
+
+def _use(definition: Definition, name: str) -> Any:
+    """Return a field; of parameters what decides which values they may have."""
+    if name != "parameters":
+        return getattr(definition, name)
+    return [
+        (each.name, each.type, each.minimum, each.maximum, each.choices)
+        for each in definition.parameters
+    ]
 
 
 def read_definition(

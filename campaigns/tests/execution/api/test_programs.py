@@ -5,6 +5,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from campaigns.accounts.access import make_token
+from campaigns.kit import encryption
 from campaigns.models import Program, Team
 from campaigns.models.teams import default_team
 from campaigns.tests.people import join, somebody
@@ -104,6 +105,113 @@ def test_secrets_are_never_returned(api):
         f"programs/{row['id']}", {"definition": secret, "secrets": {"key": "abc"}}
     )
     assert (status, "shorter than 6 letters" in str(problem)) == (400, True)
+
+
+SENDS = SORT | {
+    "arguments": ["send", "--lines={lines}", "--key={secret:key}"],
+    "secrets": ["key"],
+    "files": ["out"],
+    "version": ["send", "--version"],
+}
+KEY = {"key": "correct horse battery"}
+
+
+def stored_key(row):
+    return encryption.decrypt(Program.objects.get(pk=row["id"]).secrets.get("key", ""))
+
+
+@pytest.mark.parametrize("published", [False, True])
+@pytest.mark.parametrize(
+    ("field", "changes"),
+    [
+        (
+            "arguments",
+            {"arguments": ["sh", "-c", 'rev "$1" "$2"', "sh", "{secret:key}", "{lines}"]},
+        ),
+        ("environment", {"environment": {"KEY": "{secret:key}"}}),
+        ("version", {"version": ["cat", "secrets/key"]}),
+        ("files", {"files": ["out", "pieces"]}),
+        ("output", {"output": "out"}),
+        ("reader", {"reader": "plain_values"}),
+        ("where", {"where": "target"}),
+        ("parameters", {"parameters": [{"name": "lines", "type": "text", "initial": "1"}]}),
+        ("parameters", {"parameters": [{"name": "lines", "initial": 1000, "minimum": -5}]}),
+    ],
+)
+def test_a_changed_program_does_not_get_the_secrets_of_the_former(
+    api, settings, published, field, changes
+):
+    settings.OWNER_CONFIRMS = True
+    row = created(api, SENDS, secrets=KEY)
+    assert stored_key(row) == KEY["key"]
+    if published:
+        api.post(f"programs/{row['id']}/publish", {})
+    status, draft = api.put(f"programs/{row['id']}", {"definition": SENDS | changes})
+    assert (status, draft["has_secrets"]) == (200, []), draft
+    (warning,) = draft["warnings"]
+    assert f"“{field}” has changed, so the stored secret “key” was forgotten. Enter it" in warning
+    status, problem = api.post(f"programs/{draft['id']}/publish", {})
+    why = "try the program first" if field == "reader" else "“key” has no value"
+    assert (status, why in str(problem)) == (400, True), problem
+    entered = {"definition": SENDS | changes, "secrets": KEY}
+    status, draft = api.put(f"programs/{row['id']}", entered)
+    assert (draft["has_secrets"], draft["warnings"], stored_key(draft)) == (["key"], [], KEY["key"])
+    if published:
+        assert stored_key(row) == KEY["key"]  # its campaigns go on
+
+
+def test_texts_limits_and_metrics_change_without_entering_the_secrets_again(api):
+    row = created(api, SENDS | {"reader": "plain_values"}, secrets=KEY)
+    changes = {
+        "label": "Sends",
+        "summary": "It sends.",
+        "question": "How fast?",
+        "families": ["http"],
+        "metrics": LATENCY,
+        "seconds": 5,
+        "memory_mib": 9,
+        "output_bytes": 2000,
+        "secrets": ["key", "other"],
+        "parameters": [{"name": "lines", "initial": 7, "label": "Lines", "role": "work"}],
+    }
+    definition = SENDS | {"reader": "plain_values"} | changes
+    status, row = api.put(f"programs/{row['id']}", {"definition": definition})
+    assert (status, row["has_secrets"], row["warnings"]) == (200, ["key"], []), row
+
+
+def test_a_version_that_comes_back_gets_no_secret_of_another_command(api):
+    first = created(api, SENDS, secrets=KEY)
+    api.post(f"programs/{first['id']}/publish", {})
+    other = SENDS | {"arguments": ["send", "{lines}", "{secret:key}"]}
+    second = {"definition": other, "secrets": {"key": "another horse"}}
+    second = api.put(f"programs/{first['id']}", second)[1]
+    api.post(f"programs/{second['id']}/publish", {})
+    draft = api.put(f"programs/{second['id']}", {"definition": SENDS})[1]
+    status, problem = api.post(f"programs/{draft['id']}/publish", {})
+    assert (status, "“key” has no value" in str(problem)) == (400, True)
+    assert stored_key(first) == KEY["key"]
+    again = {"definition": SENDS, "secrets": {"key": "typed again"}}
+    draft = api.put(f"programs/{second['id']}", again)[1]
+    status, back = api.post(f"programs/{draft['id']}/publish", {})
+    assert (status, back["id"], stored_key(first)) == (200, first["id"], "typed again")
+
+
+def test_the_page_says_that_secrets_were_forgotten(client, db):
+    client.force_login(somebody("operator", "operator"))
+    text = (
+        "name: hello\narguments: [{}, '{{secret:key}}', '{{secret:more}}']\nsecrets: [key, more]\n"
+    )
+    values = {"secrets": "key=correct horse\nmore=battery staple"}
+    client.post(reverse("program-new"), {"definition": text.format("cat"), **values})
+    row = Program.objects.get()
+    page = client.get(reverse("program", args=[row.pk])).content.decode()
+    assert "Without a value" not in page
+    edit = reverse("program-edit", args=[row.pk])
+    answer = client.post(edit, {"definition": text.format("rev")}, follow=True)
+    page = " ".join(answer.content.decode().split())
+    assert "“arguments” has changed, so the stored secrets “key”, “more” were forgotten" in page
+    assert "Enter them again." in page
+    assert "Without a value: key, more." in page
 
 
 def test_a_program_of_another_team_is_no_kind_here(api, other_team, settings):
