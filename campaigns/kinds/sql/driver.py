@@ -365,16 +365,21 @@ def request_of(
             "The target's password has a line break, which pgbench cannot take; change it."
         )
     context.directory.mkdir(parents=True, exist_ok=True)
-    chosen = scripts.scripts_of(
-        parameters["script"], int(parameters["read_percent"]), parameters.get("own_script") or ""
-    )
+    own: dict[str, str] = {}
+    script = parameters.get("own_script") or ""
+    try:
+        if parameters["script"] == scripts.OWN:
+            own = scripts.variables_of(parameters.get("variables") or "")
+        percent = int(parameters["read_percent"])
+        chosen = scripts.scripts_of(parameters["script"], percent, script, own)
+    except scripts.BadScript as error:  # of a campaign that was stored when less was refused
+        raise DriverError(f"The script is refused. {error}") from None
     variables = {
         "rows": str(parameters["rows"]),
         "value_bytes": str(parameters["value_bytes"]),
         "scale": str(parameters["scale"]),
     }
-    if parameters["script"] == scripts.OWN:
-        variables |= scripts.variables_of(parameters.get("variables") or "")
+    variables |= own
     rate = parameters["rate"] if parameters["loop"] == OPEN else None
     return {
         "task": task,

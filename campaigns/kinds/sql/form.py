@@ -171,17 +171,18 @@ class SqlForm(forms.Form):
 def _check_texts(clean: CleanedData, errors: dict[str, str]) -> None:
     """Add errors of one's own script and its variables; they are not used with other scripts, and checked all the same."""
     own = clean.get("own_script") or ""
+    variables: dict[str, str] = {}
+    try:
+        variables = scripts.variables_of(clean.get("variables") or "")
+    except scripts.BadScript as error:
+        errors["variables"] = str(error)
     try:
         if own.strip():
-            scripts.check(own)
+            scripts.check(own, variables)
         elif clean.get("script") == scripts.OWN:
             errors["own_script"] = "Give the script: SQL with pgbench's commands."
     except scripts.BadScript as error:
         errors["own_script"] = str(error)
-    try:
-        scripts.variables_of(clean.get("variables") or "")
-    except scripts.BadScript as error:
-        errors["variables"] = str(error)
     text = clean.get("initialise") or ""
     for number, line in enumerate(text.split("\n"), 1):
         if not line.replace("\t", " ").rstrip("\r").isprintable():

@@ -403,6 +403,10 @@ def fill(session: Session, parameters: Parameters, context: Context) -> None:
                 f"INSERT INTO {name} {table.fill} FROM generate_series({low}, {high}) AS s(i)"
             )
     if parameters["script"] == scripts.OWN and (text := parameters.get("initialise") or "").strip():
+        try:
+            scripts.check_initialise(text)
+        except scripts.BadScript as error:  # of a campaign that was stored when less was refused
+            raise DriverError(f"The parameter initialise is refused. {error}") from None
         _initialise(session, text)
 
 

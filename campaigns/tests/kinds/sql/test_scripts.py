@@ -1,3 +1,4 @@
+from contextlib import suppress
 from itertools import product
 
 import pytest
@@ -30,6 +31,101 @@ REFUSED = {
     "-- script: a, weight 0\nSELECT 1;": "All weights are 0",
     "-- script: a\nSELECT 1;\n-- script: a\nSELECT 2;": "There are two scripts “a”",
 }
+
+
+DBLINK = {
+    "plain": "SELECT * FROM dblink('host=other', 'SELECT 1') AS t(a int);",
+    "hexadecimal": r"SELECT dblink(E'\x68ost=other', 'SELECT 1');",
+    "octal": r"SELECT dblink(e'\150ost=other', 'SELECT 1');",
+    "unicode": r"SELECT dblink(E'\u0068o\U00000073t=other', 'SELECT 1');",
+    "any letter": r"SELECT dblink(E'\host=other', 'SELECT 1');",
+    "U&": r"SELECT dblink(U&'\0068ost=other', 'SELECT 1');",
+    "U& of six": r"SELECT dblink(u&'h\+00006Fst=other', 'SELECT 1');",
+    "UESCAPE": "SELECT dblink(U&'!0068ost=other' /* */ UESCAPE '!', 'SELECT 1');",
+    "next line": "SELECT dblink('ho'\n'st=other', 'SELECT 1');",
+    "next line and comment": "SELECT dblink('ho' -- a comment\n 'st=other', 'SELECT 1');",
+    "escapes on the next line": "SELECT dblink(E'ho'\n'\\163t=other', 'SELECT 1');",
+    "joined": "SELECT dblink('ho' || 'st=other', 'SELECT 1');",
+    "joined with types": "SELECT dblink(('ho'::text /* */ || ('s')) || 't=other', 'SELECT 1');",
+    "in a body": "DO $x$ BEGIN PERFORM dblink('ho'||'st=other', 'SELECT 1'); END $x$;",
+    "in a text": r"DO 'BEGIN PERFORM dblink(E''\\150ost=other'', ''SELECT 1''); END';".replace(
+        r"\\", "\\"
+    ),
+    "in texts of texts": "DO $x$ BEGIN EXECUTE 'SELECT dblink(''ho''||''st=other'', $$SELECT 1$$)'; END $x$;",
+    "dollars": "SELECT dblink($a$host$a$ || $$=other$$, 'SELECT 1');",
+    "another port": "SELECT dblink('port=5433', 'SELECT 1');",
+    "address": r"SELECT dblink(E'postgres\x3a//other/db', 'SELECT 1');",
+    "server": "CREATE /* a */ SERVER s FOREIGN DATA WRAPPER postgres_fdw;",
+    "server in pieces": "DO $$ BEGIN EXECUTE 'CREATE SER'||'VER s FOREIGN DATA WRAPPER postgres_fdw'; END $$;",
+    "how texts are read": r"SET standard_conforming_strings = off; SELECT dblink('\150ost=other', '');",
+}
+"""Ways to reach another server that a script spells out."""
+
+
+@pytest.mark.parametrize("text", DBLINK.values(), ids=DBLINK)
+def test_another_server_is_refused_however_it_is_spelled(text):
+    for check in (scripts.check, scripts.check_initialise):
+        with pytest.raises(scripts.BadScript, match=r"Line [12] (holds a connection|changes how)"):
+            check(text)
+
+
+def test_another_server_in_a_variable_is_refused():
+    text = "SELECT 1;\nSELECT dblink(:where, 'SELECT 1'), 'a::host';"
+
+    assert scripts.check(text, {"where": "'a'", "host": "x"})
+    for variables in ({"where": "'host=other'"}, {"where": "'ho' || $$st=other$$"}):
+        with pytest.raises(scripts.BadScript, match="Line 2 holds a connection"):
+            scripts.check(text, variables)
+    with pytest.raises(scripts.BadScript, match="With its variables the script has"):
+        scripts.check("SELECT :a;" * 6000, {"a": "1" * 100})
+    assert set(form(script="own", own_script=text, variables="where='port=1'").errors) == {
+        "own_script"
+    }
+
+
+def test_texts_that_are_no_connection_strings_are_let_through():
+    assert scripts.check(
+        r"SELECT 'it''s', E'\\', U&'\\', 'ghost = 1', 'host', '= b', $$ a 'b' $c$ d $c$ $$, 'a' || b || '=c';"
+        "\n"
+        r"INSERT INTO t VALUES ('host', 'a = b'), ('x'::text, 'a -- b'), (E'a\nb', 'c:\dir');"
+    )
+
+
+def test_a_script_is_checked_once_for_all_cells(monkeypatch):
+    text = "SELECT 'of this test alone';"
+    seen = []
+    plain = scripts.pieces
+
+    def noted(*arguments):
+        seen.append(arguments)
+        return plain(*arguments)
+
+    monkeypatch.setattr(scripts, "pieces", noted)
+
+    for _ in range(10):
+        assert scripts.check(text)
+
+    assert len(seen) <= 5
+
+
+@pytest.mark.parametrize(
+    "unit", ["COPY ", "'a'||", "E'a' ", '"a"', "$a$ ", "-- a\n", "''''", "::a", "$$'a'"]
+)
+def test_a_script_is_looked_through_a_few_times_only(unit, monkeypatch):
+    read = []
+    plain = scripts.pieces
+
+    def noted(text, *arguments):
+        read.append(len(text))
+        return plain(text, *arguments)
+
+    monkeypatch.setattr(scripts, "pieces", noted)
+    text = unit * (60_000 // len(unit))
+
+    with suppress(scripts.BadScript):
+        scripts.check_initialise.__wrapped__(text)
+
+    assert sum(read) <= scripts.MOST_DEPTH * len(text)
 
 
 @pytest.mark.parametrize("text", REFUSED)
@@ -73,6 +169,24 @@ def test_copy_to_a_program_is_warned_of_by_its_line():
     assert scripts.warnings_of(text) == [
         "Line 2: COPY … PROGRAM runs a program on the database's server."
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "DO $$ BEGIN EXECUTE 'COPY t TO PRO'||'GRAM ''id'''; END $$;",
+        "COPY t TO /* */ PROGRAM 'id';",
+        r"DO E'BEGIN COPY t FROM PR\117GRAM ''id''; END';",
+    ],
+)
+def test_a_program_in_pieces_is_warned_of(text):
+    assert scripts.warnings_of(text) == [
+        "Line 1: COPY … PROGRAM runs a program on the database's server."
+    ]
+
+
+def test_of_many_programs_the_first_are_warned_of():
+    assert len(scripts.warnings_of("COPY t TO PROGRAM 'x';\n" * 1000)) == scripts.MOST_WARNINGS
 
 
 @pytest.mark.parametrize(
