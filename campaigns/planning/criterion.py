@@ -378,6 +378,7 @@ def text_of(stored: Json, metrics: Sequence[Metric]) -> str:
     return "; ".join(texts)
 
 
+LONGEST_LINE = 500
 LINE = re.compile(
     r"\s*(?P<metric>\S+?)\s*(?P<side><=|>=|≤|≥|at most|at least)\s*(?P<limit>.+?)\s*", re.ASCII
 )
@@ -417,7 +418,7 @@ def from_lines(text: str) -> tuple[JsonObject, list[str]]:
         if first == "resolution" and rest.strip():
             result["resolution"] = rest.strip()
             continue
-        match = LINE.fullmatch(line)
+        match = LINE.fullmatch(line) if len(line) <= LONGEST_LINE else None
         if match is None:
             wrong.append(
                 f"Line {number}, “{line.strip()[:60]}”, is no condition; write metric <= limit, such as "

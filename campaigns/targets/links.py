@@ -13,7 +13,8 @@ from urllib.parse import quote, urlsplit
 MOST_LINKS, MOST_LETTERS, MOST_TITLE = 20, 2000, 60
 NAMES = ("from", "to", "from_s", "to_s", "from_iso", "to_iso", "target")
 FIELD = re.compile(r"\{([^{}]*)\}")
-LINE = re.compile(r"\s*(?P<title>.+?)\s*:\s*(?P<url>[a-zA-Z][a-zA-Z+.-]*://.*\S)\s*\Z")
+BETWEEN = re.compile(r":\s*+(?=[a-zA-Z][a-zA-Z+.-]*+://\s*+\S)")
+"""The colon between title and URL."""
 MARGIN = timedelta(seconds=30)
 """What is shown before and after a run."""
 
@@ -28,13 +29,14 @@ def parse_links(text: str) -> list[dict[str, str]]:
     for line in text.splitlines():
         if not line.strip():
             continue
-        match = LINE.match(line)
-        if match is None:
+        match = BETWEEN.search(line)
+        title = line[: match.start()].strip() if match else ""
+        if match is None or not title:
             raise BadLink(
                 f"“{line.strip():.60}” is no link: write a title, a colon and a URL, such as "
                 "Grafana: https://grafana.example/d/abc?from={from}&to={to}."
             )
-        links.append(match.groupdict())
+        links.append({"title": title, "url": line[match.end() :].strip()})
     return checked_links(links)
 
 

@@ -18,6 +18,7 @@ DAY_MINUTES = 24 * 60
 WEEK_MINUTES = 7 * DAY_MINUTES
 MOST_LINES = 50
 LINE = re.compile(r"(?P<days>\S.*?)\s+(?P<begin>[\d:]+)\s*[-–]\s*(?P<end>[\d:]+)")
+LONGEST_LINE = 200
 TIME = re.compile(r"(\d{1,2}):(\d{2})")
 EXAMPLES = "Mon-Fri 08:00-18:00, or Sat,Sun 00:00-24:00, or daily 22:00-06:00"
 
@@ -121,7 +122,7 @@ def _zones() -> frozenset[str]:
 
 def _windows(number: int, line: str) -> Iterator[tuple[int, int]]:
     """Return the windows of a line in minutes from Monday 00:00; the end may be in the next week."""
-    parts = LINE.fullmatch(line)
+    parts = LINE.fullmatch(line) if len(line) <= LONGEST_LINE else None
     if parts is None:
         raise BadQuietHours(f"Line {number}, “{line:.60}”, cannot be read; write {EXAMPLES}.")
     begin = _minutes(number, parts["begin"], latest=DAY_MINUTES - 1)

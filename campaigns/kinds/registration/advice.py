@@ -20,7 +20,7 @@ OPERATOR_SETTINGS = (
 """Settings that no API shows: the operator types them in, or they are unknown."""
 TYPED_IN, UNKNOWN = "typed in by the operator", "unknown: no API tells it"
 SET = "set and read back by perfdash: see the settings of each run"
-STATED = re.compile(rf"\b({'|'.join(OPERATOR_SETTINGS)})\b\s*[=:]?\s*([\w.+-]+)", re.IGNORECASE)
+STATED = re.compile(rf"\b({'|'.join(OPERATOR_SETTINGS)})\b\s*(?:[=:]\s*)?([\w.+-]+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

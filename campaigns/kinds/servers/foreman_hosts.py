@@ -26,7 +26,8 @@ COSTLY_SETTINGS = (
     "remote_execution_connect_by_ip", "remote_execution_ssh_user",
 )  # fmt: skip
 """Settings that change the cost of a registration or a sync."""
-COMMAND = re.compile(r"'(https?://[^']+)'.*?Authorization: Bearer ([\w.~+/=-]+)", re.DOTALL)
+URL_IN_QUOTES = re.compile(r"'(https?://[^']+)'")
+BEARER = re.compile(r"Authorization: Bearer ([\w.~+/=-]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +131,14 @@ def command_for(katello: Katello, registration: Json) -> Command:
         "POST", "/api/v2/registration_commands", {"registration_command": dict(registration)}
     )
     text = str(data.get("registration_command") or "") if isinstance(data, dict) else ""
-    match = COMMAND.search(text)
-    if match is None:
+    match = URL_IN_QUOTES.search(text)
+    token = match and BEARER.search(text, match.end())
+    if match is None or token is None:
         raise Strange("The registration command names no URL with a token for it.")
     url = urlsplit(match[1])
     if not parse_qsl(url.query):
         raise Strange(f"The registration command's URL has no query: {match[1][:200]}")
-    return Command(f"{url.path}?{url.query}", f"{url.scheme}://{url.netloc}", match[2])
+    return Command(f"{url.path}?{url.query}", f"{url.scheme}://{url.netloc}", token[1])
 
 
 def settings_of(katello: Katello, names: Sequence[str] = COSTLY_SETTINGS) -> dict[str, str]:

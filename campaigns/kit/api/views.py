@@ -38,7 +38,7 @@ from campaigns.kit.rights import Right, visible
 from campaigns.models import Scope
 
 AnyRow = TypeVar("AnyRow", bound=Model)
-TAG = re.compile(r'"([^".]*)[^"]*"')
+TAG = re.compile(r'"([^".]*)(?:\.[^"]*)?"')
 """An entity tag, with the revision before its point."""
 TAG_LETTERS = 32
 READING = frozenset({"fields"})

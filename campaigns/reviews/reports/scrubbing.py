@@ -13,8 +13,8 @@ from campaigns.reviews.reports.parts import SOMEBODY
 from campaigns.reviews.reports.values import Report, mapped
 
 LEFT_OUT = "(address left out)"
-URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s\"'<>]+", re.IGNORECASE)
-EMAIL = re.compile(r"[\w.+%'-]+@[\w-]+(?:\.[\w-]+)+")
+URL = re.compile(r"\b[a-z][a-z0-9+.-]{0,30}://[^\s\"'<>]+", re.IGNORECASE)
+EMAIL = re.compile(r"[\w.+%'-]{1,64}@[\w-]+(?:\.[\w-]+)+")
 HOST_LIKE = re.compile(
     r"(?<![\w@./-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}(?![\w/-])", re.IGNORECASE
 )

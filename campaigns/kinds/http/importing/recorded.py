@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 OPENS, CLOSES = "\ue000", "\ue001"
 """Around the key of a value that is filled in later, within any text of a request: `=name` of a name, else the number of an offer."""
-MARKS = re.compile(f"({OPENS}[^{CLOSES}]*{CLOSES})")
+MARKS = re.compile(f"({OPENS}[^{OPENS}{CLOSES}]*{CLOSES})")
 
 
 class BadImport(ValueError):

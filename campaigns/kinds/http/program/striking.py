@@ -26,7 +26,8 @@ IN_FORM = re.compile(rf"""({_NAMED}=)([^&;\s"'<>]+)""", re.IGNORECASE)
 IN_ELEMENT = re.compile(
     rf"(<[\w.:-]{{0,80}}{_NAMED}(?:\s[^<>]{{0,200}})?>)(?=\s{{0,99}}[^<\s])([^<]+)", re.IGNORECASE
 )
-JWT = re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*")
+JWT = re.compile(r"(?<![\w-])((?:(?!\beyJ[\w-]{8})[\w-])*+)eyJ[\w-]{8,}+\.[\w-]{8,}+\.[\w-]*+")
+"""With what stands before it in the same word: so each word is looked through once, however often it holds “eyJ”."""
 SCHEMES = re.compile(r"\b(Basic|Bearer|Digest)\s+[\w.~+/=-]{4,}", re.IGNORECASE)
 PEM = re.compile(r"(-----BEGIN [A-Z ]*PRIVATE KEY-----).*?(-----END|\Z)", re.DOTALL)
 
@@ -38,7 +39,7 @@ def strike(text: str, secrets: Iterable[str] = ()) -> str:
     text = redact(text)
     for pattern in (IN_QUOTES, IN_ESCAPED_QUOTES, IN_FORM, IN_ELEMENT):
         text = pattern.sub(rf"\1{REDACTED}", text)
-    text = JWT.sub(REDACTED, text)
+    text = JWT.sub(rf"\1{REDACTED}", text)
     text = SCHEMES.sub(rf"\1 {REDACTED}", text)
     return PEM.sub(rf"\1{REDACTED}\2", text)
 

@@ -12,7 +12,9 @@ from campaigns.kit.mappings import JsonObject
 
 SIMPLE_CONTENT_ACCESS = "org_environment"
 TOKEN = re.compile(r"Bearer\s+([\w.~+/=-]{8,})")
-BUILT = re.compile(r"(https?://[^\s'\"]+)?(/unattended/built\?token=[\w.~%+=-]+)")
+BUILT = re.compile(r"/unattended/built\?token=[\w.~%+=-]+")
+MOST_BEFORE = 2000
+"""Letters before such a path that its server and prefix may have."""
 SHOWN = 200
 
 
@@ -100,9 +102,13 @@ def _take_token(known: Known, answer: Answer) -> None:
 
 
 def _take_built(known: Known, answer: Answer) -> None:
-    if match := BUILT.search(_text(answer)):
-        prefix = urlsplit(match[1]).path.rstrip("/") if match[1] else ""
-        known.built = prefix + match[2]
+    text = _text(answer)
+    if match := BUILT.search(text):
+        before = text[max(0, match.start() - MOST_BEFORE) : match.start()]
+        words = re.split(r"[\s'\"]", before)[-1]
+        begin = max(words.find("http://"), words.find("https://"))
+        prefix = urlsplit(words[begin:]).path.rstrip("/") if begin >= 0 else ""
+        known.built = prefix + match[0]
 
 
 def _items(step: str, answer: Answer) -> list[Any]:

@@ -18,6 +18,7 @@ MOST_OUTPUT = 1 << 20
 MOST_HOURS = 48
 MOST_TIMES = 20
 """Of one line of a crontab that are told."""
+LONGEST_LINE = 1_000
 LEGEND = re.compile(
     r"^\w{3} (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC\b.*?(?:\s\w{3} (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC\b.*?)?\s(\S+\.timer)\s"
 )
@@ -98,7 +99,7 @@ def _timers(lines: Sequence[str]) -> Iterator[Timer]:
                     printable(row["unit"]), _micro(row.get("next")), _micro(row.get("last"))
                 )
     for line in lines:  # systemd before 250 has no JSON here
-        if match := LEGEND.match(line):
+        if match := LEGEND.match(line[:LONGEST_LINE]):
             yield Timer(printable(match[3]), _instant(match[1]), _instant(match[2]))
 
 

@@ -8,7 +8,7 @@ import pytest
 from campaigns.kinds.registration.program import profiles
 from campaigns.kinds.registration.program.identities import stored_identities
 from campaigns.kinds.registration.program.sequence import columns_of
-from campaigns.kinds.servers.foreman_hosts import COMMAND
+from campaigns.kinds.servers.foreman_hosts import BEARER, URL_IN_QUOTES
 
 pytestmark = pytest.mark.system
 
@@ -119,11 +119,12 @@ def test_the_profile_holds_packages_repositories_and_modules(katello, run):
 
 def test_foremans_registration_adds_a_script_before_and_two_requests_after(katello, run):
     command = katello.command()
-    found = COMMAND.search(command)
+    found, token = URL_IN_QUOTES.search(command), BEARER.search(command)
     assert found
+    assert token
     script = found[1].removeprefix(katello.url.rstrip("/"))
 
-    outcome = run(profile="foreman-global", script=script, token=found[2], organization_id=1)
+    outcome = run(profile="foreman-global", script=script, token=token[1], organization_id=1)
 
     assert outcome.result["hosts_done"] == 1, outcome.result["examples"]
     middle = BEFORE + WITH_CERTIFICATE + UPLOAD
@@ -137,15 +138,17 @@ def test_foremans_registration_adds_a_script_before_and_two_requests_after(katel
 
 
 def test_the_scripts_requests_are_curls_with_a_new_token_for_the_second(katello, run):
-    found = COMMAND.search(katello.command())
+    command = katello.command()
+    found, token = URL_IN_QUOTES.search(command), BEARER.search(command)
     assert found
+    assert token
     script = found[1].removeprefix(katello.url.rstrip("/"))
 
-    outcome = run(profile="foreman-global", script=script, token=found[2], organization_id=1)
+    outcome = run(profile="foreman-global", script=script, token=token[1], organization_id=1)
 
     first, second, last = katello.asked[0], katello.asked[-2], katello.asked[-1]
     assert first.names == ["Host", "User-Agent", "Accept", "Authorization"]
-    assert first.header("Authorization") == f"Bearer {found[2]}"
+    assert first.header("Authorization") == f"Bearer {token[1]}"
     assert second.header("Authorization") not in (None, first.header("Authorization"))
     assert second.header("Content-Type") == "application/x-www-form-urlencoded"
     assert second.body.decode() == (
