@@ -28,11 +28,11 @@ class Found:
             return f"ERROR: {self.error}"
         if self.test:
             return self.test
-        return f"survived{' (known)' if self.fault.known else ''}: {', '.join(self.tried)}"
+        return f"survived: {', '.join(self.tried)}"
 
     @property
     def is_bad(self) -> bool:
-        return bool(self.error) or not (self.test or self.fault.known)
+        return bool(self.error) or not self.test
 
 
 def main() -> int:

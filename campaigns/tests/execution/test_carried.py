@@ -11,11 +11,12 @@ from campaigns.execution.running import execute
 from campaigns.execution.waiting import waiting_for
 from campaigns.kinds.base import Health, Measured
 from campaigns.kit.errors import NotPossible
-from campaigns.models import Attempt, AuditEvent, Campaign, Exclusion, Run
+from campaigns.models import Attempt, AuditEvent, Campaign, Exclusion, Run, Target
 from campaigns.planning import checking, drafts, lifecycle
 from campaigns.planning import preview as previewing
 from campaigns.planning.carried import asked_by, why_permission
 from campaigns.planning.lifecycle.stopping import apply_limits
+from campaigns.targets import overload
 
 pytestmark = pytest.mark.django_db
 
@@ -281,3 +282,25 @@ def test_a_run_within_it_goes_on_when_the_permission_ends(measured, draft, produ
     apply_limits(attempt.pk)
 
     assert not is_stopped(attempt)
+
+
+@pytest.mark.parametrize("until", [None, -1, 1])
+def test_a_twin_in_production_whose_permission_is_over_closes_its_server(target, production, until):
+    now = timezone.now()
+    target.overload_until = now + timedelta(days=1)
+    target.is_production = False
+    target.save()
+    Target.objects.create(
+        name="twin",
+        family=target.family,
+        base_url=target.base_url,
+        address=target.address,
+        confirmed_rule=target.confirmed_rule,
+        is_production=True,
+        overload_until=None if until is None else now + timedelta(hours=until),
+    )
+
+    refused = overload.why_never(target, now)
+
+    assert ("the same server as twin, a production server" in refused) is (until != 1)
+    assert bool(refused) is (until != 1)

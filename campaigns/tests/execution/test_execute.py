@@ -10,6 +10,8 @@ from campaigns.execution import dispatch
 from campaigns.execution.claim import claim
 from campaigns.execution.keeper import NOT_RENEWED, Keeper
 from campaigns.execution.running import execute, interrupt_worker
+from campaigns.kinds.base import Proof
+from campaigns.kinds.base.content import DIGEST
 from campaigns.kinds.programs.deadline import monotonic
 from campaigns.models import (
     Attempt,
@@ -439,3 +441,26 @@ def test_a_keeper_leaves_no_connection_behind(attempt_of, open_attempt, controll
 
     # The server notices a closed connection a moment later: also one of the test before, counted first.
     until(lambda: connections() <= before)
+
+
+@pytest.mark.parametrize(("second", "state"), [("abc", "accepted"), ("xyz", "void")])
+def test_the_content_of_a_cells_first_run_is_demanded_of_the_next(
+    launched, open_attempt, controlled, monkeypatch, second, state
+):
+    launched(factors={"level": [3]}, repetitions=2)
+    digests = iter(["abc", second])
+    proved = controlled.verify
+
+    def verify(*arguments):
+        return [*proved(*arguments), Proof(DIGEST, "any", next(digests), "", ok=True)]
+
+    monkeypatch.setattr(controlled, "verify", verify)
+    attempts = []
+    for _ in range(2):
+        dispatch.dispatch()
+        attempts.append(open_attempt())
+        finished(attempts[-1])
+
+    assert [each.state for each in attempts] == ["accepted", state]
+    proof = attempts[1].proofs.get(name=DIGEST)
+    assert (proof.expected, proof.ok) == ("abc", state == "accepted")

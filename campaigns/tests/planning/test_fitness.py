@@ -18,9 +18,9 @@ from campaigns.models import (
 )
 from campaigns.planning import drafts, lifecycle
 from campaigns.planning.checking import Invalid, check
-from campaigns.planning.fitness.checks import CHECKS
-from campaigns.planning.fitness.judging import interval, judge
-from campaigns.planning.fitness.known import fitness_of, names_for
+from campaigns.planning.fitness.checks import CHECKS, NOT_FIT, WARNING
+from campaigns.planning.fitness.judging import FIT, NOT_KNOWN, interval, judge
+from campaigns.planning.fitness.known import Fitness, fitness_of, names_for
 from campaigns.planning.fitness.making import make_check, make_more
 from campaigns.planning.fitness.requiring import missing_of
 from campaigns.planning.preview import preview
@@ -267,3 +267,17 @@ def test_a_launch_says_what_is_missing_and_a_reason_lets_it_through(target):
     assert launched.log.filter(text=launched.caveat).exists()
     made(target, [150, 151, 152])
     assert lifecycle.launch(draft, None).caveat == ""
+
+
+@pytest.mark.parametrize(
+    ("outcome", "is_fit"),
+    [(FIT, True), (WARNING, True), (NOT_FIT, False), (NOT_KNOWN, False), ("", False)],
+)
+def test_a_check_that_says_nothing_does_not_let_a_campaign_through(outcome, is_fit):
+    assert Fitness("storage-published", "", outcome, "", "").is_fit is is_fit
+
+
+def test_a_check_that_was_never_made_holds_a_launch_back(target):
+    (unmade,) = fitness_of(target, ["storage-published"])
+
+    assert (unmade.outcome, unmade.is_fit) == (NOT_KNOWN, False)

@@ -180,3 +180,11 @@ def test_a_load_above_what_the_owner_allows_is_refused_at_its_levels(target, toy
         campaign_of(target)
 
     assert caught.value.errors["factors.workers"][0].startswith(f"At workers 8: {REFUSAL}")
+
+
+def test_one_request_more_than_the_owner_allows_is_refused(target):
+    allow(target, 4)
+
+    assert campaign_of(target, factors={"workers": [3, 4]})
+    with pytest.raises(Invalid, match="5 requests at a time are more than the 4"):
+        campaign_of(target, factors={"workers": [4, 5]})

@@ -89,3 +89,13 @@ ANSWER = {"results": [{"href": "/1"}, {"href": "/2"}], "0": "key", "empty": None
 )
 def test_a_value_is_found_by_keys_and_positions(path, value):
     assert value_at(ANSWER, path_of(path)) is value or value_at(ANSWER, path_of(path)) == value
+
+
+@pytest.mark.parametrize("mark", ["\r\n", "\r", "\n", "\0"])
+def test_no_value_ends_a_header_and_begins_another(mark):
+    steps = f"{TAKEN % '/'}\n    headers: {{X-Name: 'a{{name}}'}}"
+
+    with pytest.raises(LoadFailed, match="then"):
+        built(steps, name=f"x{mark}X-Admin: yes")
+
+    assert b"X-Admin" in built(steps, name="x X-Admin: yes")  # within a value it is a text

@@ -338,3 +338,17 @@ def test_a_value_below_many_keys_is_still_carried():
     sketch, _, _ = drafted(data)
 
     assert [offer.take for offer in sketch.offers] == [{"json": "a.0.b.c.1"}]
+
+
+def test_a_jwt_of_few_different_letters_is_struck_out():
+    token = f"eyJ{'a' * 12}.{'b' * 12}.{'c' * 12}"
+    data = har(
+        entry("GET", "/a", headers=[("X-Page", token)], answer={}),
+        entry("GET", f"/b?page={token}"),
+    )
+
+    sketch, text, _ = drafted(data)
+
+    assert "/b?page=struck-out" in text  # as a value of its own, and not as a secret within a text
+    assert token not in text
+    assert token not in str(sketch)
