@@ -8,6 +8,8 @@ from pathlib import Path
 import psutil
 
 HOST = "127.0.0.1"
+_reserved: dict[int, socket.socket] = {}
+"""What says that a port is ours, by its number, until this process ends."""
 
 
 class PortTaken(Exception):
@@ -17,17 +19,32 @@ class PortTaken(Exception):
 def hold(port: int) -> socket.socket | None:
     """Keep a port for a server to come, so that nobody takes it before; None where somebody has it.
 
-    Close the socket just before the server starts.
+    Close the socket just before the server starts. Until it listens, which takes seconds, no other perfdash takes the port:
+    it stays reserved, by the name of a socket of this network namespace, until this process ends.
     """
     held = socket.socket()
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         held.bind((HOST, port))
         held.listen(0)
+        _reserve(number(held))
     except OSError:
         held.close()
         return None
     return held
+
+
+def _reserve(port: int) -> None:
+    """Say to every other perfdash that a port is ours. Raise OSError where it is another's."""
+    if port in _reserved:
+        return
+    said = socket.socket(socket.AF_UNIX)
+    try:
+        said.bind(f"\0perfdash-port-{port}")
+    except OSError:
+        said.close()
+        raise
+    _reserved[port] = said
 
 
 def hold_first(port: int) -> socket.socket:

@@ -61,3 +61,18 @@ def test_a_file_of_anything_else_is_no_hindrance(tmp_path, first, text):
     file.write_text(text)
 
     assert taken_by(file, first) == json.loads(file.read_text())
+
+
+def test_a_port_whose_server_has_not_begun_to_listen_is_taken_by_no_other_perfdash(monkeypatch):
+    held = ports.hold_first(18_000)
+    port = ports.number(held)
+    held.close()
+
+    with monkeypatch.context() as other:
+        other.setattr(ports, "_reserved", {})
+        assert ports.hold(port) is None
+        assert ports.number(ports.hold_first(port)) != port
+
+    again = ports.hold(port)
+    assert again is not None
+    again.close()
