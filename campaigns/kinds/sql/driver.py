@@ -42,6 +42,7 @@ from campaigns.kinds.sql.presets import PRESETS
 from campaigns.kinds.sql.proofs import balance_proofs, committed_proof, logged_proof, seen_proof
 from campaigns.kinds.sql.server import (
     CONNECT_SECONDS,
+    NO_RIGHTS,
     OTHER_TABLES,
     OTHERS_ACTIVE,
     STARTUP,
@@ -60,6 +61,7 @@ from campaigns.kinds.sql.server import (
     is_direct,
     place_of,
     refuse_another_run,
+    rights_of,
     session,
     settle,
     tables_of,
@@ -146,10 +148,12 @@ class Sql(Driver):
         began_at = time.perf_counter()
         with session(target, rules) as here:
             version = str(here.value("SELECT version()")).split(",")[0]
+            rights = rights_of(here)
         seconds = round(time.perf_counter() - began_at, 4)
         return [
             Proof("database", "any", f"{database_of(target.base_url)}, {version}", "", ok=True),
             Proof("login", "accepted", "accepted", "", ok=True),
+            Proof("rights beyond the database", "any", rights, "", ok=True),
             Proof("answers", f"within {CONNECT_SECONDS:g} s", seconds, "s", ok=True),
         ]
 
@@ -199,6 +203,7 @@ class Sql(Driver):
         with session(target, context, parameters["sslmode"]) as here:
             tls, _ = here.tried("SELECT ssl::text FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
             allowed = clients_allowed(here)
+            rights = rights_of(here) if parameters["script"] == scripts.OWN else NO_RIGHTS
             direct = is_direct(here, target, context.rules)
         if parameters["script"] == scripts.OWN:
             startup = STARTUP if takes_search_path(target, context, parameters["sslmode"]) else ""
@@ -210,6 +215,10 @@ class Sql(Driver):
         _refuse_script(outcome)
         _refuse_rate(parameters, context)
         (context.directory / TPS_FILE).write_text(str(outcome.result.get("tps", "")))
+        if rights != NO_RIGHTS:
+            context.say(
+                f"the script may reach beyond its database, by rights of the target's user: {rights}"
+            )
         for name in ("initialise", "own_script"):
             for warning in scripts.warnings_of(parameters.get(name) or ""):
                 context.say(f"{name}: {warning}")

@@ -267,6 +267,21 @@ OTHERS_ACTIVE = """
     WHERE datname = current_database() AND pid <> pg_backend_pid()
       AND state NOT IN ('idle') AND coalesce(application_name, '') NOT LIKE 'perfdash driver/%'
 """
+RIGHTS = """
+    WITH us AS (SELECT rolsuper AS super, rolcreaterole AS creates FROM pg_roles WHERE rolname = current_user),
+    rights(place, name) AS (
+      SELECT 1, 'superuser' FROM us WHERE super
+      UNION ALL SELECT 2, 'CREATEROLE' FROM us WHERE creates AND NOT super
+      UNION ALL SELECT 3, rolname FROM pg_roles, us WHERE NOT super AND pg_has_role(pg_roles.oid, 'MEMBER')
+        AND rolname IN ('pg_execute_server_program', 'pg_read_server_files', 'pg_write_server_files')
+      UNION ALL SELECT 4, 'dblink' WHERE EXISTS (SELECT FROM pg_proc WHERE proname IN ('dblink', 'dblink_connect')
+        AND has_function_privilege(oid, 'EXECUTE'))
+      UNION ALL SELECT 5, 'the foreign server ' || srvname FROM pg_foreign_server
+        WHERE has_server_privilege(oid, 'USAGE')
+    )
+    SELECT coalesce(left(string_agg(name, ', ' ORDER BY place, name), 1000), 'none') FROM rights
+"""
+NO_RIGHTS = "none"
 END_OURS = """
     SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND usename = current_user AND application_name LIKE %s
@@ -307,6 +322,12 @@ def facts_of(session: Session) -> dict[str, str]:
         if value is not None:
             facts[name] = str(value)
     return facts
+
+
+def rights_of(session: Session) -> str:
+    """Return by which rights a script reaches beyond its database: programs and files of the machine, or other servers."""
+    rights, why = session.tried(RIGHTS)
+    return NO_RIGHTS if rights == NO_RIGHTS else str(rights or f"not known: {why}")
 
 
 def clients_allowed(session: Session) -> int | None:

@@ -164,6 +164,36 @@ def test_a_user_without_rights_is_told_what_is_not_shown(place):
     assert place.proof("counters reset").measured.startswith("not done: permission denied")
 
 
+RIGHTS = "rights beyond the database"
+
+
+def test_rights_that_reach_beyond_the_database_are_shown(place):
+    place.database.run("CREATE ROLE modest LOGIN PASSWORD 'a:b\\c'")
+    place.database.run("GRANT CREATE ON DATABASE bench TO modest")
+    modest = place.database.target(username="modest", password=SECRET)
+    rules = parse_rules("127.0.0.1:*")
+
+    def shown(target):
+        return next(each.measured for each in driver.probe(target, rules) if each.name == RIGHTS)
+
+    assert shown(place.database.target()).startswith("superuser")
+    assert shown(modest) == "none"
+
+    place.database.run("GRANT pg_execute_server_program, pg_read_server_files TO modest")
+    place.database.run(
+        "CREATE FOREIGN DATA WRAPPER nothing; CREATE SERVER far FOREIGN DATA WRAPPER nothing"
+    )
+    place.database.run("GRANT USAGE ON FOREIGN SERVER far TO modest")
+    try:
+        assert shown(modest) == (
+            "pg_execute_server_program, pg_read_server_files, the foreign server far"
+        )
+        place.run(modest, script="own", own_script="SELECT 1;")
+        assert any("rights of the target's user: pg_exec" in line for line in place.keeper.lines)
+    finally:
+        place.database.run("DROP FOREIGN DATA WRAPPER nothing CASCADE")
+
+
 @pytest.mark.parametrize(
     ("changed", "error", "message"),
     [
