@@ -8,8 +8,8 @@ from pathlib import Path
 import psutil
 
 HOST = "127.0.0.1"
-_reserved: dict[int, socket.socket] = {}
-"""What says that a port is ours, by its number, until this process ends."""
+_reserved: dict[int, int] = {}
+"""Descriptors of the sockets that say that a port is ours, by its number: open until this process ends."""
 
 
 class PortTaken(Exception):
@@ -44,7 +44,7 @@ def _reserve(port: int) -> None:
     except OSError:
         said.close()
         raise
-    _reserved[port] = said
+    _reserved[port] = said.detach()
 
 
 def hold_first(port: int) -> socket.socket:

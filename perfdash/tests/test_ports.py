@@ -71,8 +71,8 @@ def test_a_port_whose_server_has_not_begun_to_listen_is_taken_by_no_other_perfda
     with monkeypatch.context() as other:
         other.setattr(ports, "_reserved", {})
         assert ports.hold(port) is None
-        assert ports.number(ports.hold_first(port)) != port
+        with ports.hold_first(port) as another:
+            assert ports.number(another) != port
 
-    again = ports.hold(port)
-    assert again is not None
-    again.close()
+    with held_at(port) as again:
+        assert ports.number(again) == port
