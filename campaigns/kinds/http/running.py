@@ -190,10 +190,12 @@ def try_one_host(
 ) -> Walked:
     """Let one host do one round, with the steps before and after it; return each request and answer.
 
-    Every step has weight 1, and nobody thinks. Raise DriverError where the target cannot be asked.
+    Every step has weight 1, and nobody thinks. Of an answer to the target's password, or to what came from such an answer, only
+    the status is shown, and no text in it is checked or taken in pieces. Raise DriverError where the target cannot be asked.
     """
     require_login(target, loaded)
     how = walk_of(target, loaded, rules, sender="perfdash try", most_per_second=most_per_second)
+    how.trying = True
     scenario, until = loaded.scenario, time.monotonic() + TRY_SECONDS
 
     def left() -> float:

@@ -30,7 +30,7 @@ class LoadFailed(Exception):
 
     unanswered: a reused connection was dropped before any byte of an answer; real clients repeat such a
     request once. exhausted: the generator itself had no descriptors, ports or memory left. status: of
-    the answer, 0 where there was none.
+    the answer, 0 where there was none. unquoted: a message that quotes nothing of answer and request, where the other does.
     """
 
     def __init__(
@@ -41,12 +41,28 @@ class LoadFailed(Exception):
         unanswered: bool = False,
         exhausted: bool = False,
         status: int = 0,
+        unquoted: str = "",
     ) -> None:
         super().__init__(message)
         self.kind = kind
         self.unanswered = unanswered
         self.exhausted = exhausted
         self.status = status
+        self.unquoted = unquoted
+
+    def without_quotes(self) -> "LoadFailed":
+        """Return the failure as it is told of a request that sends a secret."""
+        return self.saying(self.unquoted) if self.unquoted else self
+
+    def saying(self, message: str) -> "LoadFailed":
+        """Return the failure with another message."""
+        return LoadFailed(
+            self.kind,
+            message,
+            unanswered=self.unanswered,
+            exhausted=self.exhausted,
+            status=self.status,
+        )
 
 
 def of_status(status: int) -> str:

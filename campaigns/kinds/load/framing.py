@@ -120,7 +120,11 @@ class Line(asyncio.Protocol):
         """Fail because of an unreadable answer."""
         shown = (self._head + data)[:80]
         self.fail(
-            LoadFailed("protocol", normalised_message(f"no HTTP answer ({error}): {shown!r}"))
+            LoadFailed(
+                "protocol",
+                normalised_message(f"no HTTP answer ({error}): {shown!r}"),
+                unquoted="no HTTP answer",
+            )
         )
 
     def take(self, data: bytes) -> None:

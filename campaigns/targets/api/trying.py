@@ -71,7 +71,11 @@ class TakenOutput(Part):
 
 
 class ExchangeOutput(Part):
-    """A step: what was sent, and what came back. `failure`: its class; empty where the answer is as expected."""
+    """A step: what was sent, and what came back. `failure`: its class; empty where the answer is as expected.
+
+    `withheld`: it sends the target's password, or what was taken from an answer to that. Of the answer only the status is shown, and no
+    text in it is checked; of values that were taken only the names are shown.
+    """
 
     step = serializers.CharField()
     request = ShownOutput(allow_null=True)
@@ -80,6 +84,7 @@ class ExchangeOutput(Part):
     taken = TakenOutput(many=True)
     failure = text()
     message = text()
+    withheld = serializers.BooleanField()
 
 
 class TriedOutput(Part):
@@ -259,6 +264,7 @@ def exchange_output(exchange: Exchange) -> JsonObject:
         "taken": [{"name": name, "value": value} for name, value in exchange.taken.items()],
         "failure": exchange.failure,
         "message": exchange.message,
+        "withheld": exchange.withheld,
     }
 
 

@@ -11,9 +11,10 @@ from typing import Any
 from campaigns.kinds.http.program.compiling import COOKIES, Compiled, Values
 from campaigns.kinds.http.program.playing import Cast, compiled_of
 from campaigns.kinds.http.program.reading import Loaded, read_scenario
+from campaigns.kinds.load.failures import LoadFailed
 from campaigns.kinds.load.generator import run_work
 from campaigns.kinds.load.part import Part, Work
-from campaigns.kinds.load.plain import Crew
+from campaigns.kinds.load.plain import Client, Crew, Link
 from campaigns.kinds.programs import lifeline
 from campaigns.kit import redaction
 from campaigns.kit.mappings import ProgramRequest, ProgramResult
@@ -31,6 +32,19 @@ class PlainCrew(Crew):
 
         super().__init__(part, request, data, step.judge.statuses)
         self.step = step
+
+    def failed(
+        self,
+        client: Client,
+        failure: LoadFailed,
+        *,
+        retry: bool | None = None,
+        link: Link | None = None,
+    ) -> None:
+        """Count a failure, and quote nothing of the answer to a secret."""
+        if self.step.sends_secret:
+            failure = failure.without_quotes()
+        super().failed(client, failure, retry=retry, link=link)
 
     def result(self) -> ProgramResult:
         """Return what all scenarios return: numbers of rounds, and of requests by step."""

@@ -15,8 +15,17 @@ from urllib.parse import quote, quote_plus, urlsplit
 import msgspec
 
 from campaigns.kinds.http.program.judging import Judge
-from campaigns.kinds.http.program.names import GIVEN, RANDOM, names_in, range_of, split, texts_in
+from campaigns.kinds.http.program.names import (
+    GIVEN,
+    PASSWORD,
+    RANDOM,
+    names_in,
+    range_of,
+    split,
+    texts_in,
+)
 from campaigns.kinds.http.program.scenario import Scenario, Step
+from campaigns.kinds.http.program.striking import strike
 from campaigns.kinds.load.failures import LoadFailed
 
 Values = dict[str, Any]
@@ -34,6 +43,8 @@ SAFE = "/?&=%:@!$'()*+,;~-._[]"
 UNRESERVED = re.compile(r"[A-Za-z0-9_.~-]*\Z")
 PATH = re.compile(rf"[A-Za-z0-9{re.escape(SAFE)}]*\Z")
 """Texts that need no percent-encoding."""
+LIKE_JSON = re.compile(r"[-+.0-9eE]+\Z|.*[][{},\"\s]", re.DOTALL)
+"""Passwords that a body written as JSON could turn into a number, or into several values."""
 
 
 class Unsendable(ValueError):
@@ -56,7 +67,8 @@ class Place:
 class Compiled:
     """A step as it is executed. data: the whole request where it has no names; else empty.
 
-    named: the names in it. needs: those of them that other steps take, without which it cannot be done.
+    named: the names in it. needs: those of them that other steps take, without which it cannot be done. signs_in: it sends the
+    password of the target as its login. sends_secret: it may send that password, or what was taken from an answer to it.
     """
 
     step: Step
@@ -65,6 +77,8 @@ class Compiled:
     named: frozenset[str]
     needs: frozenset[str]
     judge: Judge
+    signs_in: bool = False
+    sends_secret: bool = False
     data: bytes = b""
 
     @property
@@ -87,7 +101,8 @@ class Compiled:
                 return head
             body = self.body(values)
         except Unsendable as problem:
-            raise LoadFailed("protocol", f"{self.name}: {problem}") from None
+            unquoted = f"{self.name}: a value cannot stand where the step puts it"
+            raise LoadFailed("protocol", f"{self.name}: {problem}", unquoted=unquoted) from None
         return b"%bContent-Length: %d\r\n\r\n%b" % (head, len(body), body)
 
 
@@ -97,7 +112,39 @@ def compiled_steps(
     """Compile steps that are done in this order. known: names of values that are there in any case."""
     there = frozenset(known) | GIVEN.keys()
     taken = frozenset(name for _, _, step in scenario.parts() for name in step.take) - there
-    return [_compiled(scenario, step, place, taken) for step in steps]
+    secret = secret_names(scenario, place)
+    return [
+        replace(compiled, sends_secret=compiled.signs_in or bool(compiled.named & secret))
+        for compiled in (_compiled(scenario, step, place, taken) for step in steps)
+    ]
+
+
+def secret_names(scenario: Scenario, place: Place) -> frozenset[str]:
+    """Return the names whose values are the target's password, or may come from an answer to it, in any round."""
+    if not place.password:
+        return frozenset()
+    names, size = {PASSWORD}, 0
+    steps = [(step, _named(scenario, step)) for _, _, step in scenario.parts()]
+    while len(names) > size:
+        size = len(names)
+        for step, named in steps:
+            if named & names or _signs_in(scenario, step, place):
+                names.update(step.take)
+                if scenario.cookies != "drop":
+                    names.add(COOKIES)
+    return frozenset(names)
+
+
+def _signs_in(scenario: Scenario, step: Step, place: Place) -> bool:
+    """Return whether a step sends the password of the target as its login."""
+    has_own = any(name.lower() == "authorization" for name in (*scenario.headers, *step.headers))
+    return scenario.login == "target" and bool(place.password) and not has_own
+
+
+def _named(scenario: Scenario, step: Step) -> frozenset[str]:
+    """Return the names that a request of a step asks for."""
+    cookies = () if scenario.cookies == "drop" else (COOKIES,)
+    return frozenset((*_names_of(scenario, step), *cookies))
 
 
 def _compiled(scenario: Scenario, step: Step, place: Place, taken: frozenset[str]) -> Compiled:
@@ -112,10 +159,9 @@ def _compiled(scenario: Scenario, step: Step, place: Place, taken: frozenset[str
         pieces.append(b"Authorization: Basic %b\r\n" % login)
     if place.close:
         pieces.append(b"Connection: close\r\n")
-    named = frozenset(_names_of(scenario, step))
+    named = _named(scenario, step)
     if scenario.cookies != "drop":
         pieces.append(_cookies)
-        named |= {COOKIES}
     if body is None:
         empty = b"Content-Length: 0\r\n" if step.method in CARRY_BODIES else b""
         pieces.append(empty + b"\r\n")
@@ -125,7 +171,8 @@ def _compiled(scenario: Scenario, step: Step, place: Place, taken: frozenset[str
         body=None if body is None else _filler(body),
         named=named,
         needs=named & taken,
-        judge=Judge(step),
+        judge=Judge(step, tells_numbers=not LIKE_JSON.match(place.password)),
+        signs_in=_signs_in(scenario, step, place),
     )
     return compiled if named else replace(compiled, data=compiled.build({}))
 
@@ -231,22 +278,27 @@ def _own_path(text: str, place: Place) -> str:
         try:
             parts = urlsplit(text)
         except ValueError:
-            raise Unsendable(f"{text[:MOST_SHOWN]!r} is no path on the target") from None
+            raise Unsendable(f"{_begin(text)!r} is no path on the target") from None
         scheme = parts.scheme or place.scheme
         if not parts.netloc or (scheme, parts.netloc.lower()) != (
             place.scheme,
             place.host_header.lower(),
         ):
-            raise Unsendable(f"{text[:MOST_SHOWN]!r} is no path on the target")
+            raise Unsendable(f"{_begin(text)!r} is no path on the target")
         text = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return text if PATH.match(text) else quote(text.partition("#")[0], safe=SAFE)
+
+
+def _begin(text: str) -> str:
+    """Return the begin of a value for a message. It is struck before it is cut: half a secret is one, too."""
+    return strike(text[: 4 * MOST_SHOWN])[:MOST_SHOWN]
 
 
 def _header(text: str) -> list[Piece]:
     def encoded(value: Any) -> bytes:
         written = text_of(value)
         if any(mark in written for mark in "\r\n\0"):
-            raise Unsendable(f"a header may hold no line end: {written[:MOST_SHOWN]!r}")
+            raise Unsendable(f"a header may hold no line end: {_begin(written)!r}")
         return written.encode("latin-1", errors="replace")
 
     return _filled(text, lambda part: part.encode("latin-1"), encoded)

@@ -2,18 +2,21 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
 import msgspec
 from msgspec import UNSET
 
 from campaigns.kinds.http.program.scenario import Check, Scalar, Step, Take
+from campaigns.kinds.http.program.striking import strike
 from campaigns.kinds.load.failures import LoadFailed, of_status
 
 MISSING = object()
 MOST_SHOWN = 100
 MOST_BODY_SHOWN = 200
 CHECK = "check"
+NOT_TOLD = "what an answer to a secret holds is not told"
 POSITION = re.compile(r"-?\d{1,9}\Z", re.ASCII)
 Path = tuple[tuple[str, int | None], ...]
 """Where a value is in JSON: keys, each with the position that it is in a list."""
@@ -36,10 +39,14 @@ class Answer(Protocol):
 
 
 class Judge:
-    """What the answer of a step has to be, and what is taken from it. needs_headers, needs_body: what it looks at."""
+    """What the answer of a step has to be, and what is taken from it. needs_headers, needs_body: what it looks at.
 
-    def __init__(self, step: Step) -> None:
+    tells_numbers: no number in an answer can come from the secret that the step sends.
+    """
+
+    def __init__(self, step: Step, *, tells_numbers: bool = True) -> None:
         expect = step.expect
+        self._tells_numbers = tells_numbers
         self.name = step.name
         self.statuses = expect.statuses
         self._type = expect.type.lower().encode()
@@ -68,27 +75,59 @@ class Judge:
             raise self._wrong_status(answer)
         if self.only_status:
             return {}
-        if self._most_ns and (spent := answer.done_ns - answer.sent_ns) > self._most_ns:
-            raise self._wrong(
-                f"took {spent / 1e6:.1f} ms, expected at most {self._most_ns / 1e6:g} ms"
-            )
+        if self._most_ns and answer.done_ns - answer.sent_ns > self._most_ns:
+            raise self._too_slow(answer)
         if self._type and not header_of(answer.headers, b"content-type").lower().startswith(
             self._type
         ):
             shown = header_of(answer.headers, b"content-type").decode("latin-1")
             raise self._wrong(
-                f"the type is {shown[:MOST_SHOWN] or 'not told'}, expected {self._type.decode()}"
+                f"the type is {strike(shown)[:MOST_SHOWN] or 'not told'}, expected {self._type.decode()}"
             )
         for text in self._texts:
             if text not in answer.body:
                 raise self._wrong(f"{text.decode()[:MOST_SHOWN]!r} is not in the body")
         value = self._decoded(answer.body) if self._json else None
         for path, keys, check in self._checks:
-            if problem := _problem(path, value_at(value, keys), check):
-                raise self._wrong(problem)
+            found = value_at(value, keys)
+            if problem := _problem(path, found, check):
+                raise self._wrong(problem, "") if self._is_told(found) else self._wrong(problem)
         return {name: self._taken(take, keys, answer, value) for name, take, keys in self._takes}
 
-    def _wrong(self, text: str) -> LoadFailed:
+    def judged_without_texts(self, answer: Answer) -> dict[str, Any]:
+        """Return what is taken whole from an answer of which no text is looked at. Raise LoadFailed.
+
+        For a try of a step that sends a secret: whether a text is in the answer, or what stands between two texts, would tell the
+        secret letter by letter. Its status, its time, and numbers in it are checked.
+        """
+        if not self.accepts(answer.status):
+            raise self._wrong_status(answer)
+        if self._most_ns and answer.done_ns - answer.sent_ns > self._most_ns:
+            raise self._too_slow(answer)
+        whole = [(name, take, keys) for name, take, keys in self._takes if not take.between]
+        value = None
+        if self._checks or any(take.json for _, take, _ in whole):
+            with suppress(LoadFailed):  # then nothing is where it should be, which is told
+                value = self._decoded(answer.body)
+        for path, keys, check in self._checks:
+            found = value_at(value, keys)
+            if self._is_told(found) and (problem := _problem(path, found, check)):
+                raise self._wrong(problem, "")
+        return {name: self._taken(take, keys, answer, value) for name, take, keys in whole}
+
+    def _is_told(self, found: Any) -> bool:
+        """Return whether a value is told of an answer to a secret."""
+        return found is MISSING or found is None or (self._tells_numbers and _is_scalar(found))
+
+    def _wrong(
+        self, text: str, unquoted: str = f"the answer is not as expected; {NOT_TOLD}"
+    ) -> LoadFailed:
+        unquoted = unquoted and f"{self.name}: {unquoted}"
+        return LoadFailed(CHECK, f"{self.name}: {text}", unquoted=unquoted)
+
+    def _too_slow(self, answer: Answer) -> LoadFailed:
+        spent, most = answer.done_ns - answer.sent_ns, self._most_ns
+        text = f"took {spent / 1e6:.1f} ms, expected at most {most / 1e6:g} ms"
         return LoadFailed(CHECK, f"{self.name}: {text}")
 
     def _wrong_status(self, answer: Answer) -> LoadFailed:
@@ -98,17 +137,17 @@ class Judge:
         expected = (
             f", expected {' or '.join(map(str, sorted(self.statuses)))}" if self.statuses else ""
         )
-        text = bytes(answer.body[:MOST_BODY_SHOWN]).decode(errors="replace")
+        text = _begin(answer.body)
         shown = f": {text}" if text.strip() else ""
-        message = f"{self.name}: the server answered {answer.status}{expected}{shown}"
-        return LoadFailed(kind, message, status=answer.status)
+        message = f"{self.name}: the server answered {answer.status}{expected}"
+        return LoadFailed(kind, message + shown, status=answer.status, unquoted=message)
 
     def _decoded(self, body: bytes) -> Any:
         try:
             return msgspec.json.decode(body)
         except (msgspec.DecodeError, RecursionError):
-            shown = bytes(body[:MOST_BODY_SHOWN]).decode(errors="replace")
-            raise LoadFailed("protocol", f"{self.name}: the body is no JSON: {shown}") from None
+            message = f"{self.name}: the body is no JSON"
+            raise LoadFailed("protocol", f"{message}: {_begin(body)}", unquoted=message) from None
 
     def _taken(self, take: Take, keys: Path, answer: Answer, value: Any) -> Any:
         if take.json:
@@ -126,8 +165,16 @@ class Judge:
             before, after = take.between
             found, where = _between(answer.body, before.encode(), after.encode()), f"{before!r}"
         if found is MISSING:
-            raise LoadFailed("protocol", f"{self.name}: nothing at {where[:MOST_SHOWN]}")
+            # Which texts are not around it says something about the answer.
+            unquoted = f"{self.name}: nothing to take; {NOT_TOLD}" if take.between else ""
+            message = f"{self.name}: nothing at {where[:MOST_SHOWN]}"
+            raise LoadFailed("protocol", message, unquoted=unquoted)
         return found
+
+
+def _begin(body: bytes) -> str:
+    """Return the begin of a body for a message. It is struck before it is cut: half a secret is one, too."""
+    return strike(bytes(body[: 4 * MOST_BODY_SHOWN]).decode(errors="replace"))[:MOST_BODY_SHOWN]
 
 
 def path_of(text: str) -> Path:
@@ -214,5 +261,12 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, bool | int | float)
+
+
 def _shown(value: Any) -> str:
-    return "not there" if value is MISSING else msgspec.json.encode(value).decode()[:MOST_SHOWN]
+    if value is MISSING:
+        return "not there"
+    text = msgspec.json.encode(value[: 4 * MOST_SHOWN] if isinstance(value, str) else value)
+    return strike(text[: 4 * MOST_SHOWN].decode(errors="replace"))[:MOST_SHOWN]

@@ -527,7 +527,9 @@ class Cast:
         if player.intended_ns < self.part.from_ns:
             self.recorder.warm_up += 1
             return
-        self.part.failed(self._safe(failure))
+        if player.action.compiled.sends_secret:
+            failure = failure.without_quotes()
+        self.part.failed(failure.saying(strike(str(failure))))
         if failure.kind == "timeout":
             self.part.timed_out(player.intended_ns, link)
 
@@ -580,15 +582,6 @@ class Cast:
             "steps_left_out": {action.name: action.left_out for action in self.actions},
             "steps_lacking": {action.name: action.lacking for action in self.actions},
         }
-
-    def _safe(self, failure: LoadFailed) -> LoadFailed:
-        return LoadFailed(
-            failure.kind,
-            strike(str(failure)),
-            unanswered=failure.unanswered,
-            exhausted=failure.exhausted,
-            status=failure.status,
-        )
 
     async def _connect(self, player: Player, data: bytes) -> None:
         try:

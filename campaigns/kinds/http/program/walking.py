@@ -23,7 +23,7 @@ from campaigns.kinds.http.program.compiling import (
     text_of,
 )
 from campaigns.kinds.http.program.judging import path_of, set_cookies, value_at
-from campaigns.kinds.http.program.names import RANDOM
+from campaigns.kinds.http.program.names import PASSWORD, RANDOM
 from campaigns.kinds.http.program.playing import UUIDS
 from campaigns.kinds.http.program.reading import Loaded
 from campaigns.kinds.http.program.scenario import Prove, Step
@@ -33,11 +33,12 @@ from campaigns.kinds.load.wire import MOST_STORED_BYTES, Answer, Wire, open_conn
 from campaigns.kinds.programs.pinned import Pinned
 from campaigns.kit.http.pacing import Pacer
 from campaigns.kit.network import Rules
-from campaigns.kit.redaction import SHORTEST
+from campaigns.kit.redaction import ORDINARY, REDACTED, SHORTEST, forms_of
 
 MOST_SHOWN_BYTES = 4096
 MOST_DISCARDED_BYTES = 64 * 1024 * 1024
 LOOK_SECONDS = 0.1
+LEFT_OUT = "left out: a try takes no text from within an answer to a secret (take: between)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,10 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A step that was done, or was left out. failure: its class; empty where the answer is as expected."""
+    """A step that was done, or was left out. failure: its class; empty where the answer is as expected.
+
+    withheld: request or answer hold a secret, or what came from an answer to one; of the answer only the status is there, of what is taken the names.
+    """
 
     step: str
     request: Shown | None
@@ -61,13 +65,16 @@ class Exchange:
     taken: dict[str, str]
     failure: str = ""
     message: str = ""
+    withheld: bool = False
 
 
 @dataclass(slots=True)
 class Walk:
     """How steps are done once: where, as whom, how long, and with which values. check: called all the while.
 
-    secrets: values that were taken or set on the way, and are not shown.
+    trying: somebody sees the exchanges, and may choose what is asked; see `Judge.judged_without_texts`. secrets: values that were
+    taken or set on the way, and are not shown. secret_names: of the target's password, and of what was taken from answers to it.
+    pieces: names that a try does not take.
     """
 
     loaded: Loaded
@@ -82,7 +89,14 @@ class Walk:
     timeout_seconds: float = 10.0
     most_per_second: float | None = None
     taken: dict[str, Any] = field(default_factory=dict)
+    trying: bool = False
     secrets: list[str] = field(default_factory=list)
+    secret_names: set[str] = field(default_factory=set)
+    pieces: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        if self.password:
+            self.secret_names.add(PASSWORD)
 
     @property
     def place(self) -> Place:
@@ -175,6 +189,8 @@ class _Walker:
         self.pacer = Pacer(walk.most_per_second)
         self.last: Answer | None = None
         self.problem: LoadFailed | None = None
+        self.has_secret_cookies = False
+        self.forms = _forms_of(walk.password) if walk.trying else []
 
     def decoded(self) -> Any:
         """Return the JSON of the last answer. Raise ValueError."""
@@ -198,7 +214,11 @@ class _Walker:
         return Walked(exchanges, self.taken)
 
     async def _one(self, step: Compiled) -> Exchange:
+        walk, secret = self.walk, self._sends_secret(step)
         if missing := sorted(step.needs - self.values.keys()):
+            if walk.pieces.issuperset(missing):
+                walk.pieces |= step.step.take.keys()
+                return Exchange(step.name, None, None, None, {}, "", LEFT_OUT, withheld=True)
             message = f"not done: {', '.join(missing)} was not taken"
             return Exchange(step.name, None, None, None, {}, "skipped", message)
         request: bytes = b""
@@ -208,23 +228,70 @@ class _Walker:
         try:
             request = step.build(self.values)
             answer = self.last = await self._asked(request, discard=step.step.answer == "discard")
-            self._keep_cookies(answer)
-            taken = step.judge.judged(answer)
+            secret = secret or self._holds_password(answer)
+            if secret:
+                self._note_names(step)
+            self._keep_cookies(answer, secret=secret)
+            judge = step.judge
+            taken = (
+                judge.judged_without_texts(answer)
+                if secret and walk.trying
+                else judge.judged(answer)
+            )
         except LoadFailed as failure:
-            self.problem = failure
+            self.problem = failure.without_quotes() if secret else failure
         self.values |= taken
         self.taken |= taken
-        self._note_secrets(step.step, taken, answer)
-        secrets = self.walk.secrets
+        self._note_secrets(step.step, taken, answer, secret=secret)
+        secrets = walk.secrets
+        shown = None
+        if answer is not None:
+            shown = (
+                Shown(str(answer.status), [], "", 0) if secret else _shown_answer(answer, secrets)
+            )
+        values = {
+            name: REDACTED if secret else _shown_value(name, value, secrets)
+            for name, value in taken.items()
+        }
         return Exchange(
             step=step.name,
-            request=_shown(request, secrets) if request else None,
-            answer=None if answer is None else _shown_answer(answer, secrets),
+            request=self._shown_request(step, request),
+            answer=shown,
             milliseconds=None if answer is None else (answer.done_ns - answer.sent_ns) / 1e6,
-            taken={name: _shown_value(name, value, secrets) for name, value in taken.items()},
+            taken=values,
             failure=self.problem.kind if self.problem else "",
             message=strike(str(self.problem), secrets)[:500] if self.problem else "",
+            withheld=secret,
         )
+
+    def _sends_secret(self, step: Compiled) -> bool:
+        """Return whether a request holds the target's password, or what came from an answer to it."""
+        cookies = self.has_secret_cookies and COOKIES in step.named
+        return step.signs_in or cookies or bool(step.named & self.walk.secret_names)
+
+    def _holds_password(self, answer: Answer) -> bool:
+        """Return whether an answer holds the password, which an earlier step may have stored at the target."""
+        parts = (answer.body, *(value for _, value in answer.headers))
+        return any(form in part for form in self.forms for part in parts)
+
+    def _note_names(self, step: Compiled) -> None:
+        """Note what a step takes, whether it is there or not: that would tell something, too."""
+        takes = step.step.take
+        self.walk.secret_names |= takes.keys()
+        if self.walk.trying:
+            self.walk.pieces |= {name for name, take in takes.items() if take.between}
+
+    def _shown_request(self, step: Compiled, request: bytes) -> Shown | None:
+        """Return a request as it may be shown: without what came from answers to a secret, and without its length."""
+        if not request:
+            return None
+        hidden = step.named & self.walk.secret_names
+        if hidden:
+            try:
+                request = step.build({**self.values, **dict.fromkeys(hidden, REDACTED)})
+            except LoadFailed:  # it begins the path
+                return Shown(f"{step.step.method} {REDACTED} HTTP/1.1", [], "", 0)
+        return _shown(request, self.walk.secrets)
 
     async def _asked(self, request: bytes, *, discard: bool) -> Answer:
         left = self.until - time.monotonic()
@@ -241,22 +308,34 @@ class _Walker:
         self.wire.most_bytes = MOST_DISCARDED_BYTES if discard else MOST_STORED_BYTES
         return await self.wire.ask(request, seconds)
 
-    def _note_secrets(self, step: Step, taken: Mapping[str, Any], answer: Answer | None) -> None:
+    def _note_secrets(
+        self, step: Step, taken: Mapping[str, Any], answer: Answer | None, *, secret: bool
+    ) -> None:
         """Note what is not shown from here on: cookies, and what is secret by its name or source."""
-        found = [text_of(taken[name]) for name in taken if is_secret(name, step.take[name])]
+        found = [
+            text_of(taken[name]) for name in taken if secret or is_secret(name, step.take[name])
+        ]
         if answer is not None:
             found += [text for _, text in set_cookies(answer.headers)]
         known = self.walk.secrets
         known += [text for text in found if len(text) >= SHORTEST and text not in known]
 
-    def _keep_cookies(self, answer: Answer) -> None:
+    def _keep_cookies(self, answer: Answer, *, secret: bool) -> None:
         if self.walk.loaded.scenario.cookies == "drop":
             return
+        self.has_secret_cookies |= secret
         for name, text in set_cookies(answer.headers):
             if text:
                 self.values[COOKIES][name] = text
             else:
                 self.values[COOKIES].pop(name, None)
+
+
+def _forms_of(password: str) -> list[bytes]:
+    """Return the forms of a password by which it is found in an answer; none of one that is found in ordinary words."""
+    if len(password) < SHORTEST or password in ORDINARY:
+        return []
+    return [form.encode(errors="surrogateescape") for form in set(forms_of(password)) if form]
 
 
 def _shown(request: bytes, secrets: Sequence[str]) -> Shown:

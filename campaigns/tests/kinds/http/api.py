@@ -95,6 +95,12 @@ class Handler(BaseHTTPRequestHandler):
                 self.answer(503, {"error": "no"})
             case "GET", ["html"]:
                 self.answer(200, {}, {"Content-Type": "text/html"})
+            case "GET", ["all"]:
+                self.answer(200, " ".join(sorted(api.items)))
+            case _, ["reflect"]:
+                self.answer(200, f"{' '.join(self.headers.values())} {body}")
+            case _, ["json"]:
+                self.answer(200, json.loads(body))
             case _, ["echo", *_]:
                 self.answer(200, {"path": self.path, "body": body})
             case _:

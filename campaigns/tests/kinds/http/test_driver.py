@@ -1,16 +1,19 @@
 """The kind `http` from reset to clean-up, at an API that runs."""
 
 import json
+from base64 import b64encode
+from dataclasses import replace
 
 import pytest
 
 from campaigns.kinds.base import DriverError, Target, TargetUnavailable
 from campaigns.kinds.http.driver import driver
 from campaigns.kinds.http.program.reading import read_scenario
+from campaigns.kinds.http.program.walking import Shown
 from campaigns.kinds.http.running import try_one_host
 from campaigns.kit import redaction
 from campaigns.kit.network import parse_rules
-from campaigns.tests.kinds.http.api import PASSWORD, TOKEN
+from campaigns.tests.kinds.http.api import PASSWORD, TOKEN, USER
 from campaigns.tests.kinds.http.conftest import parameters
 
 pytestmark = pytest.mark.system
@@ -230,6 +233,145 @@ def test_a_target_that_is_not_there_or_has_no_user_is_told(keeper):
         )
     with pytest.raises(DriverError, match="login: target"):
         driver.look(gone, parameters(ITEMS), parse_rules("127.0.0.1:*"))
+
+
+SENDING = {
+    "in a body": ("", "body: 'x {target_password} y'"),
+    "in JSON": ("", 'json: {word: "{target_password}"}'),
+    "in a form": ("", 'form: {word: "{target_password}"}'),
+    "in a header": ("", "headers: {X-Word: 'x {target_password} y'}"),
+    "in a header of all": ("headers: {X-Word: 'x {target_password} y'}\n", "body: x"),
+    "as the login": ("login: target\n", "body: x"),
+}
+PIECE = PASSWORD[3:9]
+
+
+@pytest.mark.parametrize("way", SENDING)
+def test_a_try_tells_nothing_of_an_answer_to_the_password(target, api, way):
+    everywhere, sends = SENDING[way]
+    start = PASSWORD[:3] if way != "as the login" else b64encode(f"{USER}:{PASSWORD}"[:9].encode())
+    start = start if isinstance(start, str) else start.decode()
+    told = []
+    for text in (start, "never there"):
+        steps = f"""{everywhere}steps:
+  - name: reflect
+    post: /reflect
+    {sends}
+    expect: {{contains: {text!r}, type: text/html}}
+    take: {{piece: {{between: [{text!r}, {PASSWORD[9:12]!r}]}}}}
+  - {{name: use it, get: "/echo/{{piece}}"}}
+  - {{name: take more, get: /items, headers: {{X: "{{piece}}"}}, take: {{more: {{json: count}}}}}}
+  - {{name: use that, get: "{{more}}"}}
+"""
+        api.asked.clear()
+        walked = try_one_host(target, read_scenario(steps), parse_rules("127.0.0.1:*"), None)
+        first, *others = walked.exchanges
+        assert (first.failure, first.message, first.taken) == ("", "", {})
+        assert first.answer == Shown("200", [], "", 0)
+        assert {(each.answer, each.failure, each.withheld) for each in others} == {(None, "", True)}
+        assert [each.path for each in api.asked] == ["/reflect"]
+        assert PIECE not in repr(walked)
+        told.append([replace(each, milliseconds=0.0) for each in walked.exchanges])
+    assert told[0] == told[1]
+
+
+def test_a_try_hides_what_follows_from_an_answer_to_the_password(target, api):
+    steps = """\
+steps:
+  - {name: whole, post: /echo, json: {word: "{target_password}"}, take: {all: {json: body}}}
+  - {name: nothing, post: /echo, body: "{target_password}", take: {none: {json: no.such}}}
+  - {name: again, post: /echo, body: "{all}", take: {some: {between: [rrec, orse]}}}
+  - {name: text, post: /echo, body: "{all}", expect: {json: {body: another, path: {is: /}}}}
+  - {name: number, post: /json, json: {word: "{all}", host: "{host}"}, expect: {json: {host: 1}}}
+  - {name: elsewhere, get: "{all}"}
+  - {name: wrong, post: /sign-in, body: "{all}"}
+  - {name: other, get: /items, take: {n: {json: count}, of: {between: ['"count": ', ',']}}}
+"""
+    walked = try_one_host(target, read_scenario(steps), parse_rules("127.0.0.1:*"), None)
+
+    whole, nothing, again, text, number, elsewhere, wrong, other = walked.exchanges
+    assert (whole.failure, whole.taken, again.taken) == ("", {"all": "[secret]"}, {})
+    assert (text.failure, number.message) == ("", "number: host is 0, expected 1")
+    assert nothing.message == "nothing: nothing at no.such"
+    assert again.request is not None
+    assert again.request.body == "[secret]"
+    assert "cannot stand where the step puts it" in elsewhere.message
+    assert wrong.message == "wrong: the server answered 403"
+    assert (other.withheld, other.taken) == (False, {"n": "3", "of": "3"})
+    shown = repr([each for each in walked.exchanges if each is not other])
+    assert not [piece for piece in (PASSWORD, "rrect", "horse", "t-h'") if piece in shown]
+
+
+@pytest.mark.parametrize("expect", ["at_most: 0.5", "is: 0.1"])
+@pytest.mark.parametrize("password", ["73914", '73,"x":"y"', "73 "])
+def test_a_password_is_not_found_by_checks_of_numbers(target, api, expect, password):
+    target = replace(target, password=password)
+    steps = f"""\
+steps:
+  - name: digits
+    post: /json
+    headers: {{Content-Type: application/json}}
+    body: '{{"n": 0.{{target_password}}}}'
+    expect: {{json: {{n: {{{expect}}}}}}}
+"""
+    (only,) = try_one_host(target, read_scenario(steps), parse_rules("127.0.0.1:*"), None).exchanges
+    assert (only.failure, only.message, only.withheld) == ("", "", True)
+    assert str(json.loads(api.asked[0].body)["n"]).startswith("0.73")
+    assert "0.7" not in repr(replace(only, milliseconds=None))
+
+
+def test_a_password_that_an_answer_holds_by_itself_is_not_taken_in_pieces(target, api):
+    api.items.add(f"/items/{PASSWORD}/")
+    steps = """\
+steps:
+  - {name: stored, get: /all, expect: {contains: zebra}, take: {x: {between: [cor, horse]}}}
+  - {name: used, get: "/echo/{x}"}
+"""
+    walked = try_one_host(target, read_scenario(steps), parse_rules("127.0.0.1:*"), None)
+
+    assert [each.withheld for each in walked.exchanges] == [True, True]
+    assert walked.failed is None
+    assert "rect" not in repr(walked)
+
+
+def test_a_run_quotes_nothing_of_answers_to_the_password(target, api, keeper):
+    redaction.remember(PASSWORD)
+    steps = """\
+steps:
+  - {name: a, post: /echo, body: "%s {target_password}", expect: {status: 201}}
+  - {name: b, post: /reflect, body: "{target_password}", expect: {contains: horses}}
+  - {name: c, post: /echo, body: "{target_password}", expect: {json: {body: x}}}
+  - {name: d, post: /reflect, body: "{target_password}", take: {p: {between: [rec, bat]}, q: {between: [x, y]}}}
+  - {name: e, post: /reflect, body: "{target_password}", take: {p: {between: [rec, bat]}}}
+  - {name: f, get: "{p}"}
+"""
+    for only in ("a", "b", "c", "d", "f"):
+        lines = (steps % ("." * 160)).splitlines()
+        chosen = [each for each in lines[1:] if f"name: {only}," in each]
+        chosen = lines[5:] if only == "f" else chosen
+        scenario = parameters("\n".join([lines[0], *chosen]), hosts=1, iterations=1)
+        measured, _ = run(target, keeper, scenario)
+        assert sum(measured.failures.values()) == 1, (only, measured.failures)
+        (example,) = measured.examples.values()
+        shown = repr((measured.examples, keeper.lines))
+        assert example.startswith(f"{only}: ")
+        parts = ("corr", "horse", "t-ho", "batt")
+        assert not [each for each in parts if each in shown], shown
+    before = (
+        "before:\n" + (steps % ("." * 160)).splitlines()[2] + "\nsteps: [{name: z, get: /items}]"
+    )
+    proofs = driver.reset(target, parameters(before), keeper.context())
+    assert "the answer is not as expected" in str(proofs[0].measured)
+    assert "horses" not in str(proofs)
+
+
+def test_half_a_secret_at_the_cut_of_a_message_is_not_quoted(target, api, keeper):
+    redaction.remember(PASSWORD)
+    api.items.add("." * (200 - 12) + PASSWORD)
+    steps = "steps: [{name: a, get: /all, expect: {status: 201}}]"
+    measured, _ = run(target, keeper, parameters(steps, hosts=1, iterations=1))
+    assert "...[secret" in measured.examples["check"]
+    assert "corr" not in str(measured.examples)
 
 
 def test_one_host_shows_each_request_and_answer_without_secrets(target, api):

@@ -55,6 +55,7 @@ def test_a_try_shows_each_request_and_answer_and_no_secret(browser, sent, server
     assert "step “wrong” failed" in page.text
     assert "wrong: count is 3, expected 4" in page.text
     assert "POST /sign-in HTTP/1.1" in page.text
+    assert "Of the answer only the status is shown" in page.text
     html = answer.content.decode()
     assert PASSWORD not in html
     assert TOKEN not in html

@@ -50,7 +50,12 @@ def test_each_request_and_answer_is_shown_and_no_secret(api, of_server, server):
     assert (first["step"], first["answer"]["line"], first["failure"]) == ("sign in", "200", "")
     assert (second["failure"], second["message"]) == ("check", "wrong: count is 3, expected 4")
     assert first["request"]["body"] == "user=anna&password=[secret]"
-    assert [each["name"] for each in first["taken"]] == ["token"]
+    assert first["taken"] == [{"name": "token", "value": "[secret]"}]
+    assert (first["withheld"], first["answer"]["body"], first["answer"]["headers"]) == (
+        True,
+        "",
+        [],
+    )
     assert PASSWORD not in repr(body)
     assert "t0k3n" not in repr(body)
     assert "t0k3n" in server.asked[1].headers["X-Mine"]
