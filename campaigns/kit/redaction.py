@@ -45,6 +45,25 @@ def redact(text: str) -> str:
     return text
 
 
+def begin_of(text: str, letters: int) -> str:
+    """Return the begin of a text without remembered secrets, and without the begin of one in which the text is cut.
+
+    To cut first and remove secrets afterwards would leave half of a secret, at a place that whoever gives the text chooses.
+    """
+    begin = text[:letters]
+    if len(text) > letters:
+        begin = begin[
+            : len(begin) - max((_begun(begin, form) for form in tuple(_forms)), default=0)
+        ]
+    return redact(begin)[:letters]
+
+
+def _begun(text: str, form: str) -> int:
+    """Return how many letters of a form, if it is not whole, a text ends with."""
+    sizes = range(len(form) - 1, 0, -1)
+    return next((size for size in sizes if text.endswith(form[:size])), 0)
+
+
 def redact_all(value: Value) -> Value:
     """Return a value without secrets in any text within mappings, lists and dataclasses."""
     result: Any = value

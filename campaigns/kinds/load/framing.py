@@ -13,6 +13,7 @@ import httptools
 
 from campaigns.kinds.load.failures import LoadFailed, of_error
 from campaigns.kit.http.failures import normalised_message
+from campaigns.kit.redaction import begin_of
 
 MOST_HEAD_BYTES = 64 * 1024
 MOST_BODY_BYTES = 64 * 1024 * 1024
@@ -118,7 +119,8 @@ class Line(asyncio.Protocol):
 
     def unparsable(self, data: bytes, error: Exception) -> None:
         """Fail because of an unreadable answer."""
-        shown = (self._head + data)[:80]
+        head = (self._head + data)[:800].decode("latin-1")
+        shown = begin_of(head, 80).encode("latin-1", errors="replace")
         self.fail(
             LoadFailed(
                 "protocol",

@@ -27,6 +27,7 @@ from campaigns.kit.http.failures import FAILURES, FileFailed, classified
 from campaigns.kit.http.pacing import Pacer
 from campaigns.kit.mappings import Json
 from campaigns.kit.network import Rules, check_url
+from campaigns.kit.redaction import begin_of, redact
 
 REST_SLICE_SECONDS = 0.2
 CONNECT_SECONDS = 10.0
@@ -60,11 +61,12 @@ class Answer:
     @property
     def shown(self) -> str:
         """The beginning of the body, for a message; of a web page its text only."""
-        text = self.body[: 4 * SHOWN].decode(errors="replace")
+        # Markup is read of a bounded part alone; what is left of it may be short enough to be shown to its end.
+        text = begin_of(self.body[: 8 * SHOWN].decode(errors="replace"), 4 * SHOWN)
         if "html" in self.headers.get("Content-Type", ""):
             text = MARKUP.sub(" ", text)
         text = " ".join(text.split())
-        return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+        return redact(text) if len(text) <= SHOWN else f"{begin_of(text, SHOWN)}…"
 
     def __str__(self) -> str:
         kind = self.headers.get("Content-Type", "no content type").partition(";")[0]

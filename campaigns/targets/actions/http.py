@@ -10,6 +10,7 @@ from campaigns.kit.http.connection import Answer, Connection
 from campaigns.kit.http.credentials import BadCertificate, Login, Tls
 from campaigns.kit.http.errors import ClientError
 from campaigns.kit.network import NetworkError, Rules
+from campaigns.kit.redaction import begin_of
 from campaigns.kit.ssh.access import ActionFailed
 from campaigns.targets.actions.values import PLACE, Action
 
@@ -93,7 +94,7 @@ def read_json(text: str, at: str, where: str) -> Any:
     try:
         whole = json.loads(text)
     except ValueError:
-        raise ActionFailed(f"{where} gave no JSON: {text[:SHOWN]!r}.", text) from None
+        raise ActionFailed(f"{where} gave no JSON: {begin_of(text, SHOWN)!r}.", text) from None
     return picked(whole, at, where)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
+from campaigns.kit.redaction import begin_of, redact
 from campaigns.kit.ssh.access import ActionFailed, SshAccess
 from campaigns.targets.actions import http
 from campaigns.targets.actions.values import COMMAND, HTTP, PLACE, Action
@@ -97,7 +98,7 @@ def _look_once(action: Action, server: Server, check: Callable[[], None], second
             else ran.output.strip()
         )
     if result != action.expect and str(result) != str(action.expect):
-        raise ActionFailed(f"It says {str(result)[:100]}, not {action.expect}.")
+        raise ActionFailed(f"It says {begin_of(str(result), 100)}, not {action.expect}.")
 
 
 def _run(
@@ -127,6 +128,6 @@ def _as_text(value: Any) -> str:
 
 
 def shortened(text: str) -> str:
-    """Return the end of a text, where error messages are."""
-    text = text.strip()
+    """Return the end of a text, where error messages are, without secrets: they go before half of one is cut off."""
+    text = redact(text.strip())
     return text if len(text) <= MOST_SAID else f"…{text[-MOST_SAID:]}"

@@ -53,6 +53,18 @@ def test_a_secret_is_found_in_every_form(way):
     assert len(cleaned) < len("It said: [secret] and went away.") + 12
 
 
+@pytest.mark.parametrize("before", range(0, 120, 7))
+def test_a_text_is_not_cut_within_a_secret(before):
+    redaction.remember("correct-horse-battery")
+    text = "." * before + "correct-horse-battery" + "." * 200
+
+    begin = redaction.begin_of(text, 100)
+
+    assert "c" not in begin.replace(redaction.REDACTED, "")
+    assert begin.startswith("." * min(before, 90))
+    assert redaction.begin_of("short", 100) == "short"
+
+
 def test_what_is_short_is_no_secret_that_could_be_looked_for():
     redaction.remember("admin")
 

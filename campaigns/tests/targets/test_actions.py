@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from campaigns.kit import redaction
+from campaigns.kit.http.connection import Answer
 from campaigns.kit.http.credentials import Login, Tls
 from campaigns.kit.network import parse_rules
 from campaigns.kit.ssh.commands import look
@@ -24,6 +26,7 @@ from campaigns.targets.actions import (
     perform,
     read_value,
 )
+from campaigns.targets.actions.performing import shortened
 from campaigns.tests.targets import ssh_server
 
 pytestmark = pytest.mark.system
@@ -73,6 +76,20 @@ def test_a_value_is_one_argument_whatever_is_in_it(machine, value):
     done = perform(command(*program, "{value}"), server_of(access_of(machine)), go_on, value=value)
     assert done.output == ascii([value])
     assert done.status == "exit code 0"
+
+
+def test_what_is_told_of_an_answer_is_not_cut_within_a_secret():
+    secret = "correct-horse-battery"  # noqa: S105
+    redaction.remember(secret)
+    for number in range(len(secret)):
+        long = f"{secret}{'.' * (600 - number)}"
+        assert not set("hobay") & set(shortened(long))
+        headers = {"Content-Type": "text/html" if number % 2 else "text/plain"}
+        body = f"{'.' * (300 - number)}{secret} and more".encode()
+        shown = Answer("GET", "/", 400, headers, {}, body, 0.0).shown
+        assert "co" not in shown
+        body = f"{' ' * (1200 - number)}{secret} and more".encode()
+        assert "co" not in Answer("GET", "/", 400, headers, {}, body, 0.0).shown
 
 
 def test_the_end_of_an_option_is_a_place_too(machine):

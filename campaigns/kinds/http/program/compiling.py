@@ -27,6 +27,7 @@ from campaigns.kinds.http.program.names import (
 from campaigns.kinds.http.program.scenario import Scenario, Step
 from campaigns.kinds.http.program.striking import strike
 from campaigns.kinds.load.failures import LoadFailed
+from campaigns.kit.redaction import begin_of
 
 Values = dict[str, Any]
 """Values of a round by name; under RANDOM the host's random numbers, under COOKIES its cookies."""
@@ -291,7 +292,7 @@ def _own_path(text: str, place: Place) -> str:
 
 def _begin(text: str) -> str:
     """Return the begin of a value for a message. It is struck before it is cut: half a secret is one, too."""
-    return strike(text[: 4 * MOST_SHOWN])[:MOST_SHOWN]
+    return begin_of(strike(begin_of(text, 4 * MOST_SHOWN)), MOST_SHOWN)
 
 
 def _header(text: str) -> list[Piece]:

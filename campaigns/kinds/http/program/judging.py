@@ -11,6 +11,7 @@ from msgspec import UNSET
 from campaigns.kinds.http.program.scenario import Check, Scalar, Step, Take
 from campaigns.kinds.http.program.striking import strike
 from campaigns.kinds.load.failures import LoadFailed, of_status
+from campaigns.kit.redaction import begin_of
 
 MISSING = object()
 MOST_SHOWN = 100
@@ -174,7 +175,8 @@ class Judge:
 
 def _begin(body: bytes) -> str:
     """Return the begin of a body for a message. It is struck before it is cut: half a secret is one, too."""
-    return strike(bytes(body[: 4 * MOST_BODY_SHOWN]).decode(errors="replace"))[:MOST_BODY_SHOWN]
+    text = bytes(body[: 8 * MOST_BODY_SHOWN]).decode(errors="replace")
+    return begin_of(strike(begin_of(text, 4 * MOST_BODY_SHOWN)), MOST_BODY_SHOWN)
 
 
 def path_of(text: str) -> Path:
@@ -268,5 +270,6 @@ def _is_scalar(value: Any) -> bool:
 def _shown(value: Any) -> str:
     if value is MISSING:
         return "not there"
-    text = msgspec.json.encode(value[: 4 * MOST_SHOWN] if isinstance(value, str) else value)
-    return strike(text[: 4 * MOST_SHOWN].decode(errors="replace"))[:MOST_SHOWN]
+    text = msgspec.json.encode(value[: 8 * MOST_SHOWN] if isinstance(value, str) else value)
+    begin = begin_of(text[: 8 * MOST_SHOWN].decode(errors="replace"), 4 * MOST_SHOWN)
+    return begin_of(strike(begin), MOST_SHOWN)

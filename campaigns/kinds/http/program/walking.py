@@ -33,7 +33,7 @@ from campaigns.kinds.load.wire import MOST_STORED_BYTES, Answer, Wire, open_conn
 from campaigns.kinds.programs.pinned import Pinned
 from campaigns.kit.http.pacing import Pacer
 from campaigns.kit.network import Rules
-from campaigns.kit.redaction import ORDINARY, REDACTED, SHORTEST, forms_of
+from campaigns.kit.redaction import ORDINARY, REDACTED, SHORTEST, begin_of, forms_of
 
 MOST_SHOWN_BYTES = 4096
 MOST_DISCARDED_BYTES = 64 * 1024 * 1024
@@ -360,7 +360,7 @@ def _shown_headers(
 
 def _shown_body(body: bytes, secrets: Sequence[str]) -> str:
     """Return the begin of a body, if it is text. It is struck before it is cut: half a secret is one, too."""
-    text = body[: 4 * MOST_SHOWN_BYTES].decode(errors="replace")
+    text = begin_of(body[: 8 * MOST_SHOWN_BYTES].decode(errors="replace"), 4 * MOST_SHOWN_BYTES)
     if text.count("\N{REPLACEMENT CHARACTER}") > len(text) // 20:
         return "(no text)" if text else ""
     return strike(text, secrets)[:MOST_SHOWN_BYTES]
