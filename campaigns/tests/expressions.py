@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from re import _constants as code  # type: ignore[attr-defined]
-from re import _parser as parser  # type: ignore[attr-defined]
+from re import _constants as code
+from re import _parser as parser
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent.parent
