@@ -5,6 +5,7 @@ of perfdash empty. The network is that of the machine: a command is there to use
 that comes about, the kernel ends all others, whatever session, group or environment they gave themselves.
 """
 
+import os
 import shutil
 import subprocess
 import sys
@@ -41,9 +42,7 @@ def words(
             file = named.resolve()
             if not any(file.is_relative_to(each) for each in empty):
                 result += ["--ro-bind", str(file), argument]
-    for needed in dict.fromkeys(
-        (sys.base_prefix, sys.prefix, str(INSIDE))
-    ):  # they may be below one of those
+    for needed in dict.fromkeys((sys.base_prefix, str(INSIDE))):  # they may be below one of those
         result += ["--ro-bind", needed, needed]
     for place in own:
         result += ["--bind", str(place), str(place)]
@@ -52,7 +51,10 @@ def words(
 
 def inside(descriptor: int, arguments: Sequence[str]) -> list[str]:
     """Return the command that runs another one within, and reports to a descriptor."""
-    return [sys.executable, "-I", "-S", str(INSIDE), str(descriptor), *arguments]
+    interpreter = os.path.realpath(
+        sys.executable
+    )  # its link may be below /tmp, as in an environment made there
+    return [interpreter, "-I", "-S", str(INSIDE), str(descriptor), *arguments]
 
 
 def why_not(prefix: Sequence[str], account: dict[str, int]) -> str:

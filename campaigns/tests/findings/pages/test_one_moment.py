@@ -14,7 +14,10 @@ from campaigns.tests.measured import finish, launched, store
 pytestmark = pytest.mark.django_db(transaction=True)
 
 PAGES = ("campaign", "campaign-report", "campaign-comparisons-csv", "campaign-figures")
-VARYING = re.compile(r'(?<="X-CSRFToken": ")\w+|(?<=csrfmiddlewaretoken" value=")\w+')
+VARYING = re.compile(
+    r'(?<="X-CSRFToken": ")\w+|(?<=csrfmiddlewaretoken" value=")\w+|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d'
+)
+"""Tokens, and the second at which a chart is saved."""
 CHART_PAGES = ("campaign-chart", "campaign-chart-csv", "campaign-chart-page")
 
 
