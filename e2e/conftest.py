@@ -35,6 +35,7 @@ FAST = {
 TOKEN = "token-of-the-tests"  # noqa: S105 - the name of a file
 LOGGED = 40
 """Lines of the log of all services that are shown beside a test that failed."""
+READ = "perfdash.requests: GET"
 CLOSED = """
     SELECT 1 FROM campaigns_campaign
     WHERE id = %s AND state = ANY(%s) AND analysis_requested_at IS NULL
@@ -292,7 +293,8 @@ def pytest_runtest_makereport(item, call):
     report = yield
     running = getattr(item, "funcargs", {}).get("perfdash")
     if report.failed and isinstance(running, Perfdash):
-        lines = (running.data / "log" / "combined.log").read_text(errors="replace").splitlines()
+        logged = (running.data / "log" / "combined.log").read_text(errors="replace").splitlines()
+        lines = [line for line in logged if READ not in line]
         report.sections.append(("combined.log, the end", "\n".join(lines[-LOGGED:])))
         for (campaign,) in running.rows(NOT_CLOSED):
             with suppress(Refused, OSError):
