@@ -1,7 +1,8 @@
 """Run a command within namespaces of its own, and say how it ended. Executed as a file; standard library only.
 
-`python -I -S inside.py DESCRIPTOR ARGUMENTS`: one line of JSON is written to the descriptor before the namespaces end, and all
-that is in them. Instants are of the monotonic clock, which all namespaces share.
+`python -I -S inside.py TELLS GIVEN ARGUMENTS`: the environment of the command is read from the descriptor GIVEN, as JSON, so that it
+reaches nothing but the command. One line of JSON is written to the descriptor TELLS before the namespaces end, and all that is
+in them. Instants are of the monotonic clock, which all namespaces share.
 """
 
 import json
@@ -15,10 +16,12 @@ from contextlib import suppress
 
 def main() -> None:
     """Run the command, count what it leaves, and report."""
-    descriptor, arguments = int(sys.argv[1]), sys.argv[2:]
+    descriptor, arguments = int(sys.argv[1]), sys.argv[3:]
+    with os.fdopen(int(sys.argv[2]), encoding="utf-8") as given:
+        environment = json.load(given)
     begun = time.monotonic()
     try:
-        process = subprocess.Popen(arguments)  # noqa: S603 - an operator has defined it
+        process = subprocess.Popen(arguments, env=environment)  # noqa: S603 - an operator has defined it
     except OSError as error:
         report(descriptor, {"not_started": f"{error.strerror or error}"})
         return

@@ -92,11 +92,15 @@ class _Run:
         request = self.line.request
         account = request.get("account") or {}
         arguments = request["arguments"]
-        prefix = separated.words(own, own[0], request.get("hidden", ()), arguments)
-        why_not = separated.why_not(prefix, account)
+        hidden = request.get("hidden", ())
+        why_not = separated.why_not(separated.words(own, own[0], hidden), account)
         told, tells = os.pipe()
+        given = _as_file(environment)
         if not why_not:
-            arguments = [*prefix, *separated.inside(tells, arguments)]
+            # What separates the command does not get its environment, which could change how it does so.
+            environment = {**os.environ, MARK: request["marker"]}
+            prefix = separated.words(own, own[0], hidden, arguments)
+            arguments = [*prefix, *separated.inside(tells, given, arguments)]
         killed_before = oom_kills()
         begun = time.monotonic()
         try:
@@ -110,12 +114,13 @@ class _Run:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                pass_fds=[] if why_not else [tells],
+                pass_fds=[] if why_not else [tells, given],
             )
         except OSError as error:
             return {"not_started": f"{error.strerror or error}"}
         finally:
             os.close(tells)
+            os.close(given)
         assert process.stdout and process.stderr  # noqa: S101, PT018 - they are pipes
         ends = os.pidfd_open(process.pid)
         selector = selectors.DefaultSelector()
@@ -297,6 +302,15 @@ def _children(pid: int) -> list[int]:
         for task in os.listdir(f"/proc/{pid}/task"):
             result += map(int, Path(f"/proc/{pid}/task/{task}/children").read_text().split())
     return result
+
+
+def _as_file(environment: dict[str, str]) -> int:
+    """Return the descriptor of a file in memory that holds an environment as JSON."""
+    descriptor = os.memfd_create("environment")
+    with os.fdopen(os.dup(descriptor), "w", encoding="utf-8") as file:
+        json.dump(environment, file)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
 
 
 def _told(descriptor: int) -> dict[str, Any]:

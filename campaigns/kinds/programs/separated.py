@@ -23,13 +23,16 @@ ALWAYS_HIDDEN = ("/run/secrets", "/var/run/secrets")
 def words(
     own: Sequence[Path], work: Path, hidden: Sequence[str], arguments: Sequence[str] = ()
 ) -> list[str]:
-    """Return the words before a command that separate it.
+    """Return the words before a command that separate it; empty where bubblewrap is not installed.
 
     own: directories that it may read and write. work: the one in which it begins. hidden: directories that it finds empty.
     arguments: files of /tmp that these name are there, such as a script that somebody tries out.
     """
+    program = shutil.which(PROGRAM)
+    if program is None:
+        return []
     result = [
-        *(PROGRAM, "--die-with-parent", "--unshare-user-try", "--unshare-pid", "--unshare-ipc"),
+        *(program, "--die-with-parent", "--unshare-user-try", "--unshare-pid", "--unshare-ipc"),
         *("--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL"),
         *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", TEMPORARY),
     ]
@@ -37,11 +40,9 @@ def words(
     for each in dict.fromkeys(empty):
         result += ["--tmpfs", str(each)]
     for argument in arguments:
-        named = Path(argument)
-        if named.is_relative_to(TEMPORARY) and named.is_file():
-            file = named.resolve()
-            if not any(file.is_relative_to(each) for each in empty):
-                result += ["--ro-bind", str(file), argument]
+        file = os.path.realpath(argument)
+        if _is_temporary(argument) and not any(Path(file).is_relative_to(each) for each in empty):
+            result += ["--ro-bind-try", file, argument]
     for needed in dict.fromkeys((sys.base_prefix, str(INSIDE))):  # they may be below one of those
         result += ["--ro-bind", needed, needed]
     for place in own:
@@ -49,25 +50,36 @@ def words(
     return [*result, "--chdir", str(work), "--"]
 
 
-def inside(descriptor: int, arguments: Sequence[str]) -> list[str]:
-    """Return the command that runs another one within, and reports to a descriptor."""
-    interpreter = os.path.realpath(
-        sys.executable
-    )  # its link may be below /tmp, as in an environment made there
-    return [interpreter, "-I", "-S", str(INSIDE), str(descriptor), *arguments]
+def _is_temporary(argument: str) -> bool:
+    """Return whether an argument names a file of /tmp, and nothing else in a roundabout way."""
+    return (
+        argument.startswith(f"{TEMPORARY}/")
+        and os.path.normpath(argument) == argument
+        and os.path.isfile(argument)
+    )
+
+
+def inside(tells: int, given: int, arguments: Sequence[str]) -> list[str]:
+    """Return the command that runs another one within. tells, given: its descriptors, see `inside`."""
+    # The link of the interpreter may be below /tmp, as in an environment that was made there.
+    interpreter = os.path.realpath(sys.executable)
+    return [interpreter, "-I", "-S", str(INSIDE), str(tells), str(given), *arguments]
 
 
 def why_not(prefix: Sequence[str], account: dict[str, int]) -> str:
-    """Return why commands cannot be separated on this machine; empty where they can."""
-    if shutil.which(PROGRAM) is None:
+    """Return why commands cannot be separated on this machine; empty where they can.
+
+    prefix: without the arguments of a command, so that no argument of an author decides it.
+    """
+    if not prefix:
         return "bubblewrap is not installed (Debian: apt-get install bubblewrap)"
     try:
         tried = subprocess.run(  # noqa: S603 - our own words
-            [*prefix, *inside(1, ["/bin/true"])],
+            [*prefix, *inside(1, 0, ["/bin/true"])],
             user=account.get("uid"),
             group=account.get("gid"),
             extra_groups=[] if account else None,
-            stdin=subprocess.DEVNULL,
+            input=b"{}",
             capture_output=True,
             timeout=PROBE_SECONDS,
             check=False,

@@ -235,3 +235,32 @@ def test_a_separated_command_sees_its_own_directory_alone(tmp_path):
     assert int(printed.split()[-1]) <= 6
     assert (here / "work" / "kept").read_text() == "mine\n"
     assert not outside.exists()
+
+
+@pytest.mark.parametrize(
+    "argument",
+    ["/tmp/" + "x" * 1500, "/tmp/../etc/passwd", "/tmp/./x", "/tmp", "/tmp/a\nb"],  # noqa: S108
+)
+def test_no_argument_prevents_that_a_command_is_separated(tmp_path, argument):
+    result = run(command("sh", "-c", "exit 0", "sh", argument), tmp_path).result
+
+    assert (result["exit_status"], result["not_separated"]) == (0, "")
+
+
+def test_the_environment_of_a_command_reaches_nothing_that_separates_it(tmp_path):
+    false = tmp_path / "bwrap"
+    false.write_text("#!/bin/sh\necho not the real one\n")
+    false.chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    what = command(
+        *("/bin/sh", "-c", "echo $PATH $PYTHONHOME; ls -d /proc/[0-9]* | wc -l"),
+        environment={"PATH": path, "PYTHONHOME": "/nowhere", "LD_PRELOAD": "/no/such.so"},
+    )
+
+    result = run(what, tmp_path).result
+
+    printed = (tmp_path / "output").read_text().split()
+    assert (result["exit_status"], result["not_separated"]) == (0, "")
+    assert printed[:2] == [path, "/nowhere"]
+    assert int(printed[2]) <= 6
+    assert "no/such.so" in (tmp_path / "errors").read_text()  # the command's own loader says so
