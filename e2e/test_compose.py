@@ -31,12 +31,17 @@ OURS = (
     *("web", "worker-measure", "worker-generate", "worker-control", "worker-analysis"),
     *("beat", "sandbox"),
 )
+SETTINGS = {"ALLOWED_HOSTS": "perf.example", "PERFDASH_INSTALLATION": "ours"}
 SECRETS = {
-    "POSTGRES_PASSWORD": "postgresword",
-    "REDIS_PASSWORD": "redisword",
-    "SECRET_KEY": "a secret key for this test only",
-    "PERFDASH_ENCRYPTION_KEYS": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
-    "ALLOWED_HOSTS": "perf.example",
+    "postgres_password": "postgresword",
+    "database_url": "postgresql://perfdash:postgresword@postgres:5432/perfdash",
+    "redis_password": "redisword",
+    "broker_url": "redis://:redisword@redis:6379/0",
+    "secret_key": "a secret key for this test only",
+    "encryption_keys": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+    "email_url": "",
+    "oidc_client_secret": "",
+    "metrics_token": "",
 }
 
 
@@ -101,7 +106,7 @@ def postgres(place):
     drop = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
     options = {"cwd": home, "env": {"LC_ALL": "C.UTF-8"}} | (drop if os.geteuid() == 0 else {})
     password = home / "password"
-    password.write_text(SECRETS["POSTGRES_PASSWORD"])
+    password.write_text(SECRETS["postgres_password"])
     initdb = [programs / "initdb", "-D", home / "data", "-U", "perfdash", "--no-sync"]
     subprocess.run(
         [*initdb, "--auth=scram-sha-256", f"--pwfile={password}"],
@@ -109,7 +114,7 @@ def postgres(place):
     )  # fmt: skip
     port = free_port()
     server = [programs / "postgres", "-D", home / "data", "-k", home, "-p", str(port)]
-    address = f"postgresql://perfdash:{SECRETS['POSTGRES_PASSWORD']}@127.0.0.1:{port}/postgres"
+    address = f"postgresql://perfdash:{SECRETS['postgres_password']}@127.0.0.1:{port}/postgres"
 
     def connected():
         try:
@@ -135,7 +140,7 @@ def broker(place):
     server = [program, "--port", str(port), "--bind", "127.0.0.1", "--dir", str(home), "--save", ""]
 
     def answers():
-        client = redis.Redis(port=port, password=SECRETS["REDIS_PASSWORD"])
+        client = redis.Redis(port=port, password=SECRETS["redis_password"])
         try:
             return client.ping()
         except redis.ConnectionError:
@@ -144,7 +149,7 @@ def broker(place):
             client.close()
 
     log = place / "redis.log"
-    with running([*server, "--requirepass", SECRETS["REDIS_PASSWORD"]], log):
+    with running([*server, "--requirepass", SECRETS["redis_password"]], log):
         wait_for(answers, "Redis")
         yield port
 
@@ -154,7 +159,7 @@ class Machine:
 
     def __init__(self, place, postgres, broker):
         self.place = place
-        self.found = services(SECRETS)
+        self.found = services(SETTINGS)
         self.replaced = {
             "@postgres:5432": f"@127.0.0.1:{postgres}",
             "@redis:6379": f"@127.0.0.1:{broker}",
@@ -164,7 +169,11 @@ class Machine:
             "8299": str(free_port()),
             "8399": str(free_port()),
             "/srv": str(place),
+            "/run/secrets": str(place / "secrets"),
         }
+        (place / "secrets").mkdir()
+        for name, value in SECRETS.items():
+            (place / "secrets" / name).write_text(self.here(value))
 
     def here(self, text):
         for there, here in self.replaced.items():
@@ -172,7 +181,7 @@ class Machine:
         return text
 
     def environment(self, name):
-        written = self.found[name]["environment"]
+        written = self.found[name].get("environment", {})
         variables = {key: self.here(str(value)) for key, value in written.items()}
         return variables | {
             "PATH": f"{PROGRAMS}:/usr/bin:/bin",
@@ -219,24 +228,26 @@ def test_the_file_fits_the_schema_of_compose():
 def test_the_commands_of_the_readme_make_every_secret(tmp_path):
     recipe = (ROOT / "README.md").read_text().partition("`docker-compose.yml`:\n\n```sh\n")[2]
     commands = recipe.partition("docker compose")[0]
+    (tmp_path / "script").mkdir()
+    shutil.copy(ROOT / "script/compose-secrets", tmp_path / "script")
     subprocess.run(["/bin/sh", "-euc", commands], cwd=tmp_path, check=True)
 
     made = dict(line.split("=", 1) for line in (tmp_path / ".env").read_text().splitlines())
-    assert (tmp_path / ".env").stat().st_mode & 0o077 == 0
-    web = services(made)["web"]["environment"]
-    assert web["ALLOWED_HOSTS"] == "localhost,127.0.0.1"
-    Fernet(web["PERFDASH_ENCRYPTION_KEYS"])
-    assert len({*made.values()}) == len(made) == 4
+    assert services(made)["web"]["environment"]["ALLOWED_HOSTS"] == "localhost,127.0.0.1"
+    secrets = {path.name: path.read_text().strip() for path in (tmp_path / "secrets").iterdir()}
+    Fernet(secrets["encryption_keys"])
+    assert set(secrets) == set(SECRETS)
+    filled = [value for value in secrets.values() if value]
+    assert len(set(filled)) == len(filled) == 6
 
 
-@pytest.mark.parametrize("name", sorted(set(SECRETS) - {"ALLOWED_HOSTS"}))
-def test_no_secret_has_a_default(name):
-    with pytest.raises(AssertionError, match=f"set {name}"):
-        services({key: value for key, value in SECRETS.items() if key != name})
+def test_the_installation_has_no_default():
+    with pytest.raises(AssertionError, match="run script/compose-secrets"):
+        services({})
 
 
 def test_only_the_web_server_is_reachable_and_only_from_this_machine():
-    ports = {name: service.get("ports", []) for name, service in services(SECRETS).items()}
+    ports = {name: service.get("ports", []) for name, service in services(SETTINGS).items()}
 
     assert {name: found for name, found in ports.items() if found} == {
         "web": ["127.0.0.1:8000:8000"]

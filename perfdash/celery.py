@@ -2,6 +2,7 @@
 
 import gc
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from celery import Celery
@@ -10,7 +11,7 @@ from kombu.transport.redis import Channel, QoS
 
 from campaigns.kit import kernel
 from perfdash.database import limit_waits
-from perfdash.environment import REQUIRED, refuse_missing
+from perfdash.environment import REQUIRED, SIGNING, refuse_missing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "perfdash.settings")
 # `manage.py migrate` has made Django's checks; to make them, a worker would load every page and its libraries.
@@ -22,8 +23,9 @@ app.autodiscover_tasks()
 
 
 @celeryd_init.connect
-def _check_environment(**kwargs: Any) -> None:
-    refuse_missing(REQUIRED)
+def _check_environment(options: Mapping[str, Any], **kwargs: Any) -> None:
+    signs = "control" in (options.get("queues") or ())
+    refuse_missing((*REQUIRED, SIGNING) if signs else REQUIRED)
 
 
 @celeryd_init.connect

@@ -1,9 +1,11 @@
 """Reads settings from environment variables, and refuses what it does not understand. No Django but its error."""
 
+import hmac
 import os
 import re
 from base64 import urlsafe_b64decode
 from collections.abc import Iterable, Sequence
+from hashlib import sha256
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
@@ -91,6 +93,8 @@ def words(name: str) -> list[str]:
 def secret(name: str) -> str:
     """The variable `name`, or the content of the file that `name`_FILE points to; never both.
 
+    Raise ImproperlyConfigured for a file that cannot be read, or that is empty and must not be.
+
     The path is never quoted: somebody may have put the secret itself there.
     """
     value, path = os.environ.get(name, ""), os.environ.get(f"{name}_FILE", "")
@@ -106,8 +110,22 @@ def secret(name: str) -> str:
         ) from None
     except ValueError:
         raise ImproperlyConfigured(f"{name}_FILE names a file that is not UTF-8.") from None
-    if not value:
+    if not value and name in NEVER_EMPTY:
         raise ImproperlyConfigured(f"{name}_FILE names a file that is empty.")
+    return value
+
+
+def installation(name: str, secret_key: str) -> str:
+    """Return what distinguishes this installation from others, such as `1f3a90bc`.
+
+    Without the variable it is derived from the key; empty without both.
+    """
+    value = text(name)
+    if not value and secret_key:
+        digest = hmac.new(secret_key.encode(), b"names of registered hosts", sha256)
+        return digest.hexdigest()[:8]
+    if value and not re.fullmatch(r"[a-z0-9]{4,16}", value):
+        raise ImproperlyConfigured(f"{name} is {value!r}; use 4 to 16 small letters and digits.")
     return value
 
 
@@ -139,5 +157,9 @@ def refuse_missing(names: Iterable[str]) -> None:
         )
 
 
-REQUIRED = ("DATABASE_URL", "BROKER_URL", "SECRET_KEY", "PERFDASH_ENCRYPTION_KEYS")
+REQUIRED = ("DATABASE_URL", "BROKER_URL", "PERFDASH_ENCRYPTION_KEYS")
 """What serving needs. Tools that only import the settings (type checker, migrations) do not."""
+SIGNING = "SECRET_KEY"
+"""What those need besides who sign: the web server, and the worker that sends mails with links."""
+NEVER_EMPTY = (*REQUIRED, SIGNING)
+"""A file of another secret may be empty: it is not set then."""

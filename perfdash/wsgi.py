@@ -6,10 +6,10 @@ import os
 from django.core.wsgi import get_wsgi_application
 
 from perfdash.database import limit_waits
-from perfdash.environment import REQUIRED, refuse_missing
+from perfdash.environment import REQUIRED, SIGNING, refuse_missing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "perfdash.settings")
-refuse_missing(REQUIRED)
+refuse_missing((*REQUIRED, SIGNING))
 
 application = get_wsgi_application()
 limit_waits()

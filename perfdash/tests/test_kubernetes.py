@@ -36,8 +36,21 @@ def compose():
     return yaml.safe_load((settings.BASE_DIR / "docker-compose.yml").read_text())["services"]
 
 
-def variables(name):
-    lines = (BASE.parent / name).read_text().splitlines()
+def policies():
+    found = [one for one in resources() if one["kind"] == "NetworkPolicy"]
+    return {one["metadata"]["name"].removeprefix("perfdash-"): one["spec"] for one in found}
+
+
+def copied(tmp_path):
+    """Return a copy of the example, with its secrets made."""
+    place = tmp_path / "kubernetes"
+    shutil.copytree(BASE.parent, place)
+    subprocess.run([place / "example/make-secrets"], check=True)
+    return place / "example"
+
+
+def named(path):
+    lines = path.read_text().splitlines()
     return {line.partition("=")[0] for line in lines if not line.startswith("#")}
 
 
@@ -78,12 +91,56 @@ def test_every_container_is_restricted_and_says_what_it_needs():
             assert {"startupProbe", "livenessProbe"} <= pod["containers"][0].keys(), name
 
 
-def test_every_required_variable_is_named():
-    needed = set(compose()["web"]["environment"])
-    optional = {key for key, value in compose()["web"]["environment"].items() if ":-" in str(value)}
+def test_each_container_has_the_secret_of_its_service():
+    for name, pod in pods().items():
+        for container in (*pod["containers"], *pod.get("initContainers", [])):
+            given = [one["secretRef"]["name"] for one in container["envFrom"] if "secretRef" in one]
+            assert given == [f"perfdash-{name}"]
 
-    named = variables("base/settings.env") | variables("example/secrets.env.example")
-    assert needed - optional <= named
+
+def test_nobody_reaches_a_pod_but_the_web_server():
+    assert "ingress" not in policies()["incoming"]
+    assert policies()["incoming"]["policyTypes"] == ["Ingress"]
+    assert (
+        policies()["incoming-web"]["podSelector"]["matchLabels"]["app.kubernetes.io/component"]
+        == "web"
+    )
+    assert policies()["incoming-web"]["ingress"] == [
+        {"ports": [{"port": "http", "protocol": "TCP"}]}
+    ]
+
+
+def test_every_pod_is_of_one_policy_of_what_it_reaches():
+    inside, others = policies()["outgoing-inside"], policies()["outgoing"]
+    [chosen], [rest] = (one["podSelector"]["matchExpressions"] for one in (inside, others))
+
+    assert {chosen["operator"], rest["operator"]} == {"In", "NotIn"}
+    assert chosen["values"] == rest["values"]
+    assert set(chosen["values"]) <= set(WORKLOADS)
+    assert {port["port"] for port in inside["egress"][0]["ports"]} == {53, 5432, 6379}
+    excepted = [net for to in others["egress"][1]["to"] for net in to["ipBlock"]["except"]]
+    assert "169.254.0.0/16" in excepted
+
+
+@pytest.mark.system
+def test_a_service_has_the_secrets_that_it_has_in_compose(tmp_path):
+    example = copied(tmp_path)
+    kustomization = yaml.safe_load((example / "kustomization.yaml").read_text())
+    secrets = {
+        one["name"].removeprefix("perfdash-"): one["envs"]
+        for one in kustomization["secretGenerator"]
+    }
+
+    assert sorted(secrets) == sorted(WORKLOADS)
+    for name, files in secrets.items():
+        given = set().union(*(named(example / file) for file in files))
+        files_in_compose = {
+            key.removesuffix("_FILE")
+            for key, value in compose()[name]["environment"].items()
+            if value.startswith("/run/secrets/")
+        }
+        assert given == files_in_compose, name
+    assert (example / "secrets").stat().st_mode & 0o077 == 0
 
 
 @pytest.mark.system
@@ -91,12 +148,9 @@ def test_the_example_is_built_on_the_base(tmp_path):
     kubectl = shutil.which("kubectl")
     if kubectl is None:
         pytest.skip("kubectl is not installed; it has kustomize built in")
-    place = tmp_path / "kubernetes"
-    shutil.copytree(BASE.parent, place)
-    shutil.copy(place / "example/secrets.env.example", place / "example/secrets.env")
 
     done = subprocess.run(
-        [kubectl, "kustomize", place / "example"], capture_output=True, text=True, check=True
+        [kubectl, "kustomize", copied(tmp_path)], capture_output=True, text=True, check=True
     )
 
     built = list(yaml.safe_load_all(done.stdout))
@@ -106,3 +160,4 @@ def test_the_example_is_built_on_the_base(tmp_path):
     settings_of_pods = next(one for one in built if one["kind"] == "ConfigMap")
     assert settings_of_pods["data"]["ALLOWED_HOSTS"] == "perf.example"
     assert settings_of_pods["data"]["PERFDASH_ALIVE_FILE"] == "/tmp/alive"  # noqa: S108
+    assert settings_of_pods["data"]["PERFDASH_INSTALLATION"]

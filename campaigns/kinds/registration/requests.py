@@ -1,10 +1,8 @@
 """The requests to the programs that register hosts and delete them, and the names of the hosts."""
 
-import hmac
 import os
 import re
 from collections.abc import Sequence
-from hashlib import sha256
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -30,9 +28,16 @@ OWN = "perfdash-"
 
 
 def installation_prefix() -> str:
-    """Return the prefix of the names of this installation's hosts, so that it never touches others."""
-    digest = hmac.new(settings.SECRET_KEY.encode(), b"names of registered hosts", sha256)
-    return f"{OWN}{digest.hexdigest()[:8]}-"
+    """Return the prefix of the names of this installation's hosts, so that it never touches others.
+
+    Raise DriverError where this process does not know its installation.
+    """
+    if not settings.INSTALLATION:
+        raise DriverError(
+            "Registered hosts have the name of the installation, which this process does not know. "
+            "Set PERFDASH_INSTALLATION for all workers to 4 to 16 small letters and digits."
+        )
+    return f"{OWN}{settings.INSTALLATION}-"
 
 
 def attempt_prefix(sender: str) -> str:

@@ -1,6 +1,6 @@
 import pytest
 
-from campaigns.kinds.base import Target
+from campaigns.kinds.base import DriverError, Target
 from campaigns.kinds.registration.driver import PRESETS, driver
 from campaigns.kinds.registration.requests import (
     attempt_prefix,
@@ -82,11 +82,18 @@ def test_the_place_of_the_api_follows_from_family_and_url(url, family, place):
 
 def test_names_belong_to_one_installation_and_one_attempt(settings):
     mine = attempt_prefix("perfdash attempt/12")
-    settings.SECRET_KEY = "another"  # noqa: S105  of the test
+    settings.INSTALLATION = "another"
 
     assert mine.endswith("-a12-")
     assert not mine.startswith(installation_prefix())
     assert attempt_prefix("perfdash attempt/12") != mine
+
+
+def test_hosts_without_a_name_of_the_installation_are_refused(settings):
+    settings.INSTALLATION = ""
+
+    with pytest.raises(DriverError, match="PERFDASH_INSTALLATION"):
+        attempt_prefix("perfdash attempt/12")
 
 
 def test_many_hosts_take_more_processes_than_few():
