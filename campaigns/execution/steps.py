@@ -37,6 +37,7 @@ from campaigns.kinds.base import (
     Measured,
     ParametersRefused,
     Proof,
+    RightsNotConfirmed,
     Target,
 )
 from campaigns.kinds.base.quiet import quiet_proof
@@ -72,6 +73,7 @@ from campaigns.targets.reaching import (
     read_of,
     server_of,
 )
+from campaigns.targets.rights import note_rights, why_not_run
 from campaigns.targets.saving import as_driver_sees_it, rules_for
 from campaigns.targets.watches.rows import watches_in_use
 
@@ -234,11 +236,27 @@ class Steps:
         self.unproved = proofs_text([proof for proof in mine if not proof.ok])
         if self.unproved:
             return mine
+        self._require_rights(target, context)
         theirs = self.driver.reset(target, self.parameters, context)
         watched = self._watched_proofs(context)
         self.unproved = unproved_of([*theirs, *watched])
         quiet = [] if self.unproved else self._quiet_meanwhile()
         return [*mine, *theirs, *watched, *quiet]
+
+    def _require_rights(self, target: Target, context: Context) -> None:
+        """Raise RightsNotConfirmed where what the author wrote would have rights of the login that no admin confirmed."""
+        what = self.driver.executes(self.parameters)
+        if not what:
+            return
+        server, patiently = self._server(), self.keeper.patiently
+        found = self.driver.rights(target, context, self.parameters) or ()
+        patiently(lambda: note_rights(server, found))
+        if why := patiently(lambda: why_not_run(server, what, found)):
+            raise RightsNotConfirmed(why)
+        if found:
+            self._log(
+                f"{what} of the author has rights of the login that are confirmed: {', '.join(found)}"
+            )
 
     def _begin_watches(self) -> None:
         """Begin to watch the target, so that idle time before the measurement is seen, too."""

@@ -125,6 +125,8 @@ class Action(models.TextChoices):
     SSH_SAVED = "ssh_saved", "changed the SSH login"
     SSH_DELETED = "ssh_deleted", "deleted the SSH login"
     HOST_KEY_ACCEPTED = "host_key_accepted", "accepted the host key"
+    RIGHTS_CONFIRMED = "rights_confirmed", "confirmed rights of the login"
+    RIGHTS_WITHDRAWN = "rights_withdrawn", "withdrew the confirmation of rights"
     WATCH_CREATED = "watch_created", "defined a watch"
     WATCH_EDITED = "watch_edited", "changed a watch"
     WATCH_TRIED = "watch_tried", "tried a watch"

@@ -57,7 +57,7 @@ from campaigns.models.runs import (
 )
 from campaigns.models.settings import FoundSetting, ManualStep, Setting, SshLogin, TargetStep
 from campaigns.models.submissions import DeclaredMetric, KeptAnswer, Submission, SubmissionPart
-from campaigns.models.targets import Target
+from campaigns.models.targets import ConfirmedRights, Target
 from campaigns.models.teams import (
     ApiToken,
     AuditEvent,
@@ -93,6 +93,7 @@ __all__ = [
     "CheckWord",
     "Comment",
     "Conclusion",
+    "ConfirmedRights",
     "Decision",
     "DeclaredMetric",
     "DeletedSamples",

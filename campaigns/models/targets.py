@@ -1,5 +1,6 @@
 """The servers under test."""
 
+from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models.functions import Now
@@ -22,6 +23,7 @@ class Target(models.Model):
     Labels, help texts and limits here are also those of the form and the REST API
     (campaigns.targets.forms).
     confirmed_rule: the rule that the owner confirmed when saving it, or empty.
+    rights: by which its login reaches beyond the target, as asked last; null: not asked since address or user changed.
     """
 
     class Health(models.TextChoices):
@@ -145,6 +147,7 @@ class Target(models.Model):
     probed_at = models.DateTimeField(null=True, blank=True)
     proofs = models.JSONField(default=list, blank=True)
     probe_began_at = models.DateTimeField(null=True, blank=True, help_text="Null: none is on.")
+    rights = models.JSONField(null=True, blank=True)
 
     class Meta:
         ordering = ["name"]
@@ -158,3 +161,22 @@ class Target(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class ConfirmedRights(models.Model):
+    """Rights of the login of a target, by which it reaches beyond the target, that an admin of the team has confirmed.
+
+    It holds for these rights, this user name and this base URL alone.
+    """
+
+    target = models.OneToOneField(Target, on_delete=models.CASCADE, related_name="confirmed_rights")
+    rights = models.JSONField()
+    username = models.CharField(max_length=200, blank=True)
+    base_url = models.CharField(max_length=500)
+    confirmed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
+    )
+    confirmed_at = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return f"{self.username}: {', '.join(self.rights)}"

@@ -15,6 +15,7 @@ from campaigns.planning.carried import LEAST, Asked, asked_of
 from campaigns.planning.checking import Definition, in_time
 from campaigns.planning.criterion import criterion_of
 from campaigns.planning.design import IN_BLOCKS
+from campaigns.planning.executed import executed_in, why_not_executed
 from campaigns.planning.expected import usual_run
 from campaigns.planning.fitness.requiring import missing_of
 from campaigns.planning.noise import largest_noise
@@ -175,6 +176,7 @@ def _remarks(
         for target in definition.targets
         if target.health != Target.Health.READY
     ]
+    remarks += [("warn", text) for text in why_not_executed(executed_in(definition))]
     clients = definition.factors.get("clients", ())
     missing = missing_of(definition.campaign, definition.targets, clients)
     remarks += [("warn", text) for text in missing]

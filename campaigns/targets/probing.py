@@ -22,6 +22,7 @@ from campaigns.kit.redaction import redact_all, storable
 from campaigns.models import Campaign, Target
 from campaigns.targets.probes import BETWEEN_SECONDS, Busy, busy
 from campaigns.targets.reaching import as_driver_reaches_it, server_of
+from campaigns.targets.rights import note_rights
 
 MOST_AT_ONCE = 8
 MOST_LOOKS = 8
@@ -195,6 +196,7 @@ def _ask(target: Target) -> None:
         driver, server = _driver_for(target.family), server_of(target)
         seen = as_driver_reaches_it(target, server=server)
         proofs = driver.probe(seen, server.endpoint.rules)
+        note_rights(target, driver.rights(seen, server.endpoint.rules))
     except (AddressRefused, NetworkError) as error:
         target.health, target.health_message = Target.Health.REFUSED, str(error)
     except (DriverError, SecretUnreadable) as error:

@@ -149,6 +149,8 @@ def _filled(form: TargetForm, address: str) -> Target:
     if form.moved:
         target.health, target.health_message, target.proofs = Target.Health.UNKNOWN, "", []
         target.probed_at = target.probe_began_at = None
+    if _has_another_login(form):
+        target.rights = None
     if not clean["client_certificate"]:
         target.client_key = ""
     elif clean["client_key"]:
@@ -160,6 +162,12 @@ def _filled(form: TargetForm, address: str) -> Target:
     return target
 
 
+def _has_another_login(form: TargetForm) -> bool:
+    """Return whether the rights of the login may be others than those that are known."""
+    then, now = form.stored, form.instance
+    return (then.username, then.base_url) != (now.username, now.base_url)
+
+
 def _written(form: TargetForm) -> list[str]:
     """Return the columns that a change writes.
 
@@ -167,6 +175,8 @@ def _written(form: TargetForm) -> list[str]:
     """
     probed = ["health", "health_message", "proofs", "probed_at", "probe_began_at"]
     columns = [*COLUMNS, "address", "confirmed_rule"]
+    if _has_another_login(form):
+        columns.append("rights")
     return [*columns, *probed] if form.moved else columns
 
 

@@ -11,6 +11,7 @@ from campaigns.models import Campaign, Target
 from campaigns.planning.fitness.checks import CHECKS
 from campaigns.planning.fitness.known import Fitness, fitness_of
 from campaigns.planning.pages.calibrating import KindNoise, noise_of_kinds
+from campaigns.targets.rights import Held, held_of
 from campaigns.targets.watches.expected import asked_on
 
 register = Library()
@@ -20,6 +21,12 @@ register = Library()
 def queue(context: Context, target: Target) -> Queue:
     """Return the queue of a target's server, as the user may see it."""
     return queue_of(target, may(context["request"]))
+
+
+@register.simple_tag
+def rights(target: Target) -> Held:
+    """Return what is confirmed of the rights of a target's login."""
+    return held_of(target)
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,16 @@ urlpatterns = [
         trying.ImportScenario.as_view(),
         name="api-import-scenario",
     ),
+    path(
+        "targets/<int:pk>/confirm-rights",
+        targets.ConfirmRights.as_view(),
+        name="api-confirm-rights",
+    ),
+    path(
+        "targets/<int:pk>/withdraw-rights",
+        targets.WithdrawRights.as_view(),
+        name="api-withdraw-rights",
+    ),
     path("targets/<int:pk>/retire", targets.Retire.as_view(), name="api-retire"),
     path("targets/<int:pk>/settings", target_settings.Settings.as_view(), name="api-settings"),
     path(

@@ -16,6 +16,9 @@ import sys
 from functools import partial
 from pathlib import Path
 
+import psycopg
+from psycopg import sql
+
 from perfdash.local import ownership, ports, postgres, private, running
 from perfdash.local.directory import AlreadyRunning, DataDirectory, DirectoryRefused
 from perfdash.local.journal import Journal
@@ -32,6 +35,8 @@ PACKAGES = {
     "sshd": "openssh-server",
     "ssh-keygen": "openssh-client",
 }
+LOGIN, LOGIN_SECRET = "bench", "bench_password"
+"""The user of the target, and the secret that is its password."""
 FIRST_PORTS = (5478, 5479, 5480)
 """Of HAProxy, PostgreSQL and sshd, or the next free ones."""
 SETTINGS = ("listen_addresses=127.0.0.1", "max_connections=150", "shared_buffers=128MB")
@@ -119,6 +124,7 @@ def serve(directory: ThrottleDirectory, programs: dict[str, str], perfdash: Path
             ]
         )
         supervisor.wait_until_ready()
+        make_login(directory, behind)
         target = _written(directory, port, ssh_port)
         journal.say(f"PostgreSQL at {HOST}:{behind}, behind HAProxy at {HOST}:{port}.")
         if perfdash is not None:
@@ -132,6 +138,28 @@ def serve(directory: ThrottleDirectory, programs: dict[str, str], perfdash: Path
     finally:
         supervisor.stop()
     return 0
+
+
+def make_login(directory: DataDirectory, port: int) -> None:
+    """Make the login of the target, where it is missing: scripts of campaigns have its rights, so it is no superuser."""
+    name, password = sql.Identifier(LOGIN), sql.Literal(directory.secret(LOGIN_SECRET))
+    with psycopg.connect(
+        host=HOST,
+        port=port,
+        user=postgres.NAME,
+        password=directory.secret("database_password"),
+        dbname=postgres.NAME,
+        autocommit=True,
+    ) as connection:
+        if connection.execute("SELECT FROM pg_roles WHERE rolname = %s", [LOGIN]).fetchone():
+            return
+        # A superuser may have made it before: then only that one could drop it.
+        connection.execute("DROP SCHEMA IF EXISTS perfdash_bench CASCADE")
+        connection.execute(sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}").format(name, password))
+        database = sql.Identifier(postgres.NAME)
+        connection.execute(sql.SQL("GRANT CREATE ON DATABASE {} TO {}").format(database, name))
+        connection.execute(sql.SQL("GRANT pg_monitor, pg_checkpoint TO {}").format(name))
+        connection.execute(sql.SQL("GRANT EXECUTE ON FUNCTION pg_stat_reset() TO {}").format(name))
 
 
 def haproxy(directory: DataDirectory, programs: dict[str, str], port: int, behind: int) -> Service:
@@ -179,8 +207,8 @@ def _written(directory: DataDirectory, port: int, ssh_port: int) -> Path:
     keys = directory.path / "ssh"
     target = {
         "base_url": f"postgresql://{HOST}:{port}/{postgres.NAME}",
-        "username": postgres.NAME,
-        "password": directory.secret("database_password"),
+        "username": LOGIN,
+        "password": directory.secret(LOGIN_SECRET),
         "socket": str(socket_of(directory)),
         "ssh": {
             "host": HOST,

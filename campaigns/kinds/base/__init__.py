@@ -15,6 +15,7 @@ from campaigns.kinds.base.errors import (
     NotClean,
     NotOurs,
     ParametersRefused,
+    RightsNotConfirmed,
     TargetUnavailable,
 )
 from campaigns.kinds.base.generating import parts_of
@@ -70,6 +71,7 @@ __all__ = [
     "Preset",
     "Proof",
     "Recomputed",
+    "RightsNotConfirmed",
     "Series",
     "Served",
     "Snippet",

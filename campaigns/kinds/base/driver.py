@@ -85,6 +85,20 @@ class Driver(ABC):
         """Return whether `probe` tells the health of servers of a family; False where it only asks their machine."""
         return family in self.families
 
+    def executes(self, parameters: Parameters) -> str:
+        """Return what the server executes that the author of a campaign wrote, such as SQL; empty where that is nothing."""
+        return ""
+
+    def rights(
+        self, target: Target, access: Context | Rules, parameters: Parameters | None = None
+    ) -> tuple[str, ...] | None:
+        """Return by which rights of the target's login what `executes` names reaches beyond the target, such as superuser.
+
+        access: the context of an attempt; the network rules alone before one. None: logins have no such rights.
+        Raise DriverError where the server does not answer.
+        """
+        return None
+
     def quiet(self, target: Target, rules: Rules) -> str:
         """Return why a target is not shown to do nothing, as text; empty where its list of tasks is empty.
 

@@ -6,11 +6,12 @@
   ├─ GeneratorFailed      the load generator broke, not the target; the run is `void`
   ├─ NotClean             the clean state could not be reached; the run is `void`
   │  └─ NotOurs           the target holds things of others, who alone may remove them
+  ├─ RightsNotConfirmed   the login has rights beyond the target that no admin confirmed; the run is `void`
   ├─ LevelNotInForce      a level did not take effect on the target; the run is `void`
   └─ AddressRefused       the network rules exclude the address; the run is `void`
   Cancelled               the context's cancel flag was seen; load has stopped
 
-A void run is repeated, except after NotOurs and AddressRefused, where another attempt would fail again.
+A void run is repeated, except after NotOurs, RightsNotConfirmed and AddressRefused, where another attempt would fail again.
 Any other exception is a bug: it keeps its traceback and is re-raised.
 """
 
@@ -55,6 +56,13 @@ class NotClean(DriverError):
 class NotOurs(NotClean):
     """The target holds things that others made; perfdash never removes them."""
 
+    lasting = True
+
+
+class RightsNotConfirmed(DriverError):
+    """The login of the target has rights beyond it that no admin of the team has confirmed."""
+
+    void = True
     lasting = True
 
 

@@ -42,7 +42,6 @@ from campaigns.kinds.sql.presets import PRESETS
 from campaigns.kinds.sql.proofs import balance_proofs, committed_proof, logged_proof, seen_proof
 from campaigns.kinds.sql.server import (
     CONNECT_SECONDS,
-    NO_RIGHTS,
     OTHER_TABLES,
     OTHERS_ACTIVE,
     STARTUP,
@@ -148,14 +147,23 @@ class Sql(Driver):
         began_at = time.perf_counter()
         with session(target, rules) as here:
             version = str(here.value("SELECT version()")).split(",")[0]
-            rights = rights_of(here)
         seconds = round(time.perf_counter() - began_at, 4)
         return [
             Proof("database", "any", f"{database_of(target.base_url)}, {version}", "", ok=True),
             Proof("login", "accepted", "accepted", "", ok=True),
-            Proof("rights beyond the database", "any", rights, "", ok=True),
             Proof("answers", f"within {CONNECT_SECONDS:g} s", seconds, "s", ok=True),
         ]
+
+    def executes(self, parameters: Parameters) -> str:
+        """Return SQL where the script is one's own; those of perfdash and pgbench do nothing else."""
+        return "SQL" if parameters.get("script") == scripts.OWN else ""
+
+    def rights(
+        self, target: Target, access: Context | Rules, parameters: Parameters | None = None
+    ) -> tuple[str, ...]:
+        """Return by which rights of the login a script reaches programs and files of the machine, or other servers."""
+        with session(target, access, (parameters or {}).get("sslmode") or AUTOMATIC) as here:
+            return rights_of(here)
 
     def quiet(self, target: Target, rules: Rules) -> str:
         """Return whether somebody works in the database."""
@@ -203,7 +211,6 @@ class Sql(Driver):
         with session(target, context, parameters["sslmode"]) as here:
             tls, _ = here.tried("SELECT ssl::text FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
             allowed = clients_allowed(here)
-            rights = rights_of(here) if parameters["script"] == scripts.OWN else NO_RIGHTS
             direct = is_direct(here, target, context.rules)
         if parameters["script"] == scripts.OWN:
             startup = STARTUP if takes_search_path(target, context, parameters["sslmode"]) else ""
@@ -215,10 +222,6 @@ class Sql(Driver):
         _refuse_script(outcome)
         _refuse_rate(parameters, context)
         (context.directory / TPS_FILE).write_text(str(outcome.result.get("tps", "")))
-        if rights != NO_RIGHTS:
-            context.say(
-                f"the script may reach beyond its database, by rights of the target's user: {rights}"
-            )
         for name in ("initialise", "own_script"):
             for warning in scripts.warnings_of(parameters.get(name) or ""):
                 context.say(f"{name}: {warning}")

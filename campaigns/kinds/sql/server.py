@@ -45,6 +45,7 @@ AT_WORK_SECONDS = 0.3
 """In which another run would begin a statement."""
 ROWS_AT_ONCE = 100_000
 BYTES_AT_ONCE = 20_000_000
+NOT_TOLD = "rights that the server does not tell"
 IS_OURS = "perfdash attempt/%"
 """The application name of pgbench, as a pattern."""
 NOT_HERE = (
@@ -268,20 +269,26 @@ OTHERS_ACTIVE = """
       AND state NOT IN ('idle') AND coalesce(application_name, '') NOT LIKE 'perfdash driver/%'
 """
 RIGHTS = """
-    WITH us AS (SELECT rolsuper AS super, rolcreaterole AS creates FROM pg_roles WHERE rolname = current_user),
+    WITH ours AS (SELECT rolname, rolsuper, rolcreaterole FROM pg_roles WHERE pg_has_role(session_user, oid, 'MEMBER')),
+    us AS (SELECT coalesce(bool_or(rolsuper), false) AS super, coalesce(bool_or(rolcreaterole), false) AS creates FROM ours),
     rights(place, name) AS (
       SELECT 1, 'superuser' FROM us WHERE super
       UNION ALL SELECT 2, 'CREATEROLE' FROM us WHERE creates AND NOT super
-      UNION ALL SELECT 3, rolname FROM pg_roles, us WHERE NOT super AND pg_has_role(pg_roles.oid, 'MEMBER')
-        AND rolname IN ('pg_execute_server_program', 'pg_read_server_files', 'pg_write_server_files')
-      UNION ALL SELECT 4, 'dblink' WHERE EXISTS (SELECT FROM pg_proc WHERE proname IN ('dblink', 'dblink_connect')
-        AND has_function_privilege(oid, 'EXECUTE'))
-      UNION ALL SELECT 5, 'the foreign server ' || srvname FROM pg_foreign_server
-        WHERE has_server_privilege(oid, 'USAGE')
+      UNION ALL SELECT 3, rolname::text FROM ours, us WHERE NOT super AND rolname IN (
+        'pg_execute_server_program', 'pg_read_server_files', 'pg_write_server_files', 'pg_create_subscription')
+      UNION ALL SELECT 4, proname::text FROM pg_proc, us WHERE NOT super AND has_function_privilege(session_user, pg_proc.oid, 'EXECUTE')
+        AND pronamespace = 'pg_catalog'::regnamespace
+        AND proname IN ('pg_read_file', 'pg_read_binary_file', 'pg_ls_dir', 'lo_import', 'lo_export')
+      UNION ALL SELECT 5, 'dblink' WHERE EXISTS (SELECT FROM pg_proc WHERE proname IN ('dblink', 'dblink_connect')
+        AND has_function_privilege(session_user, oid, 'EXECUTE'))
+      UNION ALL SELECT 6, 'the foreign-data wrapper ' || fdwname FROM pg_foreign_data_wrapper, us
+        WHERE NOT super AND has_foreign_data_wrapper_privilege(session_user, pg_foreign_data_wrapper.oid, 'USAGE')
+      UNION ALL SELECT 7, 'the foreign server ' || srvname FROM pg_foreign_server
+        WHERE has_server_privilege(session_user, oid, 'USAGE')
     )
-    SELECT coalesce(left(string_agg(name, ', ' ORDER BY place, name), 1000), 'none') FROM rights
+    SELECT coalesce(array_agg(name ORDER BY place, name), '{}') FROM (SELECT DISTINCT place, name FROM rights) AS found
 """
-NO_RIGHTS = "none"
+"""Of the user who logged in: whatever role is set for it, a script can reset. It can also take each role that it is a member of."""
 END_OURS = """
     SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND usename = current_user AND application_name LIKE %s
@@ -324,10 +331,13 @@ def facts_of(session: Session) -> dict[str, str]:
     return facts
 
 
-def rights_of(session: Session) -> str:
-    """Return by which rights a script reaches beyond its database: programs and files of the machine, or other servers."""
+def rights_of(session: Session) -> tuple[str, ...]:
+    """Return by which rights a script reaches beyond its database: programs and files of the machine, or other servers.
+
+    What a server of another make does not tell may be any of them.
+    """
     rights, why = session.tried(RIGHTS)
-    return NO_RIGHTS if rights == NO_RIGHTS else str(rights or f"not known: {why}")
+    return (NOT_TOLD,) if why else tuple(rights)
 
 
 def clients_allowed(session: Session) -> int | None:

@@ -22,6 +22,7 @@ from campaigns.planning.analyses import request_analysis
 from campaigns.planning.api.base import TAG, CampaignApi
 from campaigns.planning.api.inputs import AmendInput, ExtendInput, LaunchQuery, NewCampaignInput
 from campaigns.planning.api.launch_outputs import LaunchRequestOutput
+from campaigns.planning.executed import ask_rights_of, executed_by, executed_in
 from campaigns.planning.filters import CampaignFilters
 from campaigns.results import archive, records
 
@@ -48,7 +49,9 @@ class WholeCampaignApi(CampaignApi):
 
     def load(self, pk: int, step: Callable[[Campaign], Campaign]) -> Response:
         """Load a server; 202 with the request where that needs approval by a second person."""
-        campaign = step(self.campaign(pk))
+        campaign = self.campaign(pk)
+        ask_rights_of(campaign.kind, executed_by(campaign))
+        campaign = step(campaign)
         waiting = lifecycle.waiting_of(campaign)
         if waiting is not None:
             return self.approval_answer(waiting)
@@ -84,6 +87,8 @@ class Campaigns(WholeCampaignApi):
         )
         if value and str(value) not in (str(team.pk), team.name):
             raise Invalid({"team": ["The target belongs to another team; leave this out."]})
+        if launch:
+            ask_rights_of(definition.campaign.kind, executed_in(definition))
         with transaction.atomic():
             campaign = drafts.create(definition, self.user, team=team)
             if launch:

@@ -20,6 +20,7 @@ from campaigns.planning.api.base import TAG, CampaignApi
 from campaigns.planning.api.design_shapes import CellName
 from campaigns.planning.api.inputs import CampaignInput, TryInput, WaitQuery
 from campaigns.planning.api.launch_outputs import LaunchRequestOutput
+from campaigns.planning.executed import ask_rights_of, executed_by
 from campaigns.results import records, versions
 from campaigns.results.api.run_outputs import RunOutput
 
@@ -200,6 +201,7 @@ class Try(CampaignApi):
             cell = campaign.cells.filter(position=position).first()
             if cell is None:
                 raise Invalid({"cell": [f"This campaign has no cell {position}."]})
+        ask_rights_of(campaign.kind, executed_by(campaign, [cell] if cell else None))
         run = lifecycle.try_or_request_approval(campaign, self.user, cell, sent["confirm_target"])
         if isinstance(run, LaunchRequest):
             return self.approval_answer(run)

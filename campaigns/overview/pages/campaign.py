@@ -20,6 +20,7 @@ from campaigns.overview.pages.live import etag_of, progress_version
 from campaigns.planning import drafts, lifecycle
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.checking import check
+from campaigns.planning.executed import executed_by
 from campaigns.planning.pages.launches import ANYWAY, failed_try_out
 from campaigns.planning.pages.limits import limits_of, stopped_of
 from campaigns.planning.pages.plans import plan_view
@@ -65,6 +66,7 @@ def _draft(campaign: Campaign, outline: Outline) -> TemplateContext:
     return {
         "campaign": campaign,
         "part_trials": trials,
+        "executed": [target for target, _ in executed_by(campaign)],
         "outline": outline,
         "factors": [(f, [level_text(level) for level in f.levels]) for f in outline.factors],
         "parameters": [(label, level_text(value)) for label, value in outline.parameters],

@@ -27,6 +27,7 @@ from campaigns.models import (
 )
 from campaigns.planning.design import MOST_REPETITIONS
 from campaigns.planning.drafts import require_draft
+from campaigns.planning.executed import require_rights
 from campaigns.planning.fitness.requiring import require_fit
 from campaigns.planning.lifecycle import approval
 from campaigns.planning.lifecycle.guards import (
@@ -76,6 +77,7 @@ def launch(
     require_draft(campaign)
     require_executable(campaign)
     require_overload(campaign)
+    require_rights(campaign)
     require_confirmed(campaign, confirmed_name)
     caveat = require_fit(campaign)
     lock_open_runs(campaign)
@@ -160,6 +162,7 @@ def extend(
         )
     require_executable(campaign)
     require_overload(campaign)
+    require_rights(campaign)
     require_confirmed(campaign, confirmed_name)
     if not 1 <= blocks <= MOST_REPETITIONS:
         raise NotPossible(f"Extend by 1 to {MOST_REPETITIONS} repetitions.")
@@ -260,6 +263,7 @@ def try_or_request_approval(
     if cell is None:
         cell = campaign.cells.order_by("position")[0]
     require_overload(campaign, [cell])
+    require_rights(campaign, [cell])
     require_confirmed(campaign, confirmed_name)
     if campaign.runs.filter(state__in=Run.OPEN).exists():
         raise NotPossible("A try-out run is waiting or going on already.")
@@ -304,6 +308,7 @@ def resume(campaign: Campaign, user: User | None = None, confirmed_name: str = "
     require_right(user, campaign, Right.OPERATE)
     if campaign.state == Campaign.State.PAUSED:
         require_overload(campaign)
+        require_rights(campaign)
         require_confirmed(campaign, confirmed_name)
     text = f"resumed by {name_of(user)}"
     anew = count_from_now(campaign) | {"state_reason": ""}

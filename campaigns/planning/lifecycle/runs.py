@@ -9,6 +9,7 @@ from campaigns.kit.errors import NotPossible
 from campaigns.kit.owners import require_right
 from campaigns.kit.rights import Right
 from campaigns.models import Attempt, Campaign, Exclusion, LaunchRequest, LogLine, Run
+from campaigns.planning.executed import require_rights
 from campaigns.planning.lifecycle import approval
 from campaigns.planning.lifecycle.guards import (
     require_confirmed,
@@ -80,6 +81,7 @@ def run_again(
         )
     require_executable(campaign)
     require_overload(campaign, [run.cell])
+    require_rights(campaign, [run.cell])
     require_confirmed(campaign, confirmed_name)
     if user is not None and second is None and approval.takes_two(campaign):
         return approval.request_approval(campaign, LaunchRequest.Step.AGAIN, user, run=run.position)

@@ -24,6 +24,7 @@ from campaigns.models import Campaign, EffectiveSetting, Target
 from campaigns.planning import drafts, lifecycle
 from campaigns.planning.calibrating import calibration_of
 from campaigns.planning.checking import Definition, check
+from campaigns.planning.executed import ask_rights_of, executed_by
 from campaigns.planning.pages import forms, scenario_editor
 from campaigns.planning.pages.form_page import form_page, labels_of, problems
 from campaigns.planning.pages.forms import Entered, Errors
@@ -167,6 +168,8 @@ def _go_on(request: HttpRequest, stored: Campaign, act: str) -> HttpResponse:
     user = user_of(request)
     if act == "launch" and held_back(request, stored):
         return redirect(f"{reverse('campaign', args=[stored.pk])}?{ANYWAY}=on")
+    if act != "save":
+        ask_rights_of(stored.kind, executed_by(stored))
     try:
         if act == "launch":
             lifecycle.launch(stored, user)

@@ -1,12 +1,15 @@
 """Output shapes of targets. They never hold a password, not even an encrypted one."""
 
 from django.utils.functional import cached_property
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from campaigns.kit.api.outputs import ModelOutput, Part, all_of
-from campaigns.models import Target
+from campaigns.kit.mappings import JsonObject
+from campaigns.models import ConfirmedRights, Target
 from campaigns.targets.allowed import other_names
 from campaigns.targets.forms import TYPED
+from campaigns.targets.rights import holds
 
 
 class TargetName(Part):
@@ -30,13 +33,34 @@ class LinkOutput(Part):
     url = serializers.CharField()
 
 
+class ConfirmedRightsOutput(ModelOutput[ConfirmedRights]):
+    """Rights of a login that an admin has confirmed. `holds`: the target has just these rights, this user name and base URL now."""
+
+    rights = serializers.ListField(child=serializers.CharField())
+    confirmed_by = serializers.CharField(source="confirmed_by.username")
+    holds = serializers.SerializerMethodField()
+
+    class Meta:
+        model = ConfirmedRights
+        fields = ["rights", "username", "base_url", "confirmed_by", "confirmed_at", "holds"]
+
+    def get_holds(self, row: ConfirmedRights) -> bool:
+        """Whether a launch rests on it."""
+        return holds(row, row.target)
+
+
 class TargetOutput(ModelOutput[Target]):
-    """A server under test. `process_groups`: null: the usual ones of its family."""
+    """A server under test. `process_groups`: null: the usual ones of its family.
+
+    `rights`: by which its login reaches beyond the database, such as superuser; null: not asked yet.
+    """
 
     process_groups = GroupOutput(many=True, allow_null=True)
     links = LinkOutput(many=True)
 
     base_url = serializers.URLField(max_length=500)
+    rights = serializers.ListField(child=serializers.CharField(), allow_null=True)
+    confirmed_rights = serializers.SerializerMethodField()
     has_password = serializers.SerializerMethodField()
     has_client_key = serializers.SerializerMethodField()
     same_server_as = serializers.SerializerMethodField()
@@ -58,9 +82,23 @@ class TargetOutput(ModelOutput[Target]):
             "health_message",
             "probed_at",
             "proofs",
+            "rights",
+            "confirmed_rights",
             "created_at",
             "retired_at",
         ]
+
+    @extend_schema_field(ConfirmedRightsOutput(allow_null=True))
+    def get_confirmed_rights(self, target: Target) -> JsonObject | None:
+        """Return what an admin of its team has confirmed."""
+        row = self._confirmed.get(target.pk)
+        return None if row is None else ConfirmedRightsOutput(row).data
+
+    @cached_property
+    def _confirmed(self) -> dict[int, ConfirmedRights]:
+        """For all targets of a list at once."""
+        rows = ConfirmedRights.objects.select_related("target", "confirmed_by")
+        return {row.target_id: row for row in rows.filter(target__in=all_of(self))}
 
     def get_has_password(self, target: Target) -> bool:
         """Only whether there is one."""

@@ -13,7 +13,7 @@ from campaigns.kit.owners import team_for
 from campaigns.kit.revisions import revision_of
 from campaigns.kit.rights import Right
 from campaigns.models import Target
-from campaigns.targets import ending, saving
+from campaigns.targets import ending, rights, saving
 from campaigns.targets.api.outputs import TargetAnswer, TargetOutput
 from campaigns.targets.filters import TargetFilters
 from campaigns.targets.forms import TargetForm, as_data
@@ -141,6 +141,43 @@ class Probe(Api):
         if why_not:
             return Response(output | {"warnings": [why_not]})
         return Response(output, status=status.HTTP_202_ACCEPTED)
+
+
+class RightsInput(Input):
+    """The rights that are confirmed: all that `rights` of the target has."""
+
+    rights = serializers.ListField(child=serializers.CharField(max_length=200), max_length=1000)
+
+
+class ConfirmRights(Api):
+    """POST {rights}: confirm them, as an admin of the team."""
+
+    of = Target
+    takes = {"post": Right.MANAGE}
+
+    @operation("confirm_rights", "targets", body=RightsInput, answer=TargetOutput)
+    def post(self, request: Request, pk: int) -> Response:
+        """Confirm the rights by which the login reaches beyond the database: SQL of authors has them, too.
+
+        400 where the login has other rights by now.
+        """
+        target = in_use(pk)
+        rights.confirm_rights(target, self.read(RightsInput)["rights"], self.user)
+        return Response(self.shown(target, TargetOutput))
+
+
+class WithdrawRights(Api):
+    """POST: withdraw the confirmation, as an admin of the team."""
+
+    of = Target
+    takes = {"post": Right.MANAGE}
+
+    @operation("withdraw_rights", "targets", answer=TargetOutput)
+    def post(self, request: Request, pk: int) -> Response:
+        """Withdraw the confirmation: SQL of authors is not run there until it is confirmed again."""
+        target = in_use(pk)
+        rights.withdraw_rights(target, self.user)
+        return Response(self.shown(target, TargetOutput))
 
 
 class Retire(Api):

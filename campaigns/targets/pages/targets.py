@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from campaigns.kit import encryption
-from campaigns.kit.errors import Invalid
+from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.forms import add_errors, is_key
 from campaigns.kit.mappings import Json, TemplateContext
 from campaigns.kit.owners import team_for
@@ -25,7 +25,7 @@ from campaigns.kit.pages.sorting import Sort
 from campaigns.kit.revisions import Changed
 from campaigns.kit.rights import Right
 from campaigns.models import Target, Watch
-from campaigns.targets import quiet_hours, saving
+from campaigns.targets import quiet_hours, rights, saving
 from campaigns.targets.actions import fingerprint_of
 from campaigns.targets.forms import CERTIFICATES, SECRETS, SERVER, WATCHED, TargetForm
 from campaigns.targets.holders import TargetRow, target_rows
@@ -118,6 +118,29 @@ def target_probe(request: HttpRequest, pk: int) -> HttpResponse:
     started = f"{target.name} is being probed; reload in a few seconds."
     messages.info(request, why_not or started)
     return redirect("target", pk)
+
+
+@require_POST
+@takes(Right.MANAGE, Target)
+def target_rights(request: HttpRequest, pk: int) -> HttpResponse:
+    """Confirm the rights of the login that were shown, or withdraw that. `campaign`: the draft whose page is shown again."""
+    target = get_object_or_404(Target, pk=pk, retired_at=None)
+    try:
+        if request.POST.get("act") == "withdraw":
+            rights.withdraw_rights(target, user_of(request))
+            messages.success(
+                request, f"The rights of the login of {target.name} are confirmed no more."
+            )
+        else:
+            rights.confirm_rights(target, request.POST.getlist("rights"), user_of(request))
+            messages.success(request, f"The rights of the login of {target.name} are confirmed.")
+    except Invalid as invalid:
+        for message in invalid.errors["rights"]:
+            messages.warning(request, message)
+    except NotPossible as refusal:
+        messages.warning(request, str(refusal))
+    campaign = request.POST.get("campaign", "")
+    return redirect("campaign", int(campaign)) if is_key(campaign) else redirect("target", pk)
 
 
 @require_http_methods(["GET", "POST"])

@@ -23,6 +23,7 @@ from campaigns.kinds.sql.engine import pgbench
 from campaigns.kit import kernel
 from campaigns.models import Attempt, EffectiveSetting, Setting, Target
 from campaigns.planning import checking, drafts, lifecycle
+from campaigns.targets.probing import probe
 from campaigns.tests.kinds.sql import servers
 from perfdash.local.throttle import PACKAGES
 
@@ -97,6 +98,13 @@ def go():
         if attempt is None:
             return
         execute(attempt.pk, "measure@here", "here")
+
+
+def test_its_login_has_no_right_beyond_the_database(target):
+    probe(target)
+
+    target.refresh_from_db()
+    assert (target.health, target.rights) == (Target.Health.READY, [])
 
 
 def served(campaign):

@@ -10,6 +10,7 @@ from campaigns.kinds.base import (
     NotOurs,
     TargetUnavailable,
 )
+from campaigns.kinds.sql import server
 from campaigns.kinds.sql.driver import driver
 from campaigns.kinds.sql.engine import pgbench
 from campaigns.kit.network import parse_rules
@@ -164,34 +165,64 @@ def test_a_user_without_rights_is_told_what_is_not_shown(place):
     assert place.proof("counters reset").measured.startswith("not done: permission denied")
 
 
-RIGHTS = "rights beyond the database"
-
-
-def test_rights_that_reach_beyond_the_database_are_shown(place):
+@pytest.fixture
+def modest(place):
+    """A login that may make its schema, and nothing else."""
     place.database.run("CREATE ROLE modest LOGIN PASSWORD 'a:b\\c'")
     place.database.run("GRANT CREATE ON DATABASE bench TO modest")
-    modest = place.database.target(username="modest", password=SECRET)
-    rules = parse_rules("127.0.0.1:*")
+    yield place.database.target(username="modest", password=SECRET)
+    place.database.run(
+        "DROP FOREIGN DATA WRAPPER IF EXISTS nothing CASCADE; DROP ROLE IF EXISTS between;"
+        "DROP OWNED BY modest CASCADE; DROP ROLE modest"
+    )
 
-    def shown(target):
-        return next(each.measured for each in driver.probe(target, rules) if each.name == RIGHTS)
 
-    assert shown(place.database.target()).startswith("superuser")
-    assert shown(modest) == "none"
+def rights(target):
+    return driver.rights(target, parse_rules("127.0.0.1:*"))
+
+
+def test_rights_that_reach_beyond_the_database_are_told(place, modest):
+    assert rights(place.database.target()) == ("superuser",)
+    assert rights(modest) == ()
 
     place.database.run("GRANT pg_execute_server_program, pg_read_server_files TO modest")
+    place.database.run("GRANT EXECUTE ON FUNCTION pg_read_file(text) TO modest")
     place.database.run(
         "CREATE FOREIGN DATA WRAPPER nothing; CREATE SERVER far FOREIGN DATA WRAPPER nothing"
     )
     place.database.run("GRANT USAGE ON FOREIGN SERVER far TO modest")
-    try:
-        assert shown(modest) == (
-            "pg_execute_server_program, pg_read_server_files, the foreign server far"
-        )
-        place.run(modest, script="own", own_script="SELECT 1;")
-        assert any("rights of the target's user: pg_exec" in line for line in place.keeper.lines)
-    finally:
-        place.database.run("DROP FOREIGN DATA WRAPPER nothing CASCADE")
+
+    assert rights(modest) == (
+        *("pg_execute_server_program", "pg_read_server_files", "pg_read_file"),
+        "the foreign server far",
+    )
+
+
+def test_a_role_that_a_script_can_take_counts(place, modest):
+    place.database.run(f"CREATE ROLE between NOLOGIN; GRANT {servers.USER} TO between")
+    place.database.run("GRANT between TO modest")
+    assert rights(modest) == ("superuser",)
+
+    place.database.run(f"REVOKE {servers.USER} FROM between; ALTER ROLE between CREATEROLE")
+    assert rights(modest) == ("CREATEROLE",)
+
+
+def test_a_role_that_is_set_for_a_login_hides_nothing(place, modest):
+    place.database.run("ALTER ROLE modest SUPERUSER; CREATE ROLE between NOLOGIN")
+    place.database.run("ALTER ROLE modest SET role = between")
+
+    assert rights(modest) == ("superuser",)
+
+
+def test_what_a_server_of_another_make_does_not_tell_may_be_any_right(place, monkeypatch):
+    monkeypatch.setattr(server, "RIGHTS", "SELECT no_such_function()")
+
+    assert rights(place.database.target()) == (server.NOT_TOLD,)
+
+
+def test_only_a_script_of_ones_own_is_executed(place):
+    assert driver.executes(place.parameters(script="own", own_script="SELECT 1;")) == "SQL"
+    assert driver.executes(place.parameters(script="tpcb-like")) == ""
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,74 @@
+"""A run begins only with rights of the login that are confirmed: they may be others since the launch."""
+
+import pytest
+
+from campaigns.execution import dispatch
+from campaigns.execution.running import execute
+from campaigns.models import Attempt, LogLine, Run
+from campaigns.targets.rights import confirm_rights, note_rights
+from campaigns.tests.people import somebody
+
+pytestmark = pytest.mark.django_db
+
+
+def finished(attempt):
+    return execute(attempt.pk, "measure@here", "here")
+
+
+@pytest.fixture
+def rights(controlled, target, monkeypatch):
+    """Let the server execute what the author wrote, with these rights."""
+    found = ["dblink"]
+    monkeypatch.setattr(controlled, "executes", lambda parameters: "SQL", raising=False)
+    monkeypatch.setattr(
+        controlled, "rights", lambda target, access, parameters: tuple(found), raising=False
+    )
+    note_rights(target, found)
+    confirm_rights(target, found, somebody("the admin"))
+    return found
+
+
+def test_a_run_with_confirmed_rights_says_so_in_its_log(rights, attempt_of):
+    run = finished(attempt_of())
+
+    assert run.state == Run.State.DONE
+    assert LogLine.objects.filter(
+        run=run, text__contains="rights of the login that are confirmed: dblink"
+    ).exists()
+
+
+def test_a_right_that_was_given_since_makes_the_run_void_before_it_loads(
+    rights, attempt_of, controlled, target
+):
+    attempt = attempt_of()
+    rights.append("superuser")
+
+    run = finished(attempt)
+
+    assert (run.state, Attempt.objects.count()) == (Run.State.VOID, 1)
+    assert "beyond the database: superuser" in run.reason
+    assert "let an admin of the team" in run.reason
+    assert not controlled.measuring.is_set()
+    target.refresh_from_db()
+    assert target.rights == ["dblink", "superuser"]
+
+
+def test_a_right_that_was_taken_since_is_no_reason_to_stop(rights, attempt_of):
+    attempt = attempt_of()
+    rights.clear()
+
+    assert finished(attempt).state == Run.State.DONE
+
+
+def test_rights_that_nobody_could_ask_for_before_are_refused_at_the_start(
+    rights, attempt_of, target
+):
+    target.confirmed_rights.delete()
+    target.rights = None
+    target.save()
+
+    run = finished(attempt_of())
+
+    assert run.state == Run.State.VOID
+    dispatch.dispatch()
+    assert not Attempt.objects.filter(state=Attempt.State.QUEUED).exists()
