@@ -520,13 +520,14 @@ class MatrixRow(Struct, frozen=True):
 
 
 class FactorMatrix(Struct, frozen=True):
-    """The matrix with the levels of one factor as its columns."""
+    """The matrix with the levels of one factor as its columns. unlimited: the level that means no limit, and is the last."""
 
     factor: str
     columns: Sequence[Any]
     numeric: bool
     rows: Sequence[MatrixRow]
     interaction: Interaction | None
+    unlimited: Number | None = None
 
 
 class Matrix(Terms, frozen=True, kw_only=True):

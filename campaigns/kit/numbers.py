@@ -6,9 +6,9 @@ thousands, a true minus, a plain space before a unit. What is no number is MISSI
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from campaigns.kit.units import convert
 
@@ -32,6 +32,16 @@ AXES = {"B/s": "MB/s", "B": "MB"}
 def is_number(value: object) -> TypeGuard[int | float]:
     """Return whether a value is a finite number; True and False are none."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def ascending(levels: Iterable[Any], unlimited: float | None = None) -> list[Any]:
+    """Return levels that are numbers in ascending order, the one that means no limit last."""
+    return sorted(levels, key=lambda level: rank_of(level, unlimited))
+
+
+def rank_of(level: float, unlimited: float | None) -> tuple[bool, float]:
+    """Return what a level is sorted by among numbers; unlimited: the one that means no limit."""
+    return (level == unlimited, level)
 
 
 def readable(value: float, unit: str) -> tuple[float, str]:

@@ -379,6 +379,9 @@ class Factor(models.Model):
         blank=True,
         help_text="What its levels are; empty: what the kind of test declares.",
     )
+    unlimited = models.FloatField(
+        null=True, help_text="The level that means no limit, which comes after all others."
+    )
 
     class Meta:
         ordering = ["position"]

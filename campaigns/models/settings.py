@@ -68,6 +68,13 @@ class Setting(models.Model):
     type = models.CharField(max_length=10, choices=Type, default=Type.INTEGER)
     minimum = models.FloatField(null=True, blank=True, validators=WRITABLE)
     maximum = models.FloatField(null=True, blank=True, validators=WRITABLE)
+    unlimited = models.FloatField(
+        "no limit",
+        null=True,
+        blank=True,
+        validators=WRITABLE,
+        help_text="The number that means no limit, such as 0 or -1: as a level it comes after all others.",
+    )
     choices = models.JSONField(default=list, blank=True)
     hard_to_change = models.BooleanField(
         default=True,

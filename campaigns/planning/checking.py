@@ -65,7 +65,7 @@ KNOWN_FIELDS = frozenset(
 class Definition:
     """A campaign that can be planned, and is not stored. Shares are fractions (0.05).
 
-    roles: those of factors that differ from what the kind declares.
+    roles: those of factors that differ from what the kind declares. unlimited: the level that means no limit, of factors that have one.
     """
 
     campaign: Campaign
@@ -73,6 +73,7 @@ class Definition:
     hard_to_change: tuple[str, ...] = ()
     roles: Mapping[str, str] = field(default_factory=dict)
     targets: tuple[Target, ...] = ()
+    unlimited: Mapping[str, float] = field(default_factory=dict)
 
     def target_at(self, cell: Levels) -> Target | None:
         """Return the server that the runs of a cell measure."""
@@ -194,7 +195,12 @@ def check(data: FieldValues, targets: QuerySet[Target] | None = None) -> Definit
         search=as_json(search) if search else None,
         **declared.as_columns(clean),
     )
-    definition = Definition(campaign, factors, hard, roles, servers)
+    unlimited = {
+        name: value
+        for name, value in variables.unlimited.items()
+        if value in factors.get(name, ()) and name not in loads
+    }
+    definition = Definition(campaign, factors, hard, roles, servers, unlimited)
     _check_plan(definition, driver)
     return definition
 

@@ -254,6 +254,7 @@ def _make_cells(campaign: Campaign, definition: Definition) -> None:
             position=position,
             hard_to_change=name in definition.hard_to_change,
             role=_role(name, names, several) or definition.roles.get(name, ""),
+            unlimited=definition.unlimited.get(name),
         )
         made = Level.objects.bulk_create(
             Level(factor=factor, position=number, value=value)

@@ -11,6 +11,7 @@ from campaigns.kinds.base import Driver
 from campaigns.kinds.base.values import BLIND_LABEL, BLIND_LEVELS, TARGET
 from campaigns.kit.forms import CONTROL, is_list_of_texts, many_for_one, messages_of, plain
 from campaigns.kit.mappings import CleanedData, FieldValues, Parameters
+from campaigns.kit.numbers import ascending, is_number
 from campaigns.kit.suggesting import MOST_LETTERS
 from campaigns.models import Campaign, Target, TargetStep
 from campaigns.planning.levels import check_lengths, read_levels, same_level
@@ -164,7 +165,10 @@ def read_factors(
         elif len(levels) > MOST_CELLS:
             errors[path] = [f"{len(levels)} levels; give at most {MOST_CELLS}."]
         else:
-            checked[name] = read_levels(variables.fields[name], levels, path, errors)
+            read = read_levels(variables.fields[name], levels, path, errors)
+            unlimited = variables.unlimited.get(name)
+            ordered = unlimited in read and all(map(is_number, read))
+            checked[name] = tuple(ascending(read, unlimited)) if ordered else read
             if None in checked[name] or "" in checked[name]:
                 errors.setdefault(path, []).append("An empty level says nothing; give a value.")
     checked |= _blind(data, value, errors)

@@ -18,6 +18,7 @@ def factors_of(campaign: Campaign) -> tuple[FactorOutline, ...]:
             label=_label(driver, factor.name),
             levels=tuple(level.value for level in factor.levels.all()),
             load=(factor.role or role_in(driver, factor.name)) == Role.LOAD,
+            unlimited=factor.unlimited,
         )
         for factor in campaign.factors.prefetch_related("levels")
     )

@@ -216,8 +216,11 @@ def _free(states: Sequence[State], places: Sequence[int]) -> int | None:
     return known if known is not None and states[known] == State.FREE else None
 
 
-def trends_of(levels: Sequence[tuple[float, Sequence[RunBinding]]], alpha: float) -> list[Trend]:
-    """Return whether the utilisation of each resource rises with the level; none where that cannot be estimated."""
+def trends_of(levels: Sequence[tuple[int, Sequence[RunBinding]]], alpha: float) -> list[Trend]:
+    """Return whether the utilisation of each resource rises with the level; none where that cannot be estimated.
+
+    levels: each with its place in their order, which is all that counts.
+    """
     pairs: dict[Bound, list[tuple[float, float]]] = {}
     for level, runs in levels:
         for run in runs:

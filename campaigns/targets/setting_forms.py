@@ -61,6 +61,7 @@ class SettingForm(forms.ModelForm):
             "type",
             "minimum",
             "maximum",
+            "unlimited",
             "choices",
             "hard_to_change",
             "is_build",
@@ -92,6 +93,8 @@ class SettingForm(forms.ModelForm):
         is_choice = clean.get("type") == Setting.Type.CHOICE
         if is_choice and "choices" in clean and len(clean["choices"]) < 2:
             self.add_error("choices", "Give at least two choices.")
+        if clean.get("unlimited") is not None:
+            self._check_unlimited(clean)
         if clean.get("is_build"):
             clean["hard_to_change"] = True
             if clean.get("type") not in (Setting.Type.TEXT, Setting.Type.CHOICE):
@@ -102,6 +105,15 @@ class SettingForm(forms.ModelForm):
         if is_new and self.instance.target.setting_rows.count() >= MOST_SETTINGS:
             self.add_error("name", f"A target has at most {MOST_SETTINGS} settings.")
         return clean
+
+    def _check_unlimited(self, clean: CleanedData) -> None:
+        number, low, high = clean["unlimited"], clean.get("minimum"), clean.get("maximum")
+        if clean.get("type") not in (Setting.Type.INTEGER, Setting.Type.NUMBER):
+            self.add_error("unlimited", "Only a number can mean no limit.")
+        elif clean["type"] == Setting.Type.INTEGER and not number.is_integer():
+            self.add_error("unlimited", "The type is integer: give a whole number.")
+        elif (low is not None and number < low) or (high is not None and number > high):
+            self.add_error("unlimited", "It is no possible value: change the minimum or maximum.")
 
 
 class StepForm(forms.ModelForm):

@@ -168,6 +168,8 @@ def as_levels(setting: Setting) -> str:
     field = field_of(setting)
     low, high = getattr(field, "min_value", None), getattr(field, "max_value", None)
     unit = f" {setting.unit}" if setting.unit else ""
+    if setting.unlimited is not None:
+        unit += f", {setting.unlimited:g} is no limit"
     if setting.type == Setting.Type.CHOICE:
         return ", ".join(map(str, setting.choices))
     if low is None and high is None:

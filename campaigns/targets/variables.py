@@ -27,6 +27,8 @@ class Variables:
     fields: Mapping[str, forms.Field]
     factors: tuple[str, ...]
     settings: Mapping[str, Setting] = field(default_factory=dict)
+    unlimited: Mapping[str, float] = field(default_factory=dict)
+    """The numbers that mean no limit, by the name of the parameter or setting."""
 
     @property
     def hard(self) -> frozenset[str]:
@@ -43,10 +45,15 @@ def variables_of(driver: Driver, target: Target | None) -> Variables:
     """Return the parameters and settings that may be set; a setting never hides a parameter of the kind."""
     own: dict[str, forms.Field] = dict(driver.parameters.base_fields)
     if target is None or not driver.executable or target.family not in driver.families:
-        return Variables(own, tuple(driver.factors))
+        return Variables(own, tuple(driver.factors), unlimited=driver.unlimited)
     result = {each.name: each for each in target.setting_rows.all() if each.name not in own}
     fields = {name: field_of(each) for name, each in result.items()}
-    return Variables({**own, **fields}, (*driver.factors, *result), result)
+    unlimited = {
+        name: each.unlimited for name, each in result.items() if each.unlimited is not None
+    }
+    return Variables(
+        {**own, **fields}, (*driver.factors, *result), result, {**driver.unlimited, **unlimited}
+    )
 
 
 def field_of(setting: Setting) -> forms.Field:

@@ -287,7 +287,10 @@ def _by_columns(result: FactorMatrix, terms: Terms, labels: LevelLabels) -> Inte
         metric=inside(terms.label),
         factor=inside(labels.factor(factor)),
         rows_factor=inside(labels.other_factors(factor)),
-        columns=[c if result.numeric else labels.short(factor, c) for c in result.columns],
+        columns=[
+            c if result.numeric and result.unlimited is None else labels.short(factor, c)
+            for c in result.columns
+        ],
         rows=[
             Row(
                 name=labels.values(row.levels) or "all",

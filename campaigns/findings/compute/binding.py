@@ -11,6 +11,7 @@ from campaigns.findings.compute.groups import (
     groups_of,
     is_numeric,
     several_levels,
+    unlimited_of,
     varied_loads,
 )
 from campaigns.findings.values import BindingFinding, BindingGroup, BindingLevel
@@ -40,7 +41,8 @@ def binding(campaign: Campaign, runs: Sequence[ObservedRun], alpha: float) -> Bi
     if not watched:
         return None
     factor = _factor(campaign)
-    groups = groups_of(factor, cells) if factor else _alone(cells)
+    unlimited = unlimited_of(campaign, factor) if factor else None
+    groups = groups_of(factor, cells, unlimited) if factor else _alone(cells)
     seen = {state.resource for run in watched for state in run.resources}
     told = {caveat for run in watched for caveat in run.caveats}
     return BindingFinding(
@@ -109,9 +111,5 @@ def _group(
             for place, value, level in zip(group.cells, values, levels, strict=True)
         ],
         ranges=ranges_of(levels) if group.numeric else [],
-        trends=trends_of(
-            [(float(value), each) for value, each in zip(values, runs, strict=True)], alpha
-        )
-        if group.numeric
-        else [],
+        trends=trends_of(list(enumerate(runs)), alpha) if group.numeric else [],
     )

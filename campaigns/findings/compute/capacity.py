@@ -21,6 +21,7 @@ from campaigns.findings.compute.groups import (
     groups_of,
     instruments_of,
     is_numeric,
+    unlimited_of,
     varied_loads,
 )
 from campaigns.findings.compute.sessions import EXPLORED
@@ -302,6 +303,6 @@ def _pairs(campaign: Campaign, settings: Sequence[_Setting]) -> list[tuple[str, 
     return [
         (factor, *pair)
         for factor in comparable_factors(campaign)
-        for group in groups_of(factor, levels)
+        for group in groups_of(factor, levels, unlimited_of(campaign, factor))
         for pair in group.pairs
     ]

@@ -10,19 +10,24 @@ from django.db.models import prefetch_related_objects
 from campaigns.findings.compute.sameness import compared_work
 from campaigns.kinds.base.values import TARGET
 from campaigns.kit.mappings import Levels
+from campaigns.kit.numbers import rank_of
 from campaigns.models import Campaign, Cell
 from campaigns.planning.roles import Role, roles_of
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Cells that differ in one factor only, in the order of its levels. every: all pairs of them are compared."""
+    """Cells that differ in one factor only, in the order of its levels. every: all pairs of them are compared.
+
+    numeric: the levels are numbers. unlimited: the one of them that means no limit, and is the last.
+    """
 
     levels: Levels
     cells: tuple[int, ...]
     values: tuple[Any, ...]
     numeric: bool
     every: bool = False
+    unlimited: float | None = None
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
@@ -84,8 +89,14 @@ def several_levels(campaign: Campaign) -> dict[str, list[Any]]:
     return {name: values for name, values in levels.items() if len(values) > 1}
 
 
-def groups_of(factor: str, cells: Sequence[Cell]) -> list[Group]:
-    """Group cells by the levels of all other factors; numbers are sorted."""
+def unlimited_of(campaign: Campaign, factor: str) -> float | None:
+    """Return the level of a factor that means no limit; None without one."""
+    prefetch_related_objects([campaign], "factors__levels")
+    return next((each.unlimited for each in campaign.factors.all() if each.name == factor), None)
+
+
+def groups_of(factor: str, cells: Sequence[Cell], unlimited: float | None = None) -> list[Group]:
+    """Group cells by the levels of all other factors; numbers are sorted, the one that means no limit last."""
     result: dict[str, tuple[dict[str, Any], list[tuple[Any, int]]]] = {}
     for place, cell in enumerate(cells):
         levels = dict(cell.levels_by_factor)
@@ -94,7 +105,9 @@ def groups_of(factor: str, cells: Sequence[Cell]) -> list[Group]:
     groups = []
     for levels, members in result.values():
         numeric = is_numeric([value for value, _ in members])
-        ordered = sorted(members, key=lambda each: each[0]) if numeric else members
+        ordered = (
+            sorted(members, key=lambda each: rank_of(each[0], unlimited)) if numeric else members
+        )
         groups.append(
             Group(
                 levels=levels,
@@ -102,6 +115,7 @@ def groups_of(factor: str, cells: Sequence[Cell]) -> list[Group]:
                 values=tuple(value for value, _ in ordered),
                 numeric=numeric,
                 every=factor == TARGET and any(cell.target_id is not None for cell in cells),
+                unlimited=unlimited if numeric else None,
             )
         )
     return groups

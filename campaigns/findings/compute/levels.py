@@ -7,6 +7,7 @@ from campaigns.findings.compute.groups import (
     comparable_factors,
     groups_of,
     instruments_of,
+    unlimited_of,
     varied_loads,
 )
 from campaigns.findings.compute.primary import (
@@ -45,7 +46,7 @@ def compare(
     factor = next(iter(comparable_factors(campaign)), None)
     if factor is None:
         return None
-    groups = groups_of(factor, cells)
+    groups = groups_of(factor, cells, unlimited_of(campaign, factor))
     family = Family(campaign, metric, criteria, cells, runs)
     wanted = [pair for group in groups for pair in group.pairs]
     loads = varied_loads(campaign)

@@ -11,6 +11,7 @@ from campaigns.findings.compute.groups import (
     groups_of,
     instruments_of,
     is_numeric,
+    unlimited_of,
     varied_loads,
 )
 from campaigns.findings.compute.sessions import judged_cells
@@ -19,6 +20,7 @@ from campaigns.findings.compute.terms import terms_of
 from campaigns.findings.compute.whole_plots import fit_for_interaction
 from campaigns.findings.values import Best, FactorMatrix, Matrix, MatrixCell, MatrixRow
 from campaigns.kinds.base import Metric
+from campaigns.kit.numbers import ascending
 from campaigns.models import Campaign
 from campaigns.results.values import ObservedRun
 from campaigns.stats.cell_states import CellState
@@ -48,7 +50,7 @@ def matrix(
     comparable = comparable_factors(campaign)
     instruments = instruments_of(campaign)
     rows = {*comparable, *varied_loads(campaign)}
-    by_factor = {name: groups_of(name, cells) for name in comparable}
+    by_factor = {name: groups_of(name, cells, unlimited_of(campaign, name)) for name in comparable}
     by_factor = {name: groups for name, groups in by_factor.items() if len(groups) > 1}
     if not by_factor:
         return None
@@ -77,10 +79,12 @@ def _of_factor(
     rows = dict(zip(wanted, compared.comparisons, strict=True))
     columns = list(dict.fromkeys(value for group in groups for value in group.values))
     numeric = is_numeric(columns)
+    unlimited = groups[0].unlimited
     return FactorMatrix(
         factor=name,
-        columns=sorted(columns) if numeric else columns,
+        columns=ascending(columns, unlimited) if numeric else columns,
         numeric=numeric,
+        unlimited=unlimited,
         rows=[_row(group, rows, compared, family, ranked=ranked) for group in groups],
         interaction=_interaction(name, groups, compared, family) if comparable else None,
     )

@@ -8,6 +8,7 @@ from campaigns.findings.compute.groups import (
     comparable_factors,
     groups_of,
     instruments_of,
+    unlimited_of,
     varied_loads,
 )
 from campaigns.findings.compute.matrix import ties_of
@@ -179,7 +180,11 @@ class _Judge:
         self.campaign, self.metric, self.criteria = campaign, metric, criteria
         self.cells = list(campaign.cells.all())
         self.factor = next(iter(comparable_factors(campaign)), None)
-        self.groups = groups_of(self.factor, self.cells) if self.factor else []
+        self.groups = (
+            groups_of(self.factor, self.cells, unlimited_of(campaign, self.factor))
+            if self.factor
+            else []
+        )
         self.ranked = self.factor not in instruments_of(campaign)
         self.loads = varied_loads(campaign)
         self.paired = campaign.order == Campaign.Order.PAIRED

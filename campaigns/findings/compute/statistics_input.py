@@ -253,7 +253,10 @@ class Family:
         return Best(
             cells=cells(range(len(members))),
             seen=self.cells[members[best.seen]].pk,
-            at_edge=best.at_edge and group.numeric and members[-1] == group.cells[-1],
+            at_edge=best.at_edge
+            and group.numeric
+            and members[-1] == group.cells[-1]
+            and group.values[-1] != group.unlimited,
             possibly=cells(possibly),
             cost_pct=list(best.cost_pct),
             upper_pct=upper,
@@ -287,8 +290,13 @@ class Family:
         return result
 
     def _knee(self, group: Group, compared: Comparisons) -> Knee | None:
-        members = self._members(group, compared)
-        values = [group.values[group.cells.index(place)] for place in members]
+        limits = {
+            place: value
+            for place, value in zip(group.cells, group.values, strict=True)
+            if group.unlimited is None or value != group.unlimited
+        }
+        members = [place for place in self._members(group, compared) if place in limits]
+        values = [limits[place] for place in members]
         positive = group.numeric and all(value > 0 for value in values)
         if compared.fit is None or len(members) < FEWEST_LEVELS or not positive:
             return None

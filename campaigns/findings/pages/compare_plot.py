@@ -7,6 +7,7 @@ from campaigns.findings.charts.base import in_utc
 from campaigns.findings.charts.cells import STATES, LevelCell, LevelsChart, RunPoint
 from campaigns.findings.compute.comparability import label_of
 from campaigns.findings.compute.compared import Compared, Measured
+from campaigns.findings.compute.groups import unlimited_of
 from campaigns.findings.values import Cell
 from campaigns.kit.charts.figure import Quantity
 from campaigns.kit.charts.labels import inside
@@ -94,8 +95,10 @@ def _values(compared: Compared, sides: set[int], name: str) -> set[str]:
 
 
 def _axis(compared: Compared, drawn: list[tuple[int, Cell]], varied: list[str]) -> list[float]:
-    """Return the levels as numbers, where only one factor of numbers varies; else nothing."""
+    """Return the levels as numbers, where only one factor of numbers varies, and none means no limit; else nothing."""
     if len(varied) != 1:
+        return []
+    if any(unlimited_of(each.side.campaign, varied[0]) is not None for each in compared.measured):
         return []
     fixed = [each.side.campaign.parameters for each in compared.measured]
     values = [{**fixed[place], **cell.levels}.get(varied[0]) for place, cell in drawn]

@@ -76,5 +76,5 @@ def _first(outline: Outline) -> FactorOutline | None:
     """Return the default axis: the first load that varies, else the first factor of numbers."""
     several = [factor for factor in outline.factors if len(factor.levels) > 1]
     loads = [factor for factor in several if factor.load]
-    numeric = [factor for factor in several if factor.numeric]
-    return next(iter([*loads, *numeric, *several, *outline.factors]), None)
+    ordered = [factor for factor in several if factor.ordered]
+    return next(iter([*loads, *ordered, *several, *outline.factors]), None)

@@ -47,6 +47,8 @@ class Driver(ABC):
     """Parameters that a campaign may declare as load, where it asks about the target and not about the client."""
     instruments: ClassVar[tuple[str, ...]] = ()
     """Parameters that are how it is measured: their levels should measure the same."""
+    unlimited: ClassVar[Mapping[str, float]] = {}
+    """The number of a parameter that means no limit, by its name: as a level it comes after all others."""
     time_limit: ClassVar[str] = ""
     """The parameter with the seconds after which its client gives up an answer; empty where there is none."""
     amount: ClassVar[tuple[str, ...]] = ()

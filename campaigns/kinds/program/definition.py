@@ -50,7 +50,10 @@ Short = Annotated[str, Meta(max_length=200)]
 
 
 class Parameter(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A parameter, which is a factor of campaigns unless `varies` is false. choices: of a choice alone."""
+    """A parameter, which is a factor of campaigns unless `varies` is false. choices: of a choice alone.
+
+    unlimited: the number that means no limit.
+    """
 
     name: Short
     type: Literal["integer", "number", "choice", "text"] = "integer"
@@ -59,6 +62,7 @@ class Parameter(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     initial: int | float | str | None = None
     minimum: float | None = None
     maximum: float | None = None
+    unlimited: float | None = None
     choices: Annotated[list[Short], Meta(max_length=100)] = []
     varies: bool = True
     role: Literal["setting", "load", "work", "instrument"] = "setting"
@@ -244,6 +248,13 @@ def _wrong_parameters(parameters: Sequence[Parameter]) -> Iterator[tuple[str, st
             "number",
         ):
             yield f"{path}.minimum", "Only a number has limits."
+        if each.unlimited is not None:
+            if each.type not in ("integer", "number"):
+                yield f"{path}.unlimited", "Only a number can mean no limit."
+            elif each.role == "load":
+                yield f"{path}.unlimited", "A load is never without a limit."
+            elif flaw := flaw_of(each, each.unlimited):
+                yield f"{path}.unlimited", flaw
         if each.initial is None:
             yield f"{path}.initial", "Give the value that a new campaign begins with."
         elif flaw := flaw_of(each, each.initial):

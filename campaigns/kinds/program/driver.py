@@ -387,6 +387,9 @@ def driver_for(definition: Definition, families: Sequence[str]) -> Program:
         "load": named("load"),
         "may_be_load": tuple(each for each in numbers if each in named("setting")),
         "instruments": named("instrument"),
+        "unlimited": {
+            each.name: each.unlimited for each in parameters if each.unlimited is not None
+        },
     }
     made: type[Program] = new_class(
         f"Program_{definition.kind}", (Program,), exec_body=lambda into: into.update(members)

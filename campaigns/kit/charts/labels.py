@@ -12,17 +12,26 @@ LONG = 28
 
 @dataclass(frozen=True, slots=True)
 class FactorOutline:
-    """A factor with its label and its levels in their order. load: its levels are how much is asked at once, and are not ranked."""
+    """A factor with its label and its levels in their order.
+
+    load: its levels are how much is asked at once, and are not ranked. unlimited: the level that means no limit, and is the last.
+    """
 
     name: str
     label: str
     levels: tuple[Any, ...]
     load: bool = False
+    unlimited: float | None = None
+
+    @property
+    def ordered(self) -> bool:
+        """Return whether every level is a number, so that one is more than another."""
+        return all(isinstance(lv, int | float) and not isinstance(lv, bool) for lv in self.levels)
 
     @property
     def numeric(self) -> bool:
-        """Return whether every level is a number, so that an axis has distances."""
-        return all(isinstance(lv, int | float) and not isinstance(lv, bool) for lv in self.levels)
+        """Return whether an axis of the levels has distances, too: none of them means no limit."""
+        return self.ordered and self.unlimited is None
 
 
 def as_text(value: Any) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from campaigns.kit.charts.labels import as_text, short_labels
 from campaigns.kit.mappings import Levels
-from campaigns.kit.numbers import about
+from campaigns.kit.numbers import about, ascending
 from campaigns.models import Campaign
 from campaigns.planning.checking import Definition
 from campaigns.planning.plan import PlannedRun
@@ -115,7 +115,7 @@ def _tiles(definition: Definition, cells: Sequence[Levels]) -> list[Tile]:
         next(iter(definition.factors)) if len(definition.factors) == 1 else ""
     )
     if factor:
-        ranks = _ranks(definition.factors[factor])
+        ranks = _ranks(definition.factors[factor], definition.unlimited.get(factor))
         short = _shorten(definition)[factor]
         return [
             Tile(
@@ -131,9 +131,9 @@ def _tiles(definition: Definition, cells: Sequence[Levels]) -> list[Tile]:
     ]
 
 
-def _ranks(levels: Sequence[Any]) -> dict[str, int]:
+def _ranks(levels: Sequence[Any], unlimited: float | None) -> dict[str, int]:
     numbers = all(isinstance(level, int | float) for level in levels)
-    ordered = sorted(levels) if numbers else levels
+    ordered = ascending(levels, unlimited) if numbers else levels
     return {repr(level): index for index, level in enumerate(ordered)}
 
 

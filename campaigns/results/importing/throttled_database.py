@@ -67,6 +67,7 @@ def maxconn(socket: str) -> dict[str, Any]:
         "label": "Connections that HAProxy lets in (0: no limit)",
         "type": "integer",
         "minimum": 0,
+        "unlimited": 0,
         "maximum": 10_000,
         "hard_to_change": False,
         "apply": {"way": "command", "arguments": ["sh", "-c", write, "sh", PLACE]},

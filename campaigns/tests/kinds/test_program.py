@@ -50,6 +50,17 @@ def read(**changes):
         ({"parameters": [NUMBER | {"initial": 1.5}, TEXT]}, "parameters.0.initial", "no integer"),
         ({"parameters": [NUMBER | {"maximum": 0}, TEXT]}, "parameters.0.initial", "above 0"),
         ({"parameters": [NUMBER, TEXT | {"role": "load"}]}, "parameters.1.role", "a number"),
+        ({"parameters": [NUMBER, TEXT | {"unlimited": 0}]}, "parameters.1.unlimited", "a number"),
+        (
+            {"parameters": [NUMBER | {"minimum": 1, "unlimited": 0}, TEXT]},
+            "parameters.0.unlimited",
+            "below 1",
+        ),
+        (
+            {"parameters": [NUMBER | {"role": "load", "unlimited": 5}, TEXT]},
+            "parameters.0.unlimited",
+            "never without a limit",
+        ),
         ({"reader": "excel"}, "reader", "no format “excel”"),
         ({"output": "x.json"}, "output", "not among `files`"),
         ({"files": ["../x"]}, "files", "no plain file name"),
@@ -130,3 +141,9 @@ def test_of_many_mistakes_the_first_are_told():
         read(arguments=["sort", *["{x}" * 600] * 90, "{n}", "{path}"])
 
     assert sum(map(len, caught.value.errors.values())) == MOST_MESSAGES
+
+
+def test_the_number_of_a_parameter_that_means_no_limit_is_that_of_its_kind():
+    made = driver_for(read(parameters=[NUMBER | {"unlimited": 0}, TEXT]), ("http",))
+
+    assert made.unlimited == {"n": 0}

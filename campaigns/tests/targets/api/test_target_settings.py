@@ -50,6 +50,16 @@ def test_a_setting_is_defined_changed_listed_and_forgotten(api, path):
     assert api.get(f"{path}/settings/puma_workers")[0] == 404
 
 
+def test_a_setting_says_which_number_means_no_limit(api, client, owner, path):
+    client.force_login(owner)
+    api.post(f"{path}/settings", over_http("maxconn", minimum=0, unlimited=0))
+
+    assert api.get(f"{path}/settings/maxconn")[1]["unlimited"] == 0
+    page = client.get(f"/{path}/").content.decode()
+    assert "0 to 64, 0 is no limit" in page
+    assert 'name="unlimited"' in client.get(f"/{path}/settings/maxconn/").content.decode()
+
+
 def test_page_and_api_have_the_fields_of_an_action_that_are_parsed():
     parsed = {name for names in FIELDS.values() for name in names}
 
@@ -62,6 +72,9 @@ def test_page_and_api_have_the_fields_of_an_action_that_are_parsed():
         ({"name": "Puma Workers"}, "name"),
         ({"name": "path"}, "name"),
         ({"minimum": 9, "maximum": 3}, "maximum"),
+        ({"unlimited": 0}, "unlimited"),  # below the minimum
+        ({"unlimited": 2.5}, "unlimited"),
+        ({"type": "text", "unlimited": 3}, "unlimited"),
         ({"type": "choice", "choices": ["one"]}, "choices"),
         ({"type": "colour"}, "type"),
         ({"apply": None}, "apply"),
