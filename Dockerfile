@@ -58,5 +58,5 @@ EXPOSE 8000
 # Of the web server; docker-compose.yml names those of the other processes.
 HEALTHCHECK --interval=15s --timeout=10s --start-period=30s \
     CMD ["python", "-m", "perfdash.answers", "http://127.0.0.1:8000/health"]
-CMD ["python", "-m", "perfdash.web_server", "--interface", "wsgi", "--host", "0.0.0.0", "--port", "8000", \
-     "--workers", "1", "--blocking-threads", "8", "--no-ws", "perfdash.wsgi:application"]
+CMD ["python", "-m", "perfdash.web_server", "--interface", "rsgi", "--http", "1", "--host", "0.0.0.0", "--port", "8000", \
+     "--workers", "1", "--no-ws", "perfdash.server:server"]

@@ -21,6 +21,7 @@ SENTENCES = {
     400: "The request could not be read. Nothing was changed.",
     403: "This is not allowed.",
     404: "There is nothing here.",
+    411: "The length of the body is missing. Nothing was changed.",
     405: "This address does not accept this kind of request.",
     500: "Internal error in perfdash; running campaigns continue. See the log of the web server.",
     503: f"The database is not responding; running campaigns continue. Try again in {RETRY_SECONDS} s.",
@@ -68,10 +69,15 @@ def answer(request: HttpRequest, status: int, sentence: str = "") -> HttpRespons
 
 
 def error_answers(get_response: Handler) -> Handler:
-    """Middleware: refuse bodies that are too large without reading them; add a body to empty 405 answers."""
+    """Middleware: refuse bodies that are too large, or have no length, unread; add a body to empty 405 answers.
+
+    `receiving` gives chunked bodies a length. Behind another server, Django would take one for empty.
+    """
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        if _length(request) > _most(request.path):
+        if "HTTP_TRANSFER_ENCODING" in request.META and not request.META.get("CONTENT_LENGTH"):
+            return answer(request, 411)
+        if _length(request) > most_bytes(request.path):
             return answer(request, 413)
         response = get_response(request)
         if response.status_code == HTTPStatus.METHOD_NOT_ALLOWED and not response.content:
@@ -83,7 +89,7 @@ def error_answers(get_response: Handler) -> Handler:
     return middleware
 
 
-def _most(path: str) -> int:
+def most_bytes(path: str) -> int:
     """Bytes that a body sent to this address may have."""
     larger = (most for address, most in settings.LARGE_BODIES if address.fullmatch(path))
     return max(larger, default=settings.MOST_BYTES)
@@ -97,7 +103,9 @@ def _length(request: HttpRequest) -> int:
 
 def _sentence(request: HttpRequest, status: int) -> str:
     if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
-        return f"What was sent is larger than {_most(request.path):,} bytes. Nothing was changed."
+        return (
+            f"What was sent is larger than {most_bytes(request.path):,} bytes. Nothing was changed."
+        )
     return SENTENCES[status]
 
 

@@ -270,6 +270,10 @@ AXES_DISABLE_ACCESS_LOG = True  # only failures are stored, until they are too o
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
 
+# Threads of the web server, each of which works on one request at a time
+
+WEB_THREADS = environment.whole("PERFDASH_WEB_THREADS", 8)
+
 # How many requests of one web process may wait for a campaign to change; each of them keeps a thread
 
 API_WAITING = environment.whole("PERFDASH_API_WAITING", 2)

@@ -1,5 +1,6 @@
 """How long headless Chromium takes to draw every run, and how it moves below the pointer."""
 
+import os
 import socket
 import subprocess
 import sys
@@ -88,10 +89,11 @@ def served() -> Iterator[str]:
     base = f"http://127.0.0.1:{port}"
     process = subprocess.Popen(  # noqa: S603  our own server
         [
-            sys.executable, "-m", "granian", "--interface", "wsgi", "--host", "127.0.0.1", "--port",
-            str(port), "--workers", "1", "--blocking-threads", "4", "--no-ws", "--log-level",
-            "warning", "perfdash.local.wsgi:application",
+            sys.executable, "-m", "granian", "--interface", "rsgi", "--http", "1", "--host", "127.0.0.1",
+            "--port", str(port), "--workers", "1", "--no-ws", "--log-level", "warning",
+            "perfdash.local.server:server",
         ],
+        env={**os.environ, "PERFDASH_WEB_THREADS": "4"},
     )  # fmt: skip
     try:
         _wait(f"{base}/health/")

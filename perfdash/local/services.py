@@ -156,13 +156,13 @@ def forkserver(variables: Mapping[str, str]) -> tuple[Service, ForkServer]:
 
 def web(variables: Mapping[str, str], ports: Ports, prepared: Callable[[], bool]) -> Service:
     """Describe the web server. It answers only when all is `prepared`, and is not asked before."""
+    threads = str(min(8, 2 * cpu_count() + 1))
     command = (
-        "-m", "perfdash.web_server", "--interface", "wsgi", "--host", HOST, "--port", str(ports.web),
-        "--workers", "1", "--blocking-threads", str(min(8, 2 * cpu_count() + 1)), "--no-ws", "--log-level", "warning",
-        "perfdash.local.wsgi:application",
+        "-m", "perfdash.web_server", "--interface", "rsgi", "--http", "1", "--host", HOST, "--port", str(ports.web),
+        "--workers", "1", "--no-ws", "--log-level", "warning", "perfdash.local.server:server",
     )  # fmt: skip
     return replace(
-        _python("web", variables, *command),
+        _python("web", {"PERFDASH_WEB_THREADS": threads, **variables}, *command),
         stage=4,
         ready=lambda pid: prepared() and answers(f"{ports.base_url}/health/"),
     )

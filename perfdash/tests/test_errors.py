@@ -119,6 +119,14 @@ def test_what_is_too_large_is_refused_unread(client, settings):
     assert client.post("/api/v1/broken", body, content_type="a/b").json()["status"] == 413
 
 
+@pytest.mark.parametrize("address", ["/reads/", "/api/v1/broken"])
+def test_a_body_without_a_length_is_never_taken_for_empty(client, address):
+    answer = client.generic("POST", address, b"", HTTP_TRANSFER_ENCODING="chunked")
+
+    assert answer.status_code == 411
+    assert "length of the body is missing" in answer.content.decode()
+
+
 def test_too_many_fields_are_refused(client):
     fields = "&".join(f"a{number}=1" for number in range(1001))
 

@@ -135,12 +135,6 @@ class UnknownEncoding(APIException):
     status_code = status.HTTP_415_UNSUPPORTED_MEDIA_TYPE
 
 
-class LengthRequired(APIException):
-    """The request has no Content-Length."""
-
-    status_code = status.HTTP_411_LENGTH_REQUIRED
-
-
 class Readable(Protocol):
     """A stream of bytes."""
 
@@ -150,8 +144,6 @@ class Readable(Protocol):
 
 def unpacked(request: Request, stream: Readable, most: int) -> Iterator[bytes]:
     """Yield the body in pieces, decompressed. Raise TooLarge above `most` decompressed bytes."""
-    if request.headers.get("Transfer-Encoding") and not request.headers.get("Content-Length"):
-        raise LengthRequired("Say how long the body is: send Content-Length.")
     encoding = request.headers.get("Content-Encoding", "identity").strip().lower()
     count = 0
     for piece in _decoded(_pieces(stream), encoding):

@@ -1,4 +1,4 @@
-"""The WSGI application of a local start: its worker process ends with the server's process.
+"""The web server of a local start: its worker process ends with the server's process.
 
 It loads its modules, and the templates of the first page, while the database starts and is prepared, and answers
 after that.
@@ -23,6 +23,6 @@ for template in ("base.html", "overview/home/home.html"):
     get_template(template)
 wait_at(PREPARED)
 
-from perfdash.wsgi import application  # noqa: E402
+from perfdash.server import server  # noqa: E402
 
-__all__ = ["application"]
+__all__ = ["server"]
