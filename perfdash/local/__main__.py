@@ -6,6 +6,7 @@ import os
 import sys
 import traceback
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from perfdash.local import ownership, running, status
@@ -26,9 +27,13 @@ EXPECTED = (
 )  # fmt: skip
 
 
+LATER = ("status", "stop", "manage")
+"""Subcommands of script/server that may stand behind an option; without one it serves."""
+
+
 def main(arguments: list[str]) -> int:
     """Run one subcommand and give the exit code."""
-    options = _parser().parse_args(arguments)
+    options = _parser().parse_args(in_order(arguments))
     try:
         if options.subcommand == "run":
             return _run(options.command)
@@ -52,6 +57,29 @@ def main(arguments: list[str]) -> int:
             raise
         sys.stderr.write(f"The disk is full ({error.filename or options.data}): make room there.\n")
         return 1
+
+
+def in_order(arguments: list[str]) -> list[str]:
+    """Return the arguments with the subcommand first and then `--data`, wherever these stood.
+
+    What follows `--` is the command's alone.
+    """
+    if arguments[:1] == ["run"]:
+        return arguments
+    word, *rest = arguments or [""]
+    end = rest.index("--") if "--" in rest else len(rest)
+    words, data, last = iter(rest[:end]), list[str](), rest[end + 1 :]
+    others = []
+    for each in words:
+        if each == "--data":
+            data += [each, *islice(words, 1)]
+        elif each.startswith("--data="):
+            data.append(each)
+        else:
+            others.append(each)
+    if word == "serve" and others[:1] and others[0] in LATER:
+        word = others.pop(0)
+    return [word, *data, *others, *last]
 
 
 def _serve(options: argparse.Namespace) -> int:

@@ -158,8 +158,11 @@ class DataDirectory:
         """Whom PostgreSQL runs as: ourselves, but never root."""
         if os.geteuid() != 0:
             return None
-        owner = self.path.stat().st_uid
-        entry = pwd.getpwuid(owner) if owner else pwd.getpwnam("nobody")
+        place = self.path.stat()
+        try:
+            entry = pwd.getpwuid(place.st_uid) if place.st_uid else pwd.getpwnam("nobody")
+        except KeyError:  # a user id without a name
+            return Account(place.st_uid, place.st_gid)
         return Account(entry.pw_uid, entry.pw_gid)
 
     def _database_home(self) -> Path:

