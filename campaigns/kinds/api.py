@@ -1,6 +1,6 @@
 """The REST resource of the kinds of test: their questions, parameters, factors and metrics."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django import forms
@@ -50,6 +50,7 @@ class ParameterOutput(Part):
     role = serializers.ChoiceField(choices=["load", "setting", "work", "instrument"])
     may_be_load = serializers.BooleanField()
     only_for = serializers.CharField(allow_null=True)
+    as_well = serializers.ListField(child=serializers.ChoiceField(choices=["object", "array"]))
 
 
 class MetricOutput(Part):
@@ -99,6 +100,8 @@ TYPES: tuple[tuple[type[forms.Field], str], ...] = (
     (forms.ChoiceField, "choice"),
     (forms.URLField, "url"),
 )
+STRUCTURES: Mapping[type, str] = {dict: "object", list: "array"}
+"""Types of JSON that a definition may give in place of a text."""
 UNITS = {
     "_seconds": "s",
     "_percent": "%",
@@ -163,6 +166,9 @@ def _parameter(name: str, field: forms.Field, driver: Driver) -> JsonObject:
         "role": driver.role(name),
         "may_be_load": name in driver.may_be_load,
         "only_for": driver.of_one_family.get(name),
+        "as_well": [
+            text for of, text in STRUCTURES.items() if of in getattr(field, "structures", ())
+        ],
     }
 
 

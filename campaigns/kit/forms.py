@@ -94,6 +94,51 @@ def add_errors(form: forms.BaseForm, invalid: Invalid) -> None:
             form.add_error(name, text)
 
 
+class Structured(forms.CharField):
+    """A text that REST and YAML may give as an object or a list, too; it is stored as the text.
+
+    structures: which of them. written: writes one as the text.
+    """
+
+    structures: tuple[type, ...] = ()
+
+    def written(self, value: Any) -> str:
+        """Return a value of `structures` as a user would type it. Raise ValidationError."""
+        raise NotImplementedError
+
+    def to_python(self, value: Any) -> Any:
+        """Return the text."""
+        return super().to_python(self.written(value) if value and takes(self, value) else value)
+
+
+class JsonText(Structured):
+    """An object, written as JSON."""
+
+    structures = (dict,)
+
+    def written(self, value: Any) -> str:
+        """Return the JSON."""
+        return json.dumps(value, ensure_ascii=False)
+
+
+class Listed(Structured):
+    """A list of texts or numbers, written with commas between."""
+
+    structures = (list, tuple)
+
+    def written(self, value: Any) -> str:
+        """Return the parts with commas between. Raise ValidationError for one that is none."""
+        for part in value:
+            if isinstance(part, bool) or not isinstance(part, str | int) or "," in str(part):
+                raise ValidationError("Give a list of texts without commas, or of whole numbers.")
+        return ", ".join(map(str, value))
+
+
+def takes(field: forms.Field | None, value: Any) -> bool:
+    """Return whether a value is an object or a list that a field takes as it is."""
+    return isinstance(field, Structured) and isinstance(value, field.structures)
+
+
 LISTS_OF_TEXTS = ("tags", "required_checks")
 """Fields that a form has as one text with commas, and JSON as a list, too."""
 
@@ -112,6 +157,7 @@ def many_for_one(
         for name, field in known.items()
         if isinstance(data.get(name), list | tuple | dict)
         and not isinstance(field, forms.MultipleChoiceField)
+        and not takes(field, data[name])
         and not (name in LISTS_OF_TEXTS and is_list_of_texts(data[name]))
     }
 

@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from campaigns.kit.forms import plain
+from campaigns.kit.forms import plain, takes
 
 MOST_BYTES = 2000
 """The longest text of the levels of a cell: PostgreSQL indexes at most 2,704 bytes with the rest."""
@@ -45,7 +45,8 @@ def same_level(field: forms.Field | None, values: Any, levels: Sequence[Any]) ->
 
 def _cleaned(field: forms.Field, values: Any) -> Any:
     """Clean one value by the field of the parameter. Raise ValidationError."""
-    return plain(field.clean("" if isinstance(values, dict | list) else values))
+    is_other = isinstance(values, dict | list) and not takes(field, values)
+    return plain(field.clean("" if is_other else values))
 
 
 def check_lengths(factors: Mapping[str, tuple[Any, ...]], errors: dict[str, list[str]]) -> None:

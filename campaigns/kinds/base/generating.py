@@ -15,6 +15,7 @@ from django.core.exceptions import ValidationError
 
 from campaigns.kinds.base.errors import DriverError
 from campaigns.kinds.programs.program import Outcome
+from campaigns.kit.forms import Listed
 from campaigns.kit.mappings import ProgramProgress, ProgramRequest
 
 MOST_GENERATORS = 20
@@ -53,7 +54,7 @@ class GeneratorsForm(forms.Form):
         help_text="Programs that share the load. One runs in the worker itself; several start at the "
         "same instant on workers of the pools below.",
     )
-    generator_pools = forms.CharField(
+    generator_pools = Listed(
         initial=POOL,
         max_length=200,
         required=False,

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import yaml
 from django import forms
 
 from campaigns.kinds.http.program.reading import (
@@ -12,6 +13,7 @@ from campaigns.kinds.http.program.reading import (
 )
 from campaigns.kinds.http.schedules import schedule_of
 from campaigns.kinds.load.schedule import BadSchedule
+from campaigns.kit.forms import Structured
 
 MOST_HOSTS = 20_000
 EXAMPLE = """\
@@ -34,10 +36,20 @@ class TextArea(forms.CharField):
         return str(super().to_python(value)).replace("\r\n", "\n").strip("\n")
 
 
+class ScenarioText(Structured, TextArea):
+    """A scenario as YAML, or the object that it is."""
+
+    structures = (dict,)
+
+    def written(self, value: Any) -> str:
+        """Return the YAML."""
+        return str(yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100_000))
+
+
 class HttpForm(forms.Form):
     """The parameters of one run."""
 
-    scenario = TextArea(
+    scenario = ScenarioText(
         rows=14,
         initial=EXAMPLE,
         max_length=MOST_BYTES,

@@ -7,6 +7,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from campaigns.kinds.registration.program.profiles import PROFILES
+from campaigns.kit.forms import Listed
 from campaigns.kit.mappings import Parameters
 
 NAME = re.compile(r"[^\s,/?#&\\\"'<>]{1,120}\Z")
@@ -26,12 +27,12 @@ def check_name(value: str) -> None:
         raise ValidationError("Give a label, without blanks, commas, quotes, / ? # and &.")
 
 
-class Keys(forms.CharField):
+class Keys(Listed):
     """Names of activation keys, separated by commas as for the client; the first takes precedence."""
 
     def to_python(self, value: Any) -> str:
         """Return the names, each once. Raise ValidationError."""
-        written = [part.strip() for part in str(value or "").split(",") if part.strip()]
+        written = [part.strip() for part in super().to_python(value).split(",") if part.strip()]
         for part in written:
             check_name(part)
         return ",".join(dict.fromkeys(written))

@@ -9,6 +9,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from campaigns.kinds.base import Parameters
+from campaigns.kit.forms import JsonText, Listed
 from campaigns.kit.mappings import CleanedData
 from campaigns.kit.network import BadUrl, parse_url
 
@@ -70,8 +71,8 @@ def _count(help_text: str, *, least: int, most: int) -> forms.IntegerField:
     )
 
 
-def _fields(what: str) -> forms.CharField:
-    return forms.CharField(
+def _fields(what: str) -> JsonText:
+    return JsonText(
         required=False,
         max_length=2000,
         validators=[check_object],
@@ -91,12 +92,12 @@ def _secrets(data: Any, name: str = "") -> Iterator[str]:
         yield name
 
 
-class Ids(forms.CharField):
+class Ids(Listed):
     """Ids of repositories, stored in one format and each once: 3, 5."""
 
     def to_python(self, value: Any) -> str:
         """Return the ids in the stored format. Raise ValidationError."""
-        written = [part for part in re.split(r"[\s,;]+", str(value or "")) if part]
+        written = [part for part in re.split(r"[\s,;]+", super().to_python(value)) if part]
         if not all(part.isascii() and part.isdigit() and len(part) < 10 for part in written):
             raise ValidationError("Give whole numbers with commas between, such as 3, 5.")
         ids = list(dict.fromkeys(map(int, written)))

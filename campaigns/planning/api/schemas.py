@@ -84,7 +84,7 @@ DESCRIBED: Mapping[str, JsonSchema] = {
     "factors": {
         "type": "object",
         "maxProperties": MOST_FACTORS,
-        "additionalProperties": {"type": "array", "items": SCALAR, "minItems": 1},
+        "additionalProperties": {"type": "array", "minItems": 1},
         "description": "What varies: lists of levels by name of the parameter.",
     },
     "excluded": {
@@ -332,8 +332,10 @@ def _parameter(reported: Json) -> JsonSchema:
         "maxLength": reported["max_length"],
     }
     shape |= {word: value for word, value in limits.items() if value is not None}
-    if not reported["required"] and "type" in shape:
-        shape["type"] = [shape["type"], "null"]
+    types = [shape["type"], *reported["as_well"]] if "type" in shape else []
+    types += [] if reported["required"] or not types else ["null"]
+    if len(types) > 1:
+        shape["type"] = types
     initial = reported["initial"]
     if initial is not None and initial != "":
         shape["default"] = initial

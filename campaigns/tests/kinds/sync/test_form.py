@@ -106,3 +106,27 @@ def test_what_is_no_id_is_refused(written):
 
 def test_a_level_of_the_content_is_called_as_the_api_has_it():
     assert SyncForm.base_fields["content"].clean("rpm") == "rpm/rpm"
+
+
+def test_further_fields_may_be_an_object_and_ids_a_list():
+    checked = form(remote_fields={"tls_validation": False, "headers": [{"Accept": "a/b"}]})
+
+    assert checked.errors == {}
+    assert checked.cleaned_data["remote_fields"] == (
+        '{"tls_validation": false, "headers": [{"Accept": "a/b"}]}'
+    )
+    assert SyncForm.base_fields["remote_fields"].clean({}) == ""
+    assert "perfdash gives itself: name" in str(form(remote_fields={"name": "a"}).errors)
+
+
+@pytest.mark.parametrize(
+    ("ids", "stored"), [([3, 5], "3, 5"), (["3", 5, 3], "3, 5"), ([], ""), ("5;3", "5, 3")]
+)
+def test_ids_may_be_a_list(ids, stored):
+    assert SyncForm.base_fields["repository_ids"].clean(ids) == stored
+
+
+@pytest.mark.parametrize("ids", [[True], [{}], [[3]], [1.5], ["3,5"], {"a": 3}])
+def test_a_list_of_something_else_is_refused(ids):
+    with pytest.raises(ValidationError):
+        SyncForm.base_fields["repository_ids"].clean(ids)

@@ -56,6 +56,7 @@ def test_a_kind_says_what_it_takes_varies_and_measures(api):
         "role": "setting",
         "may_be_load": False,
         "only_for": None,
+        "as_well": [],
     }
     assert parameters["engine"]["choices"] == [
         {"value": "new", "label": "New"},
