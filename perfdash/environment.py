@@ -1,11 +1,9 @@
 """Reads settings from environment variables, and refuses what it does not understand. No Django but its error."""
 
-import hmac
 import os
 import re
 from base64 import urlsafe_b64decode
 from collections.abc import Iterable, Sequence
-from hashlib import sha256
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
@@ -112,20 +110,6 @@ def secret(name: str) -> str:
         raise ImproperlyConfigured(f"{name}_FILE names a file that is not UTF-8.") from None
     if not value and name in NEVER_EMPTY:
         raise ImproperlyConfigured(f"{name}_FILE names a file that is empty.")
-    return value
-
-
-def installation(name: str, secret_key: str) -> str:
-    """Return what distinguishes this installation from others, such as `1f3a90bc`.
-
-    Without the variable it is derived from the key; empty without both.
-    """
-    value = text(name)
-    if not value and secret_key:
-        digest = hmac.new(secret_key.encode(), b"names of registered hosts", sha256)
-        return digest.hexdigest()[:8]
-    if value and not re.fullmatch(r"[a-z0-9]{4,16}", value):
-        raise ImproperlyConfigured(f"{name} is {value!r}; use 4 to 16 small letters and digits.")
     return value
 
 

@@ -21,7 +21,6 @@ DATA_DIRECTORY = Path(environment.text("PERFDASH_DATA", str(BASE_DIR / ".perfdas
 
 DEBUG = environment.boolean("DEBUG", False)
 SECRET_KEY = environment.secret("SECRET_KEY")
-INSTALLATION = environment.installation("PERFDASH_INSTALLATION", SECRET_KEY)
 ALLOWED_HOSTS = environment.words("ALLOWED_HOSTS")
 CSRF_TRUSTED_ORIGINS = environment.words("CSRF_TRUSTED_ORIGINS")
 

@@ -30,6 +30,7 @@ from campaigns.models.evidence import (
     Series,
     StoredMetric,
 )
+from campaigns.models.installation import Installation
 from campaigns.models.notices import Announcement, Channel, Delivery
 from campaigns.models.programs import AttemptOutput, Program
 from campaigns.models.reviews import (
@@ -109,6 +110,7 @@ __all__ = [
     "FoundSetting",
     "Generator",
     "GeneratorLease",
+    "Installation",
     "Invitation",
     "KeptAnswer",
     "LaunchRequest",

@@ -20,7 +20,7 @@ from campaigns.kit.own_services import installation_rules
 from campaigns.kit.owners import TARGET, require_right_of_sender
 from campaigns.kit.revisions import Seen, require_seen
 from campaigns.kit.rights import Right
-from campaigns.models import Target, Team, Watch
+from campaigns.models import Installation, Target, Team, Watch
 from campaigns.targets.allowed import other_names
 from campaigns.targets.forms import SECRETS, TYPED, TargetForm, as_data
 from campaigns.targets.production import require_to_unmark
@@ -62,7 +62,13 @@ def as_driver_sees_it(target: Target, wanted: Settings | None = None) -> TargetV
         dedicated=target.is_dedicated,
         hardware=target.hardware,
         wanted=dict(wanted or {}),
+        installation=installation_name(),
     )
+
+
+def installation_name() -> str:
+    """Return the identifier of this perfdash; the first call makes it."""
+    return Installation.objects.get_or_create(pk=1)[0].name
 
 
 def unreadable_targets(database: str = "default") -> list[str]:

@@ -1,4 +1,3 @@
-import re
 import traceback
 
 import pytest
@@ -72,23 +71,6 @@ def test_an_empty_file_of_what_nobody_has_to_set_is_no_secret(monkeypatch, tmp_p
     monkeypatch.setenv("PERFDASH_METRICS_TOKEN_FILE", str(tmp_path / "token"))
 
     assert environment.secret("PERFDASH_METRICS_TOKEN") == ""
-
-
-def test_an_installation_has_a_name_of_its_own_or_one_of_its_key(monkeypatch):
-    monkeypatch.delenv("PERFDASH_INSTALLATION", raising=False)
-    assert environment.installation("PERFDASH_INSTALLATION", "") == ""
-    assert re.fullmatch("[0-9a-f]{8}", environment.installation("PERFDASH_INSTALLATION", "a key"))
-
-    monkeypatch.setenv("PERFDASH_INSTALLATION", "ours")
-    assert environment.installation("PERFDASH_INSTALLATION", "a key") == "ours"
-
-
-@pytest.mark.parametrize("name", ["abc", "Ours", "our-own", "a" * 17])
-def test_the_name_of_an_installation_fits_into_names_of_hosts(monkeypatch, name):
-    monkeypatch.setenv("PERFDASH_INSTALLATION", name)
-
-    with pytest.raises(ImproperlyConfigured, match="4 to 16 small letters and digits"):
-        environment.installation("PERFDASH_INSTALLATION", "")
 
 
 def test_a_server_names_all_that_is_missing(monkeypatch):

@@ -7,7 +7,10 @@ from typing import Any, Self
 from sandbox.katello.authority import IDENTITY_KEYS
 
 OUTCOMES = ("success", "warning", "error", "pause", "cancelled")
-FAULTS = ("", "html", "unavailable", "empty", "rate", "unauthorized", "half", "reset", "hang")
+FAULTS = (
+    *("", "html", "unavailable", "empty", "rate", "unauthorized", "absent", "gone"),
+    *("half", "reset", "hang"),
+)
 LONGEST_SECONDS = 3600.0
 
 

@@ -46,6 +46,10 @@ async def spoiled(request: web.BaseRequest, fault: str) -> web.StreamResponse:
             return web.Response(status=429, headers={"Retry-After": "1"})
         case "unauthorized":
             return web.Response(status=401)
+        case "absent":
+            return web.Response(status=404)
+        case "gone":
+            return web.Response(status=410)
         case "half":
             return await _half(request)
         case "hang":

@@ -36,6 +36,9 @@ class Sync:
 
     async def run(self, task: Task) -> dict[str, Any] | None:
         """Sync; give the new version, or None where there is none. Raise TaskFailed."""
+        for resource in (self.repository, self.remote):
+            if self.store.at(resource.href) is None:  # it was deleted while the task waited
+                raise TaskFailed(f"{resource.model} matching query does not exist.")
         async with Downloader(
             self.remote.values, self.retry_seconds, self.machine.work
         ) as downloader:

@@ -15,6 +15,7 @@ from campaigns.kinds.base.errors import (
     NotClean,
     NotOurs,
     ParametersRefused,
+    RemovedByOthers,
     RightsNotConfirmed,
     TargetUnavailable,
 )
@@ -71,6 +72,7 @@ __all__ = [
     "Preset",
     "Proof",
     "Recomputed",
+    "RemovedByOthers",
     "RightsNotConfirmed",
     "Series",
     "Served",

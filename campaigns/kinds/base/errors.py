@@ -7,6 +7,7 @@
   ├─ NotClean             the clean state could not be reached; the run is `void`
   │  └─ NotOurs           the target holds things of others, who alone may remove them
   ├─ RightsNotConfirmed   the login has rights beyond the target that no admin confirmed; the run is `void`
+  ├─ RemovedByOthers      what the run had made on the target is gone; the run is `void`
   ├─ LevelNotInForce      a level did not take effect on the target; the run is `void`
   └─ AddressRefused       the network rules exclude the address; the run is `void`
   Cancelled               the context's cancel flag was seen; load has stopped
@@ -64,6 +65,12 @@ class RightsNotConfirmed(DriverError):
 
     void = True
     lasting = True
+
+
+class RemovedByOthers(DriverError):
+    """Somebody else removed from the target what the run had made there, before its end."""
+
+    void = True
 
 
 class LevelNotInForce(DriverError):

@@ -104,6 +104,7 @@ class Target:
     hardware: the operator's description of what it runs on.
     wanted: the settings that perfdash has put in force for this run, by name.
     ssh: how commands reach its machine; None where nobody has said so.
+    installation: the identifier of this perfdash, for `naming`.
     """
 
     name: str
@@ -117,6 +118,7 @@ class Target:
     hardware: str = ""
     wanted: Settings = field(default_factory=dict)
     ssh: SshAccess | None = None
+    installation: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from campaigns.kinds.base import (
     Target,
     TargetUnavailable,
 )
+from campaigns.kinds.base.naming import OWN, own_prefix
 from campaigns.kinds.base.servers import (
     MARKS_OF_SIMULATORS,
     UNKNOWN,
@@ -24,7 +25,11 @@ from campaigns.kinds.base.servers import (
     target_facts,
     while_leased,
 )
-from campaigns.kinds.registration.requests import attempt_prefix, installation_prefix
+from campaigns.kinds.registration.requests import (
+    OTHERS,
+    attempt_prefix,
+    refuse_others,
+)
 from campaigns.kinds.servers.candlepin import Candlepin
 from campaigns.kit.http.credentials import Login
 from campaigns.kit.mappings import ProgramRequest
@@ -51,6 +56,12 @@ class CandlepinServer:
                 clock_proof(candlepin.date(), datetime.now(UTC)),
             ]
 
+    def look(self, target: Target, parameters: Parameters, rules: Rules) -> None:
+        """Check that no other perfdash has hosts there, where the target has a user. Raise NotOurs."""
+        if target.username:
+            with _candlepin_of(target, rules) as candlepin:
+                refuse_others(target, _of_others(candlepin, target, parameters))
+
     def clear(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
         """Remove the consumers of this installation, where the target has a user."""
         with _candlepin_of(target, context) as candlepin:
@@ -61,12 +72,16 @@ class CandlepinServer:
                     "it back to NORMAL."
                 )
             if not target.username:
-                return [Proof("hosts of perfdash", "0, asked with a login", UNKNOWN, "", ok=True)]
-            removed = _remove(candlepin, parameters, installation_prefix())
-            left = len(list(candlepin.consumers(parameters["organization"], installation_prefix())))
+                return [
+                    Proof("hosts of this perfdash", "0, asked with a login", UNKNOWN, "", ok=True)
+                ]
+            removed = _remove(candlepin, parameters, own_prefix(target))
+            left = len(list(candlepin.consumers(parameters["organization"], own_prefix(target))))
+            others = _of_others(candlepin, target, parameters)
         return [
             Proof("hosts of earlier runs removed", "any", removed, "count", ok=True),
-            Proof("hosts of perfdash", 0, left, "count", left == 0),
+            Proof("hosts of this perfdash", 0, left, "count", left == 0),
+            Proof(OTHERS, "any", others, "count", ok=True),
         ]
 
     def known(
@@ -103,12 +118,7 @@ class CandlepinServer:
         """Compare the consumers that Candlepin has with those that registered."""
         if not target.username:
             return [Proof("hosts registered", "asked with a login", UNKNOWN, "", ok=True)]
-        prefix = attempt_prefix(context.sender)
-        with _candlepin_of(target, context) as candlepin:
-            there = {
-                consumer.uuid
-                for consumer in candlepin.consumers(parameters["organization"], prefix)
-            }
+        there = self.uuids(target, parameters, context) or set()
         missing = set(uuids) - there
         enough = len(there) >= len(uuids)
         return [
@@ -116,13 +126,22 @@ class CandlepinServer:
             Proof("registered uuids that are missing", 0, len(missing), "count", not missing),
         ]
 
+    def uuids(self, target: Target, parameters: Parameters, context: Context) -> set[str] | None:
+        """Return the uuids of this attempt's hosts that Candlepin has; None without a user, who could ask."""
+        if not target.username:
+            return None
+        prefix = attempt_prefix(target, context.sender)
+        with _candlepin_of(target, context) as candlepin:
+            named = candlepin.consumers(parameters["organization"], prefix)
+            return {consumer.uuid for consumer in named}
+
     def remove(self, target: Target, parameters: Parameters, context: Context) -> None:
         """Remove what this attempt registered, where the target has a user."""
         check = while_leased(context)
         check()
         if target.username:
             with _candlepin_of(target, context, check) as candlepin:
-                _remove(candlepin, parameters, attempt_prefix(context.sender))
+                _remove(candlepin, parameters, attempt_prefix(target, context.sender))
 
     def facts(self, target: Target, context: Context) -> Mapping[str, str]:
         """Return version, mode and rules."""
@@ -139,6 +158,12 @@ class CandlepinServer:
         if any(mark in told for mark in MARKS_OF_SIMULATORS):
             facts[SIMULATOR] = f"simulated Candlepin {version}"
         return facts
+
+
+def _of_others(candlepin: Candlepin, target: Target, parameters: Parameters) -> int:
+    """Return how many consumers another perfdash has made, or others with such a name."""
+    named = candlepin.consumers(parameters["organization"], OWN)
+    return sum(not consumer.name.startswith(own_prefix(target)) for consumer in named)
 
 
 def _remove(candlepin: Candlepin, parameters: Parameters, prefix: str) -> int:

@@ -1,6 +1,7 @@
 """The kind `registration`: virtual hosts register at a Katello or a Candlepin, at once or in a ramp."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +20,7 @@ from campaigns.kinds.base import (
     Preset,
     Proof,
     Recomputed,
+    RemovedByOthers,
     Series,
     Snippet,
     Target,
@@ -163,6 +165,10 @@ class Registration(Driver):
         """Prove that the server answers and accepts the login."""
         return SERVERS[target.family].probe(target, rules)
 
+    def look(self, target: Target, parameters: Parameters, rules: Rules) -> None:
+        """Check that no other perfdash has hosts on the server."""
+        SERVERS[target.family].look(target, parameters, rules)
+
     def quiet(self, target: Target, rules: Rules) -> str:
         """Return whether tasks are at work, by the list of tasks; Candlepin shows none."""
         server = SERVERS[target.family]
@@ -200,6 +206,7 @@ class Registration(Driver):
         try:
             hosts = register(target, parameters, context, command)
         except CutShort as cut:
+            _refuse_missing(cut, lambda: server.uuids(target, parameters, context))
             return cut.measured("hosts")
         _refuse_no_connection(hosts)
         for kind, message in hosts.examples().items():
@@ -207,6 +214,8 @@ class Registration(Driver):
             context.say(
                 f"{count} hosts failed ({kind}: {FAILURES.get(kind, '')}); first: {message}"
             )
+        if removed := hosts.refused_as_gone():
+            _refuse_removed(removed, lambda: server.uuids(target, parameters, context))
         measured = _measured(hosts, is_local(target.base_url))
         if hosts.failed and not measured.failure:
             return _unless_gone(measured, hosts, lambda: server.facts(target, context))
@@ -319,6 +328,32 @@ def _refuse_no_connection(hosts: Registrations) -> None:
         raise TargetUnavailable(
             f"None of {hosts.hosts} hosts got a connection: {hosts.first_message()} Check that the "
             "server runs, the target's base URL, and its CA bundle."
+        )
+
+
+def _refuse_missing(cut: CutShort, ask: Callable[[], Collection[str] | None]) -> None:
+    """Raise RemovedByOthers where the server has fewer hosts than had registered when too much failed."""
+    there = None
+    with suppress(DriverError):
+        there = None if cut.unhealthy else ask()
+    if there is not None and len(there) < cut.done:
+        raise RemovedByOthers(
+            f"{cut.done} hosts had registered, and the server has {len(there)}: somebody else removed the others. What "
+            "failed is no failure of the level."
+        ) from None
+
+
+def _refuse_removed(refused: Mapping[str, str], ask: Callable[[], Collection[str] | None]) -> None:
+    """Raise RemovedByOthers where the server said that hosts are gone, and they are. Where nobody can ask, its word counts."""
+    try:
+        there = ask()
+    except DriverError:
+        return
+    gone = [text for uuid, text in refused.items() if there is None or uuid not in there]
+    if gone:
+        raise RemovedByOthers(
+            f"{len(gone)} hosts were removed from the server while they registered, by somebody else: they are no failures of "
+            f"the level. The first: {gone[0]}"
         )
 
 

@@ -15,6 +15,7 @@ from campaigns.kinds.base import (
     Proof,
     Target,
 )
+from campaigns.kinds.base.naming import OWN, own_prefix
 from campaigns.kinds.base.quiet import busy_text
 from campaigns.kinds.base.servers import (
     UNKNOWN,
@@ -26,7 +27,12 @@ from campaigns.kinds.base.servers import (
 )
 from campaigns.kinds.registration.advice import operator_facts, typed_in, warnings_of
 from campaigns.kinds.registration.form import hosts_of
-from campaigns.kinds.registration.requests import attempt_prefix, installation_prefix, is_global
+from campaigns.kinds.registration.requests import (
+    OTHERS,
+    attempt_prefix,
+    is_global,
+    refuse_others,
+)
 from campaigns.kinds.servers import foreman_hosts
 from campaigns.kinds.servers.foreman_tasks import ForemanTask
 from campaigns.kinds.servers.katello import Katello, StillGoesOn
@@ -47,14 +53,20 @@ class KatelloServer:
         with katello_of(target, rules) as katello:
             proofs = katello_proofs(katello)
             mode = str(katello.get("/rhsm/status").get("mode", UNKNOWN))
-            ours = foreman_hosts.count_hosts(katello, installation_prefix())
+            ours = foreman_hosts.count_hosts(katello, own_prefix(target))
         warnings = warnings_of(typed_in(target.settings, target.hardware))
         return [
             *proofs,
             Proof("Candlepin's mode", "NORMAL", mode, "", mode == "NORMAL"),
-            Proof("hosts of perfdash", "0 before a run", ours, "count", ok=True),
+            Proof("hosts of this perfdash", "0 before a run", ours, "count", ok=True),
+            Proof("names of what perfdash makes", "any", f"{own_prefix(target)}…", "", ok=True),
             *(Proof("advice", "any", warning, "", ok=True) for warning in warnings),
         ]
+
+    def look(self, target: Target, parameters: Parameters, rules: Rules) -> None:
+        """Check that no other perfdash has hosts there. Raise NotOurs."""
+        with katello_of(target, rules) as katello:
+            refuse_others(target, _of_others(katello, target))
 
     def quiet(self, target: Target, rules: Rules) -> str:
         """Return how many tasks run; empty without any but those that always do."""
@@ -65,14 +77,16 @@ class KatelloServer:
         """Remove the hosts of this installation, and wait until no task runs."""
         with katello_of(target, context) as katello:
             require_services(katello)
-            removed = _remove(katello, installation_prefix(), context)
+            removed = _remove(katello, target, own_prefix(target), context)
             running = _wait_until_idle(katello)
-            left = foreman_hosts.count_hosts(katello, installation_prefix())
+            left = foreman_hosts.count_hosts(katello, own_prefix(target))
+            others = _of_others(katello, target)
         names = ", ".join(f"{task.action} ({task.username})" for task in running[:3])
         shown = f"{len(running)}: {names}" if running else 0
         return [
             Proof("hosts of earlier runs removed", "any", removed, "count", ok=True),
-            Proof("hosts of perfdash", 0, left, "count", left == 0),
+            Proof("hosts of this perfdash", 0, left, "count", left == 0),
+            Proof(OTHERS, "any", others, "count", ok=True),
             Proof("tasks running in Foreman", 0, shown, "count", not running),
         ]
 
@@ -131,10 +145,7 @@ class KatelloServer:
         self, target: Target, parameters: Parameters, context: Context, uuids: Sequence[str]
     ) -> list[Proof]:
         """Compare the hosts that Foreman has with those that registered."""
-        prefix = attempt_prefix(context.sender)
-        with katello_of(target, context) as katello:
-            hosts = foreman_hosts.hosts_named(katello, prefix)
-        there = {host.uuid for host in hosts if host.uuid}
+        there = self.uuids(target, parameters, context)
         missing, unanswered = set(uuids) - there, there - set(uuids)
         enough = len(there) >= len(uuids)
         return [
@@ -145,12 +156,19 @@ class KatelloServer:
             ),
         ]
 
+    def uuids(self, target: Target, parameters: Parameters, context: Context) -> set[str]:
+        """Return the uuids of this attempt's hosts that Foreman has."""
+        prefix = attempt_prefix(target, context.sender)
+        with katello_of(target, context) as katello:
+            hosts = foreman_hosts.hosts_named(katello, prefix)
+        return {host.uuid for host in hosts if host.uuid}
+
     def remove(self, target: Target, parameters: Parameters, context: Context) -> None:
         """Remove what this attempt registered, unless another run may hold the target already."""
         check = while_leased(context)
         check()
         with katello_of(target, context, check) as katello:
-            _remove(katello, attempt_prefix(context.sender), context)
+            _remove(katello, target, attempt_prefix(target, context.sender), context)
 
     def facts(self, target: Target, context: Context) -> Mapping[str, str]:
         """Return versions, services, settings that change the cost of a registration, and operator settings."""
@@ -176,7 +194,13 @@ def _organization(katello: Katello, parameters: Parameters) -> foreman_hosts.Org
     return organization
 
 
-def _remove(katello: Katello, prefix: str, context: Context) -> int:
+def _of_others(katello: Katello, target: Target) -> int:
+    """Return how many hosts another perfdash has made, or others with such a name."""
+    every, ours = (foreman_hosts.count_hosts(katello, text) for text in (OWN, own_prefix(target)))
+    return max(0, every - ours)
+
+
+def _remove(katello: Katello, target: Target, prefix: str, context: Context) -> int:
     """Delete the hosts whose names begin with `prefix`, and no others; return how many. Raise NotClean."""
     hosts = foreman_hosts.hosts_named(katello, prefix)
     if strangers := [host.name for host in hosts if not host.name.startswith(prefix)]:
@@ -189,7 +213,8 @@ def _remove(katello: Katello, prefix: str, context: Context) -> int:
     context.say(f"{len(hosts)} hosts named {prefix}… are deleted")
     until = time.monotonic() + CLEAR_SECONDS
     for organization in sorted({host.organization_id for host in hosts}):
-        _destroy(katello, organization, prefix, context)
+        mark = f"{own_prefix(target)}attempt-{context.sender.rpartition('/')[2]}-destroy"
+        _destroy(katello, organization, prefix, mark)
     began_at = time.monotonic()
     while (left := foreman_hosts.count_hosts(katello, prefix)) > 0:
         if time.monotonic() > until:
@@ -198,9 +223,8 @@ def _remove(katello: Katello, prefix: str, context: Context) -> int:
     return len(hosts)
 
 
-def _destroy(katello: Katello, organization: int, prefix: str, context: Context) -> None:
+def _destroy(katello: Katello, organization: int, prefix: str, mark: str) -> None:
     """Delete the hosts of one organization, and wait for Foreman's task. Raise NotClean."""
-    mark = f"perfdash-attempt-{context.sender.rpartition('/')[2]}-destroy"
     try:
         task = foreman_hosts.destroy_hosts(katello, organization, prefix, mark)
     except Answered as error:

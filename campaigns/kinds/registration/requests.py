@@ -5,9 +5,8 @@ import re
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from django.conf import settings
-
-from campaigns.kinds.base import Context, DriverError, Parameters, Target
+from campaigns.kinds.base import Context, DriverError, NotOurs, Parameters, Target
+from campaigns.kinds.base.naming import own_prefix
 from campaigns.kinds.load.schedule import OPEN
 from campaigns.kinds.registration.form import ARRIVALS, hosts_of
 from campaigns.kinds.registration.program.profiles import FOREMAN_GLOBAL
@@ -24,26 +23,23 @@ LONGEST_TLS_SECONDS = 60.0
 REMOVED_AT_ONCE = 16
 KATELLO, CANDLEPIN = "katello", "candlepin"
 DOMAIN = "perfdash.example"
-OWN = "perfdash-"
+OTHERS = "hosts of other perfdash"
 
 
-def installation_prefix() -> str:
-    """Return the prefix of the names of this installation's hosts, so that it never touches others.
-
-    Raise DriverError where this process does not know its installation.
-    """
-    if not settings.INSTALLATION:
-        raise DriverError(
-            "Registered hosts have the name of the installation, which this process does not know. "
-            "Set PERFDASH_INSTALLATION for all workers to 4 to 16 small letters and digits."
-        )
-    return f"{OWN}{settings.INSTALLATION}-"
-
-
-def attempt_prefix(sender: str) -> str:
+def attempt_prefix(target: Target, sender: str) -> str:
     """Return the prefix of the names of one attempt's hosts; `sender` ends with the attempt's number."""
     number = re.sub(r"[^0-9a-z]", "", sender.rpartition("/")[2].lower()) or "0"
-    return f"{installation_prefix()}a{number}-"
+    return f"{own_prefix(target)}a{number}-"
+
+
+def refuse_others(target: Target, hosts: int) -> None:
+    """Raise NotOurs where the server has hosts that another perfdash registered."""
+    if hosts:
+        raise NotOurs(
+            f"{target.name} has {hosts} hosts that another perfdash registered: the names of those of this one begin with "
+            f"{own_prefix(target)}. They are left alone. Let the campaigns of the other one end; where that one is gone, "
+            "delete them yourself."
+        )
 
 
 def root_of(base_url: str) -> str:
@@ -110,7 +106,7 @@ def registering(
         "organization": parameters["organization"],
         "activation_keys": parameters["activation_keys"],
         "packages": parameters["packages"],
-        "prefix": attempt_prefix(context.sender),
+        "prefix": attempt_prefix(target, context.sender),
         "domain": DOMAIN,
         **(command or {}),
     }

@@ -26,6 +26,7 @@ PART_TIMES = {
 FEWEST_IN_STEADY_PART = 20
 """With fewer hosts, the middle of the completions has no meaning."""
 TIMED_OUT = "timeout"
+GONE = (404, 410)
 Columns = Mapping[str, Sequence[Any]]
 
 
@@ -233,6 +234,25 @@ class Registrations:
         return (
             f"None of {self.hosts} hosts registered ({counts}). The first: {self.first_message()}"
         )
+
+    def refused_as_gone(self) -> dict[str, str]:
+        """Return the hosts for which the server said, after it had made them, that they are not there: messages by uuid."""
+        return {
+            uuid: words
+            for uuid, status, step, words in zip(
+                self._column("uuid"),
+                self._column("status"),
+                self._column("failed_at"),
+                self._column("words"),
+                strict=True,
+            )
+            if uuid and status in GONE and step in self._own_steps
+        }
+
+    @property
+    def _own_steps(self) -> set[str]:
+        """The steps that ask for the host itself."""
+        return {step.name for step in self.profile.steps if "{uuid}" in step.path}
 
     def first_message(self) -> str:
         """Return the first error message."""

@@ -7,6 +7,7 @@ import os
 import re
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -47,6 +48,7 @@ from campaigns.kinds.sql.server import (
     STARTUP,
     Observer,
     Session,
+    application_of,
     balances,
     bytes_of,
     clients_allowed,
@@ -55,11 +57,14 @@ from campaigns.kinds.sql.server import (
     database_of,
     drop,
     end_stale,
+    every_application_of,
     facts_of,
     fill,
     is_direct,
+    is_schema_there,
     place_of,
     refuse_another_run,
+    require_schema,
     rights_of,
     session,
     settle,
@@ -179,11 +184,12 @@ class Sql(Driver):
         with session(target, context, parameters["sslmode"]) as here:
             proofs = _whose(here, target)
             refuse_another_run(here, context)
-            ended = end_stale(here, idle=is_direct(here, target, context.rules))
+            ours = every_application_of(target)
+            ended = end_stale(here, ours, idle=is_direct(here, target, context.rules))
             if ended:
                 context.say(f"{ended} connections of an earlier attempt were ended")
-            drop(here)
-            fill(here, parameters, context)
+            drop(here, target)
+            fill(here, target, parameters, context)
             done = settle(here, parameters)
             rows = counted(here)
             active, why = wait_until_quiet(here, context, QUIET_SECONDS)
@@ -270,12 +276,16 @@ class Sql(Driver):
                     with observer:
                         outcome = run_engine(request, watched, limit)
         except CutShort as cut:
+            require_schema(target, context, sslmode)
             return cut.measured("transactions")
         result = {**outcome.result, "sampling_rate": request["sampling_rate"], "threads": outcome.hello.get("threads")}  # fmt: skip
         done = Transactions(parameters, result)
         _refuse_own(done)
+        failure = _failure(done, outcome, limit)
+        if failure:
+            require_schema(target, context, sslmode)
         return replace(
-            _measured(done, target, _failure(done, outcome, limit)),
+            _measured(done, target, failure),
             work={
                 "committed": before,
                 "sums": sums,
@@ -297,7 +307,8 @@ class Sql(Driver):
         unwritten = LINES_UNWRITTEN * int(result["killed"]) + cut_off
         with session(target, context, parameters["sslmode"]) as here:
             if cut_off:  # the server counts what they did before when they end
-                end_stale(here, context.sender, idle=is_direct(here, target, context.rules))
+                ours = application_of(target, context)
+                end_stale(here, ours, idle=is_direct(here, target, context.rules))
             proofs.append(
                 committed_proof(here, measured.work["committed"], max(processed, lines), unwritten, parameters, context)
             )  # fmt: skip
@@ -359,8 +370,10 @@ class Sql(Driver):
     def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None:
         """End what is left of this attempt at the database, and drop our schema."""
         with session(target, context, parameters["sslmode"], to_the_end=True) as here:
-            end_stale(here, context.sender, idle=is_direct(here, target, context.rules))
-            drop(here)
+            ours = application_of(target, context)
+            end_stale(here, ours, idle=is_direct(here, target, context.rules))
+            with suppress(NotOurs):  # `reset` has told it
+                drop(here, target)
 
     def estimate_seconds(self, parameters: Parameters) -> float:
         """Return the seconds of the load, and some for the rows."""
@@ -396,7 +409,7 @@ def request_of(
     return {
         "task": task,
         "directory": str(context.directory),
-        "sender": context.sender,
+        "sender": application_of(target, context),
         "connection": place_of(target, context.rules)
         | tls_options(target.tls, parameters["sslmode"], context.directory)
         | {"gssencmode": "disable", "options": _stored(context, STARTUP_FILE)},
@@ -459,6 +472,7 @@ def run_engine(request: ProgramRequest, context: Context, limit_seconds: float) 
 
 def _whose(here: Session, target: Target) -> list[Proof]:
     """Prove that the database holds nobody else's tables. Raise NotOurs where it does and is not ours alone."""
+    is_schema_there(here, target)
     others = here.rows(OTHER_TABLES)
     tables = sum(int(count) for _, count in others)
     names = ", ".join(f"{schema} ({count})" for schema, count in others[:5])

@@ -28,9 +28,12 @@ from campaigns.kinds.base import (
     Context,
     DriverError,
     NotClean,
+    NotOurs,
+    RemovedByOthers,
     Target,
     TargetUnavailable,
 )
+from campaigns.kinds.base.naming import own_prefix
 from campaigns.kinds.programs.pinned import allowed_addresses
 from campaigns.kinds.sql import scripts
 from campaigns.kinds.sql.form import AUTOMATIC
@@ -46,8 +49,8 @@ AT_WORK_SECONDS = 0.3
 ROWS_AT_ONCE = 100_000
 BYTES_AT_ONCE = 20_000_000
 NOT_TOLD = "rights that the server does not tell"
-IS_OURS = "perfdash attempt/%"
-"""The application name of pgbench, as a pattern."""
+OF_PERFDASH = "perfdash attempt/%"
+"""The application names of every perfdash's pgbench, as a pattern."""
 NOT_HERE = (
     errors.FeatureNotSupported,
     errors.UndefinedFunction,
@@ -298,6 +301,7 @@ AT_WORK = """
     SELECT min(application_name) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE %s AND query_start > %s
 """
+WHOSE_SCHEMA = "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = %s"
 CLIENTS = "SELECT count(*) FROM pg_stat_activity WHERE application_name = %s"
 STARTUP = f"-c search_path={SCHEMA},public"
 """Options of connections for one's own script: its tables need not be named with the schema."""
@@ -397,30 +401,78 @@ def refuse_another_run(session: Session, context: Context) -> None:
     began = session.value("SELECT now()")
     if context.cancelled.wait(AT_WORK_SECONDS):
         context.check()
-    name, _ = session.tried(AT_WORK, (IS_OURS, began))
+    name, _ = session.tried(AT_WORK, (OF_PERFDASH, began))
     if name not in (None, True):
         raise NotClean(
             f"Another run ({name}) is at work in this database, by another of its addresses: let them not overlap."
         )
 
 
-def end_stale(session: Session, pattern: str = IS_OURS, *, idle: bool = True) -> int:
+def application_of(target: Target, context: Context) -> str:
+    """Return the application name of an attempt's pgbench."""
+    return f"{context.sender} of {target.installation}"
+
+
+def every_application_of(target: Target) -> str:
+    """Return the application names of this installation's attempts, as a pattern."""
+    return f"{OF_PERFDASH} of {target.installation}"
+
+
+def end_stale(session: Session, pattern: str, *, idle: bool = True) -> int:
     """End connections of pgbench that an attempt has left; return how many.
 
-    idle: those that do nothing, too; not through a proxy, which keeps them for others.
+    pattern: of their application names. idle: those that do nothing, too; not through a proxy, which keeps them for others.
     """
     ended, _ = session.tried(END_OURS, (pattern, idle))
     return int(ended or 0)
 
 
-def drop(session: Session) -> None:
-    """Drop our schema with all that is in it."""
-    session.rows(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE")
+def mark_of(target: Target) -> str:
+    """Return the comment on the schema of this installation."""
+    return f"{own_prefix(target)}schema"
 
 
-def fill(session: Session, parameters: Parameters, context: Context) -> None:
+def is_schema_there(session: Session, target: Target) -> bool:
+    """Return whether our schema is there. Raise NotOurs where another installation has made it.
+
+    One without a comment is ours: an earlier version made it, or the server takes none.
+    """
+    rows = session.rows(WHOSE_SCHEMA, (SCHEMA,))
+    if rows and rows[0][0] not in (None, "", mark_of(target)):
+        raise NotOurs(
+            f"Another perfdash has made the schema {SCHEMA} in the database {database_of(target.base_url)}: its comment is "
+            f"“{rows[0][0]}”, and that of this one “{mark_of(target)}”. It is left alone. Give this target a database of its "
+            f"own; where the other perfdash is gone, DROP SCHEMA {SCHEMA} CASCADE."
+        )
+    return bool(rows)
+
+
+def require_schema(target: Target, context: Context, sslmode: str) -> None:
+    """Raise RemovedByOthers where the schema of this run is not there any more, as far as the database answers."""
+    is_there = True
+    try:
+        with session(target, context, sslmode) as here:
+            is_there = is_schema_there(here, target)
+    except NotOurs:
+        is_there = False
+    except DriverError:
+        pass
+    if not is_there:
+        raise RemovedByOthers(
+            f"Somebody else dropped the schema {SCHEMA} that this run had made: what failed is no failure of the level."
+        )
+
+
+def drop(session: Session, target: Target) -> None:
+    """Drop our schema with all that is in it. Raise NotOurs."""
+    if is_schema_there(session, target):
+        session.rows(f"DROP SCHEMA {SCHEMA} CASCADE")
+
+
+def fill(session: Session, target: Target, parameters: Parameters, context: Context) -> None:
     """Make our schema and its tables, a part at a time. Raise Cancelled, NotClean."""
     session.rows(f"CREATE SCHEMA {SCHEMA}")
+    session.tried(f"COMMENT ON SCHEMA {SCHEMA} IS '{mark_of(target)}'")
     for table in tables_of(parameters):
         name = f"{SCHEMA}.{table.name}"
         session.rows(f"CREATE TABLE {name} ({table.columns})")
@@ -530,7 +582,7 @@ class Observer:
         try:
             with session(self._target, self._context, self._sslmode) as here:
                 while not self._over.wait(0.5 if self.most is None else 1.0):
-                    seen = int(here.value(CLIENTS, (self._context.sender,)))
+                    seen = int(here.value(CLIENTS, (application_of(self._target, self._context),)))
                     self.most = max(self.most or 0, seen)
         except (DriverError, Cancelled) as error:
             self.problem = str(error)

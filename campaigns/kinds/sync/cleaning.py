@@ -5,15 +5,18 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 
 from campaigns.kinds.base import Context, NotClean, NotOurs, Proof, Target
+from campaigns.kinds.base.naming import INSTALLATION, OWN, own_prefix
 from campaigns.kinds.servers.pulp import Pulp
 from campaigns.kinds.servers.pulp_tasks import UNFINISHED, StillAtIt, Task, TaskFailed, read_task
 from campaigns.kit.http.errors import Answered, ClientError
 from campaigns.kit.mappings import Json, JsonObject
 
-PREFIX = "perfdash-"
-"""Prefix of every name that perfdash creates in a Pulp."""
-OURS = re.compile(rf"{PREFIX}([0-9]+-[0-9]+|[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}})\Z")
-"""A whole name: an attempt and a number, or the id of a distributed repository."""
+THING = r"([0-9]+-[0-9]+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})\Z"
+"""The end of a name: an attempt and a number, or the id of a distributed repository."""
+EARLIER = re.compile(rf"{OWN}{THING}")
+"""A whole name of an earlier version, which does not tell the installation."""
+OF_PERFDASH = re.compile(rf"{OWN}{INSTALLATION}-{THING}")
+"""A whole name, of any installation."""
 CLEAN_SECONDS = 300.0
 CANCEL_SECONDS = 20.0
 MOST_NAMES = 5
@@ -29,15 +32,15 @@ CLEAN_UP = ".orphan_cleanup"
 def clean(pulp: Pulp, target: Target, context: Context) -> list[Proof]:
     """Cancel, delete and clean up what earlier runs left; return the proofs. Raise NotClean.
 
-    Raise NotOurs at once where the Pulp holds content that perfdash did not make.
+    Raise NotOurs at once where the Pulp holds content that this installation did not make.
     """
     began_at = time.monotonic()
-    refuse_strangers(pulp)
-    cancel_ours(pulp, CLEAN_SECONDS)
-    deleted = _delete_ours(pulp)
+    refuse_strangers(pulp, target)
+    cancel_ours(pulp, target, CLEAN_SECONDS)
+    deleted = _delete_ours(pulp, target)
     wait_for_others(pulp)
     if target.dedicated:
-        refuse_strangers(pulp)  # again: others may have added content meanwhile
+        refuse_strangers(pulp, target)  # again: others may have added content meanwhile
         href = pulp.start("POST", "orphans/cleanup/", {"orphan_protection_time": 0})
         _wait(pulp, href, "The clean-up of orphans", began_at)
     context.say(
@@ -67,21 +70,52 @@ def proofs_of(pulp: Pulp, target: Target) -> list[Proof]:
     ]
 
 
-def refuse_strangers(pulp: Pulp) -> None:
-    """Raise NotOurs where perfdash did not make a repository with content."""
-    strangers = [
-        repository["name"]
-        for repository in pulp.list("repositories/")
-        if not OURS.match(repository["name"])
-        and not repository["latest_version_href"].endswith("/versions/0/")
-    ]
-    if strangers:
-        names = ", ".join(f"“{name}”" for name in sorted(strangers)[:MOST_NAMES])
-        more = f" and {len(strangers) - MOST_NAMES} more" if len(strangers) > MOST_NAMES else ""
+def is_ours(name: str, target: Target) -> bool:
+    """Return whether this installation gave a name; names of others may have the same prefix."""
+    return name.startswith(own_prefix(target)) and bool(OF_PERFDASH.match(name))
+
+
+def is_removed(name: str, target: Target) -> bool:
+    """Return whether a thing of this name is removed: what an earlier version made only where perfdash is alone."""
+    return is_ours(name, target) or (target.dedicated and bool(EARLIER.match(name)))
+
+
+def refuse_strangers(pulp: Pulp, target: Target) -> None:
+    """Raise NotOurs where there is a repository of another installation, or one of others with content."""
+    repositories = list(pulp.list("repositories/"))
+    names = [str(each["name"]) for each in repositories]
+    if others := [name for name in names if OF_PERFDASH.match(name) and not is_ours(name, target)]:
         raise NotOurs(
-            f"Pulp holds content that perfdash did not make: {names}{more}. A Pulp with content of "
+            f"Another perfdash uses this Pulp: {_quoted(others)}. The names of what this one makes begin with "
+            f"{own_prefix(target)}, and it touches nothing else. Let the campaigns of the other one end; where that one is "
+            "gone, delete these repositories yourself."
+        )
+    earlier = [each for each in repositories if EARLIER.match(each["name"])]
+    if at_work := [each["name"] for each in earlier if list(_unfinished(pulp, each))]:
+        raise NotOurs(
+            f"A perfdash of an earlier version uses this Pulp now: {_quoted(at_work)}. Let its campaigns end."
+        )
+    strangers = [
+        each["name"]
+        for each in repositories
+        if not is_removed(each["name"], target)
+        and not each["latest_version_href"].endswith("/versions/0/")
+    ]
+    if strangers and all(EARLIER.match(name) for name in strangers):
+        raise NotOurs(
+            f"A perfdash of an earlier version has left content: {_quoted(strangers)}. Its names do not tell which perfdash "
+            "that was. Mark the target as belonging to perfdash alone, and a run removes it; or delete it yourself."
+        )
+    if strangers:
+        raise NotOurs(
+            f"Pulp holds content that perfdash did not make: {_quoted(strangers)}. A Pulp with content of "
             "others is never emptied: measure one of your own, or delete these repositories yourself."
         )
+
+
+def _quoted(names: Sequence[str]) -> str:
+    shown = ", ".join(f"“{name}”" for name in sorted(names)[:MOST_NAMES])
+    return f"{shown} and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else shown
 
 
 def is_without_workers(pulp: Pulp) -> bool:
@@ -92,23 +126,26 @@ def is_without_workers(pulp: Pulp) -> bool:
         return False
 
 
-def cancel_ours(pulp: Pulp, seconds: float) -> None:
-    """Cancel unfinished tasks on what perfdash made, and wait for their end. Raise NotClean."""
+def cancel_ours(pulp: Pulp, target: Target, seconds: float) -> None:
+    """Cancel unfinished tasks on what this installation made, and wait for their end. Raise NotClean."""
     began_at = time.monotonic()
     cancelled = {
         task["pulp_href"]: read_task(pulp.get(task["pulp_href"]))
         for kind in ("repositories", "remotes")
-        for thing in _ours(pulp, kind)
-        for task in pulp.list(
-            "tasks/",
-            state__in=UNFINISHED,
-            reserved_resources=thing.get("prn") or thing["pulp_href"],
-        )
+        for thing in pulp.list(f"{kind}/", name__startswith=own_prefix(target))
+        if is_ours(thing["name"], target)
+        for task in _unfinished(pulp, thing)
     }.values()
     for task in cancelled:
         pulp.cancel(task.href)
     for task in cancelled:
         _end_of(pulp, task, began_at + seconds)
+
+
+def _unfinished(pulp: Pulp, thing: JsonObject) -> Iterator[JsonObject]:
+    """Yield the tasks that use a thing, and have not ended."""
+    resource = thing.get("prn") or thing["pulp_href"]
+    return pulp.list("tasks/", state__in=UNFINISHED, reserved_resources=resource)
 
 
 def _end_of(pulp: Pulp, task: Task, until: float) -> None:
@@ -125,18 +162,12 @@ def _end_of(pulp: Pulp, task: Task, until: float) -> None:
             raise
 
 
-def _ours(pulp: Pulp, kind: str) -> Iterator[JsonObject]:
-    """Yield the things whose names perfdash gave; names of others may have the same prefix."""
-    for thing in pulp.list(f"{kind}/", name__startswith=PREFIX):
-        if OURS.match(thing["name"]):
-            yield thing
-
-
-def _delete_ours(pulp: Pulp) -> int:
-    """Delete the things that perfdash made, and return how many; publications go with their repositories."""
+def _delete_ours(pulp: Pulp, target: Target) -> int:
+    """Delete what this installation made, and return how many things; publications go with their repositories."""
     began_at, deleted = time.monotonic(), 0
     for kind in KINDS:
-        things = list(_ours(pulp, kind))
+        named = pulp.list(f"{kind}/", name__startswith=OWN)
+        things = [thing for thing in named if is_removed(thing["name"], target)]
         waiting = [(pulp.start("DELETE", thing["pulp_href"]), thing["name"]) for thing in things]
         for href, name in waiting:
             _wait(pulp, href, f"Deleting “{name}”", began_at)

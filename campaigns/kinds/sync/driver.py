@@ -89,6 +89,10 @@ class Sync(Driver):
         """Prove that the server answers and accepts the login."""
         return STEPS[target.family].probe(target, rules)
 
+    def look(self, target: Target, parameters: Parameters, rules: Rules) -> None:
+        """Check that nobody else has content on the server."""
+        STEPS[target.family].look(target, rules)
+
     def quiet(self, target: Target, rules: Rules) -> str:
         """Return whether tasks are at work, by the list of tasks."""
         return STEPS[target.family].quiet(target, rules)

@@ -13,11 +13,14 @@ from campaigns.kinds.base import (
     EffectiveSetting,
     Parameters,
     ParametersRefused,
+    RemovedByOthers,
+    Target,
 )
+from campaigns.kinds.base.naming import own_prefix
 from campaigns.kinds.base.servers import UNKNOWN
 from campaigns.kinds.servers.pulp import Pulp
-from campaigns.kinds.sync.cleaning import PREFIX
-from campaigns.kit.http.errors import Answered
+from campaigns.kinds.servers.pulp_tasks import TaskFailed
+from campaigns.kit.http.errors import Answered, ClientError
 from campaigns.kit.mappings import Json, JsonObject
 
 OF_A_REMOTE = (
@@ -49,7 +52,7 @@ class Pair:
     repository: str
 
 
-def make_pairs(pulp: Pulp, parameters: Parameters, context: Context) -> list[Pair]:
+def make_pairs(pulp: Pulp, target: Target, parameters: Parameters, context: Context) -> list[Pair]:
     """Create the remotes and repositories to sync. Raise DriverError where Pulp refuses a field."""
     content = parameters["content"]
     levels = {name: parameters[name] for name in OF_A_REMOTE if parameters.get(name) is not None}
@@ -57,12 +60,12 @@ def make_pairs(pulp: Pulp, parameters: Parameters, context: Context) -> list[Pai
     pairs = []
     for number in range(1, parameters["repositories"] + 1):
         feed = parameters["feed"].replace("{n}", str(number))
-        name = f"{PREFIX}{attempt}-{number}"
+        name = f"{own_prefix(target)}{attempt}-{number}"
         remote = {"name": name, "url": feed} | levels | extra(parameters, "remote_fields")
         repository = {"name": name} | extra(parameters, "repository_fields")
-        with refused_fields(parameters, "remote_fields"):
+        with known_plugin(content), refused_fields(parameters, "remote_fields"):
             made = pulp.create(f"remotes/{content}/", remote)
-        with refused_fields(parameters, "repository_fields"):
+        with known_plugin(content), refused_fields(parameters, "repository_fields"):
             held = pulp.create(f"repositories/{content}/", repository)
         pairs.append(Pair(number, feed, made["pulp_href"], held["pulp_href"]))
     context.directory.mkdir(parents=True, exist_ok=True)
@@ -137,20 +140,54 @@ def extra(parameters: Parameters, name: str) -> JsonObject:
 
 
 @contextmanager
+def unless_removed(pulp: Pulp, pairs: Sequence[Pair]) -> Iterator[None]:
+    """Raise RemovedByOthers in place of an error where what the run had made is gone."""
+    try:
+        yield
+    except (Answered, TaskFailed, DriverError):
+        require_there(pulp, pairs)
+        raise
+
+
+def require_there(pulp: Pulp, pairs: Sequence[Pair]) -> None:
+    """Raise RemovedByOthers where a repository or a remote of the run is gone, as far as Pulp answers."""
+    for pair in pairs:
+        for what, href in (("repository", pair.repository), ("remote", pair.remote)):
+            try:
+                pulp.get(href)
+            except Answered as error:
+                if error.status == 404:
+                    raise RemovedByOthers(
+                        f"The {what} {href} that this run had made is not there any more: somebody else removed it "
+                        "before the end. The run says nothing of the level. Let nobody else clean up this Pulp."
+                    ) from None
+            except ClientError:
+                return
+
+
+@contextmanager
+def known_plugin(content: str) -> Iterator[None]:
+    """Raise DriverError where Pulp lacks the plug-in."""
+    try:
+        yield
+    except Answered as error:
+        if error.status != 404:
+            raise
+        raise DriverError(
+            f"This Pulp knows no {content}: the plug-in is not installed there, or has another "
+            "name. Pulp's status page lists those that it has."
+        ) from None
+
+
+@contextmanager
 def refused_fields(parameters: Parameters, more: str) -> Iterator[None]:
-    """Raise DriverError where Pulp refuses a parameter, or lacks the plug-in.
+    """Raise DriverError where Pulp refuses a parameter.
 
     more: the parameter with further fields of what is created.
     """
     try:
         yield
     except Answered as error:
-        content = parameters["content"]
-        if error.status == 404:
-            raise DriverError(
-                f"This Pulp knows no {content}: the plug-in is not installed there, or has another "
-                "name. Pulp's status page lists those that it has."
-            ) from None
         if error.status == 400 and error.fields:
             raise _refusal(error.fields, parameters, more) from None
         raise

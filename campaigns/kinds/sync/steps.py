@@ -21,6 +21,7 @@ from campaigns.kinds.base import (
     TargetUnavailable,
 )
 from campaigns.kinds.base.content import content_proofs
+from campaigns.kinds.base.naming import own_prefix
 from campaigns.kinds.base.quiet import busy_text
 from campaigns.kinds.base.servers import (
     UNKNOWN,
@@ -34,17 +35,25 @@ from campaigns.kinds.servers.pulp_tasks import UNFINISHED, StillAtIt, Task, Task
 from campaigns.kinds.sync.cleaning import (
     CANCEL_SECONDS,
     NO_WORKER,
-    PREFIX,
     cancel_ours,
     clean,
     is_without_workers,
     none_meanwhile,
+    refuse_strangers,
 )
 from campaigns.kinds.sync.facts import facts_of, versions_of
 from campaigns.kinds.sync.failures import refuse_server_faults
 from campaigns.kinds.sync.feed import Offer, offer_of
 from campaigns.kinds.sync.parts import phases_of
-from campaigns.kinds.sync.repositories import Pair, in_force, make_pairs, start_sync, stored_pairs
+from campaigns.kinds.sync.repositories import (
+    Pair,
+    in_force,
+    make_pairs,
+    require_there,
+    start_sync,
+    stored_pairs,
+    unless_removed,
+)
 from campaigns.kinds.sync.syncing import STEP_SECONDS, Syncs, samples_of, sync_all
 from campaigns.kit.http.credentials import Login
 from campaigns.kit.http.errors import ClientError
@@ -82,7 +91,13 @@ class PulpSteps:
                     "storage free", "any", UNKNOWN if free is None else float(free), "B", ok=True
                 ),
                 clock_proof(pulp.date(), datetime.now(UTC)),
+                Proof("names of what perfdash makes", "any", f"{own_prefix(target)}…", "", ok=True),
             ]
+
+    def look(self, target: Target, rules: Rules) -> None:
+        """Check that nobody else has content there. Raise NotOurs."""
+        with pulp_of(target, rules) as pulp:
+            refuse_strangers(pulp, target)
 
     def quiet(self, target: Target, rules: Rules) -> str:
         """Return how many tasks run or wait; empty without any."""
@@ -100,32 +115,35 @@ class PulpSteps:
     ) -> list[EffectiveSetting]:
         """Create remotes and repositories, and read their levels back; sync once where a repeat is measured."""
         with pulp_of(target, context) as pulp:
-            pairs = make_pairs(pulp, parameters, context)
-            settings = list(in_force(pulp, pairs, parameters))
-            if parameters["repeat"] == "unchanged":
-                _first_sync(pulp, pairs, parameters, context.deadline_seconds)
+            pairs = make_pairs(pulp, target, parameters, context)
+            with unless_removed(pulp, pairs):
+                settings = list(in_force(pulp, pairs, parameters))
+                if parameters["repeat"] == "unchanged":
+                    _first_sync(pulp, pairs, parameters, context.deadline_seconds)
             return settings
 
     def measure(self, target: Target, parameters: Parameters, context: Context) -> Measured:
         """Sync, timed by Pulp's clock and by ours."""
         pairs = stored_pairs(context)
         limit = context.deadline_seconds
-        with pulp_of(target, context) as pulp:
+        with pulp_of(target, context) as pulp, unless_removed(pulp, pairs):
             if not pulp.has_session:
                 context.say("Pulp gave no session: its tasks are polled less often")
             syncs = sync_all(pulp, pairs, parameters, context, limit)
             if syncs.timed_out:
                 nobody_worked = is_without_workers(pulp)
-                left = failure_to_end(lambda: cancel_ours(pulp, CANCEL_SECONDS))
+                left = failure_to_end(lambda: cancel_ours(pulp, target, CANCEL_SECONDS))
                 if nobody_worked:
                     raise TargetUnavailable(f"The sync did not end within {limit:g} s. {NO_WORKER}")
                 measured = _measured(syncs, parameters, None, limit, ())
                 return replace(measured, failure=f"{measured.failure}{left}")
+            if syncs.failures():
+                require_there(pulp, pairs)
             refuse_server_faults(syncs.failures(), syncs.first_message())
             artifacts = pulp.count("artifacts/")  # before publishing, which makes more of them
             published = None
             if parameters["publish"] == "on" and not syncs.failures():
-                published = publish_all(pulp, pairs, parameters, limit - syncs.wall_seconds)
+                published = publish_all(pulp, target, pairs, parameters, limit - syncs.wall_seconds)
         offers: list[Offer | None] = []
         if not syncs.failures():
             offers = [offer_of(pair.feed, parameters["content"], context) for pair in pairs]
@@ -139,7 +157,7 @@ class PulpSteps:
         syncs: Syncs = measured.work["syncs"]
         pairs = stored_pairs(context)
         offers: list[Offer | None] = measured.work["offers"]
-        with pulp_of(target, context) as pulp:
+        with pulp_of(target, context) as pulp, unless_removed(pulp, pairs):
             contents = [_content_of(pulp, pair) for pair in pairs]
             alone = none_meanwhile(pulp, syncs.tasks.values())
         units = [_units_of(each, parameters["content"]) for each in contents]
@@ -175,7 +193,7 @@ class PulpSteps:
     def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None:
         """Cancel what still runs, unless another run may hold the target already."""
         with pulp_of(target, context, while_leased(context)) as pulp:
-            cancel_ours(pulp, CANCEL_SECONDS)
+            cancel_ours(pulp, target, CANCEL_SECONDS)
 
 
 def _first_sync(pulp: Pulp, pairs: Sequence[Pair], parameters: Parameters, limit: float) -> None:
@@ -298,7 +316,9 @@ def pulp_of(
         yield pulp
 
 
-def publish_all(pulp: Pulp, pairs: Sequence[Pair], parameters: Parameters, limit: float) -> float:
+def publish_all(
+    pulp: Pulp, target: Target, pairs: Sequence[Pair], parameters: Parameters, limit: float
+) -> float:
     """Publish and distribute every repository; return the seconds by Pulp's clock. Raise DriverError."""
     content = parameters["content"]
     tasks: list[Task] = []
@@ -306,7 +326,7 @@ def publish_all(pulp: Pulp, pairs: Sequence[Pair], parameters: Parameters, limit
         for pair in pairs:
             body = {"repository": pair.repository}
             published = _do(pulp, f"publications/{content}/", body, limit, "Publishing")
-            name = f"{PREFIX}{pair.repository.rstrip('/').rpartition('/')[2]}"
+            name = f"{own_prefix(target)}{pair.repository.rstrip('/').rpartition('/')[2]}"
             publication = published.created_resources[0]
             body = {"name": name, "base_path": name, "publication": publication}
             distributed = _do(pulp, f"distributions/{content}/", body, limit, "Distributing")

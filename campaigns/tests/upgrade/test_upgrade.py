@@ -1,6 +1,8 @@
 """What people left in an earlier version is all there in this one, and goes on."""
 
+import hmac
 import json
+from hashlib import sha256
 
 import pytest
 from django.contrib.auth.models import User
@@ -27,6 +29,7 @@ from campaigns.planning import lifecycle
 from campaigns.reviews.deciding import approvals
 from campaigns.reviews.reopening import moved_since
 from campaigns.stats.changes import changed
+from campaigns.targets.saving import installation_name
 from campaigns.tests import upgrade
 from campaigns.tests.upgrade.conftest import books
 
@@ -238,3 +241,9 @@ def test_a_draft_of_then_can_be_launched(worker, allowed):
 
     assert campaign.state == Campaign.State.RUNNING
     assert Attempt.objects.filter(state=Attempt.State.QUEUED, run__campaign=campaign).count() == 1
+
+
+def test_hosts_that_were_registered_then_are_still_known_as_ours(upgraded, settings):
+    digest = hmac.new(settings.SECRET_KEY.encode(), b"names of registered hosts", sha256)
+
+    assert installation_name() == digest.hexdigest()[:8]

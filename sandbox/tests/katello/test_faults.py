@@ -18,6 +18,8 @@ from sandbox.tests.katello.tls import REGISTER, Client, described
         ("empty", 500, ""),
         ("rate", 429, ""),
         ("unauthorized", 401, ""),
+        ("absent", 404, ""),
+        ("gone", 410, ""),
     ],
 )
 def test_an_answer_may_be_another_than_katellos(

@@ -3,29 +3,31 @@
 import time
 from collections.abc import Sequence
 
-from campaigns.kinds.base import Context, NotClean
+from campaigns.kinds.base import Context, NotClean, Target
+from campaigns.kinds.base.naming import own_prefix
 from campaigns.kinds.servers.foreman_tasks import ForemanTask, read_task
 from campaigns.kinds.servers.katello import Katello, StillGoesOn
 from campaigns.kinds.sync.katello.parts import Part, known
 from campaigns.kit.http.errors import Answered
 
-MARK = "perfdash-"
-"""Prefix of the X-Request-Id of each request with which perfdash begins a task."""
 SYNCS = ("Actions::Katello::Repository::Sync", "Actions::Katello::CapsuleContent::Sync")
 """Labels of the tasks that perfdash begins. Tasks that Katello begins after them have the same request id."""
 CLEAR_SECONDS = 300.0
 CANCEL_SECONDS = 20.0
 
 
-def clear(katello: Katello, parts: Sequence[Part], begun: Sequence[str], seconds: float) -> int:
-    """End the unfinished tasks that perfdash began; return how many. Raise NotClean for tasks of others."""
+def clear(
+    katello: Katello, target: Target, parts: Sequence[Part], begun: Sequence[str], seconds: float
+) -> int:
+    """End the unfinished tasks that this installation began; return how many. Raise NotClean for tasks of others."""
     tasks = unfinished(katello, parts)
-    if strangers := [task for task in tasks if not is_ours(task, begun)]:
+    mark = own_prefix(target)
+    if strangers := [task for task in tasks if not is_ours(task, begun, mark)]:
         task, more = strangers[0], len(strangers) - 1
         raise NotClean(
             f"Somebody else uses the content: “{task.action}” of {task.username or 'an unknown user'} is "
             f"{task.state} (task {task.id}){f', and {more} more' if more else ''}. Wait for its end, "
-            "or end it in Foreman; perfdash ends only what it began itself."
+            "or end it in Foreman; this perfdash ends only what it began itself."
         )
     began_at = time.monotonic()
     ended = end_ours(katello, [task for task in tasks if task.label in SYNCS], seconds)
@@ -79,14 +81,14 @@ def unfinished(katello: Katello, parts: Sequence[Part]) -> list[ForemanTask]:
     return list(by_id.values())
 
 
-def is_ours(task: ForemanTask, begun: Sequence[str], mark: str = MARK) -> bool:
-    """Return whether perfdash began the task: this attempt, or one whose requests begin with `mark`."""
+def is_ours(task: ForemanTask, begun: Sequence[str], mark: str) -> bool:
+    """Return whether this attempt began the task, or a request whose X-Request-Id begins with `mark`."""
     return task.id in begun or task.request_id.startswith(mark)
 
 
-def mark_of(context: Context) -> str:
-    """Return the prefix of the request ids of this attempt."""
-    return f"{MARK}attempt-{context.sender.rpartition('/')[2]}-"
+def mark_of(target: Target, context: Context) -> str:
+    """Return the prefix of the request ids of this attempt, by which its tasks are known."""
+    return f"{own_prefix(target)}attempt-{context.sender.rpartition('/')[2]}-"
 
 
 def _stop(katello: Katello, paused: Sequence[str]) -> None:

@@ -60,6 +60,9 @@ class KatelloSteps:
         with katello_of(target, rules) as katello:
             return busy_text(len(katello.tasks_at_work()))
 
+    def look(self, target: Target, rules: Rules) -> None:
+        """Check nothing: nothing is made there, and others use the content between their tasks, too."""
+
     def reset(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
         """End the tasks that earlier runs left, and prove that nobody else syncs the same content."""
         context.directory.mkdir(parents=True, exist_ok=True)
@@ -67,7 +70,9 @@ class KatelloSteps:
         with katello_of(target, context) as katello:
             require_services(katello)
             proxies_of(katello, parts)
-            ended = clearing.clear(katello, parts, begun_tasks(context), clearing.CLEAR_SECONDS)
+            ended = clearing.clear(
+                katello, target, parts, begun_tasks(context), clearing.CLEAR_SECONDS
+            )
             left = len(clearing.unfinished(katello, parts))
             others = katello.count_tasks("state = running")
         return [
@@ -90,7 +95,7 @@ class KatelloSteps:
         """Sync, timed by Foreman's clock and by ours."""
         work, limit, left = work_of(context), context.deadline_seconds, ""
         with katello_of(target, context) as katello:
-            watched = watch(katello, work, parameters, context, limit)
+            watched = watch(katello, target, work, parameters, context, limit)
             if watched.timed_out:
                 running = [task for task in watched.tasks.values() if task.state != "stopped"]
                 left = failure_to_end(
@@ -137,7 +142,7 @@ class KatelloSteps:
                 task
                 for task in clearing.unfinished(katello, parts_of(parameters))
                 if task.label in clearing.SYNCS
-                and clearing.is_ours(task, begun, clearing.mark_of(context))
+                and clearing.is_ours(task, begun, clearing.mark_of(target, context))
             ]
             clearing.end_ours(katello, ours, clearing.CANCEL_SECONDS)
 

@@ -6,13 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from secrets import token_hex
 
-from campaigns.kinds.base import Context, NotClean, Parameters, TargetUnavailable
+from campaigns.kinds.base import (
+    Context,
+    NotClean,
+    Parameters,
+    RemovedByOthers,
+    Target,
+    TargetUnavailable,
+)
 from campaigns.kinds.servers.foreman_tasks import MILLISECOND, TOTAL, WHOLE_SECOND, ForemanTask
 from campaigns.kinds.servers.katello import Katello
 from campaigns.kinds.servers.pulp_tasks import Progress
 from campaigns.kinds.sync.failures import CANCELLED, failure_class
 from campaigns.kinds.sync.katello.clearing import mark_of
-from campaigns.kinds.sync.katello.parts import Part, Work, body_of, known
+from campaigns.kinds.sync.katello.parts import Part, Work, body_of
 from campaigns.kinds.sync.parts import Parts
 from campaigns.kit.http.errors import Answered, NoAnswer, Unavailable
 from campaigns.kit.mappings import JsonObject
@@ -112,7 +119,12 @@ def failure_of(task: ForemanTask) -> str:
 
 
 def watch(
-    katello: Katello, work: Work, parameters: Parameters, context: Context, limit: float
+    katello: Katello,
+    target: Target,
+    work: Work,
+    parameters: Parameters,
+    context: Context,
+    limit: float,
 ) -> Watched:
     """Sync every part, and watch until all tasks are at rest or the time limit is over.
 
@@ -121,7 +133,7 @@ def watch(
     started_at = time.monotonic()
     watched = Watched(work.parts)
     for part in work.parts:
-        task = _begin(katello, part, parameters, context)
+        task = _begin(katello, part, parameters, mark_of(target, context))
         watched.tasks[task.id] = task
         work.tasks.append(task.id)
         work.save(context)
@@ -149,15 +161,18 @@ def watch(
     return watched
 
 
-def _begin(katello: Katello, part: Part, parameters: Parameters, context: Context) -> ForemanTask:
-    mark = f"{mark_of(context)}{token_hex(4)}"
+def _begin(katello: Katello, part: Part, parameters: Parameters, mark: str) -> ForemanTask:
+    mark = f"{mark}{token_hex(4)}"
     body = body_of(part, parameters)
     try:
-        with known(str(part)):
-            if part.proxy is not None:
-                return katello.sync_proxy(part.proxy, body, mark)
-            return katello.sync_repository(part.repository or 0, body, mark)
+        if part.proxy is not None:
+            return katello.sync_proxy(part.proxy, body, mark)
+        return katello.sync_repository(part.repository or 0, body, mark)
     except Answered as error:
+        if error.status == 404:
+            raise RemovedByOthers(
+                f"Katello had {part} when the run began, and has it no more: somebody else removed it."
+            ) from None
         if error.status != LOCKED:
             raise
         raise NotClean(

@@ -12,6 +12,8 @@ from campaigns.kit.http.credentials import Tls
 from campaigns.kit.network import parse_rules
 from campaigns.tests.kinds.recomputed import follows
 
+INSTALLATION, ANOTHER = "0a1b2c3d", "4e5f6071"
+
 
 @dataclass
 class Place:
@@ -73,5 +75,6 @@ def parameters(family="katello", **changes):
 
 def target_of(simulator, **changes):
     given = {"name": "simulator", "family": "katello", "base_url": simulator.tls_url,
-             "username": "admin", "password": "password", "tls": Tls(ca_bundle=simulator.ca())}  # fmt: skip
+             "username": "admin", "password": "password", "tls": Tls(ca_bundle=simulator.ca()),
+             "installation": INSTALLATION}  # fmt: skip
     return Target(**(given | changes))

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from campaigns.kinds.base import ParametersRefused, TargetUnavailable
+from campaigns.kinds.base import NotOurs, ParametersRefused, TargetUnavailable
 from campaigns.kinds.registration.driver import driver
-from campaigns.tests.kinds.registration.place import Place, parameters, target_of
+from campaigns.tests.kinds.registration.place import ANOTHER, Place, parameters, target_of
 
 pytestmark = pytest.mark.system
 
@@ -41,8 +41,22 @@ def test_what_a_run_that_died_left_is_removed(candlepin, simulator, tmp_path):
 
     proofs = Place(candlepin.target, tmp_path / "later", attempt=2).reset(values)
 
-    assert [proof.measured for proof in proofs] == [3, 0]
+    assert [proof.measured for proof in proofs] == [3, 0, 0]
     assert simulator.told()["consumers"] == 0
+
+
+def test_hosts_of_another_perfdash_are_told_and_left_alone(candlepin, simulator, tmp_path):
+    values = parameters("candlepin", hosts=2)
+    other = Place(replace(candlepin.target, installation=ANOTHER), tmp_path / "another")
+    other.reset(values)
+    other.measure(values)
+
+    with pytest.raises(NotOurs, match="2 hosts that another perfdash registered"):
+        driver.look(candlepin.target, values, candlepin.context().rules)
+    proofs = candlepin.reset(values)
+
+    assert [proof.measured for proof in proofs] == [0, 0, 2]
+    assert simulator.told()["consumers"] == 2
 
 
 @pytest.mark.parametrize(

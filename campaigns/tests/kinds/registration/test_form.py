@@ -1,15 +1,16 @@
+from dataclasses import replace
+
 import pytest
 
-from campaigns.kinds.base import DriverError, Target
+from campaigns.kinds.base import Target
 from campaigns.kinds.registration.driver import PRESETS, driver
 from campaigns.kinds.registration.requests import (
     attempt_prefix,
-    installation_prefix,
     processes_for,
     rhsm_place,
     root_of,
 )
-from campaigns.tests.kinds.registration.place import parameters
+from campaigns.tests.kinds.registration.place import ANOTHER, INSTALLATION, parameters
 
 
 def form(**changes):
@@ -80,20 +81,13 @@ def test_the_place_of_the_api_follows_from_family_and_url(url, family, place):
     assert root_of("https://k.example/api/v2") == ""
 
 
-def test_names_belong_to_one_installation_and_one_attempt(settings):
-    mine = attempt_prefix("perfdash attempt/12")
-    settings.INSTALLATION = "another"
+def test_names_belong_to_one_installation_and_one_attempt():
+    target = Target("t", "katello", "https://k.example", installation=INSTALLATION)
+    mine = attempt_prefix(target, "perfdash attempt/12")
+    other = replace(target, installation=ANOTHER)
 
-    assert mine.endswith("-a12-")
-    assert not mine.startswith(installation_prefix())
-    assert attempt_prefix("perfdash attempt/12") != mine
-
-
-def test_hosts_without_a_name_of_the_installation_are_refused(settings):
-    settings.INSTALLATION = ""
-
-    with pytest.raises(DriverError, match="PERFDASH_INSTALLATION"):
-        attempt_prefix("perfdash attempt/12")
+    assert mine == f"perfdash-{INSTALLATION}-a12-"
+    assert attempt_prefix(other, "perfdash attempt/12") == f"perfdash-{ANOTHER}-a12-"
 
 
 def test_many_hosts_take_more_processes_than_few():

@@ -14,15 +14,19 @@ from campaigns.kinds.base import (
     Cancelled,
     DriverError,
     NotClean,
+    NotOurs,
     ParametersRefused,
+    RemovedByOthers,
     TargetUnavailable,
 )
+from campaigns.kinds.base.naming import own_prefix
 from campaigns.kinds.registration import requests
+from campaigns.kinds.registration import running as register_running
 from campaigns.kinds.registration.driver import driver
-from campaigns.kinds.registration.requests import attempt_prefix, installation_prefix
+from campaigns.kinds.registration.requests import attempt_prefix
 from campaigns.kit.http.credentials import Tls
 from campaigns.tests.kinds.programs.processes import until
-from campaigns.tests.kinds.registration.place import Place, parameters, target_of
+from campaigns.tests.kinds.registration.place import ANOTHER, Place, parameters, target_of
 from sandbox.process import running
 
 pytestmark = pytest.mark.system
@@ -80,7 +84,9 @@ def test_a_row_a_host_is_kept_without_keys(place):
 
     columns = measured.samples
     assert {len(column) for column in columns.values()} == {3}
-    assert all(name.startswith(attempt_prefix("attempt/1")) for name in columns["host"])
+    assert all(
+        name.startswith(attempt_prefix(place.target, "attempt/1")) for name in columns["host"]
+    )
     assert set(columns) >= {
         "start_seconds",
         "total_seconds",
@@ -162,7 +168,7 @@ def test_what_timed_out_is_above_its_limit(place, simulator):
 def test_hosts_of_a_run_that_died_are_removed_and_no_others(place, simulator, tmp_path):
     whole(place, hosts=3)
     stranger = Place(place.target, tmp_path / "other", attempt=7)
-    mine = installation_prefix()
+    mine = own_prefix(place.target)
     values = parameters(hosts=2)
     request_of_another(stranger, values)
     assert simulator.told()["hosts"] == 5
@@ -170,9 +176,10 @@ def test_hosts_of_a_run_that_died_are_removed_and_no_others(place, simulator, tm
     fresh = Place(place.target, tmp_path / "later", attempt=2)
     proofs = fresh.reset(values)
 
-    assert [proof.measured for proof in proofs[:2]] == [3, 0]
+    assert [proof.measured for proof in proofs[:3]] == [3, 0, 2]
     assert simulator.told()["hosts"] == simulator.told()["consumers"] == 2
-    assert mine not in str(proofs)
+    with pytest.raises(NotOurs, match=rf"2 hosts that another perfdash registered.*{mine}"):
+        driver.look(place.target, values, place.context().rules)
 
 
 def test_hosts_of_every_organization_are_removed(place, simulator, tmp_path):
@@ -202,14 +209,14 @@ def test_a_host_of_somebody_else_that_the_search_finds_too_stops_everything(
     place, simulator, tmp_path
 ):
     stranger = Place(place.target, tmp_path / "other", attempt=7)
-    request_of_another(stranger, parameters(hosts=1), f"old-{installation_prefix()}")
+    request_of_another(stranger, parameters(hosts=1), f"old-{own_prefix(place.target)}")
 
     with pytest.raises(NotClean, match="which is none of them"):
         place.reset(parameters())
     assert simulator.told()["hosts"] == 1
 
 
-def request_of_another(place, values, prefix="perfdash-00-a7-"):
+def request_of_another(place, values, prefix=f"perfdash-{ANOTHER}-a7-"):
     """Let another installation register hosts, whose names begin otherwise."""
     context = place.context()
     context.directory.mkdir(parents=True)
@@ -295,6 +302,53 @@ def test_a_target_that_vanishes_in_mid_run_has_failed_it(tmp_path):
 def when_some_registered(sandbox):
     assert until(lambda: sandbox.katello.told()["consumers"] >= 5)
     os.kill(sandbox.pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def removed(place, monkeypatch):
+    """Let somebody else remove the hosts while they register: one who restored a copy of this perfdash."""
+    register = register_running.register
+
+    def register_and_remove(target, parameters, context, command):
+        try:
+            return register(target, parameters, context, command)
+        finally:
+            Place(target, place.directory / "a copy", attempt=2).reset(parameters)
+
+    monkeypatch.setattr("campaigns.kinds.registration.driver.register", register_and_remove)
+
+
+@pytest.mark.parametrize("family", ["katello", "candlepin"])
+def test_hosts_that_somebody_removes_while_they_register_make_the_run_void(
+    place, simulator, removed, family
+):
+    url = f"{simulator.tls_url}{'/candlepin' if family == 'candlepin' else ''}"
+    place.target = target_of(simulator, family=family, base_url=url)
+    values = parameters(family, hosts=2)
+    place.reset(values)
+    simulator.behave(fault="gone", fault_on="accessible_content")
+
+    with pytest.raises(RemovedByOthers, match="2 hosts were removed from the server while"):
+        place.measure(values)
+
+
+def test_a_run_of_removed_hosts_that_was_cut_short_is_void(place, simulator, removed):
+    values = parameters(hosts=12, start="ramp", ramp_seconds=3.0)
+    place.reset(values)
+    simulator.behave(fault="gone", fault_on="accessible_content", fault_share=0.5)
+
+    with pytest.raises(RemovedByOthers, match=r"hosts had registered, and the server has 0"):
+        driver.measure(place.target, values, replace(place.context(), most_failed=0.2))
+
+
+def test_a_server_that_denies_hosts_that_it_has_fails_them(place, simulator):
+    simulator.behave(fault="gone", fault_on="accessible_content")
+    values = parameters(hosts=2)
+    place.reset(values)
+
+    measured = place.measure(values)
+
+    assert measured.failures == {"4xx": 2}
 
 
 def test_a_cancelled_run_leaves_no_host(place, simulator):

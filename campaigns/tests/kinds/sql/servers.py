@@ -24,6 +24,7 @@ from perfdash.local.directory import DataDirectory
 
 PLACES = "/usr/sbin:/usr/bin:/usr/local/sbin"
 USER = postgres.NAME
+INSTALLATION = "0a1b2c3d"
 HAPROXY = """
 global
     maxconn 4096
@@ -69,7 +70,7 @@ class Database:
             base_url=f"postgresql://127.0.0.1:{port or self.port}/{database}",
             username=more.pop("username", USER),
             password=more.pop("password", self.password),
-            **more,
+            **{"installation": INSTALLATION} | more,
         )
 
     def connect(self, database: str = "bench") -> psycopg.Connection[Any]:

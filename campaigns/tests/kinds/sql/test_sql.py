@@ -8,6 +8,7 @@ from campaigns.kinds.base import (
     LevelNotInForce,
     NotClean,
     NotOurs,
+    RemovedByOthers,
     TargetUnavailable,
 )
 from campaigns.kinds.sql import server
@@ -15,6 +16,7 @@ from campaigns.kinds.sql.driver import driver
 from campaigns.kinds.sql.engine import pgbench
 from campaigns.kit.network import parse_rules
 from campaigns.tests.kinds.sql import other_make, servers
+from campaigns.tests.kinds.sql.servers import INSTALLATION
 
 pytestmark = pytest.mark.system
 OURS = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'perfdash %'"
@@ -138,10 +140,52 @@ def test_somebody_at_work_in_the_database_makes_the_run_void(place, monkeypatch)
 
 def test_an_earlier_attempt_leaves_no_connection(place):
     with place.database.connect() as stale:
-        stale.execute("SET application_name = 'perfdash attempt/99'")
+        stale.execute(f"SET application_name = 'perfdash attempt/99 of {INSTALLATION}'")
         place.run()
 
         assert place.database.value(OURS) == 0
+
+
+def test_a_connection_of_another_perfdash_is_left_alone(place):
+    with place.database.connect() as other:
+        other.execute("SET application_name = 'perfdash attempt/99 of 4e5f6071'")
+        place.run()
+
+        assert place.database.value(OURS) == 1
+
+
+def test_the_schema_of_another_perfdash_is_told_before_the_launch_and_never_touched(place):
+    other = place.database.target(installation="4e5f6071")
+    values, context = place.parameters(), place.keeper.context()
+    driver.reset(other, values, context)
+    told = r"Another perfdash has made the schema .*perfdash-4e5f6071-schema.*perfdash-0a1b2c3d-"
+
+    with pytest.raises(NotOurs, match=told):
+        driver.look(place.database.target(), values, context.rules)
+    with pytest.raises(NotOurs, match=told):
+        place.run()
+
+    assert place.database.value("SELECT count(*) FROM perfdash_bench.kv") == 100
+    driver.clean_up(other, values, context)
+    place.run()
+
+
+def test_the_schema_of_an_earlier_version_is_dropped(place):
+    place.database.run("CREATE SCHEMA perfdash_bench CREATE TABLE theirs (a int)")
+
+    place.run()
+
+    assert place.unproved == []
+
+
+def test_a_schema_that_somebody_drops_in_the_middle_makes_the_run_void(place):
+    target, values, context = place.database.target(), place.parameters(), place.keeper.context()
+    driver.reset(target, values, context)
+    driver.apply(target, values, context)
+    place.database.run("DROP SCHEMA perfdash_bench CASCADE")
+
+    with pytest.raises(RemovedByOthers, match="Somebody else dropped the schema"):
+        driver.measure(target, values, context)
 
 
 def test_a_run_by_another_address_of_the_database_is_left_alone(place, monkeypatch):

@@ -18,10 +18,11 @@ from campaigns.kinds.base import (
     NotClean,
     NotOurs,
     ParametersRefused,
+    RemovedByOthers,
     Target,
 )
+from campaigns.kinds.base.naming import OWN
 from campaigns.kinds.servers.pulp import Pulp
-from campaigns.kinds.sync.cleaning import PREFIX
 from campaigns.kinds.sync.driver import driver
 from campaigns.kit.http.connection import Connection
 from campaigns.kit.http.credentials import Login
@@ -29,6 +30,7 @@ from campaigns.kit.network import parse_rules
 from campaigns.tests.kinds.recomputed import follows
 
 RULES = parse_rules("127.0.0.1:*")
+INSTALLATION, ANOTHER = "0a1b2c3d", "4e5f6071"
 
 
 @dataclass
@@ -44,6 +46,15 @@ class Place:
     attempt: int = 1
     lease_seconds: float = 60.0
     deadline_seconds: float = 120.0
+
+    def __post_init__(self):
+        self.target = replace(self.target, installation=INSTALLATION)
+
+    def of_another(self):
+        """Another perfdash that measures the same Pulp."""
+        place = Place(self.target, self.directory / "another")
+        place.target = replace(self.target, installation=ANOTHER)
+        return place
 
     def context(self):
         return Context(
@@ -346,8 +357,8 @@ def test_a_run_that_nobody_ended_is_cleaned_up_by_the_next(pulp, feed):
     pulp.reset(values)
     pulp.apply(values)
     client = pulp.client()
-    (repository,) = client.list("repositories/", name__startswith=PREFIX)
-    (remote,) = client.list("remotes/", name__startswith=PREFIX)
+    (repository,) = client.list("repositories/", name__startswith=OWN)
+    (remote,) = client.list("remotes/", name__startswith=OWN)
     client.start("POST", f"{repository['pulp_href']}sync/", {"remote": remote["pulp_href"]})
     pulp.attempt = 2
 
@@ -373,6 +384,108 @@ def test_content_of_others_is_never_touched(pulp, feed):
     finally:
         for thing in (repository, remote):
             client.wait(client.start("DELETE", thing["pulp_href"]), 60, "the end of theirs")
+
+
+def test_the_repositories_of_another_perfdash_are_told_before_the_launch_and_never_touched(
+    pulp, feed
+):
+    values = parameters(feed.manifest(files=3, size=500))
+    other = pulp.of_another()
+    other.reset(values)
+    other.apply(values)
+    told = rf"Another perfdash uses this Pulp: “perfdash-{ANOTHER}-1-1”.*perfdash-{INSTALLATION}-"
+    try:
+        with pytest.raises(NotOurs, match=told):
+            driver.look(pulp.target, values, RULES)
+        with pytest.raises(NotOurs, match=told):
+            pulp.reset(values)
+        driver.clean_up(pulp.target, values, pulp.context())
+
+        measured = other.measure(values)
+
+        assert not measured.failure
+        assert good(driver.verify(other.target, values, other.context(), measured))
+    finally:
+        other.reset(values)
+    driver.look(pulp.target, values, RULES)
+
+
+def test_what_an_earlier_version_left_is_removed_where_perfdash_is_alone_and_told_elsewhere(
+    pulp, feed
+):
+    client, values = pulp.client(), parameters(feed.manifest(files=3, size=500))
+    pulp.reset(values)
+    remote = client.create("remotes/file/file/", {"name": "perfdash-7-1", "url": values["feed"]})
+    repository = client.create("repositories/file/file/", {"name": "perfdash-7-1"})
+    body = {"remote": remote["pulp_href"]}
+    client.wait(client.start("POST", f"{repository['pulp_href']}sync/", body), 60, "the sync")
+    shared = replace(pulp.target, dedicated=False)
+
+    with pytest.raises(NotOurs, match=r"earlier version has left content: “perfdash-7-1”.*Mark"):
+        driver.reset(shared, values, pulp.context())
+
+    assert client.count("repositories/", name="perfdash-7-1") == 1
+    assert good(pulp.reset(values))
+    assert client.count("repositories/", name="perfdash-7-1") == 0
+    assert client.count("remotes/", name="perfdash-7-1") == 0
+
+
+def test_what_an_earlier_version_syncs_now_is_left_alone(pulp, feed):
+    client, values = pulp.client(), parameters(feed.manifest(files=3, size=500))
+    pulp.reset(values)
+    slow = feed.manifest(files=20, size=500, latency=1000)
+    remote = client.create("remotes/file/file/", {"name": "perfdash-7-1", "url": slow})
+    repository = client.create("repositories/file/file/", {"name": "perfdash-7-1"})
+    task = client.start("POST", f"{repository['pulp_href']}sync/", {"remote": remote["pulp_href"]})
+    try:
+        with pytest.raises(NotOurs, match="earlier version uses this Pulp now: “perfdash-7-1”"):
+            pulp.reset(values)
+        assert not client.task(task).ended
+    finally:
+        client.cancel(task)
+        client.wait_for_end(task, 60, "the sync")
+
+
+@pytest.mark.parametrize("kind", ["repositories", "remotes"])
+def test_what_others_removed_in_the_middle_makes_the_run_void(pulp, feed, kind):
+    values = parameters(feed.manifest(files=3, size=500))
+    pulp.reset(values)
+    pulp.apply(values)
+    client = pulp.client()
+    (thing,) = client.list(f"{kind}/", name__startswith=OWN)
+    client.wait(client.start("DELETE", thing["pulp_href"]), 60, "the deletion")
+
+    with pytest.raises(RemovedByOthers, match="somebody else removed it") as raised:
+        pulp.measure(values)
+
+    assert raised.value.void
+    assert thing["pulp_href"] in str(raised.value)
+
+
+def test_a_sync_that_waits_behind_the_deletion_of_others_makes_the_run_void(pulp, feed):
+    values = parameters(feed.manifest(files=3, size=500, latency=200))
+    pulp.reset(values)
+    pulp.apply(values)
+    client = pulp.client()
+    (repository,) = client.list("repositories/", name__startswith=OWN)
+    (remote,) = client.list("remotes/", name__startswith=OWN)
+    client.start("POST", f"{repository['pulp_href']}sync/", {"remote": remote["pulp_href"]})
+    client.start("DELETE", repository["pulp_href"])
+
+    with pytest.raises(RemovedByOthers, match="somebody else removed it"):
+        pulp.measure(values)
+
+
+def test_what_others_removed_after_the_sync_makes_the_run_void(pulp, feed):
+    values = parameters(feed.manifest(files=3, size=500))
+    pulp.reset(values)
+    pulp.apply(values)
+    measured, client = pulp.measure(values), pulp.client()
+    (thing,) = client.list("repositories/", name__startswith=OWN)
+    client.wait(client.start("DELETE", thing["pulp_href"]), 60, "the deletion")
+
+    with pytest.raises(RemovedByOthers, match="somebody else removed it"):
+        driver.verify(pulp.target, values, pulp.context(), measured)
 
 
 def test_orphans_stay_where_the_target_is_not_ours_alone(pulp, feed):

@@ -4,13 +4,13 @@ import threading
 
 import pytest
 
-from campaigns.kinds.base import Cancelled, NotClean, TargetUnavailable
+from campaigns.kinds.base import Cancelled, NotClean, RemovedByOthers, TargetUnavailable
 from campaigns.kinds.sync.driver import driver
 from campaigns.kinds.sync.katello import clearing, watching
 from campaigns.tests.kinds.sync.katello_place import begin, parameters, unfinished, when_it_runs
 from campaigns.tests.kinds.sync.katello_place import katello as katello
 from campaigns.tests.kinds.sync.katello_place import simulator as simulator
-from campaigns.tests.kinds.sync.suite import found
+from campaigns.tests.kinds.sync.suite import ANOTHER, INSTALLATION, found
 
 pytestmark = pytest.mark.system
 
@@ -151,7 +151,7 @@ def test_cancelling_ends_the_tasks_in_foreman(katello, simulator):
 
 def test_a_run_that_nobody_ended_is_ended_by_the_next(katello, simulator):
     simulator.behave(sync_seconds=30)
-    mark = clearing.mark_of(katello.context())
+    mark = clearing.mark_of(katello.target, katello.context())
     katello.client().sync_repository(3, {"skip_metadata_check": True}, mark + "beef")
     simulator.behave(sync_seconds=0.4)
     katello.attempt = 2
@@ -166,7 +166,7 @@ def test_a_run_that_nobody_ended_is_ended_by_the_next(katello, simulator):
 FOLLOWS = {
     "repository": 3,
     "skip_metadata_check": True,
-    "request_id": "perfdash-attempt-1-beef",
+    "request_id": f"perfdash-{INSTALLATION}-attempt-1-beef",
     "label": "Actions::Katello::Repository::CapsuleSync",
 }
 """What Katello begins by itself after a sync, with the same request's id."""
@@ -196,9 +196,33 @@ def test_what_katello_begins_after_a_sync_and_does_not_end_is_told(katello, simu
         katello.reset(parameters())
 
 
+@pytest.mark.parametrize("mark", [f"perfdash-{ANOTHER}-attempt-1-beef", "perfdash-attempt-1-beef"])
+def test_the_task_of_another_perfdash_or_of_an_earlier_version_is_told_and_goes_on(
+    katello, simulator, mark
+):
+    simulator.behave(sync_seconds=30)
+    katello.client().sync_repository(3, {"skip_metadata_check": True}, mark)
+
+    with pytest.raises(NotClean, match="Somebody else uses the content"):
+        katello.reset(parameters())
+
+    driver.clean_up(katello.target, parameters(), katello.context())
+    assert sum(unfinished(simulator).values()) == 1
+
+
+def test_a_repository_that_somebody_removes_before_the_sync_makes_the_run_void(katello, simulator):
+    values = begin(katello)
+    simulator.behave(fault="absent", fault_on="repositories/3/sync")
+
+    with pytest.raises(RemovedByOthers, match="had repository 3 when the run began"):
+        katello.measure(values)
+
+
 def test_a_clean_up_ends_what_another_attempt_began_never(katello, simulator):
     simulator.behave(sync_seconds=30)
-    katello.client().sync_repository(3, {"skip_metadata_check": True}, "perfdash-attempt-77-beef")
+    katello.client().sync_repository(
+        3, {"skip_metadata_check": True}, f"perfdash-{INSTALLATION}-attempt-77-beef"
+    )
 
     driver.clean_up(katello.target, parameters(), katello.context())
 
