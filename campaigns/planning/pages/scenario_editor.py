@@ -224,6 +224,7 @@ def _written(
             _numbers(post.getlist("import-step")),
             _numbers(post.getlist("import-offer")),
             think="import-think" in post,
+            new_names="import-new" in post,
         )
     except (
         msgspec.DecodeError,

@@ -118,11 +118,15 @@ class TryScenario(Api):
 
 
 class ImportScenarioQuery(Input):
-    """What is taken over. steps: numbers of requests, from 1; without it those that are proposed. take: names of offers, or all."""
+    """What is taken over. steps: numbers of requests, from 1; without it those that are proposed. take: names of offers, or all.
+
+    think: with the pauses. new_names: names of what is created end with the attempt and the number of the round.
+    """
 
     steps = serializers.RegexField(r"^\d{1,4}(,\d{1,4})*$", required=False, max_length=2000)
     take = serializers.CharField(required=False, default="", allow_blank=True, max_length=8000)
     think = Flag(default=False)
+    new_names = Flag(default=True)
 
 
 class ProposedRequestOutput(Part):
@@ -191,7 +195,9 @@ def _imported(content: bytes, base_url: str, query: JsonObject) -> Response:
     try:
         sketch = read_apart(content, base_url)
         steps, offers = _chosen(sketch, query)
-        scenario = written(sketch, steps, offers, think=query["think"])
+        scenario = written(
+            sketch, steps, offers, think=query["think"], new_names=query["new_names"]
+        )
     except BadImport as problem:
         raise Invalid({"": [str(problem)]}) from None
     problems: list[str] = []

@@ -72,6 +72,30 @@ MARK = re.compile(f"{OPENS}(=?)([A-Za-z0-9_]+){CLOSES}")
 BRACES = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*(?::[^{}]*)?)\}")
 AN_ID = re.compile(r"\d+\Z|[0-9a-fA-F-]{8,}\Z|.*[%:@]|.{33,}")
 FORM = "application/x-www-form-urlencoded"
+NAMES = frozenset(
+    {
+        "name",
+        "title",
+        "label",
+        "slug",
+        "user_name",
+        "username",
+        "login",
+        "hostname",
+        "host_name",
+        "email",
+    }
+)
+"""Fields by which servers tell things apart: what is created a second time under the same one is often refused."""
+ASKS = re.compile(
+    r"search|find|query|login|log-?in|sign-?in|sign-?out|log-?out|token|auth|session|validate|check",
+    re.IGNORECASE,
+)
+"""Paths of requests that create nothing, though they are a POST."""
+LONGEST_NAME = 100
+NEW = "new_name"
+"""The mark behind a name of what is created; it becomes NEW_NAME."""
+NEW_NAME = "-{attempt}-{number}"
 Json = Any
 
 
@@ -98,7 +122,10 @@ class Proposal(Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class Sketch(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """A file that was read. left_out, struck, hints: sentences about it. host: whose requests were taken; hosts: all, by number."""
+    """A file that was read. left_out, struck, hints: sentences about it. host: whose requests were taken; hosts: all, by number.
+
+    created: where names of what is created stand.
+    """
 
     format: str
     proposals: list[Proposal]
@@ -110,6 +137,7 @@ class Sketch(Struct, forbid_unknown_fields=True, omit_defaults=True):
     left_out: list[str] = []
     struck: list[str] = []
     hints: list[str] = []
+    created: list[str] = []
 
 
 def sketch_of(recording: Recording, target_host: str = "") -> Sketch:
@@ -118,9 +146,17 @@ def sketch_of(recording: Recording, target_host: str = "") -> Sketch:
 
 
 def written(
-    sketch: Sketch, steps: Collection[int], offers: Collection[int], *, think: bool = False
+    sketch: Sketch,
+    steps: Collection[int],
+    offers: Collection[int],
+    *,
+    think: bool = False,
+    new_names: bool = True,
 ) -> str:
-    """Return the scenario of the ticked proposals and offers, as YAML. Raise BadImport where none is ticked."""
+    """Return the scenario of the ticked proposals and offers, as YAML. Raise BadImport where none is ticked.
+
+    think: with the pauses as recorded. new_names: with a name of its own for what each round creates.
+    """
     chosen = [number for number in range(len(sketch.proposals)) if number in set(steps)]
     if not chosen:
         raise BadImport("No request is ticked; tick at least one.")
@@ -135,7 +171,7 @@ def written(
         and offer.source in chosen
         and any(use in chosen for use in offer.uses)
     }
-    filler = _Filler(sketch.offers, carried)
+    filler = _Filler(sketch.offers, carried, NEW_NAME if new_names else "")
     written_steps = []
     for number in chosen:
         proposal = sketch.proposals[number]
@@ -186,6 +222,7 @@ class _Sketcher:
         self.host = self._host(target_host.lower())
         self.names: set[str] = set()
         self.drafts = self._drafts()
+        self.created: dict[str, str] = dict(self._created())
         self.cookies = False
         self.logins: set[int] = set()
         self.offers: list[Offer] = []
@@ -214,6 +251,7 @@ class _Sketcher:
             left_out=self.left_out,
             struck=[f"{what}: {_listed(where)}." for what, where in self.struck.items()],
             hints=self.hints,
+            created=list(self.created.values()),
         )
         return self._without_secrets(sketch)
 
@@ -336,6 +374,30 @@ class _Sketcher:
         self.names.add(name.lower())
         return name
 
+    def _created(self) -> Iterator[tuple[str, str]]:
+        """Yield the names of what is created, each with its place."""
+        for draft in self.drafts:
+            recorded = draft.recorded
+            creates = recorded.status == 201 or (
+                recorded.method == "POST"
+                and recorded.status in (0, 200, 202)
+                and not ASKS.search(draft.path)
+            )
+            if recorded.method not in ("POST", "PUT") or not creates or _has_password(draft):
+                continue
+            is_object = draft.kind == "json" and isinstance(draft.body, dict)
+            pairs = draft.body if draft.kind == "form" else ()
+            for name, value in draft.body.items() if is_object else pairs:
+                if not _is_name(name) or not isinstance(value, str):
+                    continue
+                if 0 < len(value) <= LONGEST_NAME and OPENS not in value and not is_random(value):
+                    yield value, f"“{name}” of “{draft.name}”"
+
+    def _new(self, value: str) -> str:
+        """Return a name of what is created with the mark behind it, before the @ of an address."""
+        user, at, host = value.partition("@")
+        return f"{user}{named(NEW)}{at}{host}"
+
     # Values that come and go back
 
     def _carry(self) -> None:
@@ -357,6 +419,7 @@ class _Sketcher:
             *(name for draft in self.drafts for name in draft.recorded.columns),
         }
         ordered = sorted(known.items(), key=lambda item: (item[1].position, first[item[0]]))
+        ordered = [each for each in ordered if each[0] not in self.created]
         for value, source in ordered[:MOST_OFFERS]:
             name = _name_of_take(source, tokens.get(value, ""), names)
             names.add(name)
@@ -453,6 +516,9 @@ class _Sketcher:
                 if isinstance(value, int) and not isinstance(value, bool)
                 else ""
             )
+            is_named = where == "query" or (where != "header" and _is_name(name))
+            if isinstance(value, str) and value in self.created and is_named:
+                return self._new(value)
             if mark := text and self._mark(text, position):
                 offer = self.offers[int(self.marks[text])]
                 if not offer.secret:
@@ -507,6 +573,8 @@ class _Sketcher:
         for part in path.split("/"):
             text = unquote(part)
             mark = self._mark(text, position) if len(text) >= SHORTEST else ""
+            if text in self.created and not text.isdigit():
+                mark = quoted(self._new(text), IN_PATHS)
             if not mark and is_random(text):
                 self._strike("Values that look like secrets", f"the path of “{draft.name}”", text)
                 mark = STRUCK
@@ -568,9 +636,12 @@ class _Sketcher:
         return struck
 
     def _shown(self, path: str) -> str:
-        return MARK.sub(
-            lambda match: f"{{{match[2] if match[1] else self.offers[int(match[2])].name}}}", path
-        )
+        def shown(match: re.Match[str]) -> str:
+            if match[2] == NEW:
+                return NEW_NAME
+            return f"{{{match[2] if match[1] else self.offers[int(match[2])].name}}}"
+
+        return MARK.sub(shown, path)
 
     # What is said
 
@@ -613,6 +684,11 @@ class _Sketcher:
             self._hint_once(
                 "A key that is always the same may be the target's password: write {target_password} where it is sent."
             )
+        if self.created:
+            self._hint_once(
+                f"Names of what is created end with {NEW_NAME}, so that no round creates the same once more: "
+                f"{_listed([*self.created.values()])}."
+            )
         if any(draft.recorded.columns for draft in self.drafts):
             self._hint_once("Values of paths stand in data, one each: put real ones there.")
 
@@ -645,11 +721,14 @@ def _path_without(path: str, secrets: Sequence[str]) -> str:
 
 
 class _Filler:
-    """Replaces marks. columns: names of columns that were met."""
+    """Replaces marks. columns: names of columns that were met. new: what stands behind a name of what is created."""
 
-    def __init__(self, offers: Sequence[Offer], carried: Mapping[int, Offer]) -> None:
+    def __init__(
+        self, offers: Sequence[Offer], carried: Mapping[int, Offer], new: str = ""
+    ) -> None:
         self.offers = offers
         self.carried = carried
+        self.new = new
         self.columns: set[str] = set()
 
     def step(self, step: Mapping[str, Any]) -> dict[str, Any]:
@@ -697,6 +776,8 @@ class _Filler:
         return result + _literal(text[end:])
 
     def _filled(self, match: re.Match[str], *, path: bool) -> str:
+        if match[1] and match[2] == NEW:
+            return self.new
         if match[1]:
             self.columns.add(match[2])
             return f"{{{match[2]}}}"
@@ -724,6 +805,11 @@ class _Filler:
             for match in MARK.finditer(text)
             if match[1] or match[2].isdigit()
         )
+
+
+def _is_name(field: str) -> bool:
+    """Return whether a field is one by which a server tells things apart."""
+    return field.lower().replace("-", "_") in NAMES
 
 
 def _unfit(recorded: Recorded) -> str:

@@ -174,8 +174,8 @@ def test_operations_that_change_nothing_and_need_nothing_are_proposed():
 
     every = read_scenario(written(sketch, range(3), ())).scenario
     assert every.data == {"item_id": ["00000000-0000-4000-8000-000000000000"]}
-    assert every.steps[1].json["name"] == "a name"
-    assert every.steps[1].json["parent"]["parent"]["name"] == "a name"
+    new = "a name-{attempt}-{number}"
+    assert every.steps[1].json["name"] == every.steps[1].json["parent"]["parent"]["name"] == new
     assert "id" not in every.steps[1].json
     assert any("“key”" in hint for hint in sketch.hints)
 
@@ -352,3 +352,75 @@ def test_a_jwt_of_few_different_letters_is_struck_out():
     assert "/b?page=struck-out" in text  # as a value of its own, and not as a secret within a text
     assert token not in text
     assert token not in str(sketch)
+
+
+CREATES = har(
+    entry("POST", "/users/", status=201, body={"name": "anna", "role": "admin", "id": 7}, answer={"name": "anna"}),
+    entry("POST", "/groups/", body={"title": "crew", "members": [{"name": "berta"}]}),
+    entry("PUT", "/hosts/h-1", status=201, body={"hostname": "h-1"}),
+    entry("POST", "/mail/", status=201, body="email=anna%40example.org&name=anna", type_="application/x-www-form-urlencoded"),
+    entry("GET", "/users/anna/?name=crew&role=admin"),
+    entry("PUT", "/users/7", body={"name": "anna", "note": "carla"}),
+    entry("POST", "/users/search", body={"name": "dora"}),
+    entry("DELETE", "/hosts/h-1", status=204),
+)  # fmt: skip
+
+
+def test_what_a_round_creates_has_a_name_of_its_own():
+    sketch, _, scenario = drafted(CREATES)
+
+    first, group, host, mail, read, put, search, delete = scenario.steps
+    new = "-{attempt}-{number}"
+    assert first.json == {"name": f"anna{new}", "role": "admin", "id": 7}
+    assert group.json == {"title": f"crew{new}", "members": [{"name": "berta"}]}
+    assert (host.path, host.json) == (f"/hosts/h-1{new}", {"hostname": f"h-1{new}"})
+    assert mail.form == {"email": f"anna{new}@example.org", "name": f"anna{new}"}
+    assert read.path == f"/users/anna{new}/?name=crew{new}&role=admin"
+    assert put.json == {"name": f"anna{new}", "note": "carla"}
+    assert search.json == {"name": "dora"}
+    assert delete.path == f"/hosts/h-1{new}"
+    assert len(sketch.created) == 4
+    assert any("-{attempt}-{number}" in hint and "“name” of" in hint for hint in sketch.hints)
+    assert [each.line for each in sketch.proposals][
+        4
+    ] == f"GET /users/anna{new}/?name=crew{new}&role=admin"
+
+
+def test_names_stay_where_nobody_wants_new_ones():
+    sketch = read_sketch(CREATES, "")
+    text = written(sketch, range(len(sketch.proposals)), (), new_names=False)
+
+    steps = read_scenario(text).scenario.steps
+    assert "{attempt}" not in text
+    assert steps[0].json == {"name": "anna", "role": "admin", "id": 7}
+    assert steps[4].path == "/users/anna/?name=crew&role=admin"
+
+
+def test_commands_of_curl_and_documents_create_with_new_names():
+    _, _, of_curl = drafted(b'curl https://api.example.org/items --json \'{"name": "a"}\'')
+    document = {
+        "openapi": "3.0.0",
+        "info": {"title": "t", "version": "1"},
+        "paths": {
+            "/items": {
+                "post": {
+                    "requestBody": {
+                        "content": {
+                            "application/json": {
+                                "schema": {
+                                    "type": "object",
+                                    "required": ["name"],
+                                    "properties": {"name": {"type": "string", "example": "a"}},
+                                }
+                            }
+                        }
+                    },
+                    "responses": {"201": {"description": "made"}},
+                }
+            }
+        },
+    }
+    sketch = read_sketch(json.dumps(document).encode(), "")
+    of_document = read_scenario(written(sketch, [0], ())).scenario
+
+    assert of_curl.steps[0].json == of_document.steps[0].json == {"name": "a-{attempt}-{number}"}

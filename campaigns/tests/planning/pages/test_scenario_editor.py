@@ -135,6 +135,24 @@ def test_a_file_is_shown_and_what_is_ticked_becomes_the_scenario(browser, sent):
     assert "The scenario was written from the file." in Page(written).text
 
 
+@pytest.mark.parametrize(("ticked", "name"), [(True, "anna-{attempt}-{number}"), (False, "anna")])
+def test_what_is_created_gets_a_new_name_unless_that_is_unticked(browser, sent, ticked, name):
+    text = 'curl https://api.example.org/users --json \'{"name": "anna"}\''
+    shown = Page(browser.post(NEW, sent | {"act": "scenario-import", "import-text": text}))
+    assert "with new names for what is created" in shown.text
+    send = {
+        "import-sketch": shown.named("import-sketch")[0]["value"],
+        "import-step": ["0"],
+        "act": "scenario-write",
+        **({"import-new": "on"} if ticked else {}),
+    }
+
+    written = browser.post(NEW, sent | send)
+
+    text = written.context["form"].parameters.fitting[0].value
+    assert read_scenario(text).scenario.steps[0].json == {"name": name}
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
