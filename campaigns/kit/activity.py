@@ -125,6 +125,8 @@ class Action(models.TextChoices):
     SSH_SAVED = "ssh_saved", "changed the SSH login"
     SSH_DELETED = "ssh_deleted", "deleted the SSH login"
     HOST_KEY_ACCEPTED = "host_key_accepted", "accepted the host key"
+    FEED_CONFIRMED = "feed_confirmed", "confirmed the address of a feed"
+    FEED_WITHDRAWN = "feed_withdrawn", "withdrew the address of a feed"
     RIGHTS_CONFIRMED = "rights_confirmed", "confirmed rights of the login"
     RIGHTS_WITHDRAWN = "rights_withdrawn", "withdrew the confirmation of rights"
     WATCH_CREATED = "watch_created", "defined a watch"

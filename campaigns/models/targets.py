@@ -23,6 +23,7 @@ class Target(models.Model):
     Labels, help texts and limits here are also those of the form and the REST API
     (campaigns.targets.forms).
     confirmed_rule: the rule that the owner confirmed when saving it, or empty.
+    confirmed_feeds: rules of loopback or private addresses that workers may read for its runs, as their owner confirmed.
     rights: by which its login reaches beyond the target, as asked last; null: not asked since address or user changed.
     """
 
@@ -148,6 +149,7 @@ class Target(models.Model):
     proofs = models.JSONField(default=list, blank=True)
     probe_began_at = models.DateTimeField(null=True, blank=True, help_text="Null: none is on.")
     rights = models.JSONField(null=True, blank=True)
+    confirmed_feeds = models.JSONField(default=list, blank=True)
 
     class Meta:
         ordering = ["name"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import islice
 from random import SystemRandom
 from typing import Any
@@ -44,6 +45,8 @@ from campaigns.planning.search import Search, as_json, read_search
 from campaigns.planning.stopper import no_one_to_stop, who_stops
 from campaigns.planning.watched_metrics import PREFIX, choosable_metrics, watched_metric
 from campaigns.targets.allowed import Allowed, allowed_on
+from campaigns.targets.feeds import why_not_read
+from campaigns.targets.reaching import as_known
 from campaigns.targets.variables import Variables, variables_of
 
 __all__ = ["KNOWN_FIELDS", "Definition", "Invalid", "check", "messages_of"]
@@ -299,6 +302,10 @@ def _check_plan(definition: Definition, driver: Driver) -> None:
     except Unplannable as error:
         raise Invalid({error.field: [str(error)]}) from None
     limits = {target.pk: allowed_on(target) for target in definition.targets}
+    known, read = (
+        {target.pk: as_known(target) for target in definition.targets},
+        cache(why_not_read),
+    )
     for levels in in_time(plan.cells):
         target, cell = definition.target_at(levels), driver_levels(levels)
         allowed = None if target is None else limits[target.pk]
@@ -311,6 +318,13 @@ def _check_plan(definition: Definition, driver: Driver) -> None:
                     for name, messages in messages_of(form).items()
                 }
             )
+        if target is not None:
+            parameters = {**definition.campaign.parameters, **cell}
+            if why := driver.lacks(known[target.pk], parameters):
+                raise Invalid({"target" if len(known) == 1 else "targets": [why]})
+            for name, urls in driver.reads(parameters).items():
+                if messages := list(filter(None, (read(target, url) for url in urls))):
+                    raise Invalid({_path(name, cell): messages[:MOST_MESSAGES]})
         if allowed is not None:
             _check_concurrency(definition, driver, cell, allowed)
 

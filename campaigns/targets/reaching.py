@@ -40,6 +40,26 @@ def as_driver_reaches_it(
     return replace(as_driver_sees_it(target, wanted), ssh=server.ssh)
 
 
+def as_known(target: Target) -> TargetView:
+    """Return the target as its page shows it, without secrets, for what is known of it without asking it."""
+    login = ssh_of(target)
+    access = (
+        None
+        if login is None
+        else SshAccess(login.host, login.port, login.username, host_key=login.host_key)
+    )
+    return TargetView(
+        name=target.name,
+        family=target.family,
+        base_url=target.base_url,
+        username=target.username,
+        settings=dict(target.settings),
+        dedicated=target.is_dedicated,
+        hardware=target.hardware,
+        ssh=access,
+    )
+
+
 def access_of(login: SshLogin) -> SshAccess:
     """Return the login with decrypted secrets. Raise SecretUnreadable."""
     return SshAccess(

@@ -36,8 +36,9 @@ COLUMNS = (*TYPED, "verify_tls", *SECRETS)
 def rules_for(target: Target) -> network.Rules:
     """Return the network rules of workers for this target."""
     rules = installation_rules()
-    if settings.OWNER_CONFIRMS and target.confirmed_rule:
-        rules = rules.allowing(target.confirmed_rule)
+    if settings.OWNER_CONFIRMS:
+        for rule in filter(None, (target.confirmed_rule, *target.confirmed_feeds)):
+            rules = rules.allowing(rule)
     return rules
 
 

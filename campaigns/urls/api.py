@@ -61,6 +61,10 @@ urlpatterns = [
         trying.ImportScenario.as_view(),
         name="api-import-scenario",
     ),
+    path("targets/<int:pk>/confirm-feed", targets.ConfirmFeed.as_view(), name="api-confirm-feed"),
+    path(
+        "targets/<int:pk>/withdraw-feed", targets.WithdrawFeed.as_view(), name="api-withdraw-feed"
+    ),
     path(
         "targets/<int:pk>/confirm-rights",
         targets.ConfirmRights.as_view(),

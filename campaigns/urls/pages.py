@@ -36,6 +36,7 @@ urlpatterns = [
     path("targets/<int:pk>/health/", targets.target_health, name="target-health"),
     path("targets/<int:pk>/probe/", targets.target_probe, name="target-probe"),
     path("targets/<int:pk>/edit/", targets.target_edit, name="target-edit"),
+    path("targets/<int:pk>/feed/", targets.target_feed, name="target-feed"),
     path("targets/<int:pk>/rights/", targets.target_rights, name="target-rights"),
     path("targets/<int:pk>/retire/", targets.target_retire, name="target-retire"),
     path("targets/<int:pk>/settings/", target_settings.setting_new, name="setting-new"),

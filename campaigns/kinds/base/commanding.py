@@ -27,6 +27,16 @@ NO_LOGIN = (
 )
 
 
+NO_HOST_KEY = "Nobody has accepted the host key of the machine of “{}”: an admin does so on the page of the target, after reading it back."
+
+
+def lacks_login(target: Target) -> str:
+    """Return what the SSH login of a target lacks, and what to do; empty where that is nothing."""
+    if target.ssh is None:
+        return NO_LOGIN.format(target.name)
+    return "" if target.ssh.host_key else NO_HOST_KEY.format(target.name)
+
+
 def run_anywhere(command: Command, where: str, target: Target, context: Context) -> Ran:
     """Run a command on the worker, or on the target. Raise DriverError, Cancelled."""
     return run_here(command, context) if where == "worker" else run_there(command, target, context)

@@ -146,6 +146,20 @@ class Driver(ABC):
         """
         return {}
 
+    def lacks(self, target: Target, parameters: Parameters) -> str:
+        """Return what a run needs that the target is known not to have, such as a login, and what to do; empty where that is nothing.
+
+        target: without its secrets. Nothing is asked of it: that is for `look`.
+        """
+        return ""
+
+    def reads(self, parameters: Parameters) -> Mapping[str, Sequence[str]]:
+        """Return the URLs of servers besides the target that a worker requests, by parameter, such as a feed to prove a sync by.
+
+        parameters: also as texts that are not checked yet.
+        """
+        return {}
+
     def offers(self, base_url: str, sandbox_url: str) -> Mapping[str, Sequence[str]]:
         """Return values of parameters that a target is known to serve; the first is the form's initial value.
 

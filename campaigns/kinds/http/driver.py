@@ -40,6 +40,7 @@ from campaigns.kinds.http.running import (
     PLAYS,
     SECONDS_TO_START_AND_END,
     counters,
+    lacks_user,
     loaded_of,
     playing,
     require_login,
@@ -123,9 +124,9 @@ class Http(Driver):
         seconds = round((answer.milliseconds or 0.0) / 1000, 4)
         return [_status_of(target, answer), Proof("answer", "any", seconds, "s", ok=True)]
 
-    def look(self, target: Target, parameters: Parameters, rules: Rules) -> None:
-        """Check that the target has the user that the scenario signs in as."""
-        require_login(target, loaded_of(parameters))
+    def lacks(self, target: Target, parameters: Parameters) -> str:
+        """Return that the target has not the user that the scenario signs in as."""
+        return "" if target.username else lacks_user(target, loaded_of(parameters))
 
     def reset(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
         """Do the steps before the load, and prove each."""

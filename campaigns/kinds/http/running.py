@@ -42,13 +42,21 @@ def loaded_of(parameters: Parameters) -> Loaded:
         raise DriverError(f"The scenario: {error}") from None
 
 
+NO_USER = (
+    "The scenario signs in as the target's user (login: target), and the target has none: give it a user name and a "
+    "password, or take the line out."
+)
+
+
+def lacks_user(target: Target, loaded: Loaded) -> str:
+    """Return that the target has no user and the scenario signs in as one; empty where that is not so."""
+    return NO_USER if loaded.scenario.login == "target" and not target.username else ""
+
+
 def require_login(target: Target, loaded: Loaded) -> None:
     """Raise DriverError where the scenario signs in and the target has no user."""
-    if loaded.scenario.login == "target" and not target.username:
-        raise DriverError(
-            "The scenario signs in as the target's user (login: target), and the target has none: give it a user name "
-            "and a password, or take the line out."
-        )
+    if why := lacks_user(target, loaded):
+        raise DriverError(why)
 
 
 def playing(

@@ -30,6 +30,7 @@ from campaigns.kinds.base import (
 )
 from campaigns.kinds.base.commanding import (
     ask,
+    lacks_login,
     log_in,
     outputs_of,
     redacted,
@@ -72,6 +73,10 @@ class Program(Driver):
             return []
         log_in(target, rules)
         return [Proof("SSH login", "accepted", "accepted", "", ok=True)]
+
+    def lacks(self, target: Target, parameters: Parameters) -> str:
+        """Return what its SSH login lacks, where the program runs on the target."""
+        return lacks_login(target) if self.definition.where == "target" else ""
 
     def look(self, target: Target, parameters: Parameters, rules: Rules) -> None:
         """Check that commands can reach the target."""

@@ -20,7 +20,14 @@ from campaigns.kinds.base import (
     Series,
     Target,
 )
-from campaigns.kinds.base.commanding import ask, log_in, remove_stale, run_there, scratch_place
+from campaigns.kinds.base.commanding import (
+    ask,
+    lacks_login,
+    log_in,
+    remove_stale,
+    run_there,
+    scratch_place,
+)
 from campaigns.kinds.programs.commands import Command, Ran, new_marker, why_failed
 from campaigns.kinds.storage import facts as machine
 from campaigns.kinds.storage.form import StorageForm
@@ -121,6 +128,10 @@ class Storage(Driver):
         """Log in."""
         log_in(target, rules)
         return [Proof("SSH login", "accepted", "accepted", "", ok=True)]
+
+    def lacks(self, target: Target, parameters: Parameters) -> str:
+        """Return what its SSH login lacks."""
+        return lacks_login(target)
 
     def look(self, target: Target, parameters: Parameters, rules: Rules) -> None:
         """Check that commands can reach the target."""

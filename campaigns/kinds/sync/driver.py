@@ -18,6 +18,7 @@ from campaigns.kinds.base import (
     Target,
 )
 from campaigns.kinds.base.snippets import command, foreman_snippets
+from campaigns.kinds.sync.feed import feeds_read, require_allowed
 from campaigns.kinds.sync.form import KATELLO, OF_ONE_FAMILY, PULP, SyncForm, misfits
 from campaigns.kinds.sync.katello.steps import KatelloSteps
 from campaigns.kinds.sync.repositories import OF_A_REMOTE
@@ -90,7 +91,9 @@ class Sync(Driver):
         return STEPS[target.family].probe(target, rules)
 
     def look(self, target: Target, parameters: Parameters, rules: Rules) -> None:
-        """Check that nobody else has content on the server."""
+        """Check that a worker may read the feeds, by the addresses of their names, and that nobody else has content on the server."""
+        for url in feeds_read(parameters):
+            require_allowed(url, rules)
         STEPS[target.family].look(target, rules)
 
     def quiet(self, target: Target, rules: Rules) -> str:
@@ -126,6 +129,10 @@ class Sync(Driver):
     def urls(self, base_url: str, parameters: Parameters) -> Mapping[str, str]:
         """Return none: the server loads the feed, not perfdash."""
         return {}
+
+    def reads(self, parameters: Parameters) -> Mapping[str, Sequence[str]]:
+        """Return the feeds whose metadata a worker reads, to prove that all was synced."""
+        return {"feed": feeds} if (feeds := feeds_read(parameters)) else {}
 
     def presets(self, sandbox_url: str) -> Sequence[Preset]:
         """Return presets for many small and few large files or packages of the sandbox."""

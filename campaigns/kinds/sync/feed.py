@@ -14,8 +14,11 @@ from xml.etree import ElementTree
 from campaigns.kinds.base import AddressRefused, Context, DriverError, TargetUnavailable
 from campaigns.kinds.programs import manifest
 from campaigns.kinds.programs.fetch import Limits, fetch
+from campaigns.kinds.programs.pinned import allowed_addresses, begin_of
+from campaigns.kinds.sync.form import MOST_REPOSITORIES
 from campaigns.kit.http.failures import FAILURES, FileFailed
-from campaigns.kit.network import BadUrl, Refused
+from campaigns.kit.mappings import Parameters
+from campaigns.kit.network import BadUrl, Refused, Rules, check_url
 
 REPO = "{http://linux.duke.edu/metadata/repo}"
 COMMON = "{http://linux.duke.edu/metadata/common}"
@@ -25,6 +28,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
+WHY_READ = "A worker reads what the feed has to offer, to prove that all of it was synced."
 MOST_METADATA = 512 * 1024 * 1024
 MOST_MEMORY = 256 * 1024 * 1024
 """The limit for xz, whose files declare how much they need; zstd needs at most 128 MiB."""
@@ -45,6 +49,32 @@ class Offer:
     def bytes(self) -> int:
         """The size of all files, each counted once, as Pulp stores them."""
         return sum(self.files.values())
+
+
+READABLE = ("file", "rpm")
+"""Plug-ins of content whose metadata perfdash reads."""
+
+
+def feeds_read(parameters: Parameters) -> list[str]:
+    """Return the feeds that a worker reads, each once as far as their hosts differ; parameters may be texts that are not checked yet."""
+    feed, content = str(parameters.get("feed") or ""), str(parameters.get("content") or "file")
+    plugin, _, kind = content.partition("/")
+    if not feed or plugin not in READABLE or kind not in ("", plugin):
+        return []
+    number = str(parameters.get("repositories") or 1)
+    varies = "{n}" in begin_of(feed) and number.isdecimal()
+    numbers = range(1, min(int(number), MOST_REPOSITORIES) + 1) if varies else (1,)
+    return [feed.replace("{n}", str(each)) for each in numbers]
+
+
+def require_allowed(url: str, rules: Rules) -> None:
+    """Raise AddressRefused where a worker may not read a feed. What else is wrong with one, the server tells that syncs it."""
+    try:
+        allowed_addresses(check_url(url, rules), rules)
+    except Refused as refusal:
+        raise AddressRefused(f"{refusal} {WHY_READ}") from None
+    except (BadUrl, OSError):
+        return
 
 
 def offer_of(url: str, content: str, context: Context) -> Offer | None:
@@ -103,9 +133,7 @@ def _get(url: str, context: Context) -> bytes:
     try:
         answer = fetch(url, context.rules, context.check, limits, sender=context.sender)
     except Refused as refusal:
-        raise AddressRefused(
-            f"{refusal} perfdash reads what the feed has to offer, to prove that all of it was synced."
-        ) from None
+        raise AddressRefused(f"{refusal} {WHY_READ}") from None
     except BadUrl as error:
         raise DriverError(str(error)) from None
     except FileFailed as error:

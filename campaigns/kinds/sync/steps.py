@@ -43,7 +43,7 @@ from campaigns.kinds.sync.cleaning import (
 )
 from campaigns.kinds.sync.facts import facts_of, versions_of
 from campaigns.kinds.sync.failures import refuse_server_faults
-from campaigns.kinds.sync.feed import Offer, offer_of
+from campaigns.kinds.sync.feed import Offer, feeds_read, offer_of, require_allowed
 from campaigns.kinds.sync.parts import phases_of
 from campaigns.kinds.sync.repositories import (
     Pair,
@@ -113,7 +113,12 @@ class PulpSteps:
     def apply(
         self, target: Target, parameters: Parameters, context: Context
     ) -> list[EffectiveSetting]:
-        """Create remotes and repositories, and read their levels back; sync once where a repeat is measured."""
+        """Create remotes and repositories, and read their levels back; sync once where a repeat is measured.
+
+        Raise AddressRefused before any sync where its feed could not be read.
+        """
+        for url in feeds_read(parameters):
+            require_allowed(url, context.rules)
         with pulp_of(target, context) as pulp:
             pairs = make_pairs(pulp, target, parameters, context)
             with unless_removed(pulp, pairs):

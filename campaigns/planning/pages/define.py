@@ -25,13 +25,14 @@ from campaigns.planning import drafts, lifecycle
 from campaigns.planning.calibrating import calibration_of
 from campaigns.planning.checking import Definition, check
 from campaigns.planning.executed import ask_rights_of, executed_by
-from campaigns.planning.pages import forms, scenario_editor
+from campaigns.planning.pages import forms, parameter_rows, scenario_editor
 from campaigns.planning.pages.form_page import form_page, labels_of, problems
 from campaigns.planning.pages.forms import Entered, Errors
 from campaigns.planning.pages.launches import ANYWAY, failed_try_out, held_back, waits_for_approval
 from campaigns.planning.pages.limits import limits_entered
 from campaigns.planning.pages.plans import PlanView, plan_view
 from campaigns.planning.preview import preview
+from campaigns.targets.feeds import MOST_FEEDS, confirm_feed
 
 PRESET = "preset:"
 Store = Callable[[Definition], Campaign]
@@ -141,9 +142,10 @@ def _answer(request: HttpRequest, campaign: Campaign | None, store: Store) -> Ht
         return _draw(request, campaign, entered, {}, editor=editor)
     if act == "calibrate":
         return _calibrate(request, campaign, entered)
+    refused = _confirm_feeds(request, entered)
     definition, errors = _checked(entered)
-    if definition is None or act not in ("save", "launch", "try"):
-        return _draw(request, campaign, entered, errors)
+    if definition is None or refused or act not in ("save", "launch", "try"):
+        return _draw(request, campaign, entered, {**errors, **refused})
     try:
         stored = store(definition)
     except drafts.NotADraft as refusal:
@@ -152,6 +154,22 @@ def _answer(request: HttpRequest, campaign: Campaign | None, store: Store) -> Ht
     except Changed as changed:
         return _draw(request, campaign, entered, {}, changed=changed)
     return _go_on(request, stored, act)
+
+
+def _confirm_feeds(request: HttpRequest, entered: Entered) -> dict[str, list[str]]:
+    """Let workers read the feeds that are ticked as one's own, for each chosen target; return errors by path."""
+    targets = entered.compared or ([entered.target] if entered.target else [])
+    errors: dict[str, list[str]] = {}
+    for box in request.POST.getlist(parameter_rows.CONFIRMS)[:MOST_FEEDS]:
+        name, _, url = box.partition(" ")
+        try:
+            for target in targets:
+                confirm_feed(target, url, user_of(request))
+        except Invalid as invalid:
+            errors[f"parameters.{name}"] = invalid.errors["url"]
+        except NotAllowed as refusal:
+            errors[f"parameters.{name}"] = [str(refusal)]
+    return errors
 
 
 def _calibrate(request: HttpRequest, campaign: Campaign | None, entered: Entered) -> HttpResponse:

@@ -1,6 +1,7 @@
 """The rows of a kind's parameters in the campaign form. No HTML."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
 
@@ -8,6 +9,7 @@ from django import forms
 
 from campaigns.kinds.base import Driver
 from campaigns.kit.charts.labels import as_text
+from campaigns.kit.network import NetworkError
 from campaigns.kit.pages.forms import LackingBoxes, LackingSelect, with_errors
 from campaigns.planning.pages.forms import (
     NUMBERS,
@@ -19,8 +21,11 @@ from campaigns.planning.pages.forms import (
     value_of,
 )
 from campaigns.planning.workers import lacking_everywhere
+from campaigns.targets.feeds import rule_of_feed
 from campaigns.targets.variables import Variables
 
+CONFIRMS = "confirm-address"
+"""The name of the boxes that confirm an address which workers read: each has a parameter and a URL."""
 LEVELS_HINT = {True: "Numbers, one per line or separated by blanks.", False: "One level per line."}
 LINES_HINT = (
     "A line with --- between two levels. The levels of a cell have at most 2,000 bytes together."
@@ -35,7 +40,8 @@ class ParameterRow:
     only_for: the only family of servers with the parameter, where the kind measures several.
     is_setting: of the target, not of the kind. hard: ticked as hard to change. offers: values that
     the target is known to serve. bad: levels that an error is about. is_load: the kind declares it load.
-    may_be_load: a campaign may; load: it is ticked as such.
+    may_be_load: a campaign may; load: it is ticked as such. confirms: addresses that workers read once their owner has confirmed
+    that, each with the value of its box.
     """
 
     name: str
@@ -56,6 +62,7 @@ class ParameterRow:
     is_load: bool = False
     may_be_load: bool = False
     load: bool = False
+    confirms: Sequence[tuple[str, str]] = ()
 
     @property
     def id(self) -> str:
@@ -207,7 +214,26 @@ def _row(
         is_load=name in driver.load,
         may_be_load=name in driver.may_be_load,
         load=name in entered.loads,
+        confirms=_to_confirm(driver, name, entered) if messages else (),
     )
+
+
+def _to_confirm(driver: Driver, name: str, entered: Entered) -> list[tuple[str, str]]:
+    """Return the addresses in the values of a parameter that workers read once their owner has confirmed that, with boxes."""
+    targets = entered.compared or ([entered.target] if entered.target else [])
+    values = (
+        entered.levels.get(name, ())
+        if name in entered.varied
+        else (entered.parameters.get(name, ""),)
+    )
+    found: dict[str, str] = {}
+    for value in values:
+        for url in driver.reads({**entered.parameters, name: value}).get(name, ()):
+            for target in targets:
+                with suppress(NetworkError):
+                    if rule := rule_of_feed(target, url):
+                        found.setdefault(rule, f"{name} {url}")
+    return list(found.items())
 
 
 def _is_bad(level: str, messages: Sequence[str]) -> bool:

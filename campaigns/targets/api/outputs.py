@@ -52,7 +52,7 @@ class ConfirmedRightsOutput(ModelOutput[ConfirmedRights]):
 class TargetOutput(ModelOutput[Target]):
     """A server under test. `process_groups`: null: the usual ones of its family.
 
-    `rights`: by which its login reaches beyond the database, such as superuser; null: not asked yet.
+    `confirmed_feeds`: loopback and private addresses that workers may read for its runs. `rights`: by which its login reaches beyond the database, such as superuser; null: not asked yet.
     """
 
     process_groups = GroupOutput(many=True, allow_null=True)
@@ -61,6 +61,7 @@ class TargetOutput(ModelOutput[Target]):
     base_url = serializers.URLField(max_length=500)
     rights = serializers.ListField(child=serializers.CharField(), allow_null=True)
     confirmed_rights = serializers.SerializerMethodField()
+    confirmed_feeds = serializers.ListField(child=serializers.CharField())
     has_password = serializers.SerializerMethodField()
     has_client_key = serializers.SerializerMethodField()
     same_server_as = serializers.SerializerMethodField()
@@ -84,6 +85,7 @@ class TargetOutput(ModelOutput[Target]):
             "proofs",
             "rights",
             "confirmed_rights",
+            "confirmed_feeds",
             "created_at",
             "retired_at",
         ]

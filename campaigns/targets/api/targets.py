@@ -13,7 +13,7 @@ from campaigns.kit.owners import team_for
 from campaigns.kit.revisions import revision_of
 from campaigns.kit.rights import Right
 from campaigns.models import Target
-from campaigns.targets import ending, rights, saving
+from campaigns.targets import ending, feeds, rights, saving
 from campaigns.targets.api.outputs import TargetAnswer, TargetOutput
 from campaigns.targets.filters import TargetFilters
 from campaigns.targets.forms import TargetForm, as_data
@@ -141,6 +141,44 @@ class Probe(Api):
         if why_not:
             return Response(output | {"warnings": [why_not]})
         return Response(output, status=status.HTTP_202_ACCEPTED)
+
+
+class FeedInput(Input):
+    """The URL of a feed."""
+
+    url = serializers.CharField(max_length=1000)
+
+
+class FeedRuleInput(Input):
+    """A confirmed address, as `confirmed_feeds` of the target has it."""
+
+    rule = serializers.CharField(max_length=300)
+
+
+class ConfirmFeed(Api):
+    """POST {url}: let workers read a feed at a loopback or private address."""
+
+    of = Target
+    takes = {"post": Right.OPERATE}
+
+    @operation("confirm_feed", "targets", body=FeedInput, answer=TargetOutput)
+    def post(self, request: Request, pk: int) -> Response:
+        """Confirm that a feed at a loopback or private address is yours: workers read it to prove a sync of this target."""
+        feeds.confirm_feed(in_use(pk), self.read(FeedInput)["url"], self.user)
+        return Response(self.shown(in_use(pk), TargetOutput))
+
+
+class WithdrawFeed(Api):
+    """POST {rule}: let workers read it no more."""
+
+    of = Target
+    takes = {"post": Right.OPERATE}
+
+    @operation("withdraw_feed", "targets", body=FeedRuleInput, answer=TargetOutput)
+    def post(self, request: Request, pk: int) -> Response:
+        """Withdraw the confirmed address of a feed."""
+        feeds.withdraw_feed(in_use(pk), self.read(FeedRuleInput)["rule"], self.user)
+        return Response(self.shown(in_use(pk), TargetOutput))
 
 
 class RightsInput(Input):

@@ -25,7 +25,7 @@ from campaigns.kit.pages.sorting import Sort
 from campaigns.kit.revisions import Changed
 from campaigns.kit.rights import Right
 from campaigns.models import Target, Watch
-from campaigns.targets import quiet_hours, rights, saving
+from campaigns.targets import feeds, quiet_hours, rights, saving
 from campaigns.targets.actions import fingerprint_of
 from campaigns.targets.forms import CERTIFICATES, SECRETS, SERVER, WATCHED, TargetForm
 from campaigns.targets.holders import TargetRow, target_rows
@@ -141,6 +141,20 @@ def target_rights(request: HttpRequest, pk: int) -> HttpResponse:
         messages.warning(request, str(refusal))
     campaign = request.POST.get("campaign", "")
     return redirect("campaign", int(campaign)) if is_key(campaign) else redirect("target", pk)
+
+
+@require_POST
+@takes(Right.OPERATE, Target)
+def target_feed(request: HttpRequest, pk: int) -> HttpResponse:
+    """Withdraw the confirmed address of a feed."""
+    target, rule = get_object_or_404(Target, pk=pk, retired_at=None), request.POST.get("rule", "")
+    try:
+        feeds.withdraw_feed(target, rule, user_of(request))
+        messages.success(request, f"Workers read {rule} no more for {target.name}.")
+    except Invalid as invalid:
+        for message in invalid.errors["rule"]:
+            messages.warning(request, message)
+    return redirect("target", pk)
 
 
 @require_http_methods(["GET", "POST"])

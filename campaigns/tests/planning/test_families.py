@@ -43,7 +43,8 @@ def sync(family: str, **changes: object) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_what_fits_the_family_is_taken(family):
+def test_what_fits_the_family_is_taken(family, settings):
+    settings.ALLOWED_ADDRESSES = "127.0.0.1:8099"
     found = check(sync(family))
 
     assert found.campaign.parameters["repository_ids"] == FITS[family].get("repository_ids", "")

@@ -64,7 +64,9 @@ def target(db, settings):
     target = Target.objects.create(
         name="db1", family="machine", base_url="ssh://127.0.0.1:9", address="127.0.0.1:9"
     )
-    SshLogin.objects.create(target=target, host="127.0.0.1", port=22, username="perfdash")
+    SshLogin.objects.create(
+        target=target, host="127.0.0.1", port=22, username="perfdash", host_key="ssh-ed25519 AAAA"
+    )
     return target
 
 
