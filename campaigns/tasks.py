@@ -24,14 +24,15 @@ from django.db.models.functions import Now
 
 from campaigns.accounts import notifications, sessions
 from campaigns.execution import dispatch as dispatching
+from campaigns.execution import parcels, try_settings
 from campaigns.execution import try_program as trying_programs
-from campaigns.execution import try_settings
 from campaigns.execution.claim import leave_to_others
 from campaigns.execution.generators import serving
 from campaigns.execution.restore_settings import restore
 from campaigns.execution.running import execute_in_a_row, interrupt_worker
 from campaigns.kinds.registry import all_kinds
 from campaigns.kit import idempotency, kernel, log_context
+from campaigns.kit.encryption import SecretUnreadable
 from campaigns.kit.events import work_waits
 from campaigns.models import Worker
 from campaigns.planning import workers
@@ -53,10 +54,12 @@ _again = threading.Event()
 
 
 @shared_task(name="campaigns.execute_attempt", bind=True)
-def execute_attempt(self: Task, attempt: int, version: str = settings.VERSION) -> None:
-    """Execute one attempt on this host, and those that follow at once; then look what may start next.
+def execute_attempt(
+    self: Task, attempt: int, version: str = settings.VERSION, key: str = ""
+) -> None:
+    """Execute one attempt on this host, and those that follow at once; then have dispatch look what may start next.
 
-    version: of the sender.
+    version: of the sender. key: of the secrets that it may use.
     """
     close_old_connections()
     if is_of_another(version):
@@ -66,25 +69,29 @@ def execute_attempt(self: Task, attempt: int, version: str = settings.VERSION) -
         dispatching.request_dispatch()
         return
     try:
-        execute_in_a_row(
-            attempt,
-            self.request.hostname or "worker",
-            settings.GENERATOR_HOST,
-            dispatching.ask_generators,
-        )
+        with parcels.opened_for_attempt(attempt, key):
+            execute_in_a_row(
+                attempt,
+                self.request.hostname or "worker",
+                settings.GENERATOR_HOST,
+                dispatching.ask_generators,
+            )
+    except SecretUnreadable as error:
+        log.warning("Attempt %s is sent again: %s", attempt, error)
+        leave_to_others(attempt)
     finally:
         connection.close()
-        _look()
+        dispatching.request_dispatch()
 
 
 @shared_task(name="campaigns.generate", bind=True)
-def generate(self: Task, generator: int, version: str = settings.VERSION) -> None:
+def generate(self: Task, generator: int, version: str = settings.VERSION, key: str = "") -> None:
     """Be one of the generators of a run, on this host; the row is sent again where it was not claimed."""
     if is_of_another(version):
         return
     close_old_connections()
     try:
-        serving.generate(generator, self.request.hostname or "worker", settings.GENERATOR_HOST)
+        serving.generate(generator, self.request.hostname or "worker", settings.GENERATOR_HOST, key)
     finally:
         connection.close()
 
@@ -148,11 +155,11 @@ def look_at_settings(target: int) -> None:
 
 
 @shared_task(name="campaigns.try_program")
-def try_program(program: int) -> None:
+def try_program(program: int, key: str = "") -> None:
     """Run the draft of a program once, on this worker or from it."""
     close_old_connections()
     try:
-        trying_programs.try_program(program)
+        trying_programs.try_program(program, key)
     finally:
         connection.close()
 
@@ -190,6 +197,7 @@ def tidy() -> None:
     close_old_connections()
     with _without_database():
         idempotency.delete_expired()
+        parcels.delete_used()
         sessions.forget_expired()
         retention.delete_old()
         notifications.forget_old()
@@ -262,7 +270,7 @@ class Presence(threading.Thread):
         if self.waits_for:
             return
         dispatching.send_again(self.pools)
-        work_waits.send(sender=None)
+        dispatching.request_dispatch()
 
     def _write(self) -> None:
         Worker.objects.update_or_create(

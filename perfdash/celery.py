@@ -10,8 +10,9 @@ from celery.signals import celeryd_init, setup_logging, worker_before_create_pro
 from kombu.transport.redis import Channel, QoS
 
 from campaigns.kit import kernel
+from campaigns.kit.messages import CONTROL
 from perfdash.database import limit_waits
-from perfdash.environment import REQUIRED, SIGNING, refuse_missing
+from perfdash.environment import NEEDED, REQUIRED, SIGNING, refuse_missing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "perfdash.settings")
 # `manage.py migrate` has made Django's checks; to make them, a worker would load every page and its libraries.
@@ -24,8 +25,9 @@ app.autodiscover_tasks()
 
 @celeryd_init.connect
 def _check_environment(options: Mapping[str, Any], **kwargs: Any) -> None:
-    signs = "control" in (options.get("queues") or ())
-    refuse_missing((*REQUIRED, SIGNING) if signs else REQUIRED)
+    """Refuse to start without what is needed: who decides what runs hands others their secrets, and signs links in mails."""
+    decides = CONTROL in (options.get("queues") or CONTROL)
+    refuse_missing((*REQUIRED, SIGNING) if decides else NEEDED)
 
 
 @celeryd_init.connect

@@ -141,8 +141,10 @@ def refuse_missing(names: Iterable[str]) -> None:
         )
 
 
-REQUIRED = ("DATABASE_URL", "BROKER_URL", "PERFDASH_ENCRYPTION_KEYS")
-"""What serving needs. Tools that only import the settings (type checker, migrations) do not."""
+NEEDED = ("DATABASE_URL", "BROKER_URL")
+"""What a worker needs that measures, generates or analyses."""
+REQUIRED = (*NEEDED, "PERFDASH_ENCRYPTION_KEYS")
+"""What those need who store secrets, or hand them to workers. Tools that only import the settings (type checker, migrations) do not."""
 SIGNING = "SECRET_KEY"
 """What those need besides who sign: the web server, and the worker that sends mails with links."""
 NEVER_EMPTY = (*REQUIRED, SIGNING)

@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Max, Q, QuerySet
 from django.db.models.functions import Now
 
+from campaigns.execution.parcels import seal_for_trial
 from campaigns.execution.program_rights import require_definer
 from campaigns.kinds.program.definition import (
     Definition,
@@ -276,7 +277,8 @@ def request_trial(row: Program, parameters: FieldValues, target: Target | None, 
         version=row.version,
         target=target.name if target else "",
     )
-    transaction.on_commit(lambda: send("campaigns.try_program", row.pk, MEASURE))
+    key = seal_for_trial(row, target)
+    transaction.on_commit(lambda: send("campaigns.try_program", row.pk, MEASURE, key))
 
 
 def _check_target(target: Target, row: Program, driver: ProgramDriver) -> None:

@@ -21,6 +21,7 @@ from campaigns.execution.run_log import RunLog
 from campaigns.execution.steps import Steps
 from campaigns.kinds.programs.deadline import monotonic
 from campaigns.kit import log_context
+from campaigns.kit.encryption import lacked
 from campaigns.kit.redaction import storable
 from campaigns.models import Attempt, LogLine, Run
 from campaigns.planning.analyses import request_analysis_after
@@ -207,7 +208,8 @@ def _store(
     follow: bool = False,
 ) -> tuple[Run, Attempt | None]:
     """Close the attempt, write into the log, and return the run and, where `follow`, the attempt that was claimed after it."""
-    follow = follow and outcome.state in FOLLOWED and not outcome.traceback
+    # A secret that was changed meanwhile comes with the next message.
+    follow = follow and outcome.state in FOLLOWED and not outcome.traceback and not lacked()
     following: Attempt | None = None
 
     def succeed(run: Run) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.conf import settings
 
+from campaigns.execution.parcels import opened_for_trial
 from campaigns.execution.programs import TRIAL_SECONDS, driver_of_draft
 from campaigns.execution.workplace import workplace
 from campaigns.kinds.base import Cancelled, Context, DriverError
@@ -33,14 +34,15 @@ NOBODY = TargetView(name="no target", family="", base_url="")
 log = logging.getLogger(__name__)
 
 
-def try_program(pk: int) -> None:
-    """Run it, and store what came out."""
+def try_program(pk: int, key: str = "") -> None:
+    """Run it, and store what came out. key: of the secrets that it may use."""
     row = Program.objects.filter(pk=pk, state=Program.State.DRAFT).first()
     if row is None or row.trial_began_at is None or row.trial is None:
         return
     begun, asked = row.trial_began_at, dict(row.trial)
     try:
-        result = _result(row, asked)
+        with opened_for_trial(pk, key):
+            result = _result(row, asked)
     except (DriverError, SecretUnreadable) as error:
         result = {"failure": str(error)}
     except Cancelled:

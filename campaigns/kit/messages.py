@@ -36,21 +36,25 @@ def messages_after_commit() -> Iterator[None]:
         _after_commit.reset(held)
 
 
-def send(name: str, argument: int | None, queue: str) -> None:
-    """Send a task by its name. A broker that is away is logged; the task is sent again later."""
+def send(name: str, argument: int | None, queue: str, key: str = "") -> None:
+    """Send a task by its name. A broker that is away is logged; the task is sent again later.
+
+    key: opens the secrets that were sealed for the task; it is told in no log.
+    """
     if _after_commit.get():
-        transaction.on_commit(partial(_send, name, argument, queue))
+        transaction.on_commit(partial(_send, name, argument, queue, key))
     else:
-        _send(name, argument, queue)
+        _send(name, argument, queue, key)
 
 
-def _send(name: str, argument: int | None, queue: str) -> None:
+def _send(name: str, argument: int | None, queue: str, key: str) -> None:
     arguments = [] if argument is None else [argument]
     version = [settings.VERSION] if name in VERSIONED else []
     try:
         current_app.send_task(
             name,
-            args=[*arguments, *version],
+            args=[*arguments, *version, *filter(None, [key])],
+            argsrepr=repr(arguments),
             queue=queue,
             expires=MESSAGE_SECONDS,
             retry=False,

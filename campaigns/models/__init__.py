@@ -32,7 +32,7 @@ from campaigns.models.evidence import (
 )
 from campaigns.models.installation import Installation
 from campaigns.models.notices import Announcement, Channel, Delivery
-from campaigns.models.programs import AttemptOutput, Program
+from campaigns.models.programs import AttemptOutput, Parcel, Program
 from campaigns.models.reviews import (
     CheckWord,
     Comment,
@@ -121,6 +121,7 @@ __all__ = [
     "Membership",
     "Mention",
     "MetricOfValues",
+    "Parcel",
     "Phase",
     "Program",
     "Proof",

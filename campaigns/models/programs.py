@@ -77,3 +77,24 @@ class AttemptOutput(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Parcel(models.Model):
+    """The secrets that one attempt, or one trial of a program, may use, sealed for its worker. The key is in its message alone."""
+
+    attempt = models.OneToOneField(Attempt, on_delete=models.CASCADE, null=True, related_name="+")
+    program = models.OneToOneField(Program, on_delete=models.CASCADE, null=True, related_name="+")
+    sealed = models.TextField(editable=False)
+    made_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(attempt__isnull=True) ^ models.Q(program__isnull=True),
+                name="a_parcel_is_for_one_thing",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"secrets for {self.attempt or self.program}"

@@ -11,6 +11,8 @@ from perfdash.local.forkserver import READY
 from perfdash.local.process import Forked, Service
 
 ANSWER_SECONDS = 10.0
+KEYS = "PERFDASH_ENCRYPTION_KEYS"
+"""Begins the names of the variables that only some of the forked processes get; the server itself never reads them."""
 
 
 class ForkServer:
@@ -37,8 +39,11 @@ class ForkServer:
         return bool(self._pid)
 
     def is_for(self, service: Service) -> bool:
-        """Return whether the service may be forked: its secrets are those of the server."""
-        return service.forked and service.environment == self._environment
+        """Return whether the service may be forked: but for encryption keys, its secrets are those of the server."""
+        mine = {
+            name: value for name, value in service.environment.items() if not name.startswith(KEYS)
+        }
+        return service.forked and mine == self._environment
 
     @property
     def is_loading(self) -> bool:
@@ -67,13 +72,19 @@ class ForkServer:
             return None
         arguments = service.command[service.command.index("-m") + 1 :]
         self._connection.settimeout(ANSWER_SECONDS)
+        keys = {name: value for name, value in service.environment.items() if name.startswith(KEYS)}
+        given = os.memfd_create("variables")
+        os.write(given, json.dumps(keys).encode())
+        os.lseek(given, 0, os.SEEK_SET)
         try:
-            socket.send_fds(self._connection, [json.dumps(arguments).encode()], [output])
+            socket.send_fds(self._connection, [json.dumps(arguments).encode()], [output, given])
             return int(self._connection.recv(32) or 0) or None
         except TimeoutError:
             os.kill(self._pid, signal.SIGKILL)
         except OSError:
             pass  # it has ended
+        finally:
+            os.close(given)
         self._close()
         return None
 

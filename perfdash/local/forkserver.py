@@ -1,7 +1,8 @@
 """Forks processes from one that has loaded perfdash: they share its memory, and start at once.
 
 Usage: python -m perfdash.local.forkserver, with a socket as standard input. Each message on it asks for one
-process: the arguments of `python -m` as JSON, with the file descriptor of its output. The answer is its process id.
+process: the arguments of `python -m` as JSON, with the file descriptors of its output, and of a file that holds its encryption
+keys, which the server itself does not read. The answer is its process id.
 """
 
 import gc
@@ -14,7 +15,10 @@ import time
 from importlib import import_module
 from typing import NoReturn
 
+from django.conf import settings
+
 from campaigns.kit import kernel
+from perfdash import environment
 
 MODULES = (
     "celery.apps.worker", "celery.bin.celery", "celery.concurrency.prefork", "celery.concurrency.thread",
@@ -31,11 +35,13 @@ def main() -> None:
     _load()
     connection.send(READY)
     while True:
-        message, descriptors, _, _ = socket.recv_fds(connection, MOST_BYTES, 1)
+        message, descriptors, _, _ = socket.recv_fds(connection, MOST_BYTES, 2)
         if not message:
             return
-        pid = _fork(json.loads(message), connection, descriptors[0])
-        os.close(descriptors[0])
+        output, given = descriptors
+        pid = _fork(json.loads(message), connection, output, given)
+        os.close(output)
+        os.close(given)
         connection.send(str(pid).encode())
 
 
@@ -51,7 +57,7 @@ def _load() -> None:
     gc.freeze()
 
 
-def _fork(arguments: list[str], connection: socket.socket, output: int) -> int:
+def _fork(arguments: list[str], connection: socket.socket, output: int, given: int) -> int:
     """Start a process, and return its id as soon as it is a child of our own parent.
 
     Our parent adopts orphans, and the process between us and the new one ends at once.
@@ -70,11 +76,20 @@ def _fork(arguments: list[str], connection: socket.socket, output: int) -> int:
         while os.getppid() == between:
             time.sleep(0.001)
         kernel.die_with_parent(parent)
+        _take(given)
         _become(arguments, output)
     os.close(writer)
     os.waitpid(between, 0)
     with os.fdopen(reader) as answer:
         return int(answer.read())
+
+
+def _take(given: int) -> None:
+    """Read the encryption keys of this process."""
+    with os.fdopen(given) as file:
+        os.environ.update(json.load(file))
+    settings.ENCRYPTION_KEYS = environment.fernet_keys("PERFDASH_ENCRYPTION_KEYS")
+    settings.SECRETS += settings.ENCRYPTION_KEYS
 
 
 def _become(arguments: list[str], output: int) -> NoReturn:

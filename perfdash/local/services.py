@@ -12,7 +12,7 @@ from perfdash.answers import answers
 from perfdash.environment import boolean
 from perfdash.local import broker, postgres
 from perfdash.local.directory import DataDirectory
-from perfdash.local.forks import ForkServer
+from perfdash.local.forks import KEYS, ForkServer
 from perfdash.local.ports import HOST
 from perfdash.local.process import Service
 from perfdash.local.state import SURROUNDINGS
@@ -21,12 +21,12 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 KATELLO_TIME_SCALE = 0.1  # its server then carries some 20 registrations a second
 FOUNDATIONS = frozenset({"DATABASE_URL", "BROKER_URL"})
 MAIL, PAGES = ("PERFDASH_EMAIL_",), ("PERFDASH_OIDC_", "PERFDASH_METRICS_TOKEN")
-SECRET = ("DATABASE_URL", "BROKER_URL", "SECRET_KEY", "PERFDASH_ENCRYPTION_KEYS")
+SECRET = ("DATABASE_URL", "BROKER_URL", "SECRET_KEY")
 """Beginnings of the names of variables that only those get who need them."""
 NEEDED = {
-    "prepare": (*SECRET, *MAIL, *PAGES),
-    "web": (*SECRET, *MAIL, *PAGES),
-    "control": (*SECRET, *MAIL),
+    "prepare": (*SECRET, KEYS, *MAIL, *PAGES),
+    "web": (*SECRET, KEYS, *MAIL, *PAGES),
+    "control": (*SECRET, KEYS, *MAIL),
     "beat": ("BROKER_URL",),
 }
 """By the name of the service; the other workers need SECRET."""
@@ -207,7 +207,7 @@ def _python(name: str, variables: Mapping[str, str], *arguments: str) -> Service
     values = {
         variable: value
         for variable, value in variables.items()
-        if variable.startswith(needed) or not variable.startswith((*SECRET, *MAIL, *PAGES))
+        if variable.startswith(needed) or not variable.startswith((*SECRET, KEYS, *MAIL, *PAGES))
     }
     return Service(name, command, values, stage=3, directory=str(ROOT))
 

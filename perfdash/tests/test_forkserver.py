@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import psutil
 import pytest
+from cryptography.fernet import Fernet
 
 from campaigns.kit import kernel
-from perfdash.local.forks import ForkServer
+from perfdash.local.forks import KEYS, ForkServer
 from perfdash.local.process import Service, spawn
 from perfdash.tests.conftest import wait_until
 
@@ -19,7 +20,8 @@ WAITS = ("-m", "perfdash.tests.waiting")
 
 @pytest.fixture
 def environment():
-    return {**os.environ, "DJANGO_SETTINGS_MODULE": "perfdash.settings"}
+    ours = {name: value for name, value in os.environ.items() if not name.startswith(KEYS)}
+    return {**ours, "DJANGO_SETTINGS_MODULE": "perfdash.settings"}
 
 
 @pytest.fixture
@@ -36,6 +38,7 @@ def server(environment):
     yield process, forks
     process.kill()
     process.communicate()
+    assert forks.is_loading  # it has noticed, and closed its end
     kernel.LIBC.prctl(kernel.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 
 
@@ -50,7 +53,7 @@ def test_a_forked_process_is_our_child_and_outlives_the_server(server, service, 
     child = forks.spawn(service)
 
     with child.stdout:
-        assert child.stdout.readline() == b"perfdash.tests.waiting: forked\n"
+        assert child.stdout.readline() == b"perfdash.tests.waiting: forked []\n"
     assert psutil.Process(child.pid).ppid() == os.getpid()
     assert os.getpgid(child.pid) == child.pid
     other_secrets = replace(service, environment={**environment, "MAIL": "secret"})
@@ -65,6 +68,22 @@ def test_a_forked_process_is_our_child_and_outlives_the_server(server, service, 
     assert forks.spawn(service) is None
     child.send_signal(signal.SIGTERM)
     assert child.wait() == child.poll() == -signal.SIGTERM
+
+
+def test_only_a_process_that_is_to_decrypt_gets_keys(server, service, environment):
+    _, forks = server
+    key = Fernet.generate_key().decode()
+    keeper = replace(service, environment={**environment, KEYS: key})
+
+    children = [forks.spawn(each) for each in (keeper, service)]
+
+    told = []
+    for child in children:
+        with child.stdout:
+            told.append(child.stdout.readline().decode().partition("forked ")[2])
+        child.send_signal(signal.SIGTERM)
+        child.wait()
+    assert told == [f"['{key}']\n", "[]\n"]
 
 
 def test_a_server_that_gives_no_answer_is_ended(server, service, monkeypatch):

@@ -14,6 +14,7 @@ SECRETS = {
 SURROUNDINGS = {"PATH", "PYTHONPATH", "TMPDIR"}
 OF_WORKERS = SECRETS - {
     "PERFDASH_EMAIL_URL", "PERFDASH_OIDC_CLIENT_SECRET_FILE", "PERFDASH_METRICS_TOKEN",
+    "PERFDASH_ENCRYPTION_KEYS",
 }  # fmt: skip
 
 
@@ -30,7 +31,7 @@ def given():
     ("service", "secrets"),
     [
         ("web", SECRETS),
-        ("control", OF_WORKERS | {"PERFDASH_EMAIL_URL"}),
+        ("control", OF_WORKERS | {"PERFDASH_EMAIL_URL", "PERFDASH_ENCRYPTION_KEYS"}),
         ("analysis", OF_WORKERS),
         ("measure", OF_WORKERS),
         ("forkserver", OF_WORKERS),

@@ -28,6 +28,7 @@ from campaigns.execution.dispatch.due import (
 from campaigns.execution.dispatch.limits import end_used_up_budgets, interrupt_where_not_allowed
 from campaigns.execution.dispatch.lost_workers import holding, take_back_lost
 from campaigns.execution.dispatch.queueing import queue_runs
+from campaigns.execution.parcels import key_of_attempt
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.messages import ANALYSIS, CONTROL, send
 from campaigns.models import Attempt, TargetLease
@@ -73,10 +74,10 @@ def dispatch() -> None:
         send("campaigns.restore_settings", target, CONTROL)
     for submission in files:
         send("campaigns.read_file", submission, ANALYSIS)
-    for generator, pool in generators:
-        send("campaigns.generate", generator, pool)
+    for generator, pool, attempt in generators:
+        send("campaigns.generate", generator, pool, key_of_attempt(attempt))
     for attempt, pool in attempts:
-        send("campaigns.execute_attempt", attempt, pool)
+        send("campaigns.execute_attempt", attempt, pool, key_of_attempt(attempt))
 
 
 @transaction.atomic

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
+from campaigns.execution.parcels import key_of_attempt
 from campaigns.execution.restore_settings import due
 from campaigns.kit.messages import send
 from campaigns.models import Attempt, FoundSetting, Generator, Target, TargetLease
@@ -23,19 +24,19 @@ MARGIN_SECONDS = 30.0
 
 def ask_generators(attempt_pk: int) -> None:
     """Send a message for every generator that an attempt waits for."""
-    for generator, pool in due_generators(Q(attempt=attempt_pk)):
-        send("campaigns.generate", generator, pool)
+    for generator, pool, attempt in due_generators(Q(attempt=attempt_pk)):
+        send("campaigns.generate", generator, pool, key_of_attempt(attempt))
 
 
 @transaction.atomic
-def due_generators(which: Q | None = None) -> list[tuple[int, str]]:
-    """Return generators for which a message is to be sent now, with their pools."""
+def due_generators(which: Q | None = None) -> list[tuple[int, str, int]]:
+    """Return generators for which a message is to be sent now, with their pools and attempts."""
     due = _wanted().filter(
         Q(sent_at=None) | Q(sent_at__lt=Now() - timedelta(seconds=AGAIN_SECONDS)), which or Q()
     )
     rows = due.select_for_update(of=("self",), no_key=True, skip_locked=True)
-    results = list(rows.values_list("pk", "pool"))
-    Generator.objects.filter(pk__in=[key for key, _ in results]).update(sent_at=Now())
+    results = list(rows.values_list("pk", "pool", "attempt"))
+    Generator.objects.filter(pk__in=[key for key, *_ in results]).update(sent_at=Now())
     return results
 
 

@@ -8,6 +8,7 @@ from django.db.models.functions import Now
 from campaigns.execution.dispatch.limits import may_begin
 from campaigns.execution.leases import lease_target
 from campaigns.execution.manual_steps import needed, number_of_next_attempt
+from campaigns.execution.parcels import seal_for_attempt
 from campaigns.execution.restore_settings import addresses_held
 from campaigns.execution.waiting import ORDER
 from campaigns.kit.database_clock import database_now
@@ -57,6 +58,7 @@ def queue_runs() -> Iterator[tuple[int, str]]:
         if attempt is not None:
             room[campaign.pool] -= 1
             room |= dict.fromkeys(generators, 0)  # another run would have to do with what is left
+            seal_for_attempt(attempt)
             yield attempt.pk, campaign.pool
 
 

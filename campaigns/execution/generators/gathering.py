@@ -20,6 +20,7 @@ from campaigns.execution import progress
 from campaigns.execution.generators.messages import Order, TooLarge, pack_order
 from campaigns.execution.generators.totals import Gathered, added_progress
 from campaigns.execution.keeper import Keeper, LeaseLost
+from campaigns.execution.parcels import key_of_attempt
 from campaigns.kinds.base import Cancelled, GeneratorFailed, Measured
 from campaigns.kinds.base.generating import POOL, Progress, read_pools
 from campaigns.kinds.programs.deadline import monotonic
@@ -117,7 +118,8 @@ class Gathering:
     ) -> Party:
         whole = deadline_seconds + settings.GENERATORS_SECONDS
         try:
-            orders = [pack_order(Order(request, whole)) for request in requests]
+            key = key_of_attempt(self.attempt.pk)
+            orders = [pack_order(Order(request, whole), key) for request in requests]
         except TooLarge as error:
             raise GeneratorFailed(str(error)) from error
 

@@ -27,15 +27,15 @@ class Order:
     deadline_seconds: float
 
 
-def pack_order(order: Order) -> str:
-    """Compress and encrypt a request. Raise TooLarge."""
+def pack_order(order: Order, key: str) -> str:
+    """Compress a request, and seal it with the key of its attempt. Raise TooLarge."""
     packed = _pack(asdict(order), MOST_REQUEST_BYTES, "request")
-    return encryption.seal(packed)
+    return encryption.seal(packed, key)
 
 
-def unpack_order(stored: str) -> Order:
+def unpack_order(stored: str, key: str) -> Order:
     """Decrypt a request of `pack_order`. Raise SecretUnreadable."""
-    return Order(**_unpack(encryption.unseal(stored)))
+    return Order(**_unpack(encryption.unseal(stored, key)))
 
 
 def pack_outcome(outcome: Outcome) -> dict[str, bytes]:

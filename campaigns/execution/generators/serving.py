@@ -18,6 +18,7 @@ from campaigns.execution import machine, progress
 from campaigns.execution.generators.hold import Hold
 from campaigns.execution.generators.messages import TooLarge, pack_outcome, unpack_order
 from campaigns.execution.leases import lease_host
+from campaigns.execution.parcels import key_of_attempt, opened_for_attempt
 from campaigns.execution.workplace import NoWorkplace, workplace
 from campaigns.kinds.base.values import driver_levels
 from campaigns.kinds.programs.health import is_local
@@ -36,8 +37,11 @@ BROKE = (NoWorkplace, ProgramFailed, SecretUnreadable, TooLarge, UnknownKind, OS
 log = logging.getLogger(__name__)
 
 
-def generate(generator_pk: int, worker: str, host: str) -> None:
-    """Claim a generator's row and run its program; do nothing where the message is old."""
+def generate(generator_pk: int, worker: str, host: str, key: str = "") -> None:
+    """Claim a generator's row and run its program; do nothing where the message is old.
+
+    key: of its attempt, for a worker without encryption keys.
+    """
     generator = claim_generator(generator_pk, worker, host)
     if generator is None:
         return
@@ -45,7 +49,7 @@ def generate(generator_pk: int, worker: str, host: str) -> None:
     log_context.add(attempt=generator.attempt_id, campaign=run.campaign_id, run=run.position)
     log.info("Generator %s is claimed.", generator.number)
     with Hold(generator) as hold:
-        end = _outcome(generator, hold)
+        end = _outcome(generator, hold, key)
         _close(generator, end)
     log.info("Generator %s ended: %s. %s", generator.number, end["state"], end["reason"])
 
@@ -96,14 +100,23 @@ def stop_generators_of(worker: str) -> int:
     return running.update(interrupted_at=Now())
 
 
-def _outcome(generator: Generator, hold: Hold) -> JsonObject:
+def _outcome(generator: Generator, hold: Hold, key: str) -> JsonObject:
+    """Open its secrets and run its program; return the fields of the row that describe the end."""
+    try:
+        with opened_for_attempt(generator.attempt_id, key):
+            return _outcome_of_program(generator, hold)
+    except SecretUnreadable as error:
+        return _ended(Generator.State.FAILED, str(error))
+
+
+def _outcome_of_program(generator: Generator, hold: Hold) -> JsonObject:
     """Run the program until it ends; return the fields of the row that describe the end."""
     target = generator.attempt.run.target
     assert target is not None  # noqa: S101 - for the type checker: it is leased
     try:
         as_driver_sees_it(target)  # registers its secrets, so that no message quotes them
         _require_machine(generator)
-        order = unpack_order(generator.request)
+        order = unpack_order(generator.request, key_of_attempt(generator.attempt_id))
         with _with_directory(order.request, generator.attempt_id) as request:
             outcome = run_program(
                 generator.module,

@@ -13,6 +13,7 @@ from campaigns.execution.dispatch import due
 from campaigns.execution.generators import gathering
 from campaigns.execution.generators.serving import generate
 from campaigns.execution.generators.totals import added_progress
+from campaigns.execution.parcels import key_of_attempt
 from campaigns.execution.running import interrupt_worker
 from campaigns.execution.waiting import waiting_for
 from campaigns.kit import encryption, histogram
@@ -83,7 +84,7 @@ def test_what_a_program_is_asked_for_is_encrypted_and_gone_at_the_end(run_togeth
     row = Generator.objects.get(number=1)
     assert "secret" not in row.request
     assert b"host 7" not in row.request.encode()
-    assert encryption.unseal(row.request)
+    assert encryption.unseal(row.request, key_of_attempt(row.attempt_id))
 
     joined()
 
@@ -321,7 +322,8 @@ def test_messages_are_sent_again_where_nobody_took_them(run_together, workers, m
 
     dispatch.ask_generators(attempt.pk)
     dispatch.ask_generators(attempt.pk)
-    assert sent == [("campaigns.generate", row, "generate") for row in rows]
+    key = key_of_attempt(attempt.pk)
+    assert sent == [("campaigns.generate", row, "generate", key) for row in rows]
 
     Generator.objects.update(sent_at=Now() - timedelta(minutes=1))
     dispatch.dispatch()

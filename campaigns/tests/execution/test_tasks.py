@@ -26,7 +26,12 @@ def until(condition):
         sleep(0.02)
 
 
-def test_runs_begin_when_a_worker_does_and_none_is_queued_once_it_ends(launched, worker):
+def test_runs_begin_when_a_worker_does_and_none_is_queued_once_it_ends(
+    launched, worker, monkeypatch
+):
+    """A worker that measures has no keys: it asks one that has to look what may start."""
+    asked = threading.Event()
+    monkeypatch.setattr(dispatching, "request_dispatch", asked.set)
     worker.delete()
     campaign = launched()
     dispatching.dispatch()
@@ -34,7 +39,9 @@ def test_runs_begin_when_a_worker_does_and_none_is_queued_once_it_ends(launched,
 
     presence = tasks.Presence("measure@there", ["measure"])
     presence.start()
-    until(Attempt.objects.filter(state=Attempt.State.QUEUED).exists)
+    assert asked.wait(10)
+    dispatching.dispatch()
+    assert Attempt.objects.filter(state=Attempt.State.QUEUED).exists()
     presence.end()
 
     assert not Worker.objects.exists()

@@ -101,7 +101,7 @@ class World:
     def send(self, name, args, queue, **options):
         if self.broker_away:
             raise OperationalError("the broker is away")
-        message = Message(name, args[0], queue, self.now())
+        message = Message(name, args[0] if args else 0, queue, self.now())
         self.messages.append(message)
         self.ever_sent.append(message)
 
@@ -123,6 +123,8 @@ class World:
             return
         if message.name == "campaigns.analyse":
             tasks.analyse(message.argument)
+        elif message.name == "campaigns.dispatch":
+            dispatching.dispatch()
         elif message.name == "campaigns.execute_attempt":
             self.begin(free[choice % len(free)], message.argument, alone=alone)
 
