@@ -33,7 +33,11 @@ RUN rm requirements.txt \
 FROM python:3.11-slim AS system
 RUN groupadd --gid 999 perfdash \
     && useradd --uid 999 --gid 999 --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin perfdash \
+    && groupadd --gid 998 perfdash-programs \
+    && useradd --uid 998 --gid 998 --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin perfdash-programs \
     && install -d -o perfdash -g perfdash /srv/work \
+    && install -d -o perfdash-programs -g perfdash-programs /srv/programs \
+    && install -d -o perfdash-programs -g perfdash-programs -m 700 /srv/program-work \
     && find /usr/share/doc -type f ! -name copyright -delete \
     && rm -rf /root/.cache /usr/share/info /usr/share/locale /usr/share/man /usr/share/python-wheels \
         /var/cache/* /var/lib/apt/lists/* /var/log/* \

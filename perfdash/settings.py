@@ -100,7 +100,7 @@ OWNER_CONFIRMS = environment.boolean("PERFDASH_OWNER_CONFIRMS", False)
 WORKER_PROGRAMS = environment.choice(
     "PERFDASH_WORKER_PROGRAMS", ("by teams", "operators", "administrators", "off")
 )
-PROGRAM_USER = environment.text("PERFDASH_PROGRAM_USER")
+PROGRAM_SERVICE = environment.text("PERFDASH_PROGRAM_SERVICE")
 NOTIFICATION_ADDRESSES = environment.text("PERFDASH_NOTIFICATION_ADDRESSES")
 OWN_ADDRESSES = own_addresses(
     DATABASE_URL,

@@ -11,7 +11,7 @@ from campaigns.targets.ssh_logins import ADMIN_ALONE, is_admin
 
 ADMIN_ON_WORKERS = (
     "A program on a worker runs beside what all teams keep secret: only an administrator defines, tries and publishes one here. "
-    "The administrator may let operators do so, too: PERFDASH_WORKER_PROGRAMS, best with PERFDASH_PROGRAM_USER."
+    "The administrator may let operators do so, too: PERFDASH_WORKER_PROGRAMS, best with PERFDASH_PROGRAM_SERVICE."
 )
 
 
@@ -33,5 +33,5 @@ def require_definer(definition: Definition, user: User) -> None:
 def _operators_define() -> bool:
     """Return whether operators define programs on workers: by default while these read secrets of no other team."""
     if settings.WORKER_PROGRAMS == "by teams":
-        return bool(settings.PROGRAM_USER) or Team.objects.count() <= 1
+        return bool(settings.PROGRAM_SERVICE) or Team.objects.count() <= 1
     return bool(settings.WORKER_PROGRAMS == "operators")

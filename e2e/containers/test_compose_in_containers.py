@@ -19,7 +19,14 @@ pytestmark = [pytest.mark.e2e, pytest.mark.nightly, pytest.mark.timeout(2400)]
 
 LARGEST_IMAGE = 600_000_000
 OURS = (
-    *("web", "worker-measure", "worker-generate", "worker-control", "worker-analysis"),
+    *(
+        "web",
+        "worker-measure",
+        "worker-programs",
+        "worker-generate",
+        "worker-control",
+        "worker-analysis",
+    ),
     *("beat", "sandbox"),
 )
 PROJECT = f"perfdash_{secrets.token_hex(3)}"

@@ -7,14 +7,16 @@ import pytest
 import yaml
 from django.conf import settings
 
-WORKER = {"database_url", "broker_url", "encryption_keys"}
+WORKER = {"database_url", "broker_url"}
+DECRYPTING = {*WORKER, "encryption_keys"}
 SECRETS = {
-    "web": WORKER | {"secret_key", "email_url", "oidc_client_secret", "metrics_token"},
-    "worker-control": WORKER | {"secret_key", "email_url"},
+    "web": DECRYPTING | {"secret_key", "email_url", "oidc_client_secret", "metrics_token"},
+    "worker-control": DECRYPTING | {"secret_key", "email_url"},
     "worker-measure": WORKER,
     "worker-generate": WORKER,
     "worker-analysis": WORKER,
-    "migrate": WORKER,
+    "migrate": DECRYPTING,
+    "worker-programs": set(),
     "beat": {"broker_url"},
     "sandbox": set(),
     "postgres": {"postgres_password"},
@@ -49,6 +51,21 @@ def test_a_service_is_limited_in_memory_and_processes(name):
 
     assert service["mem_limit"][-1] in "mg"
     assert 64 <= service["pids_limit"] <= 4096
+
+
+def test_programs_of_teams_have_no_key_and_no_way_to_database_and_broker():
+    programs = COMPOSE["services"]["worker-programs"]
+
+    assert programs["user"] not in ("", "999:999", "0:0")
+    assert "environment" not in programs
+    assert programs["networks"] == ["programs"]
+    inside = {
+        name
+        for name, service in COMPOSE["services"].items()
+        if "programs" in service.get("networks", ())
+    }
+    assert inside == {"worker-programs", "worker-measure", "sandbox"}
+    assert "work:/srv/work" not in programs["volumes"]
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from django.conf import settings
 
 BASE = settings.BASE_DIR / "deploy/kubernetes/base"
 EXAMPLE = BASE.parent / "example"
+PROGRAMS = "worker-programs"
 VERSIONS = ("1.30", "1.37")
 WORKLOADS = (
     *("web", "worker-measure", "worker-generate", "worker-control", "worker-analysis"),
@@ -34,6 +35,10 @@ def pods():
 
 def compose():
     return yaml.safe_load((settings.BASE_DIR / "docker-compose.yml").read_text())["services"]
+
+
+def mounted(container):
+    return {one["name"] for one in container["volumeMounts"]}
 
 
 def policies():
@@ -71,6 +76,9 @@ def test_a_number_among_the_words_of_a_command_does_not_fit():
 def test_each_process_of_compose_runs_with_the_same_command():
     services = compose()
 
+    assert sorted([*pods(), PROGRAMS]) == sorted(
+        name for name in services if name not in ("postgres", "redis", "sandbox")
+    )
     assert sorted(pods()) == sorted(WORKLOADS)
     for name, pod in pods().items():
         command = services[name].get("command", "")
@@ -94,8 +102,23 @@ def test_every_container_is_restricted_and_says_what_it_needs():
 def test_each_container_has_the_secret_of_its_service():
     for name, pod in pods().items():
         for container in (*pod["containers"], *pod.get("initContainers", [])):
-            given = [one["secretRef"]["name"] for one in container["envFrom"] if "secretRef" in one]
-            assert given == [f"perfdash-{name}"]
+            given = [
+                one["secretRef"]["name"]
+                for one in container.get("envFrom", ())
+                if "secretRef" in one
+            ]
+            assert given == [f"perfdash-{name}"] * (container["name"] != PROGRAMS)
+
+
+def test_programs_of_teams_run_beside_the_worker_that_measures_without_any_setting_or_its_files():
+    [worker, programs] = pods()["worker-measure"]["containers"]
+
+    assert programs["name"] == PROGRAMS
+    assert programs["args"] == shlex.split(compose()[PROGRAMS]["command"])
+    assert not {"env", "envFrom"} & set(programs)
+    assert programs["securityContext"]["runAsUser"] == 998
+    shared = [one["name"] for one in worker["volumeMounts"] if one["name"] in mounted(programs)]
+    assert shared == ["programs"]
 
 
 def test_nobody_reaches_a_pod_but_the_web_server():

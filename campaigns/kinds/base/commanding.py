@@ -1,25 +1,22 @@
 """Run commands that are not perfdash's own within a run: on the worker, or on the machine of the target."""
 
-import os
-import stat
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 
 from campaigns.kinds.base.errors import DriverError, GeneratorFailed, TargetUnavailable
 from campaigns.kinds.base.values import Context, Output, Target
-from campaigns.kinds.programs import accounts
 from campaigns.kinds.programs.commands import Command, Ran
-from campaigns.kinds.programs.program import ProgramFailed, run_program
+from campaigns.kinds.programs.run_apart import run_apart, work_of
+from campaigns.kinds.programs.run_here import Broke, Ended, NotStarted, run_in
+from campaigns.kinds.programs.service import PREFIX
 from campaigns.kit.network import Rules
 from campaigns.kit.redaction import REDACTED, SHORTEST, forms_of
 from campaigns.kit.ssh.access import ActionFailed, SshAccess
 
-ENGINE = "campaigns.kinds.programs.run_command"
-SECONDS_TO_START_AND_END = 15.0
 NO_PROGRAMS = "This installation runs no programs on its workers: its administrator has set PERFDASH_WORKER_PROGRAMS to off."
 NO_LOGIN = (
     "Nobody has said how commands reach the machine of “{}”: an admin gives its SSH login on the page of the target, "
@@ -43,77 +40,39 @@ def run_anywhere(command: Command, where: str, target: Target, context: Context)
 
 
 def run_here(command: Command, context: Context, directory: Path | None = None) -> Ran:
-    """Run a command on this machine, in the directory of the run unless another is named.
+    """Run a command on this machine: by the service for programs, or in the directory of the run unless another is named.
 
     Raise GeneratorFailed, DriverError, Cancelled.
     """
     if settings.WORKER_PROGRAMS == "off":
         raise DriverError(NO_PROGRAMS)
-    directory = directory or context.directory
-    directory.mkdir(parents=True, mode=0o700, exist_ok=True)
-    try:
-        account = accounts.account_of(settings.PROGRAM_USER)
-        if account is not None:
-            for place in (context.directory, directory):
-                place.chmod(0o711)
-            accounts.require_way(directory, account)
-    except accounts.NoAccount as error:
-        raise DriverError(str(error)) from None
-    try:
-        outcome = run_program(
-            ENGINE,
-            {
-                **command.request(str(directory)),
-                "account": account and asdict(account),
-                "hidden": [str(settings.DATA_DIRECTORY), str(settings.WORK_DIRECTORY)],
-            },
-            cancelled=context.cancelled,
-            lease_seconds=context.lease_seconds,
-            deadline_seconds=command.seconds + SECONDS_TO_START_AND_END,
-            progress=context.progress,
-        )
-    except ProgramFailed as error:
-        raise GeneratorFailed(str(error)) from error
-    if outcome.cancelled:
-        context.check()
-        raise GeneratorFailed("The command was ended with its lease.")
-    if why := outcome.result.get("not_started"):
-        raise DriverError(
-            f"“{command.arguments[0]}” cannot be started on this worker: {why}. Install it there, or correct the program."
-        )
-    if outcome.timed_out:
-        raise GeneratorFailed("The program that runs the command did not end in time.")
-    files, cut = {}, []
-    for name in command.files:
-        content = _read_file(directory / "work" / name, command.output_bytes, account)
-        if content is not None:
-            files[name] = content[: command.output_bytes]
-            if len(content) > command.output_bytes:
-                cut.append(name)
-    printed = {
-        name: _read_file(directory / name, command.output_bytes) for name in ("output", "errors")
+    how: dict[str, Any] = {
+        "cancelled": context.cancelled,
+        "lease_seconds": context.lease_seconds,
+        "progress": context.progress,
     }
-    return Ran(
-        **outcome.result,
-        output=printed["output"] or b"",
-        errors=printed["errors"] or b"",
-        files=files,
-        cut=cut,
-    )
+    try:
+        if settings.PROGRAM_SERVICE:
+            return run_apart(settings.PROGRAM_SERVICE, command, **how)
+        hidden = [str(settings.DATA_DIRECTORY), str(settings.WORK_DIRECTORY)]
+        return run_in(directory or context.directory, command, hidden, **how)
+    except NotStarted as error:
+        raise DriverError(str(error)) from None
+    except Broke as error:
+        raise GeneratorFailed(str(error)) from error
+    except Ended:
+        context.check()
+        raise GeneratorFailed("The command was ended with its lease.") from None
 
 
-def _read_file(path: Path, most: int, account: accounts.Account | None = None) -> bytes | None:
-    """Return the beginning of a file, one byte more than `most` where it is longer; None where there is no regular one.
-
-    account: whose file it must be; a link may be that of another.
-    """
-    with suppress(OSError):
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as file:
-            of = os.fstat(descriptor)
-            if stat.S_ISREG(of.st_mode) and (account is None or of.st_uid == account.uid):
-                return file.read(most + 1)
-    return None
+def place_of(command_marker: str, context: Context) -> str:
+    """Return the directory in which `run_here` runs a command. Raise GeneratorFailed."""
+    if not settings.PROGRAM_SERVICE:
+        return str(context.directory)
+    try:
+        return f"{work_of(settings.PROGRAM_SERVICE)}/{PREFIX}{command_marker}"
+    except Broke as error:
+        raise GeneratorFailed(str(error)) from error
 
 
 def run_there(command: Command, target: Target, context: Context) -> Ran:

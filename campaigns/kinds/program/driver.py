@@ -33,6 +33,7 @@ from campaigns.kinds.base.commanding import (
     lacks_login,
     log_in,
     outputs_of,
+    place_of,
     redacted,
     remove_stale,
     run_anywhere,
@@ -213,7 +214,7 @@ class Program(Driver):
 
     def _root(self, context: Context, marker: str) -> str:
         if self.definition.where == "worker":
-            return str(context.directory)
+            return place_of(marker, context)
         from campaigns.kinds.programs import run_remotely
 
         return f"{run_remotely.ROOT}/{run_remotely.NAME}{marker}"

@@ -43,19 +43,14 @@ def main(line: lifeline.Lifeline) -> ProgramResult:
         kernel.adopt_orphans()
     directory = Path(request["directory"])
     work, secrets = directory / "work", directory / "secrets"
-    account = request.get("account")
     for each in (work, secrets):
         each.mkdir(mode=0o700, exist_ok=True)
-        if account:
-            os.chown(each, account["uid"], account["gid"])
     for name, text in request["secrets"].items():
         descriptor = os.open(
             secrets / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode=SECRET_FILE_MODE
         )
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
-            if account:
-                os.fchown(descriptor, account["uid"], account["gid"])
     environment = {
         **os.environ,
         "HOME": str(work),
@@ -90,10 +85,9 @@ class _Run:
         errors: IO[bytes],
     ) -> ProgramResult:
         request = self.line.request
-        account = request.get("account") or {}
         arguments = request["arguments"]
         hidden = request.get("hidden", ())
-        why_not = separated.why_not(separated.words(own, own[0], hidden), account)
+        why_not = separated.why_not(separated.words(own, own[0], hidden))
         told, tells = os.pipe()
         given = _as_file(environment)
         if not why_not:
@@ -106,9 +100,6 @@ class _Run:
         try:
             process = subprocess.Popen(  # noqa: S603 - an operator has defined it
                 arguments,
-                user=account.get("uid"),
-                group=account.get("gid"),
-                extra_groups=[] if account else None,
                 cwd=own[0],
                 env=environment,
                 stdin=subprocess.DEVNULL,

@@ -66,7 +66,7 @@ def inside(tells: int, given: int, arguments: Sequence[str]) -> list[str]:
     return [interpreter, "-I", "-S", str(INSIDE), str(tells), str(given), *arguments]
 
 
-def why_not(prefix: Sequence[str], account: dict[str, int]) -> str:
+def why_not(prefix: Sequence[str]) -> str:
     """Return why commands cannot be separated on this machine; empty where they can.
 
     prefix: without the arguments of a command, so that no argument of an author decides it.
@@ -76,9 +76,6 @@ def why_not(prefix: Sequence[str], account: dict[str, int]) -> str:
     try:
         tried = subprocess.run(  # noqa: S603 - our own words
             [*prefix, *inside(1, 0, ["/bin/true"])],
-            user=account.get("uid"),
-            group=account.get("gid"),
-            extra_groups=[] if account else None,
             input=b"{}",
             capture_output=True,
             timeout=PROBE_SECONDS,

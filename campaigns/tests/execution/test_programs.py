@@ -1,16 +1,13 @@
 """Programs from their definition to the runs of a campaign, with real commands here and by SSH."""
 
 import json
-import os
 import shutil
 import sys
-import tempfile
 import threading
 import time
 from base64 import b64encode
 from contextlib import suppress
 from pathlib import Path
-from pwd import getpwnam
 from typing import Any
 from zipfile import ZipFile
 
@@ -25,6 +22,7 @@ from campaigns.execution.running import execute
 from campaigns.findings import compute
 from campaigns.kinds.program import stored
 from campaigns.kinds.programs.commands import MARK
+from campaigns.kinds.programs.run_apart import work_of
 from campaigns.kit import encryption
 from campaigns.kit.errors import NotPossible
 from campaigns.models import Attempt, AuditEvent, Campaign, Program, SshLogin, Target, Team
@@ -33,11 +31,12 @@ from campaigns.planning import drafts, lifecycle
 from campaigns.planning.checking import Invalid, check
 from campaigns.results.outputs import content_of
 from campaigns.reviews.bundles import write_bundle
+from campaigns.tests.kinds.programs.test_service import place
 from campaigns.tests.people import somebody
 from campaigns.tests.targets import ssh_server
 from campaigns.tests.toy import worker
 
-__all__ = ["worker"]
+__all__ = ["place", "worker"]
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.system]
 
@@ -242,15 +241,17 @@ def test_secrets_reach_a_file_and_nothing_else(target, worker, operator, setting
     assert "correct-horse" not in json.dumps([row.definition, row.secrets, row.trial])
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes another user")
-def test_another_user_runs_programs_of_operators(target, worker, operator, settings, tmp_path):
-    settings.PROGRAM_USER = "nobody"
-    script = "echo latency=$(id -u) ms >f; (setsid sleep 60 &); sleep 0.1"
+def test_the_service_for_programs_runs_those_of_operators(
+    target, worker, operator, settings, place
+):
+    """`place`: its socket. It runs them in its own directory, as its own user."""
+    settings.PROGRAM_SERVICE = place
+    script = "wc -c <../secrets/token; echo latency=$(id -u) ms >f; (setsid sleep 60 &); sleep 0.1"
     wanted = definition(
         arguments=["sh", "-c", script, "sh"], parameters=[], files=["f"], output="f",
-        version=["id", "-un"],
+        version=["pwd"], secrets=["token"],
     )  # fmt: skip
-    row = programs.save_draft(wanted, {}, default_team_row(), operator)
+    row = programs.save_draft(wanted, {"token": "s3cret-token"}, default_team_row(), operator)
 
     def tried():
         programs.request_trial(row, {}, None, operator)
@@ -258,16 +259,12 @@ def test_another_user_runs_programs_of_operators(target, worker, operator, setti
         row.refresh_from_db()
         return row.trial
 
-    tmp_path.chmod(0o700)
-    assert "may not walk through" in tried()["failure"]
-    with tempfile.TemporaryDirectory(prefix="perfdash-programs-") as place:
-        Path(place).chmod(0o711)
-        settings.WORK_DIRECTORY = Path(place) / "work"
-        trial = tried()
-        assert (trial["failure"], trial["version"]) == ("", "nobody")
-        assert (trial["left"], trial["left_names"]) == (1, ["sleep"])
-        assert trial["metrics"][0]["value"] == pytest.approx(getpwnam("nobody").pw_uid / 1000)
-        assert list(settings.WORK_DIRECTORY.iterdir()) == []
+    trial = tried()
+    assert trial["failure"] == ""
+    assert trial["version"].startswith(f"{work_of(place)}/run-")
+    assert (trial["left"], trial["left_names"]) == (1, ["sleep"])
+    assert trial["metrics"][0]["value"] == pytest.approx(4.321)
+    assert trial["outputs"][0]["text"] == "12\n"
     settings.WORKER_PROGRAMS = "off"
     with pytest.raises(PermissionDenied, match="PERFDASH_WORKER_PROGRAMS to off"):
         tried()

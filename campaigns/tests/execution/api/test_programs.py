@@ -306,20 +306,20 @@ def test_authors_define_nothing_and_operators_nothing_on_targets(db):
 
 
 @pytest.mark.parametrize(
-    ("policy", "program_user", "operator", "admin"),
+    ("policy", "service", "operator", "admin"),
     [
         ("by teams", "", 403, 201),
-        ("by teams", "nobody", 201, 201),
+        ("by teams", "/socket", 201, 201),
         ("operators", "", 201, 201),
-        ("administrators", "nobody", 403, 201),
+        ("administrators", "/socket", 403, 201),
         ("off", "", 403, 403),
     ],
 )
 def test_who_defines_programs_on_workers_beside_secrets_of_other_teams(
-    settings, client, db, policy, program_user, operator, admin
+    settings, client, db, policy, service, operator, admin
 ):
     Team.objects.create(name="Others")
-    settings.WORKER_PROGRAMS, settings.PROGRAM_USER = policy, program_user
+    settings.WORKER_PROGRAMS, settings.PROGRAM_SERVICE = policy, service
     person = somebody("operator", "operator")
     mine = ApiClient(make_token(person, "operator")[1])
     theirs = ApiClient(make_token(User.objects.create_superuser("admin"), "admin")[1])

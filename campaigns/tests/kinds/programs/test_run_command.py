@@ -13,10 +13,30 @@ from pathlib import Path
 import pytest
 
 from campaigns.kinds.programs.commands import MARK, Command, Ran, new_marker, why_failed
-from campaigns.kinds.programs.program import ProgramFailed, run_program
+from campaigns.kinds.programs.program import ROOT, ProgramFailed, run_program
+from campaigns.kit import kernel
 
 pytestmark = pytest.mark.system
 MODULE = "campaigns.kinds.programs.run_command"
+LOOKS = "cat /proc/*/environ; ls -l /proc/$PPID/fd /proc/$$/fd; tr '\\0' '\\n' </proc/$$/environ"
+PR_CAPBSET_DROP = 24
+WORKER = """
+import sys, threading, os
+from campaigns.kinds.programs.commands import Command
+from campaigns.kinds.programs.program import run_program
+if sys.argv[2] == "hidden":
+    import perfdash
+held = os.open("/etc/passwd", os.O_RDONLY)
+os.set_inheritable(held, True)
+child = os.fork()
+if child == 0:  # as the children of a worker are
+    command = Command(("sh", "-c", sys.argv[3]), 20.0, 10_000_000, "m" * 24)
+    request = command.request(sys.argv[1])
+    run_program("campaigns.kinds.programs.run_command", request, cancelled=threading.Event(),
+                lease_seconds=lambda: 15.0, deadline_seconds=60.0)
+    os._exit(0)
+os.waitpid(child, 0)
+"""
 
 
 def command(*arguments, seconds=20.0, output_bytes=100_000, **more):
@@ -264,3 +284,28 @@ def test_the_environment_of_a_command_reaches_nothing_that_separates_it(tmp_path
     assert printed[:2] == [path, "/nowhere"]
     assert int(printed[2]) <= 6
     assert "no/such.so" in (tmp_path / "errors").read_text()  # the command's own loader says so
+
+
+def without_capabilities():
+    """Let root be any user."""
+    for number in range(64):
+        kernel.LIBC.prctl(PR_CAPBSET_DROP, number, 0, 0, 0)
+
+
+@pytest.mark.parametrize("how", ["hidden", "open"])
+def test_a_program_reads_no_secret_of_the_worker(tmp_path, how):
+    """An open process shows that the program would find it. Root, too, is any user here."""
+    path = os.pathsep.join([str(ROOT), *sys.path])
+    done = subprocess.run(
+        [sys.executable, "-c", WORKER, str(tmp_path), how, LOOKS],
+        env={**os.environ, "PYTHONPATH": path, "SECRET_KEY": "planted-secret"},
+        preexec_fn=without_capabilities,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    printed = (tmp_path / "output").read_text(errors="replace")
+    assert "PERFDASH_RUN=" in printed
+    assert ("planted-secret" in printed) == (how == "open")
+    assert "/etc/passwd" not in printed.partition("/proc/$$")[2]
