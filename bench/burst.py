@@ -158,7 +158,7 @@ class Seen(threading.Thread):
         self.sent = self.refused = 0
         self.took = 0.0
         self.most = dict.fromkeys(QUEUES, 0)
-        broker = plant.state["environment"]["BROKER_URL"]
+        broker = plant.environment_of_commands["BROKER_URL"]
         self.redis = redis.Redis.from_url(redis_url(broker), socket_timeout=5)
 
     def run(self):

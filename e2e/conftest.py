@@ -23,6 +23,8 @@ from psycopg.rows import RowFactory, tuple_row
 
 from campaigns.kit import kernel
 from e2e.loads_kind import install
+from perfdash.local.directory import DataDirectory
+from perfdash.local.running import environment_of, state_of
 
 ROOT = Path(__file__).resolve().parent.parent
 FAST = {
@@ -91,12 +93,19 @@ class Perfdash:
         except FileNotFoundError:
             return {}
 
+    @property
+    def environment_of_commands(self):
+        """The variables with which a command of this perfdash runs; none while it does not."""
+        directory = DataDirectory(self.data)
+        written = state_of(directory)
+        return environment_of(directory, written) if written else {}
+
     def manage(self, *arguments):
         """Run a management command with the environment of this perfdash."""
         done = subprocess.run(
             [sys.executable, "manage.py", *arguments],
             cwd=self.root,
-            env=self.state["environment"],
+            env=self.environment_of_commands,
             capture_output=True,
             text=True,
             check=True,
@@ -149,7 +158,7 @@ class Perfdash:
         return self._connection
 
     def database_url(self):
-        return self.state.get("environment", {}).get("DATABASE_URL", "host=/nonexistent")
+        return self.environment_of_commands.get("DATABASE_URL", "host=/nonexistent")
 
     def forget_connection(self):
         if self._connection is not None:

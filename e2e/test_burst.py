@@ -35,7 +35,7 @@ def test_a_burst_of_submissions_holds_up_no_campaign(tmp_path):
     with served(
         tmp_path / "data", PYTHONPATH=slow, BENCH_ANALYSIS_SECONDS=NEVER_SECONDS
     ) as perfdash:
-        broker = redis.Redis.from_url(redis_url(perfdash.state["environment"]["BROKER_URL"]))
+        broker = redis.Redis.from_url(redis_url(perfdash.environment_of_commands["BROKER_URL"]))
         wait_for(
             lambda: perfdash.rows("SELECT 1 FROM campaigns_worker WHERE pools ? 'analysis'"),
             "a worker that computes",

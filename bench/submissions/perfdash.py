@@ -125,6 +125,6 @@ def _signed_in(served: Any) -> str:
 def running(place: Path) -> Iterator[tuple[Perfdash, str]]:
     """perfdash without limits of what is read, and the address of its database."""
     with served(place / "data", **NO_RATES) as started:
-        url = started.state["environment"]["DATABASE_URL"]
+        url = started.environment_of_commands["DATABASE_URL"]
         with psycopg.connect(url, autocommit=True) as connection:
             yield Perfdash(started, connection), url

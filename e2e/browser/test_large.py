@@ -38,7 +38,7 @@ def large(perfdash):
     """The number of a finished campaign of 10,000 runs in 200 cells."""
     done = subprocess.run(
         [sys.executable, "-m", "bench.large", "--cells", "200", "--repetitions", str(RUNS // 200), "--plain"],
-        cwd=ROOT, env=perfdash.state["environment"], capture_output=True, text=True, check=True,
+        cwd=ROOT, env=perfdash.environment_of_commands, capture_output=True, text=True, check=True,
     )  # fmt: skip
     return int(done.stdout.split()[-1])
 

@@ -50,7 +50,7 @@ class Chaos:
         self._chance = random.Random(seed)
         self._asleep = []
         self._begun = 0
-        broker = plant.state["environment"]["BROKER_URL"]
+        broker = plant.environment_of_commands["BROKER_URL"]
         self._redis = redis.Redis.from_url(redis_url(broker), socket_timeout=2)
         self._celery = Celery(broker=broker, set_as_current=False)
 

@@ -18,14 +18,14 @@ TASK = "campaigns.execute_attempt"
 
 @pytest.fixture
 def broker(plant):
-    client = redis.Redis.from_url(redis_url(plant.state["environment"]["BROKER_URL"]))
+    client = redis.Redis.from_url(redis_url(plant.environment_of_commands["BROKER_URL"]))
     yield client
     client.close()
 
 
 @pytest.fixture
 def sender(plant):
-    app = Celery(broker=plant.state["environment"]["BROKER_URL"], set_as_current=False)
+    app = Celery(broker=plant.environment_of_commands["BROKER_URL"], set_as_current=False)
     yield app
     app.close()
 

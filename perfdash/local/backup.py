@@ -14,7 +14,7 @@ from perfdash.local.archive import BackupRefused
 from perfdash.local.directory import AlreadyRunning, DataDirectory
 from perfdash.local.journal import Journal
 from perfdash.local.private import private_file
-from perfdash.local.running import state_of
+from perfdash.local.running import SecretsElsewhere, environment_of, state_of, value_of
 from perfdash.local.services import FOUNDATIONS
 from perfdash.local.supervisor import Supervisor
 
@@ -65,13 +65,6 @@ def backup(directory: DataDirectory, path: Path, out: TextIO) -> int:
     return 0
 
 
-def value_of(environment: Mapping[str, str], name: str) -> str:
-    """Give a secret's value, from the variable or from the file that it names."""
-    if path := environment.get(f"{name}_FILE"):
-        return Path(path).read_text(encoding="utf-8").strip()
-    return environment[name]
-
-
 @contextmanager
 def database_alone(directory: DataDirectory, cluster: Path) -> Iterator[Supervisor]:
     """Run the server of a cluster and nothing else. The directory must be locked. Raise StartFailed."""
@@ -110,7 +103,10 @@ def _environment_of_running(directory: DataDirectory) -> Mapping[str, str]:
         raise BackupRefused(f"perfdash is starting or stopping with {directory.path}; try again.")
     if "database" not in state.services:
         raise BackupRefused(ELSEWHERE)
-    return state.environment
+    try:
+        return environment_of(directory, state)
+    except SecretsElsewhere as error:
+        raise BackupRefused(str(error)) from None
 
 
 def _dump(directory: DataDirectory, place: Path) -> None:

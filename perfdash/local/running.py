@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -28,6 +28,31 @@ def state_of(directory: DataDirectory) -> State | None:
         return State.load(directory.state)
     except FileNotFoundError:
         return None
+
+
+class SecretsElsewhere(Exception):
+    """Secrets that a running perfdash was given are not known here; the message names them."""
+
+
+def environment_of(directory: DataDirectory, state: State) -> dict[str, str]:
+    """Return the variables of a running perfdash: its settings, and its secrets from where they are. Raise SecretsElsewhere."""
+    if missing := [name for name in state.given if not os.environ.get(name)]:
+        raise SecretsElsewhere(
+            f"perfdash was started with {', '.join(missing)} as variables, and keeps none of them: set them here as well."
+        )
+    secrets = {
+        name: make()
+        for name, make in services.made_secrets(directory, directory.secret).items()
+        if name not in state.given and f"{name}_FILE" not in state.environment
+    }
+    return {**state.environment, **secrets, **{name: os.environ[name] for name in state.given}}
+
+
+def value_of(environment: Mapping[str, str], name: str) -> str:
+    """Give a secret's value, from the variable or from the file that it names."""
+    if path := environment.get(f"{name}_FILE"):
+        return Path(path).read_text(encoding="utf-8").strip()
+    return environment[name]
 
 
 def greet_again(directory: DataDirectory, out: TextIO) -> int:
@@ -57,7 +82,7 @@ def greet_again(directory: DataDirectory, out: TextIO) -> int:
     out.flush()
     manage = [sys.executable, str(services.ROOT / "manage.py")]
     link = [*manage, "sign_in_link", "--base-url", state.base_url]
-    return subprocess.run(link, env=state.environment, stdout=out).returncode
+    return _run(directory, state, link, out, stdout=out)
 
 
 def manage(directory: DataDirectory, arguments: Sequence[str], out: TextIO) -> int:
@@ -70,7 +95,22 @@ def manage(directory: DataDirectory, arguments: Sequence[str], out: TextIO) -> i
         out.write(f"perfdash is not running with {directory.path}; start it with script/server.\n")
         return NOT_RUNNING
     command = [sys.executable, str(services.ROOT / "manage.py"), *arguments]
-    return subprocess.run(command, env=state.environment).returncode
+    return _run(directory, state, command, out)
+
+
+def _run(
+    directory: DataDirectory,
+    state: State,
+    command: Sequence[str],
+    out: TextIO,
+    stdout: TextIO | None = None,
+) -> int:
+    try:
+        variables = environment_of(directory, state)
+    except SecretsElsewhere as error:
+        out.write(f"{error}\n")
+        return 1
+    return subprocess.run(command, env=variables, stdout=stdout).returncode
 
 
 def stop(directory: DataDirectory, out: TextIO) -> int:

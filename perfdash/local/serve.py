@@ -18,7 +18,7 @@ from perfdash.local.directory import DataDirectory
 from perfdash.local.gate import PREPARED, Gate
 from perfdash.local.journal import Journal
 from perfdash.local.services import FOUNDATIONS, Ports
-from perfdash.local.state import State, needed
+from perfdash.local.state import SECRETS, State, needed
 from perfdash.local.supervisor import StartFailed, Stopped, Supervisor
 
 WEB_PORT = 8000
@@ -57,6 +57,7 @@ def serve(directory: DataDirectory, port: int | None) -> int:
             chosen.katello_url,
             chosen.katello_tls_url,
             environment=environment,
+            given=sorted(name for name in SECRETS if os.environ.get(name)),
         ),
         directory.state,
     )

@@ -82,6 +82,18 @@ def foundations(
     return results
 
 
+def made_secrets(
+    directory: DataDirectory, key: Callable[[str], str]
+) -> dict[str, Callable[[], str]]:
+    """Return what makes each secret that nobody has set; key: gives keys by the names of their files."""
+    return {
+        "DATABASE_URL": lambda: postgres.url(directory),
+        "BROKER_URL": lambda: broker.url(directory),
+        "SECRET_KEY": lambda: key("secret_key"),
+        "PERFDASH_ENCRYPTION_KEYS": lambda: key("encryption_keys"),
+    }
+
+
 def environment(
     directory: DataDirectory,
     ours: frozenset[str],
@@ -91,13 +103,7 @@ def environment(
 
     `secret` gives the keys by the names of their files; without it the directory does.
     """
-    key = secret or directory.secret
-    made: dict[str, Callable[[], str]] = {
-        "DATABASE_URL": lambda: postgres.url(directory),
-        "BROKER_URL": lambda: broker.url(directory),
-        "SECRET_KEY": lambda: key("secret_key"),
-        "PERFDASH_ENCRYPTION_KEYS": lambda: key("encryption_keys"),
-    }
+    made = made_secrets(directory, secret or directory.secret)
     replaced = {name for name in made if name in ours or not is_set(name)}
     remaining = {
         name: value

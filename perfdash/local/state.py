@@ -12,6 +12,11 @@ SETTINGS = {
     "DATABASE_POOLED", "DATABASE_URL", "DEBUG", "DJANGO_SETTINGS_MODULE", "LOG_FORMAT", "LOG_LEVEL", "SECRET_KEY",
     "GENERATORS_SECONDS", "STEP_SECONDS", "WORK_DIRECTORY",
 }  # fmt: skip
+SECRETS = frozenset({
+    "BROKER_URL", "DATABASE_URL", "PERFDASH_EMAIL_URL", "PERFDASH_ENCRYPTION_KEYS", "PERFDASH_METRICS_TOKEN",
+    "PERFDASH_OIDC_CLIENT_SECRET", "SECRET_KEY",
+})  # fmt: skip
+"""Variables whose values are nowhere but where they come from."""
 FAMILIES = ("PERFDASH_", "LEASE_", "RENEW_", "DISPATCH_", "PROBE_", "STATIC_")
 SURROUNDINGS = {
     "PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONPATH",
@@ -31,7 +36,7 @@ class Record:
 
 @dataclass(slots=True)
 class State:
-    """`environment` is what every process got of settings, passwords included: for the owner only.
+    """`environment` is what every process got of settings, without secrets; `given` names those that came as variables.
 
     `services` holds the last process of each service, also while it has none.
     """
@@ -47,6 +52,7 @@ class State:
     services: dict[str, int] = field(default_factory=dict)
     records: dict[str, Record] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict, repr=False)
+    given: list[str] = field(default_factory=list)
 
     def note(self, name: str, record: Record) -> None:
         """Take note of a service's start or end."""
@@ -67,8 +73,10 @@ class State:
 
 
 def needed(environment: Mapping[str, str]) -> dict[str, str]:
-    """Keep the variables that a command of perfdash needs: no secret of another program is stored."""
-    return {name: value for name, value in environment.items() if _is_ours(name)}
+    """Keep the variables that a command of perfdash needs, but for secrets; no secret of another program is stored either."""
+    return {
+        name: value for name, value in environment.items() if _is_ours(name) and name not in SECRETS
+    }
 
 
 def _is_ours(name: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 from perfdash.local import machine
 from perfdash.local.directory import DataDirectory
-from perfdash.local.running import NOT_RUNNING, state_of
+from perfdash.local.running import NOT_RUNNING, SecretsElsewhere, environment_of, state_of, value_of
 from perfdash.local.state import State
 
 RUNNING = 0
@@ -57,7 +57,7 @@ def look(directory: DataDirectory) -> Status:
         free_bytes=shutil.disk_usage(directory.path).free,
         log=str(directory.log),
         log_bytes=_size(directory.log),
-        database_bytes=_database_bytes(state) if state else None,
+        database_bytes=_database_bytes(directory, state) if state else None,
         ended_without_order=left is not None and not running,
     )
 
@@ -70,13 +70,14 @@ def _size(directory: Path) -> int:
     return sum(path.stat().st_size for path in directory.iterdir() if path.is_file())
 
 
-def _database_bytes(state: State) -> int | None:
+def _database_bytes(directory: DataDirectory, state: State) -> int | None:
     import psycopg  # the supervisor, which loads this module, has no use for its memory
 
     try:
-        with psycopg.connect(state.environment["DATABASE_URL"], connect_timeout=3) as connection:
+        url = value_of(environment_of(directory, state), "DATABASE_URL")
+        with psycopg.connect(url, connect_timeout=3) as connection:
             row = connection.execute("SELECT pg_database_size(current_database())").fetchone()
-    except (KeyError, psycopg.Error):
+    except (SecretsElsewhere, OSError, psycopg.Error):
         return None
     return int(row[0]) if row else None
 

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from functools import partial
 
 from campaigns.kit import kernel
+from perfdash.local.directory import DataDirectory
+from perfdash.local.running import environment_of, state_of
 from perfdash.tests.conftest import wait_until
 
 OWN = ("DATABASE_URL", "BROKER_URL", "SECRET_KEY", "PERFDASH_ENCRYPTION_KEYS")
@@ -25,9 +27,12 @@ def command(data, *options):
 
 def state(data):
     try:
-        return json.loads((data / "run/state.json").read_text())
+        found = json.loads((data / "run/state.json").read_text())
     except FileNotFoundError:
         return {"ready": False, "services": {}}
+    directory = DataDirectory.existing(data)
+    written = state_of(directory)
+    return found | ({"environment": environment_of(directory, written)} if written else {})
 
 
 def ask(word, data, *options):

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from perfdash.local.state import Record, State, needed
+from perfdash.local.directory import DataDirectory
+from perfdash.local.running import SecretsElsewhere, environment_of
+from perfdash.local.state import SECRETS, Record, State, needed
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -28,7 +30,20 @@ def names_of_settings():
     return sorted(read | {name for row in rows for name in re.findall(r"`(\w+)`", row)})
 
 
-@pytest.mark.parametrize("name", names_of_settings())
+def names_of_secrets():
+    """Every variable that the settings read as a secret, but not those that are passwords within another."""
+    text = (ROOT / "perfdash/settings.py").read_text()
+    text += (ROOT / "perfdash/oidc.py").read_text()
+    return set(re.findall(r'\b(?:secret|fernet_keys)\("(\w+)"', text))
+
+
+def test_no_secret_is_kept():
+    assert names_of_secrets() >= {"SECRET_KEY", "DATABASE_URL", "PERFDASH_OIDC_CLIENT_SECRET"}
+    assert names_of_secrets() == SECRETS
+    assert needed(dict.fromkeys(SECRETS, "value")) == {}
+
+
+@pytest.mark.parametrize("name", sorted(set(names_of_settings()) - SECRETS))
 def test_every_setting_is_kept(name):
     assert needed({name: "value"}) == {name: "value"}
 
@@ -52,3 +67,27 @@ def test_a_state_is_read_as_it_was_written_and_by_its_owner_only(tmp_path):
 
     assert State.load(tmp_path / "state.json") == state
     assert stat.S_IMODE((tmp_path / "state.json").stat().st_mode) == 0o600
+
+
+def test_the_secrets_of_a_running_perfdash_come_from_where_they_are(tmp_path, monkeypatch):
+    directory = DataDirectory(tmp_path / "data")
+    key = tmp_path / "key"
+    state = State(
+        1,
+        "http://127.0.0.1:1",
+        "http://127.0.0.1:2",
+        environment={"DEBUG": "False", "SECRET_KEY_FILE": str(key)},
+        given=["BROKER_URL"],
+    )
+    monkeypatch.delenv("BROKER_URL", raising=False)
+    with pytest.raises(SecretsElsewhere, match=r"BROKER_URL as variables.*set them here as well"):
+        environment_of(directory, state)
+    monkeypatch.setenv("BROKER_URL", "redis://elsewhere/0")
+
+    found = environment_of(directory, state)
+
+    assert found["BROKER_URL"] == "redis://elsewhere/0"
+    assert found["PERFDASH_ENCRYPTION_KEYS"] == directory.secret("encryption_keys")
+    assert found["DATABASE_URL"].startswith("postgresql://perfdash:")
+    assert (found["DEBUG"], found["SECRET_KEY_FILE"]) == ("False", str(key))
+    assert "SECRET_KEY" not in found
