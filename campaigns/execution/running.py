@@ -209,7 +209,8 @@ def _store(
 ) -> tuple[Run, Attempt | None]:
     """Close the attempt, write into the log, and return the run and, where `follow`, the attempt that was claimed after it."""
     # A secret that was changed meanwhile comes with the next message.
-    follow = follow and outcome.state in FOLLOWED and not outcome.traceback and not lacked()
+    follow = follow and outcome.state in FOLLOWED and not outcome.traceback
+    follow = follow and not outcome.away and not lacked()
     following: Attempt | None = None
 
     def succeed(run: Run) -> bool:

@@ -39,6 +39,7 @@ from campaigns.kinds.base import (
     Proof,
     RightsNotConfirmed,
     Target,
+    TargetUnavailable,
 )
 from campaigns.kinds.base.quiet import quiet_proof
 from campaigns.kinds.base.values import driver_levels
@@ -66,6 +67,7 @@ from campaigns.results.storing import MOST_LETTERS, Outcome
 from campaigns.results.watched import WatchedRun
 from campaigns.targets.actions import Action
 from campaigns.targets.allowed import Allowed, allowed_on
+from campaigns.targets.probing import is_away
 from campaigns.targets.reaching import (
     action_of,
     apply_of,
@@ -133,7 +135,7 @@ class Steps:
         except DriverError as error:
             ended = state.VOID if error.void else state.FAILED
             outcome = self.record.outcome(ended, str(error))
-            return replace(outcome, lasting=error.lasting), None
+            return replace(outcome, lasting=error.lasting, away=self._is_away(error)), None
         except (UnknownKind, SecretUnreadable) as error:
             return self.record.outcome(state.VOID, str(error)), None
         except Exception as bug:  # noqa: BLE001  the boundary: stored with its traceback, re-raised
@@ -181,6 +183,21 @@ class Steps:
         self.bench = Workbench(server, lambda: reached, context.check, self._log, patiently)
         target = as_driver_reaches_it(server, self.own.wanted, reached)
         return target, replace(context, ask_health=lambda: self._unhealthy(target, context.rules))
+
+    def _is_away(self, error: DriverError) -> bool:
+        """Return whether the server does not answer a probe either, so that the next attempt would find it away."""
+        if not isinstance(error, TargetUnavailable):
+            return False
+        self.keeper.begin("the look whether the server is away", settings.STEP_SECONDS)
+        try:
+            return self.keeper.patiently(lambda: is_away(self._server()))
+        except LeaseLost:
+            return False
+        except Exception:  # an odd answer must not hide why the attempt ended
+            log.exception(
+                "Whether the server of attempt %s is away could not be asked.", self.attempt.pk
+            )
+            return False
 
     def _unhealthy(self, target: Target, rules: Rules) -> str:
         """Return why the target is not healthy, by the probe of its kind; empty where it is."""

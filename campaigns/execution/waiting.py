@@ -1,7 +1,7 @@
 """Why no run of a campaign is executed: the decisions of dispatch as text, and the order of the queue."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db.models import F, Q
 
@@ -62,6 +62,13 @@ def _for_the_target(campaign: Campaign, now: datetime) -> Wait | None:
     target = following.target if following is not None else None
     if target is None or following is None:
         return None
+    if campaign.away_since is not None:
+        until = campaign.away_since + timedelta(seconds=campaign.server_wait_seconds)
+        return Wait(
+            f"{target.name} does not answer since {campaign.away_since:%H:%M} UTC. The campaign goes on once it does, "
+            f"and pauses {_at(until, now)} if it does not.",
+            open_end=True,
+        )
     if why := carried.why_not_now(following, now, expected_seconds(following)):
         return Wait(f"{_capitalised(why).rstrip('.')}.", open_end=True)
     if quiet.setters(target) and (
@@ -135,6 +142,15 @@ def _for_an_analysis(campaign: Campaign) -> Wait | None:
         f"Waiting for the analysis of {what}, which a run would disturb; "
         f"{analyses.HOLDING_SECONDS // 60} minutes at the longest.",
         open_end=True,
+    )
+
+
+def _at(instant: datetime, now: datetime) -> str:
+    """Return when, as text in UTC; with the date where that is another one."""
+    return (
+        f"at {instant:%H:%M} UTC"
+        if instant.date() == now.date()
+        else f"on {instant:%Y-%m-%d at %H:%M} UTC"
     )
 
 

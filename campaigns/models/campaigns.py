@@ -118,6 +118,9 @@ class Campaign(models.Model):
     max_consecutive_failures = models.PositiveIntegerField(
         default=5, help_text="So many runs failed or void one after another: it pauses."
     )
+    server_wait_seconds = models.FloatField(
+        default=1800, db_default=1800, help_text="So long it waits for a server that is away."
+    )
     seed = models.BigIntegerField(default=1)
     pool = models.CharField(max_length=50, default="measure")
 
@@ -199,6 +202,9 @@ class Campaign(models.Model):
         null=True, blank=True, help_text="Campaigns of one target go first with the lower one."
     )
     not_before = models.DateTimeField(null=True, blank=True, help_text="End of the cool-down.")
+    away_since = models.DateTimeField(
+        null=True, blank=True, help_text="Its server does not answer, and runs wait for it."
+    )
     analysis_requested_at = models.DateTimeField(null=True, blank=True)
     analysis_sent_at = models.DateTimeField(
         null=True, blank=True, help_text="To a worker; then its last sign of life."
@@ -238,6 +244,9 @@ class Campaign(models.Model):
             models.CheckConstraint(
                 condition=models.Q(max_consecutive_failures__gte=1),
                 name="some_failures_in_a_row",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(server_wait_seconds__gt=0), name="wait_for_a_server_positive"
             ),
             models.CheckConstraint(
                 condition=models.Q(repetitions__gte=1), name="at_least_one_repetition"

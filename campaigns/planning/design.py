@@ -23,6 +23,7 @@ from campaigns.planning.pools import MEASURE, check_measuring_pool
 
 MOST_REPETITIONS = 200
 FEWEST_ADAPTIVE = 8
+SERVER_WAIT_SECONDS = 1800
 """The fewest blocks of a campaign that may stop by precision."""
 
 
@@ -313,6 +314,16 @@ class DesignForm(forms.Form):
         group="limits",
         column="max_failed_share",
         hashed=False,
+    )
+    server_wait_seconds = Span(
+        min_value=1,
+        max_value=366 * 86400,
+        initial=SERVER_WAIT_SECONDS,
+        label="Longest wait for a server",
+        help_text="Such as 30 min or 8 h. A server that does not answer is awaited so long; then the campaign pauses.",
+        group="limits",
+        hashed=False,
+        written=lambda campaign: campaign.server_wait_seconds != SERVER_WAIT_SECONDS,
     )
     required_checks = Checks(
         max_length=300,

@@ -9,13 +9,16 @@ from django.db.models.functions import Greatest, Now
 
 from campaigns.kit.compiled import Compiled
 from campaigns.kit.redaction import storable
-from campaigns.models import Attempt, Campaign, Generator, Run, TargetLease
+from campaigns.kit.units import written
+from campaigns.models import Attempt, Campaign, Generator, LogLine, Run, Target, TargetLease
 from campaigns.planning.lifecycle.rows import release_leases
 from campaigns.planning.lifecycle.stopping import pause_itself
 from campaigns.results.settling import settle
 from campaigns.results.storing import Outcome, simulator_of, store, without_secrets
 
 HUNG_LEASE_SECONDS = 3.0
+MOST_UNCOUNTED = 20
+"""Attempts of a run that do not count as tries; a server that answers probes, and nothing else, ends it all the same."""
 
 
 _generators = Compiled(
@@ -50,6 +53,7 @@ def close(
     run = Run.objects.select_for_update(no_key=True).get(pk=attempt.run_id)
     run.campaign, run.cell = campaign, attempt.run.cell
     measured = outcome.measured
+    away = outcome.away and campaign.state == Campaign.State.RUNNING and run.target is not None
     closed = Attempt.objects.filter(
         pk=attempt.pk, state=Attempt.State.RUNNING, token=attempt.token
     ).update(
@@ -71,6 +75,7 @@ def close(
         health=measured.health.verdict if measured else "",
         health_reasons=list(measured.health.reasons) if measured else [],
         health_figures=dict(measured.health.figures) if measured else {},
+        **({"interrupted_at": Now()} if away and _counts_not(run, outcome) else {}),
     )
     if not closed:
         raise Fenced(f"Attempt {attempt.pk} is not this keeper's any more.")
@@ -82,6 +87,8 @@ def close(
     if hung or until:
         soon = Now() + timedelta(seconds=HUNG_LEASE_SECONDS)
         TargetLease.objects.filter(attempt=attempt).update(expires_at=Greatest(soon, until))
+    if away:
+        _wait_for_the_server(run, storable(outcome.reason))
     settle(attempt, run, outcome.state, storable(outcome.reason), lasting=outcome.lasting)
     if measured and measured.pauses and campaign.state == Campaign.State.RUNNING:
         pause_itself(campaign, measured.pauses, storable(outcome.reason))
@@ -92,6 +99,30 @@ def close(
     if hung or until or not succeed(run):
         release_leases([attempt.pk], targets=not (hung or until))
     return run
+
+
+def _counts_not(run: Run, outcome: Outcome) -> bool:
+    """Return whether an attempt that found no server is no try: nothing was measured that could have ended the server."""
+    if outcome.measure_started_at is not None:
+        return False
+    return run.attempts.exclude(interrupted_at=None).count() < MOST_UNCOUNTED
+
+
+def _wait_for_the_server(run: Run, reason: str) -> None:
+    """Let the runs of a locked campaign wait until a probe finds its server again."""
+    campaign, target = run.campaign, run.target
+    assert target is not None  # noqa: S101 - for the type checker: its run was executed
+    Target.objects.filter(pk=target.pk).update(
+        health=Target.Health.UNREACHABLE, health_message=reason, proofs=[], probed_at=Now()
+    )
+    if campaign.away_since is None:
+        Campaign.objects.filter(pk=campaign.pk).update(away_since=Now())
+        wait = written(campaign.server_wait_seconds)
+        LogLine.objects.create(
+            campaign=campaign,
+            text=f"{target.name} does not answer; the campaign waits for it, {wait} at most",
+            tone=LogLine.Tone.BAD,
+        )
 
 
 def loaded_until(attempt: Attempt) -> datetime | None:

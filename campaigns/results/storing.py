@@ -61,7 +61,7 @@ class Outcome:
     """How an attempt ended. `state` is one of Attempt.State except queued and running.
 
     environment_after: facts that were read again after the run, by side. facts_unread: why a side could not
-    be read again. lasting: another attempt would end alike.
+    be read again. lasting: another attempt would end alike. away: the server does not answer a probe either.
     """
 
     state: str
@@ -79,6 +79,7 @@ class Outcome:
     measure_finished_at: datetime | None = None
     watched: WatchedRun | None = None
     lasting: bool = False
+    away: bool = False
 
 
 def without_secrets(outcome: Outcome) -> Outcome:

@@ -19,7 +19,9 @@ def version(campaign: Campaign) -> str:
     attempts = Attempt.objects.filter(run__campaign=campaign, state__in=Attempt.OPEN).values_list(
         "pk", "state", "phase", "cancel_requested_at"
     )
-    return fingerprint(campaign.state, campaign.not_before, runs, excluded, list(attempts))
+    return fingerprint(
+        campaign.state, campaign.not_before, campaign.away_since, runs, excluded, list(attempts)
+    )
 
 
 def findings_version(campaign: Campaign) -> str:

@@ -136,6 +136,18 @@ def probe(target: Target, between: float = 0.0) -> Busy | None:
     return None
 
 
+def is_away(target: Target) -> bool:
+    """Ask a target that did not answer once more, as a probe does; return whether it does not answer that either."""
+    try:
+        driver, server = _driver_for(target.family), server_of(target)
+        proofs = driver.probe(as_driver_reaches_it(target, server=server), server.endpoint.rules)
+    except TargetUnavailable:
+        return True
+    except (DriverError, NetworkError, SecretUnreadable):
+        return False
+    return not all(proof.ok for proof in proofs)
+
+
 def missing_at(campaign: Campaign) -> list[str]:
     """Request the first URLs of a campaign's runs, once each; return the messages of those that fail.
 

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from django.db.models import Q
 
+from campaigns.execution.dispatch.away import is_back
 from campaigns.kit.units import roughly
 from campaigns.models import Attempt, Campaign, LogLine, Run
 from campaigns.planning import carried
@@ -42,6 +43,8 @@ def may_begin(run: Run, now: datetime) -> bool:
     """Return whether a run may begin now and is expected to end in time; if not, act on it, or log why."""
     campaign = run.campaign
     target = run.target
+    if not is_back(run, now):
+        return False
     waits = carried.why_not_now(
         run, now, expected_seconds(run) if target and target.overload_hours else 0.0
     )

@@ -37,7 +37,7 @@ class ParametersRefused(DriverError):
 
 
 class TargetUnavailable(DriverError):
-    """The target did not answer."""
+    """The target did not answer. Where a probe finds the same, the campaign waits for it."""
 
     void = True
 

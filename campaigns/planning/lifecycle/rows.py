@@ -62,7 +62,7 @@ def count_from_now(campaign: Campaign) -> Columns:
     """Return the values that let failures and time budget count from now on. The campaign must be locked."""
     over = Attempt.objects.filter(run__campaign=campaign).exclude(state__in=Attempt.OPEN)
     last = over.aggregate(Max("pk"))["pk__max"] or 0
-    return {"counted_from": Now(), "counted_after": last}
+    return {"counted_from": Now(), "counted_after": last, "away_since": None}
 
 
 def stop_everything(campaign: Campaign, reason: str) -> int:
