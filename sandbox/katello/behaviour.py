@@ -29,6 +29,7 @@ class KatelloBehaviour:
     start_seconds: float = 0.0  # until a planned task runs
     cancel_seconds: float = 0.1
     answer_seconds: float = 0.0  # wait before each answer
+    commit_seconds: float = 0.0  # until a POST has its effect, also if its connection was closed
     session_seconds: float = 3600.0
     outcome: str = "success"  # of the syncs that begin from now on
     error: str = "404, message='Not Found', url='http://feed/repodata/repomd.xml'"

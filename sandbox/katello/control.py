@@ -7,6 +7,7 @@ from typing import Any
 
 from aiohttp import web
 
+from sandbox.commits import Commits
 from sandbox.katello import settings
 from sandbox.katello.access import Access
 from sandbox.katello.answers import Problem, document
@@ -19,7 +20,7 @@ from sandbox.katello.machine import BOUNDS, BadSetting, Machine
 from sandbox.katello.syncs import Syncs
 
 PATH = "/simulator/"
-DEEDS = ("sessions/expire", "tasks/cancel", "syncs", "restart", "empty", "renew")
+DEEDS = ("sessions/expire", "tasks/cancel", "syncs", "commit", "restart", "empty", "renew")
 
 
 @dataclass(slots=True, eq=False)
@@ -33,6 +34,7 @@ class Control:
     consumers: Consumers
     load: Load
     faults: Faults = field(default_factory=Faults)
+    commits: Commits = field(default_factory=Commits)
     _first: tuple[KatelloBehaviour, Machine] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -76,6 +78,7 @@ class Control:
             "requests": dict(self.counts),
             "passwords": self.access.passwords,
             "tasks": dict(states),
+            "committing": len(self.commits),
             "consumers": len(self.consumers.held),
             "hosts": len(self.consumers.hosts),
             "machine": self.load.machine.document(),
@@ -99,11 +102,14 @@ class Control:
                     tasks.cancel(task)
             case "syncs":
                 self._begin(body)
+            case "commit":
+                self.commits.end(commit=True)
             case "restart":
                 self.load.restart()
             case "empty":
                 self.consumers.renew()
             case "renew":
+                self.commits.end(commit=False)
                 tasks.all.clear()
                 self.syncs.held = repositories()
                 self.consumers.renew()

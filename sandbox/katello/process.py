@@ -30,6 +30,10 @@ class SimulatedKatello:
         """Cancel all that runs, as somebody does in Foreman."""
         self._say("POST", "tasks/cancel")
 
+    def commit(self) -> None:
+        """Commit all transactions that `commit_seconds` holds."""
+        self._say("POST", "commit")
+
     def begin_sync(self, **sync: object) -> None:
         """Begin the sync of somebody else: `begin_sync(repository=3)`, `begin_sync(proxy=2)`."""
         self._say("POST", "syncs", sync)

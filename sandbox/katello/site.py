@@ -12,6 +12,7 @@ from typing import Any
 
 from aiohttp import web
 
+from sandbox.commits import RolledBack
 from sandbox.exporter import CONTENT_TYPE, METRICS, exposition
 from sandbox.katello import inventory
 from sandbox.katello.access import SESSION, Access
@@ -105,8 +106,10 @@ class Site:
             return await spoiled(request, fault)
         try:
             await self._load.go_through(request.method, request.path)
+            if behaviour.commit_seconds and request.method == "POST":
+                await self.control.commits.wait(behaviour.commit_seconds)
             return self._routed(request, raw)
-        except Busy:
+        except (Busy, RolledBack):
             return page(503, "503 Service Unavailable")
         except Problem as problem:
             return problem.answer()

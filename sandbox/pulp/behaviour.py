@@ -28,6 +28,7 @@ class Behaviour:
     plugins: tuple[str, ...] = ("file/file", "rpm/rpm")  # as in the REST paths
     workers: int = 1
     answer_seconds: float = 0.0  # before each answer
+    commit_seconds: float = 0.0  # until a POST has its effect, also if its connection was closed
     start_seconds: float = 0.0  # from when a task could run until it does
     task_seconds: float = 0.0  # of each task of a worker, beside its work
     cpus: int = 0  # of its machine; with 0, none are modelled

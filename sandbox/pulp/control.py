@@ -8,6 +8,7 @@ from typing import Any
 
 from aiohttp import web
 
+from sandbox.commits import Commits
 from sandbox.pulp import answers
 from sandbox.pulp.access import Access
 from sandbox.pulp.behaviour import BadBehaviour, Behaviour
@@ -27,6 +28,7 @@ class Control:
     tasks: Tasks
     access: Access
     counts: Counter[str] = field(default_factory=Counter)  # by method and first part of the path
+    commits: Commits = field(default_factory=Commits)
     away_seconds: float = 0.0  # how long to be away from now on
     _first: Behaviour = field(init=False)
 
@@ -56,6 +58,7 @@ class Control:
             "behaviour": self.behaviour.document(),
             "requests": dict(self.counts),
             "passwords": self.access.passwords,
+            "committing": len(self.commits),
         }
 
     def change(self, behaviour: Behaviour) -> None:
@@ -75,6 +78,8 @@ class Control:
                     end(worker)
             case "workers/replace":
                 self.tasks.clear_away()
+            case "commit":
+                self.commits.end(commit=True)
             case "restart":
                 self.away_seconds = _number(body, "seconds", 1.0)
             case "content":
@@ -86,7 +91,7 @@ class Control:
             case _:
                 raise BadBehaviour(
                     f"no such thing to do: {what}; there are sessions/expire, workers/kill,"
-                    " workers/stop, workers/replace, restart, content, counts/reset, renew"
+                    " workers/stop, workers/replace, commit, restart, content, counts/reset, renew"
                 )
 
     def _forget_counts(self) -> None:
@@ -95,6 +100,7 @@ class Control:
 
     def _renew(self) -> None:
         """Be as at the start."""
+        self.commits.end(commit=False)
         self.tasks.forget()
         self.store.clear()
         self.access.expire()

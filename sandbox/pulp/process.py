@@ -33,6 +33,10 @@ class SimulatedPulp:
         """Let Pulp miss the killed workers: their tasks fail, others take their place."""
         self._say("POST", "workers/replace")
 
+    def commit(self) -> None:
+        """Commit all transactions that `commit_seconds` holds."""
+        self._say("POST", "commit")
+
     def restart(self, seconds: float = 1.0) -> None:
         """Refuse connections for so long; what was there is there again after."""
         self._say("POST", "restart", {"seconds": seconds})

@@ -6,6 +6,7 @@ from email.utils import format_datetime
 
 from aiohttp import web
 
+from sandbox.commits import RolledBack
 from sandbox.exporter import CONTENT_TYPE, METRICS, exposition
 from sandbox.pulp import answers
 from sandbox.pulp.access import Access, Refused
@@ -69,7 +70,11 @@ class Site:
         if not request.path.endswith("/"):
             return web.Response(status=301, headers={"Location": f"{request.path}/"})
         try:
+            if behaviour.commit_seconds and request.method == "POST" and parts != ["login"]:
+                await self.control.commits.wait(behaviour.commit_seconds)
             return self._routed(request, body, problem, parts)
+        except RolledBack:
+            return answers.page(503, "503 Service Temporarily Unavailable")
         except NoRoute:
             return answers.no_route()
         except NotFound as missing:

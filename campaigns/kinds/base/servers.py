@@ -13,6 +13,7 @@ from campaigns.kinds.base.errors import (
     NotClean,
     TargetUnavailable,
 )
+from campaigns.kinds.base.under_way import note
 from campaigns.kinds.base.values import SIMULATOR, Context, Proof, Target
 from campaigns.kinds.servers.katello import Katello
 from campaigns.kit.http.connection import Connection
@@ -78,6 +79,9 @@ def connected(
             yield connection
         finally:
             connection.close()
+            if isinstance(access, Context):
+                for waited in connection.unanswered:
+                    note(access, max(waited, connection.longest_seconds))
 
 
 @contextmanager

@@ -87,8 +87,10 @@ class Sequences:
                 group.create_task(self._arrive(hosts, number, self.part.origin_ns + at_ns))
 
     def progress(self) -> ProgramProgress:
-        """Return the numbers of hosts."""
+        """Return the numbers of hosts, and how long the longest answer took; 0 without any."""
+        longest = self.part.recorder.percentile("service", 1.0)
         return {
+            "longest_seconds": longest or 0.0,
             "hosts_done": self.done,
             "hosts_failed": self.failures.total(),
             "hosts_running": len(self.running),

@@ -164,6 +164,7 @@ class _Shards:
             "progress",
             {
                 "seconds": max(part["seconds"] for part in values),
+                "longest_seconds": max(part.get("longest_seconds", 0.0) for part in values),
                 "per_second": [
                     sum(
                         part["per_second"][second]

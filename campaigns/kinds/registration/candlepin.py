@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from campaigns.kinds.base import (
@@ -25,10 +26,12 @@ from campaigns.kinds.base.servers import (
     target_facts,
     while_leased,
 )
+from campaigns.kinds.base.under_way import patience_of, remove_until_quiet
 from campaigns.kinds.registration.requests import (
     OTHERS,
     attempt_prefix,
     refuse_others,
+    say_removed,
 )
 from campaigns.kinds.servers.candlepin import Candlepin
 from campaigns.kit.http.credentials import Login
@@ -135,13 +138,26 @@ class CandlepinServer:
             named = candlepin.consumers(parameters["organization"], prefix)
             return {consumer.uuid for consumer in named}
 
-    def remove(self, target: Target, parameters: Parameters, context: Context) -> None:
-        """Remove what this attempt registered, where the target has a user."""
+    def remove(self, target: Target, parameters: Parameters, context: Context, most: int) -> None:
+        """Remove what this attempt registered, where the target has a user. most: how many hosts there can be."""
         check = while_leased(context)
         check()
+        prefix = attempt_prefix(target, context.sender)
+        patience = replace(patience_of(context), most_later=None)
         if target.username:
             with _candlepin_of(target, context, check) as candlepin:
-                _remove(candlepin, parameters, attempt_prefix(target, context.sender))
+                removed = remove_until_quiet(
+                    lambda: _remove(candlepin, parameters, prefix),
+                    patience,
+                    candlepin.rest,
+                    expected=most,
+                )
+            say_removed(context, removed, most)
+        elif patience.seconds:
+            context.say(
+                f"clean-up: up to {most} hosts named {prefix}… may be left, whose registration was under way: only a user "
+                "could look for them. Give the target one, or delete them in Candlepin."
+            )
 
     def facts(self, target: Target, context: Context) -> Mapping[str, str]:
         """Return version, mode and rules."""

@@ -271,13 +271,19 @@ class Registration(Driver):
         return SERVERS[target.family].facts(target, context)
 
     def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None:
-        """Delete the hosts of this attempt by their identity, and what is left of them by search."""
+        """Delete the hosts of this attempt by their identity, and what is left of them by search.
+
+        A server registers hosts also after their connections were closed, so the search is repeated.
+        """
         problem: DriverError | None = None
+        hosts = hosts_of(parameters)
         try:
-            remove_by_identity(target, context)
+            if removed := remove_by_identity(target, context):
+                context.say(f"clean-up: {removed} hosts removed by their certificates")
+                hosts -= removed
         except DriverError as error:
             problem = error
-        SERVERS[target.family].remove(target, parameters, context)
+        SERVERS[target.family].remove(target, parameters, context, hosts)
         if problem is not None and target.family == CANDLEPIN and not target.username:
             raise problem
 

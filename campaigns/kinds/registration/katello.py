@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from campaigns.kinds.base import (
@@ -25,6 +26,7 @@ from campaigns.kinds.base.servers import (
     require_services,
     while_leased,
 )
+from campaigns.kinds.base.under_way import patience_of, remove_until_quiet
 from campaigns.kinds.registration.advice import operator_facts, typed_in, warnings_of
 from campaigns.kinds.registration.form import hosts_of
 from campaigns.kinds.registration.requests import (
@@ -32,6 +34,7 @@ from campaigns.kinds.registration.requests import (
     attempt_prefix,
     is_global,
     refuse_others,
+    say_removed,
 )
 from campaigns.kinds.servers import foreman_hosts
 from campaigns.kinds.servers.foreman_tasks import ForemanTask
@@ -163,12 +166,19 @@ class KatelloServer:
             hosts = foreman_hosts.hosts_named(katello, prefix)
         return {host.uuid for host in hosts if host.uuid}
 
-    def remove(self, target: Target, parameters: Parameters, context: Context) -> None:
-        """Remove what this attempt registered, unless another run may hold the target already."""
+    def remove(self, target: Target, parameters: Parameters, context: Context, most: int) -> None:
+        """Remove what this attempt registered, unless another run may hold the target already. most: how many hosts there can be."""
         check = while_leased(context)
         check()
+        prefix = attempt_prefix(target, context.sender)
         with katello_of(target, context, check) as katello:
-            _remove(katello, target, attempt_prefix(target, context.sender), context)
+            removed = remove_until_quiet(
+                lambda: _remove(katello, target, prefix, context),
+                replace(patience_of(context), most_later=None),
+                katello.rest,
+                expected=most,
+            )
+        say_removed(context, removed, most)
 
     def facts(self, target: Target, context: Context) -> Mapping[str, str]:
         """Return versions, services, settings that change the cost of a registration, and operator settings."""

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from campaigns.kinds.base import Context, DriverError, NotOurs, Parameters, Target
 from campaigns.kinds.base.naming import own_prefix
+from campaigns.kinds.base.under_way import Removed
 from campaigns.kinds.load.schedule import OPEN
 from campaigns.kinds.registration.form import ARRIVALS, hosts_of
 from campaigns.kinds.registration.program.profiles import FOREMAN_GLOBAL
@@ -40,6 +41,16 @@ def refuse_others(target: Target, hosts: int) -> None:
             f"{own_prefix(target)}. They are left alone. Let the campaigns of the other one end; where that one is gone, "
             "delete them yourself."
         )
+
+
+def say_removed(context: Context, removed: Removed, most: int) -> None:
+    """Log what a clean-up removed by search, and what may be left. most: how many hosts there could be."""
+    if not removed.count and not removed.looked_again:
+        return
+    left = ""
+    if removed.looked_again and removed.count < most:
+        left = f". Of {most - removed.count} others nobody knows whether they were registered; the next run on this target removes them"
+    context.say(f"clean-up: {removed.text('hosts')}{left}")
 
 
 def root_of(base_url: str) -> str:

@@ -17,6 +17,7 @@ from campaigns.kit.mappings import JsonObject
 
 PLACE = "/candlepin"
 PAGE = 100
+SHORTEST_WAIT, LONGEST_WAIT, WAIT_SHARE = 0.2, 2.0, 0.1
 MOST_PAGES = 200
 GONE = (404, 410)
 
@@ -72,6 +73,10 @@ class Candlepin:
                     yield Consumer(str(each["uuid"]), str(each["name"]))
             if len(rows) < PAGE:
                 return
+
+    def rest(self, gone: float) -> None:
+        """Wait before the next look for something that was expected `gone` seconds ago."""
+        self._connection.rest(max(SHORTEST_WAIT, min(LONGEST_WAIT, WAIT_SHARE * gone)))
 
     def delete(self, uuid: str) -> None:
         """Delete a consumer; one that is gone already is no error."""

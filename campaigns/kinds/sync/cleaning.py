@@ -37,7 +37,11 @@ def clean(pulp: Pulp, target: Target, context: Context) -> list[Proof]:
     began_at = time.monotonic()
     refuse_strangers(pulp, target)
     cancel_ours(pulp, target, CLEAN_SECONDS)
-    deleted = _delete_ours(pulp, target)
+    deleted = 0
+    while found := _delete_ours(
+        pulp, target
+    ):  # again: a dead run may have asked for more meanwhile
+        deleted += found
     wait_for_others(pulp)
     if target.dedicated:
         refuse_strangers(pulp, target)  # again: others may have added content meanwhile
@@ -126,8 +130,8 @@ def is_without_workers(pulp: Pulp) -> bool:
         return False
 
 
-def cancel_ours(pulp: Pulp, target: Target, seconds: float) -> None:
-    """Cancel unfinished tasks on what this installation made, and wait for their end. Raise NotClean."""
+def cancel_ours(pulp: Pulp, target: Target, seconds: float) -> int:
+    """Cancel unfinished tasks on what this installation made, and wait for their end; return how many. Raise NotClean."""
     began_at = time.monotonic()
     cancelled = {
         task["pulp_href"]: read_task(pulp.get(task["pulp_href"]))
@@ -140,6 +144,7 @@ def cancel_ours(pulp: Pulp, target: Target, seconds: float) -> None:
         pulp.cancel(task.href)
     for task in cancelled:
         _end_of(pulp, task, began_at + seconds)
+    return len(cancelled)
 
 
 def _unfinished(pulp: Pulp, thing: JsonObject) -> Iterator[JsonObject]:

@@ -30,6 +30,7 @@ from campaigns.kinds.base.servers import (
     failure_to_end,
     while_leased,
 )
+from campaigns.kinds.base.under_way import patience_of, remove_until_quiet
 from campaigns.kinds.servers.pulp import Pulp
 from campaigns.kinds.servers.pulp_tasks import UNFINISHED, StillAtIt, Task, TaskFailed
 from campaigns.kinds.sync.cleaning import (
@@ -196,9 +197,13 @@ class PulpSteps:
             return facts_of(pulp.status(), target)
 
     def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None:
-        """Cancel what still runs, unless another run may hold the target already."""
+        """Cancel what still runs, and what begins yet, unless another run may hold the target already."""
         with pulp_of(target, context, while_leased(context)) as pulp:
-            cancel_ours(pulp, target, CANCEL_SECONDS)
+            removed = remove_until_quiet(
+                lambda: cancel_ours(pulp, target, CANCEL_SECONDS), patience_of(context), pulp.rest
+            )
+        if removed.count or removed.looked_again:
+            context.say(f"clean-up: {removed.text('tasks')}")
 
 
 def _first_sync(pulp: Pulp, pairs: Sequence[Pair], parameters: Parameters, limit: float) -> None:

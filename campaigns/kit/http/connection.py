@@ -35,6 +35,8 @@ ANSWER_SECONDS = 60.0
 MOST_BYTES = 32 * 1024 * 1024
 SHOWN = 300
 MARKUP = re.compile(r"<(script|style)\b.*?(</\1>|\Z)|<[^>]*(>|\Z)", re.DOTALL | re.IGNORECASE)
+HARMLESS = ("GET", "HEAD")
+"""Methods that change nothing on the server."""
 REPEATABLE = "GET"
 """The method that is sent once more where the connection was lost: it changes nothing on the server."""
 
@@ -74,7 +76,11 @@ class Answer:
 
 
 class Connection:
-    """A persistent connection to `base_url` only. Redirects are not followed."""
+    """A persistent connection to `base_url` only. Redirects are not followed.
+
+    longest_seconds: how long the longest answer took. unanswered: how many seconds each change was waited for that the server may
+    make although no answer came.
+    """
 
     def __init__(
         self,
@@ -94,6 +100,8 @@ class Connection:
         self._pacer = Pacer(most_per_second)
         self._tls = context_of(tls or Tls())
         self._sender = sender
+        self.longest_seconds = 0.0
+        self.unanswered: list[float] = []
         self._opened = guarded.Opened()
         self._session = guarded.checked_session(rules, self._tls, self._opened, sender)
 
@@ -157,6 +165,7 @@ class Connection:
                 most_bytes=MOST_BYTES,
             )
 
+        sent_at = time.monotonic()
         try:
             answer = guarded.watched(work, self.check, CONNECT_SECONDS + seconds)
         except guarded.TooLate:
@@ -166,20 +175,27 @@ class Connection:
         except FileFailed as error:
             failed = error
         except BaseException:
+            self._leave_unanswered(method, sent_at)
             self.close()
             raise
         else:
+            self.longest_seconds = max(self.longest_seconds, answer.seconds)
             if answer.ends:
                 self._renew()  # a server may wait for our side to close, and serve nobody meanwhile
             cookies = _cookies(answer.cookies)
             return Answer(
                 method, url, answer.status, answer.headers, cookies, answer.body, answer.seconds
             )
+        self._leave_unanswered(method, sent_at)
         self._renew()
         raise NoAnswer(
             failed.failure,
             f"{method} {url} got no answer: {FAILURES[failed.failure]} ({failed}).",
         ) from failed
+
+    def _leave_unanswered(self, method: str, sent_at: float) -> None:
+        if method not in HARMLESS:
+            self.unanswered.append(time.monotonic() - sent_at)
 
     def _wait_for_turn(self) -> None:
         requested_at = self._pacer.clock()

@@ -26,6 +26,7 @@ from campaigns.kinds.base.servers import (
     require_services,
     while_leased,
 )
+from campaigns.kinds.base.under_way import patience_of, remove_until_quiet
 from campaigns.kinds.servers.katello import Katello
 from campaigns.kinds.sync.failures import refuse_server_faults
 from campaigns.kinds.sync.katello import clearing
@@ -138,13 +139,19 @@ class KatelloSteps:
         begun, check = begun_tasks(context), while_leased(context)
         check()
         with katello_of(target, context, check) as katello:
-            ours = [
-                task
-                for task in clearing.unfinished(katello, parts_of(parameters))
-                if task.label in clearing.SYNCS
-                and clearing.is_ours(task, begun, clearing.mark_of(target, context))
-            ]
-            clearing.end_ours(katello, ours, clearing.CANCEL_SECONDS)
+
+            def end() -> int:
+                ours = [
+                    task
+                    for task in clearing.unfinished(katello, parts_of(parameters))
+                    if task.label in clearing.SYNCS
+                    and clearing.is_ours(task, begun, clearing.mark_of(target, context))
+                ]
+                return clearing.end_ours(katello, ours, clearing.CANCEL_SECONDS)
+
+            removed = remove_until_quiet(end, patience_of(context), katello.rest)
+        if removed.count or removed.looked_again:
+            context.say(f"clean-up: {removed.text('tasks')}")
 
     def _content_proofs(self, target: Target, context: Context) -> list[Proof]:
         work = work_of(context)

@@ -1,6 +1,7 @@
 """A whole run on the simulator: clean before, hosts there, clean after; and what comes of failures."""
 
 import os
+import re
 import signal
 import threading
 import time
@@ -364,6 +365,62 @@ def test_a_cancelled_run_leaves_no_host(place, simulator):
     place.clean_up(values)
 
     assert simulator.told()["consumers"] == simulator.told()["hosts"] == 0
+
+
+@pytest.mark.parametrize("family", ["katello", "candlepin"])
+def test_hosts_that_the_server_registers_after_the_end_of_a_cancelled_run_are_removed(
+    place, simulator, family
+):
+    """The four requests are under way when the run is cancelled, and the server commits them after the first looks."""
+    url = f"{simulator.tls_url}{'/candlepin' if family == 'candlepin' else ''}"
+    place.target = target_of(simulator, family=family, base_url=url)
+    values = parameters(family, hosts=4)
+    place.reset(values)
+    cancelled_with_all_under_way(place, simulator, values)
+    committing = threading.Thread(target=commit_after_two_looks, args=(simulator,))
+    committing.start()
+    place.clean_up(values)
+    committing.join()
+
+    told = simulator.told()
+    assert (told["consumers"], told["hosts"], told["committing"]) == (0, 0, 0)
+    assert re.search(r"clean-up: 4 hosts removed, 4 of them appeared up to \d", place.lines[-1])
+
+
+def cancelled_with_all_under_way(place, simulator, values):
+    def cancel():
+        assert until(lambda: simulator.told()["committing"] == 4)
+        place.cancelled.set()
+
+    simulator.behave(commit_seconds=3600.0)
+    cancelling = threading.Thread(target=cancel)
+    cancelling.start()
+    with pytest.raises(Cancelled):
+        place.measure(values)
+    cancelling.join()
+
+
+def commit_after_two_looks(simulator):
+    def looks():
+        return sum(count for name, count in simulator.told()["requests"].items() if "GET" in name)
+
+    before = looks()
+    assert until(lambda: looks() > before + 2)
+    simulator.commit()
+
+
+def test_what_may_be_left_without_a_user_who_could_look_is_told(place, simulator):
+    place.target = target_of(
+        simulator, family="candlepin", base_url=f"{simulator.tls_url}/candlepin",
+        username="", password="",
+    )  # fmt: skip
+    values = parameters("candlepin", hosts=4)
+    place.reset(values)
+    cancelled_with_all_under_way(place, simulator, values)
+
+    place.clean_up(values)
+
+    assert "up to 4 hosts named perfdash-0a1b2c3d-a1-… may be left" in place.lines[-1]
 
 
 def cancel_when_registered(place, simulator):

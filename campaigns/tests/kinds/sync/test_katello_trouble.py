@@ -4,9 +4,10 @@ import threading
 
 import pytest
 
-from campaigns.kinds.base import Cancelled, NotClean, RemovedByOthers, TargetUnavailable
+from campaigns.kinds.base import Cancelled, NotClean, RemovedByOthers, TargetUnavailable, under_way
 from campaigns.kinds.sync.driver import driver
 from campaigns.kinds.sync.katello import clearing, watching
+from campaigns.tests.kinds.programs.processes import until
 from campaigns.tests.kinds.sync.katello_place import begin, parameters, unfinished, when_it_runs
 from campaigns.tests.kinds.sync.katello_place import katello as katello
 from campaigns.tests.kinds.sync.katello_place import simulator as simulator
@@ -216,6 +217,40 @@ def test_a_repository_that_somebody_removes_before_the_sync_makes_the_run_void(k
 
     with pytest.raises(RemovedByOthers, match="had repository 3 when the run began"):
         katello.measure(values)
+
+
+def test_a_sync_that_begins_after_the_end_of_a_cancelled_run_is_ended(
+    katello, simulator, monkeypatch
+):
+    monkeypatch.setattr(under_way, "LEAST_SECONDS", 60.0)  # a slow machine has time for its looks
+    values = begin(katello)
+    simulator.behave(commit_seconds=3600.0, sync_seconds=30)
+
+    def cancel():
+        assert until(lambda: simulator.told()["committing"])
+        katello.cancelled.set()
+
+    def commit_after_two_looks():
+        def looks():
+            return simulator.told()["requests"].get("GET foreman_tasks", 0)
+
+        before = looks()
+        assert until(lambda: looks() > before + 2)
+        simulator.commit()
+
+    cancelling = threading.Thread(target=cancel)
+    cancelling.start()
+    with pytest.raises(Cancelled):
+        katello.measure(values)
+    cancelling.join()
+    simulator.behave(commit_seconds=0.0)
+    committing = threading.Thread(target=commit_after_two_looks)
+    committing.start()
+    driver.clean_up(katello.target, values, katello.context())
+    committing.join()
+
+    assert unfinished(simulator) == {}
+    assert "1 tasks removed, 1 of them appeared up to" in katello.lines[-1]
 
 
 def test_a_clean_up_ends_what_another_attempt_began_never(katello, simulator):

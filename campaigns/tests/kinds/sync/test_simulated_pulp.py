@@ -4,7 +4,14 @@ import threading
 
 import pytest
 
-from campaigns.kinds.base import SIMULATOR, NotClean, Target, TargetUnavailable
+from campaigns.kinds.base import (
+    SIMULATOR,
+    Cancelled,
+    NotClean,
+    Target,
+    TargetUnavailable,
+    under_way,
+)
 from campaigns.kinds.sync import repositories, steps, syncing
 from campaigns.kinds.sync.driver import driver
 from campaigns.tests.kinds.programs.processes import until
@@ -76,6 +83,41 @@ def test_a_password_is_sent_for_each_login_and_never_for_a_look(pulp, feed):
     pulp.measure(values)
 
     assert feed.pulp.told()["passwords"] == before + 1
+
+
+def test_a_sync_that_begins_after_the_end_of_a_cancelled_run_is_cancelled(pulp, feed, monkeypatch):
+    """The request for it is under way when the run is cancelled, and Pulp commits it after the first looks."""
+    monkeypatch.setattr(under_way, "LEAST_SECONDS", 60.0)  # a slow machine has time for its looks
+    values = begin(pulp, feed)
+    feed.pulp.behave(commit_seconds=3600.0)
+
+    def cancel():
+        assert until(lambda: feed.pulp.told()["committing"])
+        pulp.cancelled.set()
+
+    def commit_after_two_looks():
+        def looks():
+            return feed.pulp.told()["requests"].get("GET tasks", 0)
+
+        before = looks()
+        assert until(lambda: looks() > before + 2)
+        feed.pulp.commit()
+
+    cancelling, committing = map(_thread, (cancel, commit_after_two_looks))
+    cancelling.start()
+    with pytest.raises(Cancelled):
+        pulp.measure(values)
+    cancelling.join()
+    committing.start()
+    driver.clean_up(pulp.target, values, pulp.context())
+    committing.join()
+
+    assert pulp.client().count("tasks/", state__in="running,waiting,canceling") == 0
+    assert "1 tasks removed, 1 of them appeared up to" in pulp.lines[-1]
+
+
+def _thread(work):
+    return threading.Thread(target=work)
 
 
 def test_a_pulp_that_is_restarted_is_waited_for(pulp, feed):
