@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('campaigns', '0031_installation'),
+        ('campaigns', '0032_confirmed_feeds'),
     ]
 
     operations = [
