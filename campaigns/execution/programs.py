@@ -36,6 +36,7 @@ from campaigns.planning.pools import MEASURE
 from campaigns.results.readers import all_readers
 from campaigns.results.readers.plain_csv.mapped import mapping_of
 from campaigns.targets import quiet
+from campaigns.targets.allowed import allowed_on
 from campaigns.targets.probes import busy
 from campaigns.targets.ssh_logins import require_admin
 
@@ -288,7 +289,7 @@ def _check_target(target: Target, row: Program, driver: ProgramDriver) -> None:
         why = "Choose a target of the program's own team."
     elif target.family not in driver.families:
         why = f"“{target.name}” is a {target.family} server; the program is for {', '.join(driver.families)}."
-    elif target.is_production:
+    elif allowed_on(target).production is not None:  # by the mark of any target of that server
         why = f"“{target.name}” is a production server: try the program on another."
     elif quiet.on_by(target, database_now()) is not None:
         why = f"“{target.name}” has quiet hours now."

@@ -24,6 +24,11 @@ def require_to_unmark(target: Target, user: User | None = None) -> None:
     )
 
 
+def is_server_protected(target: Target) -> bool:
+    """Return whether any target of the same server is protected: an unmarked one leads to it, too."""
+    return any(is_protected(row) for row in same_server(target))
+
+
 def is_protected(target: Target) -> bool:
     """Return whether a target has the mark, and a team with the same server requires two people."""
     return target.is_production and any(

@@ -18,7 +18,7 @@ from campaigns.targets.allowed import allowed_on
 from campaigns.targets.places import place
 from campaigns.targets.probes import Busy
 from campaigns.targets.probing import claim
-from campaigns.targets.production import is_protected
+from campaigns.targets.production import is_server_protected
 from campaigns.targets.saving import as_driver_sees_it, rules_for
 
 
@@ -34,7 +34,7 @@ def try_scenario(
         loaded = read_scenario(scenario, data, fixed)
     except BadScenario as error:
         raise Invalid({error.where: error.messages}) from None
-    if is_protected(target):
+    if is_server_protected(target):
         raise NotPossible(
             f"“{target.name}” is a production server, and loading it needs two people. Try the scenario on another target."
         )

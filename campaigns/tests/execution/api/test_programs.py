@@ -1,12 +1,15 @@
 """Programs by REST and on their pages: drafts, versions, rights, what is refused."""
 
+from datetime import UTC, datetime
+
 import pytest
 from django.contrib.auth.models import User
+from django.db.models.functions import Now
 from django.urls import reverse
 
 from campaigns.accounts.access import make_token
 from campaigns.kit import encryption
-from campaigns.models import Program, Team
+from campaigns.models import Program, Target, Team
 from campaigns.models.teams import default_team
 from campaigns.tests.people import join, somebody
 from campaigns.tests.rest import ApiClient, api, own_rates, owner, target, token, toy
@@ -374,3 +377,60 @@ def test_the_pages(client, db):
     assert b"hello" in form.content
     answer = client.post(reverse("program-retire", args=[row.pk]), follow=True)
     assert b"is retired" in answer.content
+
+
+def marked(target, changes):
+    Target.objects.filter(pk=target.pk).update(**changes)
+
+
+def twin(target, changes):
+    """Another target of the same server has the mark."""
+    Target.objects.create(
+        name="twin", family="http", base_url=target.base_url, address=target.address, **changes
+    )
+
+
+@pytest.mark.parametrize("mark", [marked, twin])
+def test_a_program_is_not_tried_at_a_production_server(api, target, nothing_is_sent, mark):
+    row = created(api)
+    mark(target, {"is_production": True})
+
+    status, problem = api.post(f"programs/{row['id']}/try", {"target": target.pk})
+
+    assert (status, nothing_is_sent) == (400, [])
+    assert "is a production server" in problem["errors"][0]["message"]
+    assert Program.objects.get(pk=row["id"]).trial_began_at is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"retired_at": datetime(2026, 1, 1, tzinfo=UTC)}, "of the program's own team"),
+        ({"quiet_hours": "00:00-24:00"}, "has quiet hours now"),
+        ({"family": "toy"}, "is a toy server"),
+        ({"probe_began_at": Now()}, "is being probed"),
+    ],
+)
+def test_a_program_is_not_tried_at_a_target_that_is_not_to_be_used(
+    api, target, nothing_is_sent, changes, message
+):
+    row = created(api, SORT | {"families": ["http"]})
+    marked(target, {"family": "http"} | changes)
+
+    status, problem = api.post(f"programs/{row['id']}/try", {"target": target.pk})
+
+    assert (status, nothing_is_sent) == (400, [])
+    assert message in str(problem)
+
+
+def test_a_program_is_not_tried_at_a_target_of_another_team(
+    api, owner, target, other_team, nothing_is_sent
+):
+    row = created(api)
+    join(owner, "operator", team=other_team)
+    marked(target, {"team": other_team})
+
+    status, problem = api.post(f"programs/{row['id']}/try", {"target": target.pk})
+
+    assert (status, nothing_is_sent) == (400, [])
+    assert "of the program's own team" in str(problem)

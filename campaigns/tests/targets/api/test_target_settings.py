@@ -3,6 +3,7 @@
 import pytest
 
 from campaigns.accounts.access import make_token
+from campaigns.kit import encryption
 from campaigns.models import Campaign, ManualStep, Setting, SshLogin
 from campaigns.planning.roles import Role, roles_of
 from campaigns.targets.actions.values import FIELDS
@@ -271,3 +272,45 @@ def test_what_is_more_than_a_machine_is_no_host_of_commands(api, path, admin, ho
     assert (status, fields_of(body)) == (400, {"host"})
     assert "is no machine" in body["errors"][0]["message"]
     assert not SshLogin.objects.exists()
+
+
+@pytest.fixture
+def login(api, path, admin, settings):
+    """A stored login, by key and password, whose host key was accepted, and another one is offered."""
+    settings.ALLOWED_ADDRESSES += ", 127.0.0.0/8:22, 127.0.0.1:2222"
+    sent = {"host": "127.0.0.1", "username": "perf", "port": 22}
+    status, body = api.put(f"{path}/ssh", sent | {"key": private(new_key())})
+    assert status == 200, body
+    SshLogin.objects.update(
+        password=encryption.encrypt("a long password"),
+        host_key=public(new_key()),
+        offered_key=public(new_key()),
+        look_failure="moved?",
+    )
+    return sent, SshLogin.objects.get()
+
+
+@pytest.mark.parametrize("change", [{"host": "127.0.0.2"}, {"port": 2222}, {"username": "root"}])
+def test_a_login_that_moved_keeps_no_secret_and_no_host_key(api, path, login, change):
+    sent, before = login
+
+    status, problem = api.put(f"{path}/ssh", sent | change)
+    assert (status, fields_of(problem)) == (400, {"key"})
+    assert SshLogin.objects.get().host_key == before.host_key
+
+    status, _ = api.put(f"{path}/ssh", sent | change | {"password": "another password"})
+
+    after = SshLogin.objects.get()
+    assert status == 200
+    assert (after.key, after.host_key, after.offered_key, after.look_failure) == ("", "", "", "")
+    assert encryption.decrypt(after.password) == "another password"
+
+
+def test_a_login_that_stays_keeps_its_secrets_and_its_host_key(api, path, login):
+    sent, before = login
+
+    assert api.put(f"{path}/ssh", sent)[0] == 200
+
+    after = SshLogin.objects.get()
+    assert (after.key, after.password) == (before.key, before.password)
+    assert (after.host_key, after.offered_key) == (before.host_key, before.offered_key)

@@ -164,3 +164,22 @@ def test_a_bad_file_or_choice_is_refused_with_a_message(send, target, data, quer
 
     assert answer.status_code == 400
     assert message in answer.content.decode()
+
+
+def test_nothing_is_tried_at_a_server_whose_load_takes_two_people(api, of_server, server, team):
+    """The mark of another target of the same server is enough."""
+    body = {"scenario": SCENARIO}
+    twin = Target.objects.create(
+        name="twin", family="http", base_url=of_server.base_url, address=of_server.address
+    )
+    Target.objects.filter(pk=twin.pk).update(is_production=True)
+    type(team).objects.filter(pk=team.pk).update(second_for_production=True)
+
+    answers = [api.post(f"targets/{each}/try-scenario", body) for each in (of_server.pk, twin.pk)]
+
+    assert [status for status, _ in answers] == [409, 409]
+    assert all(
+        "takes two people" in str(problem) or "needs two people" in str(problem)
+        for _, problem in answers
+    )
+    assert server.asked == []
