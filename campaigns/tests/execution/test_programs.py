@@ -241,6 +241,40 @@ def test_secrets_reach_a_file_and_nothing_else(target, worker, operator, setting
     assert "correct-horse" not in json.dumps([row.definition, row.secrets, row.trial])
 
 
+SHOUTS = """
+word=$(cat "$1")
+cp "$(command -v sleep)" "$word"
+"./$word" 60 >/dev/null 2>&1 &
+until [ "$(readlink /proc/$!/exe)" = "$PWD/$word" ]; do :; done
+echo "latency=1 ms"; echo "$word"; echo "no luck with $word" >&2
+exit "$2"
+"""
+
+
+@pytest.mark.parametrize("status", [0, 3])
+def test_a_trial_shows_no_secret_not_even_as_the_name_of_a_process(target, operator, status):
+    wanted = definition(
+        arguments=["sh", "-c", SHOUTS, "sh", "{secret:token}", "{size}"],
+        parameters=[{"name": "size", "initial": status, "minimum": 0}],
+        secrets=["token"],
+    )
+    row = programs.save_draft(
+        wanted, {"token": "correct-horse-battery"}, default_team_row(), operator
+    )
+    programs.request_trial(row, {}, None, operator)
+
+    try_program.try_program(row.pk)
+
+    row.refresh_from_db()
+    trial = row.trial
+    assert trial
+    assert (trial["exit_status"], trial["left"], len(trial["left_names"])) == (status, 1, 1)
+    assert bool(trial["failure"]) is (status != 0)
+    assert "latency=1 ms" in trial["outputs"][0]["text"]
+    for word in ("correct-h", "horse-battery", b64encode(b"correct-horse-battery").decode()[:12]):
+        assert word not in json.dumps(trial)
+
+
 def test_the_service_for_programs_runs_those_of_operators(
     target, worker, operator, settings, place
 ):
