@@ -5,8 +5,10 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from random import Random
 
 from bench.mistakes.faults import FAULTS, Fault
+from bench.mistakes.guards import GUARDS, mutants
 from bench.mistakes.trials import Copy, NotThere, TestsBroken, copy_of
 
 WHOLE = "all quick tests"
@@ -38,11 +40,13 @@ class Found:
 def main() -> int:
     """Plant them, and print the table. Exit code 1: one survived that is not known to, or could not be planted."""
     options = arguments()
-    chosen = [
-        (number, fault)
-        for number, fault in enumerate(FAULTS, 1)
-        if not options.only or {str(number), fault.area} & {*options.only}
-    ]
+    chosen = list(enumerate(FAULTS, 1))
+    if options.only:
+        chosen = [each for each in chosen if {str(each[0]), each[1].area} & {*options.only}]
+    if options.guards:
+        made = [fault for area in options.guards for fault in mutants(area)]
+        numbers = Random(options.seed).sample(range(len(made)), min(options.most, len(made)))
+        chosen = [(number + 1, made[number]) for number in sorted(numbers)]
     results: dict[int, Found] = {}
     with copy_of(options.ref) as copy:
         for number, fault in chosen:
@@ -61,6 +65,15 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="script/bench planted", description=__doc__)
     parser.add_argument("--ref", default="HEAD", metavar="COMMIT", help="where they are planted")
     parser.add_argument("--only", nargs="+", metavar="FAULT", help="numbers of the table, or areas")
+    parser.add_argument(
+        "--guards",
+        nargs="+",
+        choices=GUARDS,
+        metavar="AREA",
+        help=f"mutants of the guards of an area in place of the faults: {', '.join(GUARDS)}",
+    )
+    parser.add_argument("--most", type=int, default=30, help="so many mutants, by chance")
+    parser.add_argument("--seed", type=int, default=1, help="which ones")
     parser.add_argument(
         "--whole",
         action="store_true",

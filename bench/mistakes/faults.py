@@ -262,11 +262,11 @@ FAULTS = (
     ),
     Fault(
         "links of output files",
-        "campaigns/kinds/base/commanding.py",
+        "campaigns/kinds/programs/run_here.py",
         "os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC",
         "os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC",
         "an output file that is a link stores any file of the worker",
-        _in("kinds/base", "kinds/test_program.py", "kinds/programs"),
+        _in("kinds/programs/test_run_here.py", "kinds/test_program.py", "kinds/programs"),
     ),
     Fault(
         "overload permissions",
