@@ -240,12 +240,14 @@ def _words(text: str) -> Iterator[tuple[int, str, bool]]:
             if following == "\n":
                 line += 1
                 continue
-            word = [*(word or []), following]
+            word = [] if word is None else word
+            word.append(following)
             continue
         if letter in "'\"" or text.startswith(("$'", '$"'), at):
             begun = line if word is None else begun
             inner, at, line = _quoted(text, at, line)
-            word = [*(word or []), inner]
+            word = [] if word is None else word
+            word.append(inner)
             continue
         if letter == "#" and word is None:
             end = text.find("\n", at)

@@ -289,9 +289,8 @@ class _Reader:
         first = servers[0] if isinstance(servers, list) and servers else {}
         url = str(first.get("url") or "") if isinstance(first, dict) else ""
         variables = first.get("variables") if isinstance(first, dict) else None
-        for name, variable in variables.items() if isinstance(variables, dict) else ():
-            if isinstance(variable, dict):
-                url = url.replace(f"{{{name}}}", str(variable.get("default", "")))
+        if isinstance(variables, dict):
+            url = re.sub(r"\{([^{}]*)\}", lambda found: _default(variables, found), url)
         try:
             parts = urlsplit(plain(url))
         except ValueError:
@@ -331,6 +330,12 @@ def _column(name: str, columns: Mapping[str, Any]) -> str:
     while column in columns:
         column += "_"
     return column
+
+
+def _default(variables: Mapping[str, Any], found: re.Match[str]) -> str:
+    """Return the value of a variable of a server; it is no template itself."""
+    variable = variables.get(found[1])
+    return str(variable.get("default", "")) if isinstance(variable, dict) else found[0]
 
 
 def _scalar(value: Any) -> Any:

@@ -39,7 +39,7 @@ from campaigns.kinds.http.importing.secret_values import (
 )
 from campaigns.kinds.http.program.judging import set_cookies
 from campaigns.kinds.http.program.names import GIVEN, PASSWORD, RANDOM
-from campaigns.kinds.http.program.reading import CONTROL, HEADER_NAME, is_latin
+from campaigns.kinds.http.program.reading import CONTROL, HEADER_NAME, MOST_BYTES, is_latin
 from campaigns.kinds.http.program.scenario import METHODS, MOST_STEPS
 from campaigns.kinds.http.program.striking import strike
 from campaigns.kit.numbers import counted
@@ -193,6 +193,10 @@ def written(
     if sketch.cookies:
         scenario["cookies"] = "round"
     scenario["steps"] = written_steps
+    if (size := len(msgspec.json.encode(scenario))) > MOST_BYTES:
+        raise BadImport(
+            f"The ticked requests make a scenario of {size:,} bytes; at most {MOST_BYTES:,} are read. Tick fewer, or those with smaller bodies."
+        )
     return _yaml(scenario)
 
 
@@ -215,7 +219,7 @@ class _Sketcher:
     def __init__(self, recording: Recording, target_host: str) -> None:
         self.recording = recording
         self.left_out = list(recording.left_out)
-        self.struck: dict[str, list[str]] = {}
+        self.struck: dict[str, dict[str, None]] = {}
         self.hints: list[str] = []
         self.secrets: set[str] = set()
         self.hosts = Counter(filter(None, (_host(each.url) for each in recording.requests)))
@@ -249,7 +253,7 @@ class _Sketcher:
             host=self.host,
             hosts=dict(self.hosts.most_common(20)),
             left_out=self.left_out,
-            struck=[f"{what}: {_listed(where)}." for what, where in self.struck.items()],
+            struck=[f"{what}: {_listed(list(where))}." for what, where in self.struck.items()],
             hints=self.hints,
             created=list(self.created.values()),
         )
@@ -647,9 +651,7 @@ class _Sketcher:
 
     def _strike(self, what: str, where: str, value: str, least: int = LEAST_RANDOM) -> None:
         self._remember(value, least)
-        places = self.struck.setdefault(what, [])
-        if where not in places:
-            places.append(where)
+        self.struck.setdefault(what, {})[where] = None
 
     def _remember(self, value: str, least: int = SHORTEST_SECRET) -> None:
         """Note a secret, to strike it out elsewhere, too. least: letters; shorter ones may be ordinary words."""

@@ -4,6 +4,7 @@ import json
 import random
 import tracemalloc
 from contextlib import suppress
+from time import thread_time
 
 import msgspec
 import pytest
@@ -22,6 +23,7 @@ from campaigns.tests.kinds.http.recordings import (
     har,
 )
 
+MOST_SECONDS = 8.0
 BOMB = "openapi: 3.0.0\na0: &a0 [x]\n" + "".join(
     f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 8)
 )
@@ -424,3 +426,39 @@ def test_commands_of_curl_and_documents_create_with_new_names():
     of_document = read_scenario(written(sketch, [0], ())).scenario
 
     assert of_curl.steps[0].json == of_document.steps[0].json == {"name": "a-{attempt}-{number}"}
+
+
+def curls():
+    """A word of many pieces, each quoted or escaped."""
+    return b"curl https://a.example/ -d " + b"'x'\\y" * 100_000
+
+
+def servers():
+    """Each value of a variable names the next one twice: the path would double 40 times."""
+    variables = {f"v{n}": {"default": f"{{v{n + 1}}}{{v{n + 1}}}"} for n in range(40)}
+    return json.dumps(
+        {
+            "openapi": "3.0.0",
+            "servers": [{"url": "/{v0}", "variables": variables}],
+            "paths": {"/a": {"get": {}}},
+        }
+    ).encode()
+
+
+@pytest.mark.parametrize("make", [curls, servers])
+def test_a_file_takes_time_as_it_has_bytes(make):
+    """Quadratic or worse, each would take minutes, or more memory than there is."""
+    began = thread_time()
+
+    with suppress(BadImport):
+        read_sketch(make(), "")
+
+    assert thread_time() - began < MOST_SECONDS
+
+
+def test_a_scenario_that_nobody_reads_is_not_written():
+    body = {f"key {n}": [n] * 40 for n in range(200)}
+    entries = [entry("POST", f"/{n}", body=body) for n in range(40)]
+
+    with pytest.raises(BadImport, match=r"at most 262,144 are read. Tick fewer"):
+        drafted(har(*entries))
