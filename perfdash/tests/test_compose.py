@@ -58,6 +58,7 @@ def test_programs_of_teams_have_no_key_and_no_way_to_database_and_broker():
 
     assert programs["user"] not in ("", "999:999", "0:0")
     assert "environment" not in programs
+    assert programs["init"] is False
     assert programs["networks"] == ["programs"]
     inside = {
         name

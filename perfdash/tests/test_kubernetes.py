@@ -117,6 +117,8 @@ def test_programs_of_teams_run_beside_the_worker_that_measures_without_any_setti
     assert programs["args"] == shlex.split(compose()[PROGRAMS]["command"])
     assert not {"env", "envFrom"} & set(programs)
     assert programs["securityContext"]["runAsUser"] == 998
+    assert "shareProcessNamespace" not in pods()["worker-measure"]
+    assert worker["command"] == ["python", "-m", "perfdash.first_process"]
     shared = [one["name"] for one in worker["volumeMounts"] if one["name"] in mounted(programs)]
     assert shared == ["programs"]
 

@@ -17,6 +17,7 @@ from campaigns.kit.network import Rules
 from campaigns.kit.redaction import REDACTED, SHORTEST, forms_of
 from campaigns.kit.ssh.access import ActionFailed, SshAccess
 
+TURNS = "programs.lock"
 NO_PROGRAMS = "This installation runs no programs on its workers: its administrator has set PERFDASH_WORKER_PROGRAMS to off."
 NO_LOGIN = (
     "Nobody has said how commands reach the machine of “{}”: an admin gives its SSH login on the page of the target, "
@@ -53,7 +54,8 @@ def run_here(command: Command, context: Context, directory: Path | None = None) 
     }
     try:
         if settings.PROGRAM_SERVICE:
-            return run_apart(settings.PROGRAM_SERVICE, command, **how)
+            turns = Path(settings.WORK_DIRECTORY) / TURNS
+            return run_apart(settings.PROGRAM_SERVICE, command, turns, **how)
         hidden = [str(settings.DATA_DIRECTORY), str(settings.WORK_DIRECTORY)]
         return run_in(directory or context.directory, command, hidden, **how)
     except NotStarted as error:

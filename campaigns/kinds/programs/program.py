@@ -421,7 +421,7 @@ class _Program:
     def _take(self, line: bytes) -> None:
         try:
             kind = self.reported.take(line)
-        except (ValueError, TypeError, AttributeError) as error:
+        except (ValueError, TypeError, AttributeError, RecursionError) as error:
             problem = f"wrote something that cannot be read ({error}): {line[:200]!r}"
             raise ProgramFailed(self._message(problem)) from error
         if kind in self.callbacks:

@@ -68,13 +68,17 @@ def run_in(
             if len(content) > command.output_bytes:
                 cut.append(name)
     printed = {name: _read(directory / name, command.output_bytes) for name in ("output", "errors")}
-    return Ran(
-        **outcome.result,
-        output=printed["output"] or b"",
-        errors=printed["errors"] or b"",
-        files=files,
-        cut=cut,
-    )
+    try:
+        return Ran(
+            **outcome.result,
+            output=printed["output"] or b"",
+            errors=printed["errors"] or b"",
+            files=files,
+            cut=cut,
+        )
+    except TypeError as error:  # a command that is not separated may have written to its pipe
+        what = f"The program that runs the command reported something else ({error})."
+        raise Broke(what) from error
 
 
 def _read(path: Path, most: int) -> bytes | None:

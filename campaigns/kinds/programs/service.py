@@ -4,21 +4,27 @@ Usage: python -m campaigns.kinds.programs.service --socket PATH --work DIRECTORY
 
 A worker of the same machine connects to the socket; whoever may open that directory, may run commands here. Lines of JSON:
 out `{"work": PATH}` at once; in `{"command": ..., "lease": s}`, then `{"lease": s}` regularly; out `{"progress": ...}`, and at
-last `{"ran": ...}`, `{"not_started": ...}` or `{"broke": ...}`. The command is ended when the connection is, or the lease has run
-out. One command runs at a time. After each, every other process of this user is killed, and every file of this user in the
-directories named is removed, so that nothing waits there for the secrets of the next.
+last `{"ran": ...}`, `{"not_started": ...}` or `{"broke": ...}`. The command is ended when the worker's half of the connection is,
+or the lease has run out. One command runs at a time. After each, every other process of this user is killed, and every file of
+this user in the directories named is removed, so that nothing waits there for the secrets of the next; then the last line is sent.
+
+A command has the same user, so it may stop or kill any process but the first one of a PID namespace: the service is that one.
+Limits and priorities, which it may lower for each process of its user, are compared after it; the service ends if they differ,
+and whoever started it starts another one.
 """
 
 import argparse
 import json
 import os
+import resource
 import signal
 import socket
 import subprocess
 import sys
 import threading
+import traceback
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -34,11 +40,20 @@ MOST_BYTES = 16 * 2**20
 """Of one line; a command has at most some megabytes of secrets and arguments."""
 ALONE_SECONDS = 5.0
 SWEEP_PAUSE_SECONDS = 0.005
+SEND_SECONDS = 10.0
+"""A worker that reads no answer for so long keeps nobody waiting."""
 PREFIX = "run-"
 NOT_ALONE = (
     "Other processes of this user run. After each command this service kills all processes of its user: start it as a user "
     "of its own, or in a container of its own."
 )
+NOT_FIRST = (
+    "This is not the first process of a PID namespace, so commands could stop it: start it in a container of its own without "
+    "an init, or by unshare --user --map-current-user --pid --fork --kill-child --mount-proc."
+)
+BUG = "An error of perfdash itself, see the log of the service: {}."
+CHANGED = "A command has changed limits, priority or processors of this service, which ends: start it again."
+LIMITS = sorted({getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")})
 
 
 class Service:
@@ -48,6 +63,9 @@ class Service:
         self.path, self.work, self.tidied = path, work, tidied
         self._running = threading.Lock()
         self._listening = self._listen()
+        self._kept = frozenset(os.listdir(path.parent))
+        self._modes = {each: each.stat().st_mode & 0o7777 for each in (path.parent, work)}
+        self._standing = standing()
 
     def serve(self) -> None:
         """Serve until the process ends."""
@@ -96,13 +114,17 @@ class Service:
             try:
                 answer = self._run(request, client)
                 self.sweep()
+                connection.settimeout(SEND_SECONDS)
+                client.tell(answer)
+                if standing() != self._standing:
+                    sys.stderr.write(f"{CHANGED}\n")
+                    os._exit(1)
             finally:
                 self._running.release()
-            client.send(answer)
 
     def _run(self, request: dict[str, Any], client: "Client") -> dict[str, Any]:
-        command = Command(**request["command"])
         try:
+            command = Command(**request["command"])
             ran = run_in(
                 self.work / f"{PREFIX}{command.marker}",
                 command,
@@ -117,6 +139,9 @@ class Service:
             return {"broke": str(error)}
         except Ended:
             return {"broke": "The command was ended with its lease."}
+        except Exception as bug:  # noqa: BLE001 - the worker waits for an answer
+            traceback.print_exc()
+            return {"broke": BUG.format(type(bug).__name__)}
         return {"ran": encoded(ran)}
 
     def sweep(self) -> None:
@@ -124,8 +149,12 @@ class Service:
         while others():
             with suppress(ProcessLookupError):
                 os.kill(-1, signal.SIGKILL)
-            reap()
             sleep(SWEEP_PAUSE_SECONDS)
+        reap()
+        for place, mode in self._modes.items():
+            with suppress(OSError):  # of somebody else
+                place.chmod(mode)
+        empty(self.path.parent, self._kept)
         for place in (self.work, *self.tidied):
             empty(place)
 
@@ -149,10 +178,12 @@ class Client:
 
     def listen(self) -> None:
         """Take leases until the connection ends."""
-        with suppress(OSError, ValueError):
-            while self._line():
-                pass
-        self.gone.set()
+        try:
+            with suppress(OSError, ValueError, LookupError, TypeError):
+                while self._line():
+                    pass
+        finally:
+            self.gone.set()
 
     def lease_seconds(self) -> float:
         """Return how long the command may go on."""
@@ -202,6 +233,18 @@ def others() -> bool:
     return False
 
 
+def standing() -> tuple[object, ...]:
+    """Return what any process of this user may change of this one: limits, and processors and priorities of its threads."""
+    limits = [resource.getrlimit(each) for each in LIMITS]
+    threads = set()
+    for thread in map(int, os.listdir("/proc/self/task")):
+        with suppress(OSError):  # it has just ended
+            processors = frozenset(os.sched_getaffinity(thread))
+            priority = os.getpriority(os.PRIO_PROCESS, thread)
+            threads.add((processors, priority, os.sched_getscheduler(thread)))
+    return limits, threads
+
+
 def reap() -> None:
     """Take the exit codes of children, which the first process of a container gets from all."""
     with suppress(ChildProcessError):
@@ -209,12 +252,14 @@ def reap() -> None:
             pass
 
 
-def empty(place: Path) -> None:
-    """Remove what this user owns in a directory, whatever modes it was given, and however deep it is."""
+def empty(place: Path, but: Container[str] = ()) -> None:
+    """Remove what this user owns in a directory, whatever modes it was given, and however deep it is. but: names that stay."""
     mine: list[str] = []
     with suppress(OSError), os.scandir(place) as entries:
         mine += [
-            each.path for each in entries if each.stat(follow_symlinks=False).st_uid == os.getuid()
+            each.path
+            for each in entries
+            if each.name not in but and each.stat(follow_symlinks=False).st_uid == os.getuid()
         ]
     for path in mine:
         if os.path.isdir(path) and not os.path.islink(path):
@@ -227,7 +272,7 @@ def _do(*words: str) -> None:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Serve; return 2 where that would kill what is not ours."""
+    """Serve; return 2 where that would kill what is not ours, or a command could end it."""
     parser = argparse.ArgumentParser(prog="python -m campaigns.kinds.programs.service")
     parser.add_argument("--socket", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
@@ -239,6 +284,9 @@ def main(words: Sequence[str] | None = None) -> int:
             sys.stderr.write(f"{NOT_ALONE}\n")
             return 2
         sleep(SWEEP_PAUSE_SECONDS)
+    if os.getpid() != 1:
+        sys.stderr.write(f"{NOT_FIRST}\n")
+        return 2
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))  # the first process of a container
     kernel.hide_process()
     service = Service(options.socket, options.work, options.tidy)
