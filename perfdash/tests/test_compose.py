@@ -15,7 +15,7 @@ SECRETS = {
     "worker-measure": WORKER,
     "worker-generate": WORKER,
     "worker-analysis": WORKER,
-    "migrate": DECRYPTING,
+    "migrate": DECRYPTING | {"secret_key"},
     "worker-programs": set(),
     "beat": {"broker_url"},
     "sandbox": set(),

@@ -1,6 +1,7 @@
 """The identifier of this perfdash, which is in the names of what it makes on targets."""
 
 import re
+from importlib import import_module
 
 import pytest
 
@@ -31,3 +32,11 @@ def test_two_databases_have_different_ones():
 def test_a_name_without_it_is_never_given():
     with pytest.raises(ValueError, match="was not given the installation"):
         own_prefix(TargetView("t", "pulp", "http://p"))
+
+
+def test_a_database_is_made_by_who_has_no_key(settings):
+    """Django refuses to return an empty SECRET_KEY; a migration needs none where nothing was measured."""
+    migration = import_module("campaigns.migrations.0031_installation")
+    settings.SECRET_KEY = ""
+
+    assert migration._secret_key() == ""
