@@ -61,6 +61,7 @@ def test_further_fields_of_a_remote_are_an_object(sent):
 
 def test_a_scenario_is_an_object(sent):
     data = sent("http", "http", {"scenario": SCENARIO}, factors={"hosts": [1, 2]})
+    Target.objects.update(username="whom it signs in as")
 
     definition = checking.check(data)
 
