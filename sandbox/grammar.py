@@ -113,7 +113,7 @@ def _packages(values: dict[str, Any]) -> Packages:
     if bad:
         raise BadPath(f"{wanted}: {within}")
     content = Content(number, smallest - OVERHEAD, largest - OVERHEAD, total, whole.seed)
-    return Packages(content, values.pop("compression", Packing.GZ))
+    return Packages(content, values.pop("compression", Packing.GZ), values.pop("extras", 0))
 
 
 def _check(values: dict[str, Any], content: Content | Packages, shares: dict[Fault, float]) -> None:

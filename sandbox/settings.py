@@ -10,9 +10,10 @@ from sandbox.content import LARGEST_FILE, MOST_FILES, Content, Names
 from sandbox.faults import Fault
 from sandbox.manifest import NAME, Kind
 from sandbox.rpm.package import MOST_PACKAGES, OVERHEAD, Packages, Packing
-from sandbox.rpm.repodata import Part
+from sandbox.rpm.repodata import Extra, Part
 
 FOREVER = float("inf")
+MOST_EXTRAS = 1000
 _DAY_MS = 86_400_000
 _UNITS = {"": 1, "B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9}
 _UNITS |= {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
@@ -77,7 +78,8 @@ class Settings:
         """The names of all documents."""
         if isinstance(self.content, Content):
             return (NAME,)
-        return tuple(part.packed(self.content.packing) for part in Part)
+        extras = Extra if self.content.extras else ()
+        return tuple(part.packed(self.content.packing) for part in (*Part, *extras))
 
 
 def _whole(least: int, most: int) -> Callable[[str], int]:
@@ -200,6 +202,11 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "compression", Packing, "gz", ", ".join(Packing), "of the lists in repodata", (Feed.RPM,),
+    ),
+    Setting(
+        "extras", _whole(0, MOST_EXTRAS), "0", f"0 to {MOST_EXTRAS}",
+        "number of modules, of package groups and of advisories; with any, there are one category, "
+        "one environment and one module's defaults, too", (Feed.RPM,),
     ),
     Setting(
         "label", _matching(r"[A-Za-z0-9._-]{1,64}"), "",

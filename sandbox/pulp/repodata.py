@@ -73,6 +73,30 @@ def _unpacked(url: str, body: bytes) -> bytes:
         raise TaskFailed(f"{url} cannot be unpacked: {error}") from None
 
 
+_KINDS = {
+    "group": {
+        "group": "packagegroup",
+        "category": "packagecategory",
+        "environment": "packageenvironment",
+    },
+    "updateinfo": {"update": "advisory"},
+}
+"""Elements of a metadata file of each type, with the type of content that they become."""
+_MODULES = {"modulemd": "modulemd", "modulemd-defaults": "modulemd_defaults"}
+
+
+def others(part: Part, body: bytes) -> Iterator[tuple[str, str]]:
+    """Give type and text of each unit of a metadata file that holds no packages."""
+    text = _unpacked(part.url, body)
+    if part.kind == "modules":
+        for document in text.decode().split("---\n")[1:]:
+            kind = document.partition("document: ")[2].partition("\n")[0]
+            yield f"rpm/{_MODULES[kind]}", document
+    for name, kind in _KINDS.get(part.kind, {}).items():
+        for element in _parsed(text, part.kind).findall(name):
+            yield f"rpm/{kind}", ElementTree.tostring(element, encoding="unicode")
+
+
 def packages(base: str, url: str, body: bytes) -> Iterator[Entry]:
     """Give the packages of primary.xml, plain or compressed."""
     for package in _parsed(_unpacked(url, body), "primary.xml").iter(f"{_COMMON}package"):

@@ -1,5 +1,6 @@
 """What the simulator holds: resources, content and artifacts, by digest; no bytes."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -40,6 +41,11 @@ class Unit:
         return self.plugin, self.path, self.digest
 
     @property
+    def type(self) -> str:
+        """Its type, as versions count it."""
+        return "rpm.package" if self.plugin == "rpm/rpm" else self.plugin.replace("/", ".")
+
+    @property
     def href(self) -> str:
         """Where the unit is."""
         return f"{PREFIX}content/{units_path(self.plugin)}{self.pk}/"
@@ -53,8 +59,8 @@ class Version:
     pk: str
     created: datetime
     units: frozenset[str]
-    added: int
-    removed: int
+    added: frozenset[str]
+    removed: frozenset[str]
 
 
 @dataclass(slots=True)
@@ -130,7 +136,7 @@ class Store:
         at = self.now()
         resource = Resource(kind, plugin, key(at), at, at, values)
         if kind == "repositories":
-            resource.versions.append(Version(0, key(at), at, frozenset(), 0, 0))
+            resource.versions.append(Version(0, key(at), at, frozenset(), frozenset(), frozenset()))
         self.resources[resource.pk] = resource
         return resource
 
@@ -170,7 +176,7 @@ class Store:
         if units == latest.units:
             return None
         at = repository.updated = self.now()
-        added, removed = len(units - latest.units), len(latest.units - units)
+        added, removed = units - latest.units, latest.units - units
         version = Version(latest.number + 1, key(at), at, units, added, removed)
         repository.versions.append(version)
         return version
@@ -210,15 +216,15 @@ class Store:
 
     def version_document(self, repository: Resource, version: Version) -> dict[str, Any]:
         """Write a version as Pulp does."""
-        unit_type = ".".join(repository.plugin.split("/"))
-        if repository.plugin.startswith("rpm/"):
-            unit_type = "rpm.package"
         href = repository.version_href(version.number)
         content = f"{PREFIX}content/{units_path(repository.plugin)}?repository_version"
 
-        def summary(count: int, suffix: str) -> dict[str, Any]:
-            entry = {"count": count, "href": f"{content}{suffix}={href}"}
-            return {unit_type: entry} if count else {}
+        def summary(units: frozenset[str], suffix: str) -> dict[str, Any]:
+            counts = Counter(self.units[pk].type for pk in units if pk in self.units)
+            return {
+                kind: {"count": count, "href": f"{content}{suffix}={href}"}
+                for kind, count in sorted(counts.items())
+            }
 
         version_prn = f"prn:core.repositoryversion:{version.pk}"
         return {
@@ -232,7 +238,7 @@ class Store:
             "content_summary": {
                 "added": summary(version.added, "_added"),
                 "removed": summary(version.removed, "_removed"),
-                "present": summary(len(version.units), ""),
+                "present": summary(version.units, ""),
             },
             "vuln_report": f"{PREFIX}vuln_report/?repo_versions={version_prn}",
         }

@@ -4,19 +4,20 @@ import asyncio
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox.pulp.downloading import Downloader, Received
 from sandbox.pulp.machine import Machine
 from sandbox.pulp.manifests import Entry, entries
 from sandbox.pulp.names import key
-from sandbox.pulp.repodata import packages, parts
+from sandbox.pulp.repodata import others, packages, parts
 from sandbox.pulp.store import Resource, Store, Unit
 from sandbox.pulp.tasks import UNAVAILABLE, Report, State, Task, TaskFailed, closing
 
 _BATCH = 500  # as many files are stored at a time
 _RPM_METADATA = ("repomd", "primary", "filelists", "other")  # of a publication
+_OTHERS = ("group", "modules", "updateinfo")  # metadata that hold units which are no packages
 _MAY_DIFFER = ("mirror", "download_policy")  # and a sync is skipped all the same, one way
 
 
@@ -33,6 +34,7 @@ class Sync:
     retry_seconds: float
     storage_total: int
     machine: Machine
+    others: list[tuple[str, str]] = field(default_factory=list)
 
     async def run(self, task: Task) -> dict[str, Any] | None:
         """Sync; give the new version, or None where there is none. Raise TaskFailed."""
@@ -124,7 +126,8 @@ class Sync:
         if not last or not same or now_wanted or (self.mirror and not last["mirror"]):
             return False
         units = (self.store.units[pk] for pk in self.repository.versions[-1].units)
-        return self._policy != "immediate" or all(unit.artifact for unit in units)
+        files = (unit for unit in units if unit.plugin == self.repository.plugin)
+        return self._policy != "immediate" or all(unit.artifact for unit in files)
 
     async def _entries(
         self, task: Task, downloader: Downloader, first: Received
@@ -146,9 +149,12 @@ class Sync:
             named = parts(self._base, first.body)
             primary = None
             for part in named:
-                wanted = part.kind == "primary"
+                wanted = part.kind in ("primary", *_OTHERS)
                 received = await downloader.get(part.url, part.digest, keep=wanted)
-                primary = received if wanted else primary
+                if part.kind == "primary":
+                    primary = received
+                elif wanted:
+                    self.others += others(part, received.body)
                 report.done += 1
         if primary is None:
             raise TaskFailed("The repository's repomd.xml names no primary metadata.")
@@ -193,6 +199,9 @@ class Sync:
                 unit.artifact = entry.digest
                 self.store.artifacts[entry.digest].touched = unit.touched
             units.append(unit)
+        for plugin, text in self.others:
+            digest = hashlib.sha256(text.encode()).hexdigest()
+            units.append(self.store.unit(plugin, f"{plugin} {digest}", digest)[0])
         return units
 
     def _store(self, received: list[Received]) -> None:

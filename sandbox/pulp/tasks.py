@@ -11,6 +11,11 @@ from sandbox.pulp.names import PREFIX, instant
 
 DOMAIN = "shared:prn:core.domain:00000000-0000-7000-8000-000000000000"
 UNAVAILABLE = "<unavailable>"
+_TRACEBACK = """\
+  File "/pulp/site-packages/pulpcore/tasking/tasks.py", line 86, in _execute_task
+    result = task_function()
+             ^^^^^^^^^^^^^^^
+"""  # of a real one, the beginning
 
 
 class State(StrEnum):
@@ -39,7 +44,7 @@ class TaskFailed(Exception):
     def document(self) -> dict[str, Any]:
         """Write the error of the task."""
         code = {"error_code": self.error_code} if self.error_code else {}
-        return {"traceback": "", **code, "description": self.description}
+        return {"traceback": _TRACEBACK, **code, "description": self.description}
 
 
 @dataclass(slots=True)

@@ -58,11 +58,12 @@ class Packing(StrEnum):
 class Packages:
     """The packages of a repository. Equal ones have equal repodata.
 
-    content: the files inside, one a package.
+    content: the files inside, one a package. extras: how many modules, package groups and advisories there are, each.
     """
 
     content: Content
     packing: Packing = Packing.GZ
+    extras: int = 0
 
     @property
     def files(self) -> int:

@@ -42,6 +42,19 @@ class Part(StrEnum):
         return f"repodata/{self}.xml" if self is Part.REPOMD else f"repodata/{self}.xml.{packing}"
 
 
+class Extra(StrEnum):
+    """One file of what comes with packages. Each value is its type in repomd.xml."""
+
+    GROUP = "group"
+    MODULES = "modules"
+    UPDATEINFO = "updateinfo"
+
+    def packed(self, packing: Packing) -> str:
+        """Say where it stands."""
+        name = {"group": "comps.xml", "modules": "modules.yaml"}.get(self, f"{self}.xml")
+        return f"repodata/{name}.{packing}"
+
+
 _LISTS = (Part.PRIMARY, Part.FILELISTS, Part.OTHER)
 _ROOTS = {
     Part.PRIMARY: f'metadata xmlns="{_COMMON}" xmlns:rpm="{_RPM}"',
@@ -99,6 +112,84 @@ _TEMPLATES = {
 }
 
 
+_GROUP = """\
+<group>
+<id>sandbox-{n}</id>
+<name>Sandbox {n}</name>
+<description>Made up</description>
+<default>true</default>
+<uservisible>true</uservisible>
+<packagelist><packagereq type="mandatory">{package}</packagereq></packagelist>
+</group>
+"""
+_GROUPS = """\
+<category>
+<id>sandbox</id>
+<name>Sandbox</name>
+<description>Made up</description>
+<display_order>1</display_order>
+<grouplist><groupid>sandbox-0</groupid></grouplist>
+</category>
+<environment>
+<id>sandbox-environment</id>
+<name>Sandbox</name>
+<description>Made up</description>
+<display_order>1</display_order>
+<grouplist><groupid>sandbox-0</groupid></grouplist>
+<optionlist></optionlist>
+</environment>
+"""
+_MODULE = """\
+---
+document: modulemd
+version: 2
+data:
+  name: sandbox-{n}
+  stream: "1"
+  version: 1
+  context: "00000000"
+  arch: noarch
+  summary: Made up
+  description: Made up
+  license:
+    module:
+    - CC0-1.0
+  artifacts:
+    rpms:
+    - {nevra}
+...
+"""
+_DEFAULTS = """\
+---
+document: modulemd-defaults
+version: 1
+data:
+  module: sandbox-0
+  stream: "1"
+  profiles:
+    "1": []
+...
+"""
+_ADVISORY = f"""\
+<update from="sandbox@localhost" status="final" type="bugfix" version="1">
+<id>SANDBOX-{{n}}</id>
+<title>Made up</title>
+<issued date="2025-01-01 00:00:00"/>
+<updated date="2025-01-01 00:00:00"/>
+<rights></rights>
+<release></release>
+<severity>None</severity>
+<summary>Made up</summary>
+<description>Made up</description>
+<references></references>
+<pkglist><collection short="sandbox"><name>Sandbox</name>
+<package name="{{package}}" {_VERSION.replace("ver=", "version=").replace("rel=", "release=")} arch="{package.ARCH}" \
+src="{package.SOURCE}"><filename>{{file}}</filename></package>
+</collection></pkglist>
+</update>
+"""
+
+
 class _Packer(Protocol):
     def compress(self, data: bytes, /) -> bytes: ...
 
@@ -135,16 +226,43 @@ class _List:
 
     def data(self) -> str:
         """Write what repomd.xml says of it."""
-        return f"""\
-<data type="{self._part}">
-  <checksum type="sha256">{hashlib.sha256(self.zipped).hexdigest()}</checksum>
-  <open-checksum type="sha256">{self._digest.hexdigest()}</open-checksum>
-  <location href="{self.path}"/>
+        return _data(
+            self._part, self.path, bytes(self.zipped), self._digest.hexdigest(), self._size
+        )
+
+
+def _data(kind: str, path: str, zipped: bytes, digest: str, size: int) -> str:
+    """Write what repomd.xml says of a file. digest, size: of it unpacked."""
+    return f"""\
+<data type="{kind}">
+  <checksum type="sha256">{hashlib.sha256(zipped).hexdigest()}</checksum>
+  <open-checksum type="sha256">{digest}</open-checksum>
+  <location href="{path}"/>
   <timestamp>{package.INSTANT}</timestamp>
-  <size>{len(self.zipped)}</size>
-  <open-size>{self._size}</open-size>
+  <size>{len(zipped)}</size>
+  <open-size>{size}</open-size>
 </data>
 """
+
+
+def _extra(extra: Extra, packages: Packages) -> bytes:
+    """Write a file of what comes with packages: as many units as `extras` says, and one of each that stands beside them."""
+    units = range(packages.extras)
+    names = [NAMES % (n % max(1, packages.files)) for n in units]
+    match extra:
+        case Extra.GROUP:
+            groups = "".join(_GROUP.format(n=n, package=names[n]) for n in units)
+            return _XML + f"<comps>\n{groups}{_GROUPS}</comps>\n".encode()
+        case Extra.MODULES:
+            nevra = f"-0:{package.VERSION}-{package.RELEASE}.{package.ARCH}"
+            modules = "".join(_MODULE.format(n=n, nevra=names[n] + nevra) for n in units)
+            return (modules + _DEFAULTS).encode()
+        case Extra.UPDATEINFO:
+            advisories = "".join(
+                _ADVISORY.format(n=n, package=names[n], file=packages.name(0).rpartition("/")[2])
+                for n in units
+            )
+            return _XML + f"<updates>\n{advisories}</updates>\n".encode()
 
 
 class Repodata:
@@ -189,6 +307,12 @@ class Repodata:
             written.close()
             documents[written.path] = bytes(written.zipped)
         data = "".join(written.data() for written in lists.values())
+        for extra in Extra if self._packages.extras else ():
+            text, packer = _extra(extra, self._packages), _PACKERS[self._packages.packing]()
+            path = extra.packed(self._packages.packing)
+            documents[path] = packer.compress(text) + packer.flush()
+            digest = hashlib.sha256(text).hexdigest()
+            data += _data(extra, path, documents[path], digest, len(text))
         repomd = (
             f'<repomd xmlns="{_REPO}" xmlns:rpm="{_RPM}">\n<revision>{package.INSTANT}</revision>'
         )

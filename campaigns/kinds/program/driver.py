@@ -52,6 +52,7 @@ from campaigns.kit.mappings import CleanedData
 from campaigns.kit.network import DEFAULT_PORTS, Rules
 
 VERSION_SECONDS = 20.0
+NOT_READ_BACK = "an argument of the command, not read back"
 DURATION = Metric("command_duration", "Duration of the command", "s", lower_is_better=True)
 CPU_TIME = Metric("command_cpu_time", "CPU time of the command", "s", lower_is_better=True)
 PEAK_MEMORY = Metric(
@@ -103,9 +104,9 @@ class Program(Driver):
     def apply(
         self, target: Target, parameters: Parameters, context: Context
     ) -> list[EffectiveSetting]:
-        """Read the version of the program; its parameters are in force by being its arguments."""
+        """Read the version of the program. Its parameters are its arguments, which nothing reads back."""
         mine = [
-            EffectiveSetting(name, parameters[name], parameters[name], ok=True)
+            EffectiveSetting(name, parameters[name], NOT_READ_BACK, ok=True)
             for name in self.parameters.base_fields
         ]
         if not self.definition.version:

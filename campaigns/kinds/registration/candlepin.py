@@ -106,9 +106,10 @@ class CandlepinServer:
             if missing := [name for name in names.split(",") if name not in known]:
                 message = f"The owner {label} has no activation key {', '.join(missing)}."
                 raise ParametersRefused(message, {"activation_keys": message})
+        looked_up = bool(target.username)
         return [
-            EffectiveSetting("organization", label, label, ok=True),
-            EffectiveSetting("activation_keys", names, names, ok=True),
+            EffectiveSetting("organization", label, label if looked_up else UNKNOWN, ok=True),
+            EffectiveSetting("activation_keys", names, names if looked_up else UNKNOWN, ok=True),
         ]
 
     def command(self, target: Target, parameters: Parameters, context: Context) -> ProgramRequest:

@@ -192,12 +192,7 @@ class Registration(Driver):
         profile = PROFILES[parameters["profile"]]
         if parameters["packages"] and not profile.sends_profile:
             context.say(f"{profile.name} sends no packages while it registers")
-        made_of = f"{len(profile.steps)} requests on {profile.connections} connections"
-        return [
-            *SERVERS[target.family].known(target, parameters, context),
-            EffectiveSetting("profile", profile.name, profile.name, ok=True),
-            EffectiveSetting("requests of a host", "as recorded", made_of, ok=True),
-        ]
+        return SERVERS[target.family].known(target, parameters, context)
 
     def measure(self, target: Target, parameters: Parameters, context: Context) -> Measured:
         """Register the hosts, timed by the engine from their common start."""
@@ -228,7 +223,10 @@ class Registration(Driver):
         uuids: Sequence[str] = measured.work["uuids"]
         ended = measured.units_done + measured.units_failed
         begun = hosts_of(parameters) - int(measured.values.get("not_begun", 0))
+        profile = PROFILES[parameters["profile"]]
+        recorded = f"{profile.name}: {len(profile.steps)} on {profile.connections} connections, less what the server does not offer"
         return [
+            Proof("requests of a host", recorded, measured.work["sent"], "", ok=True),
             Proof("hosts processed", begun, ended, "count", ended == begun),
             Proof("different uuids", len(uuids), len(set(uuids)), "count",
                   len(set(uuids)) == len(uuids)),
@@ -406,7 +404,10 @@ def _measured(hosts: Registrations, is_target_here: bool) -> Measured:
         failures=hosts.failures(),
         censored=hosts.censored(),
         failure=failure,
-        work={"uuids": [columns["uuid"][row] for row in hosts.passed]},
+        work={
+            "uuids": [columns["uuid"][row] for row in hosts.passed],
+            "sent": hosts.sent(),
+        },
     )
 
 

@@ -282,6 +282,19 @@ class Registrations:
                 examples.setdefault(failure, message)
         return examples
 
+    def sent(self) -> str:
+        """Return how many requests each successful host sent on how many connections, and what it left out."""
+        counts = Counter(
+            (self._column("steps")[row], self._column("connections")[row]) for row in self.passed
+        )
+        shown = [
+            f"{steps} on {connections} connections{f' ({hosts} hosts)' if len(counts) > 1 else ''}"
+            for (steps, connections), hosts in sorted(counts.items())
+        ]
+        out = [step.name for step in self.profile.steps if not self._of(f"{step.name}_us")]
+        left = f"; left out: {', '.join(out)}" if out and shown else ""
+        return f"{', '.join(shown)}{left}" or "no host registered"
+
     def samples(self) -> dict[str, Sequence[Any]]:
         """Return the columns of the samples, with a row for each host; None for steps that it did not reach."""
         columns: dict[str, Sequence[Any]] = {

@@ -1,5 +1,6 @@
 """Tasks of Pulp, as its API shows them. Pure."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,6 +11,9 @@ from campaigns.kit.mappings import Json
 
 ENDED = frozenset({"completed", "failed", "canceled", "skipped"})
 UNFINISHED = "running,waiting,canceling"
+FRAME = re.compile(r'File "(?:.*/)?([^/"]+/[^/"]+)", line (\d+)')
+"""The place of a frame of a traceback: folder and name of the file, and the line."""
+MOST_LETTERS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,18 @@ class Task:
                 return text
         return ""
 
+    @property
+    def failure_text(self) -> str:
+        """What there is to say about the failure: Pulp's message, and the end of its traceback."""
+        text = self.error_text or f"{self.state}, without a message"
+        lines = [line.strip() for line in str(self.error.get("traceback") or "").splitlines()]
+        end = next((line for line in reversed(lines) if line.strip("^~ ")), "")
+        place = next((match for line in reversed(lines) if (match := FRAME.match(line))), None)
+        if not end or end in text:
+            return text
+        where = f" in {place[1]}, line {place[2]}" if place and end != place[0] else ""
+        return f"{text.rstrip('.')} (its traceback ends: {end[:MOST_LETTERS]}{where})"
+
 
 class StillAtIt(ClientError):
     """A task has not ended within the time allowed."""
@@ -80,7 +96,7 @@ class TaskFailed(ClientError):
     """A task has failed."""
 
     def __init__(self, what: str, task: Task) -> None:
-        super().__init__(f"{what} ended {task.state}: {task.error_text or 'Pulp does not say why'}")
+        super().__init__(f"{what} ended {task.state}: {task.failure_text}")
         self.task = task
 
 

@@ -2,10 +2,11 @@
 
 import bz2
 import lzma
+import re
 import sys
 import zlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Protocol
 from urllib.parse import urljoin
@@ -29,6 +30,34 @@ else:
     from backports import zstd
 
 WHY_READ = "A worker reads what the feed has to offer, to prove that all of it was synced."
+TYPES = {
+    "rpm.modulemd": "modules",
+    "rpm.modulemd_defaults": "module defaults",
+    "rpm.modulemd_obsolete": "module obsoletes",
+    "rpm.packagegroup": "package groups",
+    "rpm.packagecategory": "package categories",
+    "rpm.packageenvironment": "package environments",
+    "rpm.packagelangpacks": "package langpacks",
+    "rpm.advisory": "advisories",
+}
+"""Units of a feed of packages besides these, by Pulp's type."""
+OF_MODULES = {
+    "modulemd": "rpm.modulemd",
+    "modulemd-defaults": "rpm.modulemd_defaults",
+    "modulemd-obsoletes": "rpm.modulemd_obsolete",
+}
+OF_COMPS = {
+    "group": "rpm.packagegroup",
+    "category": "rpm.packagecategory",
+    "environment": "rpm.packageenvironment",
+}
+LANGPACKS = "rpm.packagelangpacks"
+DOCUMENT = re.compile(r"^document:[ \t]*[\"']?([\w-]+)", re.MULTILINE)
+"""The kind of a YAML document of modules, which stands at the begin of a line there."""
+NEXT_DOCUMENT = re.compile(r"^(?:---|\.\.\.).*$", re.MULTILINE)
+CHUNKED = "_zck"
+"""End of the names of copies in chunks of zstd, beside which there is another one."""
+
 MOST_METADATA = 512 * 1024 * 1024
 MOST_MEMORY = 256 * 1024 * 1024
 """The limit for xz, whose files declare how much they need; zstd needs at most 128 MiB."""
@@ -39,11 +68,13 @@ class Offer:
     """The content of a feed: the number of units, and the size in bytes of each file by its digest.
 
     metadata: digests of the feed's own documents, which a mirror stores as artifacts.
+    others: the numbers of units of TYPES that the feed has; None of those that cannot be read.
     """
 
     units: int
     files: dict[str, int]
     metadata: frozenset[str] = frozenset()
+    others: Mapping[str, int | None] = field(default_factory=dict)
 
     @property
     def bytes(self) -> int:
@@ -114,7 +145,60 @@ def _packages(url: str, context: Context) -> Offer:
         digest, size = package.find(f"{COMMON}checksum"), package.find(f"{COMMON}size")
         if digest is not None and digest.text and size is not None:
             files[digest.text] = int(size.get("package") or 0)
-    return Offer(len(files), files, frozenset([sha256(document).hexdigest(), *named]))
+    digests = frozenset([sha256(document).hexdigest(), *named])
+    return Offer(len(files), files, digests, _others(base, repomd, context))
+
+
+def _others(base: str, repomd: Any, context: Context) -> dict[str, int | None]:
+    """Count the modules, comps and advisories of a feed of packages."""
+    counts: dict[str, int | None] = {}
+    for name, (types, count) in COUNTERS.items():
+        href = _place_of(repomd, name)
+        if not href:
+            continue
+        if href.rpartition(".")[2] not in (*UNPACKERS, *PLAIN):
+            counts |= dict.fromkeys(types)
+            continue
+        counts |= count(unpacked(_get(urljoin(base, href), context), href))
+    return counts
+
+
+def _place_of(repomd: Any, name: str) -> str:
+    """Return where the metadata of a type are, such as `group` or `group_gz`; empty where there are none."""
+    for data in repomd.iterfind(f"{REPO}data"):
+        kind, place = str(data.get("type")), data.find(f"{REPO}location")
+        if kind.partition("_")[0] == name and not kind.endswith(CHUNKED) and place is not None:
+            return str(place.get("href") or "")
+    return ""
+
+
+def _modules(body: bytes) -> dict[str, int]:
+    """Count the documents of a file of modules, each once."""
+    documents = {each.strip() for each in NEXT_DOCUMENT.split(body.decode(errors="replace"))}
+    kinds = [match[1] for each in documents if (match := DOCUMENT.search(each))]
+    return {kind: kinds.count(name) for name, kind in OF_MODULES.items()}
+
+
+def _comps(body: bytes) -> dict[str, int]:
+    comps = _xml(body)
+    counts = {kind: _different(comps, f"{name}/id") for name, kind in OF_COMPS.items()}
+    return counts | {LANGPACKS: int(comps.find("langpacks/match") is not None)}
+
+
+def _advisories(body: bytes) -> dict[str, int]:
+    return {"rpm.advisory": _different(_xml(body), "update/id")}
+
+
+def _different(document: Any, path: str) -> int:
+    return len({each.text for each in document.iterfind(path)})
+
+
+COUNTERS: Mapping[str, tuple[Sequence[str], Callable[[bytes], Mapping[str, int]]]] = {
+    "modules": (tuple(OF_MODULES.values()), _modules),
+    "group": ((*OF_COMPS.values(), LANGPACKS), _comps),
+    "updateinfo": (("rpm.advisory",), _advisories),
+}
+"""What the metadata of a type hold, and what counts it."""
 
 
 def _xml(body: bytes) -> Any:
@@ -165,13 +249,15 @@ UNPACKERS: Mapping[str, Callable[[], _Unpacker]] = {
     "zst": zstd.ZstdDecompressor,
     "bz2": bz2.BZ2Decompressor,
 }
+PLAIN = ("xml", "yaml")
+"""Endings of names that are not compressed."""
 BROKEN = (zlib.error, lzma.LZMAError, zstd.ZstdError, OSError, EOFError)
 
 
 def unpacked(body: bytes, name: str) -> bytes:
     """Unpack a document by the ending of its name. Raise DriverError."""
     ending = name.rpartition(".")[2]
-    if ending == "xml":
+    if ending in PLAIN:
         return body
     if ending not in UNPACKERS:
         known = ", ".join(UNPACKERS)

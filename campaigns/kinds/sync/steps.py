@@ -44,7 +44,7 @@ from campaigns.kinds.sync.cleaning import (
 )
 from campaigns.kinds.sync.facts import facts_of, versions_of
 from campaigns.kinds.sync.failures import refuse_server_faults
-from campaigns.kinds.sync.feed import Offer, feeds_read, offer_of, require_allowed
+from campaigns.kinds.sync.feed import TYPES, Offer, feeds_read, offer_of, require_allowed
 from campaigns.kinds.sync.parts import phases_of
 from campaigns.kinds.sync.repositories import (
     Pair,
@@ -188,6 +188,7 @@ class PulpSteps:
                 downloaded=syncs.artifacts,
                 trees=sum(int(each.get(TREE, {}).get("count", 0)) for each in contents),
             ),
+            *same_others(known, contents),
             *content_proofs(all_files(known).items(), "units"),
         ]
 
@@ -374,6 +375,21 @@ def same_work(
         _artifacts(offers, parameters, stored, artifacts, trees=trees),
         _downloads(offers, parameters, stored, downloaded, trees=trees),
     ]
+
+
+def same_others(offers: Sequence[Offer], contents: Sequence[Json]) -> list[Proof]:
+    """Compare modules, comps and advisories of the repositories with what their feeds offer. contents: by type."""
+    proofs = []
+    for kind, name in TYPES.items():
+        synced = sum(int(each.get(kind, {}).get("count", 0)) for each in contents)
+        offered = [offer.others[kind] for offer in offers if kind in offer.others]
+        known = [each for each in offered if each is not None]
+        if len(known) < len(offered):
+            proofs.append(Proof(name, "any: not read from the feed", synced, "count", ok=True))
+        elif synced or sum(known):
+            wanted = sum(known)
+            proofs.append(Proof(name, wanted, synced, "count", wanted == synced))
+    return proofs
 
 
 def same_clock(seconds: float | None, bounds: tuple[float, float]) -> Proof:

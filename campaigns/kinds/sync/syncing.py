@@ -88,7 +88,7 @@ class Syncs:
     def first_message(self) -> str:
         """Return Pulp's message about the first task that failed; empty where none failed."""
         failed = (task for task in self.tasks.values() if failure_of(task))
-        return next((task.error_text or f"{task.state}, and no reason." for task in failed), "")
+        return next((task.failure_text for task in failed), "")
 
     def rates(self) -> list[float]:
         """Return the files per second of each whole step, from the counts at each look."""

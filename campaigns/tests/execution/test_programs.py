@@ -21,6 +21,7 @@ from campaigns.execution import dispatch, programs, try_program
 from campaigns.execution.running import execute
 from campaigns.findings import compute
 from campaigns.kinds.program import stored
+from campaigns.kinds.program.driver import NOT_READ_BACK
 from campaigns.kinds.programs.commands import MARK
 from campaigns.kinds.programs.run_apart import work_of
 from campaigns.kit import encryption
@@ -399,6 +400,7 @@ def test_it_runs_on_the_target_by_ssh(target, worker, admin, by_ssh):
     assert values_of(attempt)["rate"] == 3.0
     assert content_of(attempt.outputs.get(name="found")) == b"3\n"
     assert attempt.effective_settings.get(name="version").in_force == "version 1"
+    assert attempt.effective_settings.get(name="size").in_force == NOT_READ_BACK
     assert attempt.environment.filter(name="kernel").exists()
 
 

@@ -1,12 +1,13 @@
 """What createrepo_c makes of packages and repodata; it has wheels for Linux only."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sandbox.rpm.package import Packing
-from sandbox.rpm.repodata import Part, Repodata
+from sandbox.rpm.repodata import Extra, Part, Repodata
 from sandbox.tests.rpm.conftest import packages, whole
 
 createrepo_c = pytest.importorskip(
@@ -82,3 +83,19 @@ def test_createrepo_reads_repomd(folder: Path) -> None:
         loaded.fill(createrepo_c.SHA256)
         for name in ("checksum", "checksum_open", "size", "size_open"):
             assert getattr(record, name) == getattr(loaded, name)
+
+
+def test_createrepo_reads_the_advisories_and_knows_the_types_of_the_other_extras(
+    tmp_path: Path, packing: Packing
+) -> None:
+    documents = Repodata(replace(packages(2, 3000, packing=packing), extras=3)).documents
+    for path, data in documents.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_bytes(data)
+
+    repomd = createrepo_c.Repomd(str(tmp_path / Part.REPOMD.path))
+
+    kinds = {record.type: str(tmp_path / record.location_href) for record in repomd.records}
+    assert set(kinds) == {*(part for part in Part if part is not Part.REPOMD), *Extra}
+    updates = createrepo_c.UpdateInfo(kinds[Extra.UPDATEINFO]).updates
+    assert [update.id for update in updates] == ["SANDBOX-0", "SANDBOX-1", "SANDBOX-2"]

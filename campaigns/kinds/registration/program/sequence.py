@@ -90,6 +90,7 @@ class _Registration:
             "failed_at": "",
             "words": "",
             "profile_refused": 0,
+            "connections": 0,
             **{f"{name}_us": None for name in columns_of(profile)},
         }
         self.known.token = request.get("token", "")
@@ -178,6 +179,7 @@ class _Registration:
             wire.close()
         self.connection = step.connection
         self.wire = await self.host.connect(self.context if step.auth == Auth.CERTIFICATE else None)
+        self.host.columns["connections"] += 1
         return self.wire
 
     def _make_context(self) -> None:

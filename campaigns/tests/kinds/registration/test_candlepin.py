@@ -76,6 +76,8 @@ def test_without_a_login_candlepin_says_itself_that_a_key_is_unknown(candlepin):
     values = parameters("candlepin", hosts=2, activation_keys="nope")
     candlepin.reset(values)
 
+    settings = {setting.name: setting.in_force for setting in candlepin.apply(values)}
+    assert settings == {"organization": "not told", "activation_keys": "not told"}
     measured = candlepin.measure(values)
 
     assert "None of 2 hosts registered (2 auth)" in measured.failure

@@ -70,6 +70,31 @@ def test_the_steps_make_up_the_time_of_a_registration(place):
     )
 
 
+@pytest.mark.parametrize(
+    ("family", "sent"),
+    [
+        ("katello", "10 on 3 connections"),
+        ("candlepin", "8 on 3 connections; left out: status_3, profile"),
+    ],
+)
+def test_what_hosts_sent_is_counted_and_not_what_was_recorded_of_a_client(
+    place, simulator, family, sent
+):
+    url = f"{simulator.tls_url}{'/candlepin' if family == 'candlepin' else ''}"
+    place.target = target_of(simulator, family=family, base_url=url)
+    values = parameters(family, hosts=3)
+    place.reset(values)
+
+    settings = place.apply(values)
+    proofs = place.verify(values, place.measure(values))
+
+    assert "requests of a host" not in {setting.name for setting in settings}
+    told = next(proof for proof in proofs if proof.name == "requests of a host")
+    assert told.measured == sent
+    assert told.expected.startswith("rhsm-1.30: 10 on 3 connections")
+    place.clean_up(values)
+
+
 def test_foremans_parts_are_told_apart_and_as_a_sum(place):
     _, measured, _ = whole(place, hosts=3, profile="foreman-global")
 

@@ -72,6 +72,28 @@ def test_unchanged_packages_are_synced_once_more(pulp, feed, optimize, skipped, 
     assert proofs["files downloaded by these syncs"] == 0
 
 
+OTHERS = {
+    "modules": 3,
+    "module defaults": 1,
+    "package groups": 3,
+    "package categories": 1,
+    "package environments": 1,
+    "advisories": 3,
+}
+
+
+@pytest.mark.parametrize("changes", [{}, {"repeat": "unchanged"}, {"policy": "on_demand"}])
+def test_modules_comps_and_advisories_are_counted_beside_the_packages(pulp, feed, changes):
+    url = feed.rpm(packages=4, size=4000, extras=3)
+
+    measured, proofs = pulp.run(parameters(url, content="rpm", **changes))
+
+    assert not measured.failure
+    assert good(proofs), proofs
+    assert {name: found(proofs).get(name) for name in OTHERS} == OTHERS
+    assert found(proofs)["units of content"] == 4
+
+
 def test_a_package_with_a_wrong_checksum_fails_the_sync(pulp, feed):
     url = feed.rpm(packages=3, size=4000, corrupt=1)
 

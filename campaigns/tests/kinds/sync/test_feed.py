@@ -42,6 +42,67 @@ def test_metadata_of_packages_tell_packages_and_sizes(sandbox):
     assert (offer.units, len(offer.files), offer.bytes) == (5, 5, 20_000)
 
 
+def test_metadata_of_packages_tell_modules_comps_and_advisories(sandbox):
+    offer = offer_of(f"{sandbox.base_url}/rpm/packages=5/extras=3/", "rpm/rpm", context())
+
+    assert offer is not None
+    assert {kind: count for kind, count in offer.others.items() if count} == {
+        "rpm.modulemd": 3,
+        "rpm.modulemd_defaults": 1,
+        "rpm.packagegroup": 3,
+        "rpm.packagecategory": 1,
+        "rpm.packageenvironment": 1,
+        "rpm.advisory": 3,
+    }
+
+
+COMPS = b"""<?xml version="1.0"?><comps>
+<group><id>a</id></group><group><id>b</id></group><category><id>c</id></category>
+<langpacks><match name="gimp" install="gimp-help-%s"/></langpacks></comps>"""
+MODULES = b"""---
+document: modulemd
+version: 2
+data: {name: a, description: "document: modulemd"}
+...
+---
+document: "modulemd-obsoletes"
+version: 1
+---
+document: modulemd
+version: 2
+data: {name: a, description: "document: modulemd"}
+"""
+REPOMD = b"""<repomd xmlns="http://linux.duke.edu/metadata/repo">
+<data type="primary"><location href="repodata/primary.xml"/></data>
+<data type="group_zck"><location href="repodata/comps.xml.zck"/></data>
+<data type="group_gz"><location href="repodata/comps.xml"/></data>
+<data type="modules"><location href="repodata/modules.yaml"/></data>
+<data type="updateinfo"><location href="repodata/updateinfo.xml.zck"/></data></repomd>"""
+PRIMARY = b"""<metadata xmlns="http://linux.duke.edu/metadata/common"/>"""
+
+
+def test_metadata_of_any_name_are_counted_and_those_that_cannot_be_read_are_not():
+    def answer(body):
+        return b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + body
+
+    documents = {"repomd.xml": REPOMD, "primary.xml": PRIMARY, "comps.xml": COMPS, "modules.yaml": MODULES}  # fmt: skip
+    served = {f"repodata/{name}": answer(body) for name, body in documents.items()}
+    with server(None, **served) as url:
+        offer = offer_of(url.rpartition("/")[0], "rpm/rpm", context())
+
+    assert offer is not None
+    assert offer.others == {
+        "rpm.modulemd": 1,
+        "rpm.modulemd_defaults": 0,
+        "rpm.modulemd_obsolete": 1,
+        "rpm.packagegroup": 2,
+        "rpm.packagecategory": 1,
+        "rpm.packageenvironment": 0,
+        "rpm.packagelangpacks": 1,
+        "rpm.advisory": None,
+    }
+
+
 def test_of_other_content_nothing_is_known(sandbox):
     assert offer_of(sandbox.base_url, "python/python", context()) is None
 

@@ -3,7 +3,7 @@
 import pytest
 
 from campaigns.kinds.sync.feed import Offer
-from campaigns.kinds.sync.steps import same_work
+from campaigns.kinds.sync.steps import same_others, same_work
 
 FILES = {"a": 10, "b": 20}
 MANIFEST = frozenset(["manifest"])
@@ -25,6 +25,21 @@ def refused(offers, units, artifacts, downloaded, trees=0, **changes):
 
 def test_a_sync_of_everything_is_proved():
     assert refused([Offer(2, FILES, MANIFEST)], 2, 2, 2) == {}
+
+
+def test_modules_comps_and_advisories_are_compared_type_by_type():
+    offer = Offer(2, FILES, others={"rpm.modulemd": 2, "rpm.packagegroup": 1, "rpm.advisory": None})
+    held = {"rpm.modulemd": {"count": 3}, "rpm.advisory": {"count": 5}, "rpm.packagecategory": {"count": 1}}  # fmt: skip
+
+    proofs = {proof.name: proof for proof in same_others([offer, offer], [held, {}])}
+
+    assert {name: (each.expected, each.measured) for name, each in proofs.items()} == {
+        "modules": (4, 3),
+        "package groups": (2, 0),
+        "package categories": (0, 1),
+        "advisories": ("any: not read from the feed", 5),
+    }
+    assert [name for name, each in proofs.items() if each.ok] == ["advisories"]
 
 
 def test_each_figure_that_differs_is_named():
