@@ -229,3 +229,27 @@ def test_a_server_that_is_stopped_answers_first_what_it_has_begun(tmp_path):
 
         assert answer_of(connection)[1] == b"answered"
         process.wait()
+
+
+def test_a_head_has_no_body_and_the_connection_goes_on(port):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    for method, has_body in (("HEAD", False), ("GET", True), ("HEAD", False), ("GET", True)):
+        connection.request(method, "/")
+        answer = connection.getresponse()
+        assert (answer.status, bool(answer.read())) == (200, has_body)
+    connection.close()
+
+
+def test_a_sender_that_waits_for_the_word_is_told_to_go_on(port):
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\nExpect: 100-continue\r\n\r\n"
+    with sent(port, head) as connection:
+        assert connection.recv(100).startswith(b"HTTP/1.1 100 ")
+        connection.sendall(b"123456")
+
+        assert json.loads(answer_of(connection)[1])[1] == 6
+
+
+def test_one_whose_body_is_too_large_is_not_told_to_go_on(port):
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 300001\r\nExpect: 100-continue\r\n\r\n"
+    with sent(port, head) as connection:
+        assert connection.recv(100).startswith(b"HTTP/1.1 413 ")
