@@ -17,7 +17,7 @@ from campaigns.kinds.base import (
     Target,
     TargetUnavailable,
 )
-from campaigns.kinds.base.naming import OWN, own_prefix
+from campaigns.kinds.base.naming import OWN, names_shown, own_prefix
 from campaigns.kinds.base.servers import (
     MARKS_OF_SIMULATORS,
     UNKNOWN,
@@ -56,6 +56,7 @@ class CandlepinServer:
                 Proof("mode", NORMAL, mode, "", mode == NORMAL),
                 Proof("login", "any", "given" if target.username else "none", "", ok=True),
                 Proof("answers", "any", round(seconds, 4), "s", ok=True),
+                names_shown(target),
                 clock_proof(candlepin.date(), datetime.now(UTC)),
             ]
 

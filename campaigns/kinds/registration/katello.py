@@ -16,7 +16,7 @@ from campaigns.kinds.base import (
     Proof,
     Target,
 )
-from campaigns.kinds.base.naming import OWN, own_prefix
+from campaigns.kinds.base.naming import OWN, names_shown, own_prefix
 from campaigns.kinds.base.quiet import busy_text
 from campaigns.kinds.base.servers import (
     UNKNOWN,
@@ -62,7 +62,7 @@ class KatelloServer:
             *proofs,
             Proof("Candlepin's mode", "NORMAL", mode, "", mode == "NORMAL"),
             Proof("hosts of this perfdash", "0 before a run", ours, "count", ok=True),
-            Proof("names of what perfdash makes", "any", f"{own_prefix(target)}…", "", ok=True),
+            names_shown(target),
             *(Proof("advice", "any", warning, "", ok=True) for warning in warnings),
         ]
 

@@ -34,6 +34,7 @@ from campaigns.kinds.base import (
     TargetUnavailable,
     cut_short,
 )
+from campaigns.kinds.base.naming import names_shown
 from campaigns.kinds.programs.health import is_local
 from campaigns.kinds.programs.program import Outcome, ProgramFailed, run_program
 from campaigns.kinds.sql import scripts
@@ -157,6 +158,7 @@ class Sql(Driver):
             Proof("database", "any", f"{database_of(target.base_url)}, {version}", "", ok=True),
             Proof("login", "accepted", "accepted", "", ok=True),
             Proof("answers", f"within {CONNECT_SECONDS:g} s", seconds, "s", ok=True),
+            names_shown(target),
         ]
 
     def executes(self, parameters: Parameters) -> str:

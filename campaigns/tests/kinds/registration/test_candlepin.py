@@ -6,7 +6,13 @@ import pytest
 
 from campaigns.kinds.base import NotOurs, ParametersRefused, TargetUnavailable
 from campaigns.kinds.registration.driver import driver
-from campaigns.tests.kinds.registration.place import ANOTHER, Place, parameters, target_of
+from campaigns.tests.kinds.registration.place import (
+    ANOTHER,
+    INSTALLATION,
+    Place,
+    parameters,
+    target_of,
+)
 
 pytestmark = pytest.mark.system
 
@@ -96,6 +102,7 @@ def test_a_probe_tells_what_it_is(candlepin):
 
     assert all(proof.ok for proof in proofs)
     assert proofs[0].name == "Candlepin"
+    assert f"perfdash-{INSTALLATION}-…" in [proof.measured for proof in proofs]
 
 
 def test_hosts_register_through_a_smart_proxy_which_has_nothing_but_the_path(simulator, tmp_path):

@@ -168,6 +168,8 @@ def test_the_schema_of_another_perfdash_is_told_before_the_launch_and_never_touc
     assert place.database.value("SELECT count(*) FROM perfdash_bench.kv") == 100
     driver.clean_up(other, values, context)
     place.run()
+    proofs = driver.probe(place.database.target(), context.rules)
+    assert proofs[-1].measured == f"perfdash-{INSTALLATION}-…"
 
 
 def test_the_schema_of_an_earlier_version_is_dropped(place):
