@@ -45,7 +45,7 @@ def read_report(printed: bytes, job: Job, step_seconds: float) -> Report:
             if (found := _latencies(part[direction] for part in parts))
         }
         steps = [sum(_bytes(part) for part in each["jobs"]) for each in documents]
-    except (KeyError, TypeError, ValueError, IndexError) as problem:
+    except (AttributeError, KeyError, TypeError, ValueError, IndexError, OverflowError) as problem:
         raise NotFio(f"fio's JSON lacks what is read of it ({problem!r}).") from None
     series = [
         (after - before) / step_seconds
@@ -60,7 +60,7 @@ def _documents(text: str) -> list[Any]:
     while place != -1:
         try:
             document, end = decoder.raw_decode(text, place)
-        except ValueError:
+        except (ValueError, RecursionError):
             break
         if isinstance(document, dict):
             found.append(document)

@@ -22,6 +22,8 @@ PARAMETERS = (
     "policy", "download_concurrency", "rate_limit", "max_retries", "total_timeout", "connect_timeout",
     "sock_connect_timeout", "sock_read_timeout", "optimize", "sync_policy", "mirror",
 )  # fmt: skip
+DEEPEST = 20
+TOO_DEEP = f"It is nested deeper than {DEEPEST} levels."
 SECRET = re.compile(
     r"password|passphrase|secret|token|client_key|api_?key|authorization|cookie", re.IGNORECASE
 )
@@ -50,8 +52,21 @@ def check_object(value: str) -> None:
         fields = json.loads(value, parse_constant=_refuse_constant)
     except ValueError as error:
         raise ValidationError(f"This is no JSON: {error}.") from None
+    except RecursionError:
+        raise ValidationError(TOO_DEEP) from None
+    if _is_deeper(fields, DEEPEST):
+        raise ValidationError(TOO_DEEP)
     if not isinstance(fields, dict):
         raise ValidationError('Give a JSON object, such as {"gpgcheck": 0}.')
+
+
+def _is_deeper(data: Any, levels: int) -> bool:
+    """Return whether objects and lists stand in one another more than so many levels deep."""
+    level = [data]
+    for _ in range(levels):
+        inner = [list(each.values()) if isinstance(each, dict) else each for each in level]
+        level = [one for each in inner if isinstance(each, list) for one in each]
+    return any(isinstance(each, dict | list) for each in level)
 
 
 def _refuse_constant(name: str) -> None:

@@ -57,7 +57,7 @@ class Answer:
         """Return the value of the body. Raise Strange where it is not JSON."""
         try:
             return json.loads(self.body)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise Strange(f"{self} instead of JSON: {self.shown}") from None
 
     @property

@@ -93,7 +93,7 @@ def read_json(text: str, at: str, where: str) -> Any:
     """Return the value in the output of a command."""
     try:
         whole = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise ActionFailed(f"{where} gave no JSON: {begin_of(text, SHOWN)!r}.", text) from None
     return picked(whole, at, where)
 

@@ -272,7 +272,15 @@ def test_what_fio_may_print(simulator, tmp_path, subtests):
             assert world.left == []
 
 
-@pytest.mark.parametrize("text", ["", "no JSON", "{", '{"jobs": []}', '{"jobs": [{"read": {}}]}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "no JSON", "{", '{"jobs": []}', '{"jobs": [{"read": {}}]}', '{"jobs": ["read"]}',
+        '{"a":' * 100_000,
+        '{"jobs": [{"read": {"bw_bytes": 1, "iops": 1, "io_bytes": 1, "clat_ns": []}}]}',
+        '{"jobs": [{"read": {"bw_bytes": 1, "iops": 1, "io_bytes": 1e999, "clat_ns": {}}, "write": {"io_bytes": 1}}]}',
+    ],
+)  # fmt: skip
 def test_what_is_not_fios(text):
     with pytest.raises(NotFio):
         read_report(text.encode(), READ, 5.0)

@@ -103,6 +103,16 @@ def test_an_answer_that_is_no_json_is_shown(connect):
         answer.json()
 
 
+def test_an_answer_that_is_nested_too_deeply_is_no_json(connect):
+    deep = b"[" * 100_000
+    page = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b"
+    with behaving(answering(page % (len(deep), deep))) as (place, _):
+        answer = connect(f"http://{place}", RULES).ask("GET", "/x")
+
+    with pytest.raises(Strange, match=r"answered 200 with application/json instead of JSON"):
+        answer.json()
+
+
 def test_whoever_asks_can_stop_at_once(connect):
     class Enough(Exception):
         pass

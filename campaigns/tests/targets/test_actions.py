@@ -26,6 +26,7 @@ from campaigns.targets.actions import (
     perform,
     read_value,
 )
+from campaigns.targets.actions.http import read_json
 from campaigns.targets.actions.performing import shortened
 from campaigns.tests.targets import ssh_server
 
@@ -197,6 +198,11 @@ def test_readiness_is_asked_until_it_is_there(machine, tmp_path):
     assert 0.5 < await_ready(probe, server_of(access_of(machine)), go_on) < 5
     with pytest.raises(ActionFailed, match="was not ready within 1 s"):
         await_ready(command("false", seconds=1.0), server_of(access_of(machine)), go_on)
+
+
+def test_json_of_a_command_that_is_nested_too_deeply_is_none():
+    with pytest.raises(ActionFailed, match="gave no JSON"):
+        read_json("[" * 100_000, "", "The command")
 
 
 def test_an_action_reads_what_it_writes():

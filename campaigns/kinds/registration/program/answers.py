@@ -128,7 +128,7 @@ def _object(step: str, answer: Answer) -> JsonObject:
 def _json(step: str, answer: Answer) -> Any:
     try:
         return json.loads(answer.body)
-    except ValueError:
+    except (ValueError, RecursionError):
         kind = answer.header(b"content-type").decode("latin-1") or "no content type"
         shown = " ".join(_text(answer)[:SHOWN].split())
         raise _unusable(step, f"it is no JSON ({answer.status}, {kind}): {shown!r}") from None

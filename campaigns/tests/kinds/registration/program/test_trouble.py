@@ -2,6 +2,9 @@
 
 import pytest
 
+from campaigns.kinds.load.failures import LoadFailed
+from campaigns.kinds.load.wire import Answer
+from campaigns.kinds.registration.program.answers import Known, take
 from campaigns.tests.kinds.registration.program.recording import recording
 
 pytestmark = pytest.mark.system
@@ -39,6 +42,13 @@ def test_a_second_drop_in_a_row_is_not_answered_again(katello, run):
 
     assert outcome.result["host_failures"] == {"connect": 1}
     assert [each.path.endswith("serials") for each in katello.asked].count(True) == 2
+
+
+def test_an_answer_that_is_nested_too_deeply_is_no_json():
+    deep = Answer(200, [], b"[" * 100_000, 0, 0, 0, keep_alive=False)
+
+    with pytest.raises(LoadFailed, match="no JSON"):
+        take(Known(), "consumer", deep)
 
 
 @pytest.mark.parametrize(
