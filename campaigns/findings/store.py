@@ -204,7 +204,7 @@ class Findings:
     `cells` belongs to one metric; `metrics` names all that have cells, the primary one first.
 
     charts: data that only charts show, by name: density and drift of the metric, phases, usl, changes
-    within_blocks, and percentiles:NAME of each quantity that has histograms.
+    within_blocks, percentiles:NAME of each quantity that has histograms, and the cells of other metrics, as `cells_of` reads them.
     """
 
     cells: Cells | None
@@ -229,6 +229,13 @@ class Findings:
     metrics: tuple[str, ...]
     computed_at: datetime | None
     data_hash: str
+
+    def cells_of(self, metric: str) -> Cells | None:
+        """Return the cells of any metric, with their runs; None where it has none, or where those of no metric are read (`brief`)."""
+        if self.cells is None or self.cells.metric == metric:
+            return self.cells
+        name = "cells" if metric == self.metrics[0] else f"cells:{metric}"
+        return self.charts.read(name, Cells)
 
     @property
     def summaries(self) -> Cells | BriefCells | None:
@@ -270,7 +277,7 @@ def findings_of(campaign: Campaign, metric: str, *, brief: bool = False) -> Find
             {
                 of_metric.get(name, name): pk
                 for name, pk in keys.items()
-                if name in late or name.startswith("percentiles:")
+                if name in late or name.startswith(("percentiles:", "cells"))
             }
         ),
         metrics=tuple(

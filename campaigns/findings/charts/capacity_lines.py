@@ -195,7 +195,7 @@ def chart_of(
     """Return the input of the figure: the condition, or without one the metric that is judged."""
     failures = next((each for each in finding.conditions if not each.metric), None)
     metric = term.metric if term else shown.primary_metric
-    cells = shown.findings.charts.read(f"cells:{metric}", stored.Cells) or shown.findings.cells
+    cells = shown.findings.cells_of(metric)
     by_key = {cell.cell: cell for cell in cells.cells} if cells else {}
     loads = {cell.cell: cell.levels.get(finding.load) for cell in by_key.values()}
     quantity, words = shown.quantity(metric), CapacityWords(finding)

@@ -22,7 +22,11 @@ class Stored(dict):
 def shown(charts=None, query=None, **findings):
     """The input of a chart without a database. charts: findings that only charts show, by name."""
     return Shown(
-        findings=SimpleNamespace(**MISSING | findings, charts=Stored(charts or {})),
+        findings=SimpleNamespace(
+            **MISSING | findings,
+            charts=Stored(charts or {}),
+            cells_of=lambda metric: findings.get("cells"),
+        ),
         labels=LevelLabels([WORKERS]),
         view=View("duration", WORKERS),
         primary_metric="duration",

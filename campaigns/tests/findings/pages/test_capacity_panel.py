@@ -22,7 +22,11 @@ def loaded(target, person):
     factors = {"engine": ["new", "old"], "workers": [1, 4, 16]}
     campaign = launched(target, person, factors=factors, order="interleaved", repetitions=3)
     Factor.objects.filter(campaign=campaign, name="workers").update(role=Factor.Role.LOAD)
-    store(campaign, lambda run: 2.0 * run.cell.levels_by_factor["workers"] + run.position / 100)
+    store(
+        campaign,
+        lambda run: 2.0 * run.cell.levels_by_factor["workers"] + run.position / 100,
+        rate=2745.0,
+    )
     finish(campaign)
     cells = {
         (cell.levels_by_factor["engine"], cell.levels_by_factor["workers"]): cell.pk
@@ -111,6 +115,18 @@ def test_its_runs_are_drawn_and_its_numbers_are_a_file(browser, loaded):
     assert rows[0][:4] == ["setting", "workers", "runs (count)", "duration (s)"]
     assert rows[1][:4] == ["engine new", "1", "3", "2.0"]
     assert len(rows) == 7
+
+
+@pytest.mark.parametrize("metric", ["duration", "rate"])
+def test_its_runs_have_the_metric_of_the_condition_whatever_is_shown(browser, loaded, metric):
+    address = reverse("campaign", args=[loaded.pk])
+
+    panel = browser.get(address, {"metric": metric}).context["carried"]
+
+    dots = [t for t in panel.plot.figure["data"] if t.get("name", "").startswith("run ")]
+    seconds = sorted(value for each in dots for value in each["y"])
+    assert len(seconds) == 18
+    assert 2 < seconds[0] < seconds[-1] < 34
 
 
 def test_one_chart_is_served_by_itself(browser, loaded):
